@@ -1,0 +1,51 @@
+package audience
+
+import (
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// ContactStatus says whether a contact is in use.
+type ContactStatus string
+
+// The states of a contact. An archived contact keeps its address, external id and
+// consent, is on no list, and is not mailable.
+const (
+	Active   ContactStatus = "active"
+	Archived ContactStatus = "archived"
+)
+
+// Contact is one person of an organization's audience.
+type Contact struct {
+	ID               string            `json:"id" jsonschema:"format=uuid"`
+	Email            string            `json:"email" jsonschema_description:"Address as it was last written. Two addresses that differ only in case are the same contact."`
+	ExternalID       *string           `json:"external_id" jsonschema:"nullable" jsonschema_description:"The caller's own id, unique in the organization."`
+	Status           ContactStatus     `json:"status" jsonschema:"enum=active,enum=archived"`
+	Attributes       map[string]any    `json:"attributes" jsonschema_description:"Values by attribute name, as the registry types them."`
+	TopicPreferences []TopicPreference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
+	UnsubscribeAll   bool              `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
+	// Lists is present in answers about one contact, absent in pages of contacts.
+	Lists     []ListRef `json:"lists,omitempty" jsonschema_description:"The static lists the contact is on."`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// TopicPreference is an explicit choice about a topic.
+type TopicPreference struct {
+	Topic              string               `json:"topic" jsonschema:"minLength=1,maxLength=64"`
+	SubscriptionStatus sending.Subscription `json:"subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
+}
+
+// ListRef names a list a contact is on.
+type ListRef struct {
+	ID   string `json:"id" jsonschema:"format=uuid"`
+	Key  string `json:"key"`
+	Name string `json:"name"`
+}
+
+// EmailKey is the form of an address under which contacts are found and unique:
+// lower case throughout. Mailbox providers treat the local part so, and so does
+// the sending account's contact list, although RFC 5321 would allow otherwise.
+func EmailKey(email string) string { return strings.ToLower(email) }

@@ -1,0 +1,99 @@
+package audience
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Store is the mirror: what Mailhelm remembers of an audience. Finders of one
+// thing fail with core.CodeNotFound; everything takes part in the transaction of
+// its context and sees only the organization it is given.
+type Store interface {
+	// ContactByEmail finds by EmailKey, archived contacts too. ContactByExternalID
+	// and ContactByID likewise. The contact comes with its topic preferences and
+	// without its lists.
+	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
+	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
+	ContactByID(ctx context.Context, orgID, id string) (Contact, error)
+	// Contacts is one page, newest first by creation and id, of active contacts;
+	// the whole audience, for a nil filter member. It returns at most f.Limit.
+	Contacts(ctx context.Context, orgID string, f ContactFilter) ([]Contact, error)
+	// InsertContact stores a new contact with its preferences. It fails with
+	// core.CodeConflict when the address or the external id is taken, archived
+	// contacts included, and leaves the transaction usable.
+	InsertContact(ctx context.Context, orgID string, c Contact) error
+	// UpdateContact replaces a contact found by id, with its preferences. It
+	// fails as InsertContact does when the new address or external id is taken.
+	UpdateContact(ctx context.Context, orgID string, c Contact) error
+
+	// ContactLists are the lists a contact is on, by key.
+	ContactLists(ctx context.Context, orgID, contactID string) ([]ListRef, error)
+	// ReplaceMembership puts the contact on exactly these lists and returns the
+	// ids of those it left and those it joined.
+	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (left, joined []string, err error)
+
+	InsertList(ctx context.Context, orgID string, l List) error
+	// Lists is one page of active lists, newest first, with member counts. Query
+	// is matched in name and key without regard to case; "" matches all.
+	Lists(ctx context.Context, orgID string, f ListFilter) ([]List, error)
+	CountLists(ctx context.Context, orgID, query string) (int, error)
+	// ListsByRef finds active lists by UUID or key. What is not found is left out.
+	ListsByRef(ctx context.Context, orgID string, refs []string) ([]ListRef, error)
+
+	InsertAttribute(ctx context.Context, orgID string, a Attribute) error
+	// Attributes is the whole registry, by name.
+	Attributes(ctx context.Context, orgID string) ([]Attribute, error)
+	// AttributePage is one page of the registry, newest first by creation and id.
+	AttributePage(ctx context.Context, orgID string, after *After, limit int) ([]Attribute, error)
+
+	// Topics is the mirror's memory of the topics, by name.
+	Topics(ctx context.Context, orgID string) ([]Topic, error)
+	// ReplaceTopics makes the mirror hold exactly these topics. A topic that was
+	// there keeps its origin and the time it was created.
+	ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error
+
+	// ContactList fails with core.CodeContactListNotSynced before the first sync.
+	ContactList(ctx context.Context, orgID string) (ContactList, error)
+	SaveContactList(ctx context.Context, orgID string, l ContactList) error
+	// MirrorConsent takes a page of the account's contacts into the mirror in
+	// bulk: consent of known contacts is replaced where it differs, unknown
+	// addresses become contacts, archived ones are left alone. Contacts that
+	// were written after notAfter keep what they have, because the page is older.
+	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, notAfter, at time.Time) (Mirrored, error)
+}
+
+// Mirrored counts what MirrorConsent did.
+type Mirrored struct {
+	Created, Updated, Unchanged int
+}
+
+// After is the place in a list ordered newest first where a page starts: behind
+// the row with this creation time and id.
+type After struct {
+	CreatedAt time.Time
+	ID        string
+}
+
+// ContactFilter narrows a page of contacts. All members that are set must match.
+type ContactFilter struct {
+	// Topic with Subscription: the effective choice, the explicit one or else
+	// the topic's default. Topic alone: an explicit choice exists.
+	Topic        string
+	Subscription sending.Subscription
+	// UnsubscribeAll matches the global opt-out.
+	UnsubscribeAll *bool
+	// AttributeKey and AttributeValue: the attribute's value as text is equal.
+	AttributeKey   string
+	AttributeValue *string
+	After          *After
+	Limit          int
+}
+
+// ListFilter narrows a page of lists.
+type ListFilter struct {
+	Query string
+	After *After
+	Limit int
+}

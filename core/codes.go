@@ -1,0 +1,156 @@
+package core
+
+import "net/url"
+
+// Code names a kind of failure. It is stable: callers branch on it, and it is
+// the last segment of a problem's type URI.
+type Code string
+
+// The error catalogue. It is closed; see codes below for statuses and remedies.
+const (
+	CodeInvalidKey                   Code = "invalid_key"
+	CodeKeyRevoked                   Code = "key_revoked"
+	CodeKeyExpired                   Code = "key_expired"
+	CodeInvalidScope                 Code = "invalid_scope"
+	CodeTestEnvironmentForbidden     Code = "test_environment_forbidden"
+	CodePlanRetentionExceeded        Code = "plan_retention_exceeded"
+	CodeNotFound                     Code = "not_found"
+	CodeContactListNotSynced         Code = "contact_list_not_synced"
+	CodeMethodNotAllowed             Code = "method_not_allowed"
+	CodeConflict                     Code = "conflict"
+	CodeContactExternalIDMismatch    Code = "contact_external_id_mismatch"
+	CodeContactEmailTaken            Code = "contact_email_taken"
+	CodeContactClaimRace             Code = "contact_claim_race"
+	CodeConfirmationInvalid          Code = "confirmation_invalid"
+	CodeGitOwned                     Code = "git_owned"
+	CodeValidationFailed             Code = "validation_failed"
+	CodeAttributeValidationFailed    Code = "attribute_validation_failed"
+	CodeNoTopicAcknowledgementNeeded Code = "no_topic_acknowledgement_required"
+	CodeUnknownExternalID            Code = "unknown_external_id"
+	CodeExternalIDConflict           Code = "external_id_conflict"
+	CodeRateLimited                  Code = "rate_limited"
+	CodeUpstreamUnavailable          Code = "upstream_unavailable"
+	CodeResourcePreparing            Code = "resource_preparing"
+	CodeDedupUnavailable             Code = "dedup_unavailable"
+	CodeInternalError                Code = "internal_error"
+	CodeWrongHost                    Code = "wrong_host"
+)
+
+// CodeInfo is what the catalogue knows about a code. The served page of an error
+// is made from it.
+type CodeInfo struct {
+	Code      Code
+	Status    int
+	Title     string
+	Retryable bool
+	// Meaning and Remedy are whole sentences for the reader of the error's page.
+	Meaning string
+	Remedy  string
+}
+
+var codes = []CodeInfo{
+	{CodeInvalidKey, 401, "Invalid credential", false,
+		"The request carried no credential, or one that this host does not accept. The answer never says which, so that a guesser learns nothing.",
+		"Send `Authorization: Bearer` with an API key of this organization, or with an access token issued for this host. An access token lives 15 minutes: get a new one. A token for the agent endpoint is not accepted by the public API, nor the reverse."},
+	{CodeKeyRevoked, 401, "Credential revoked", false,
+		"The API key was revoked. It does not come back.",
+		"Create a new key in the dashboard and replace the old one wherever it is used."},
+	{CodeKeyExpired, 401, "Credential expired", false,
+		"The API key was rotated, and the 24 hours in which the old secret still worked are over.",
+		"Use the secret that the rotation showed."},
+	{CodeInvalidScope, 403, "Missing scope", false,
+		"The credential is valid but lacks a scope that this operation needs. The member `scope` names it.",
+		"Give the credential that scope, or use one that has it. `GET /v1/_scopes` lists what a credential holds."},
+	{CodeTestEnvironmentForbidden, 403, "Not allowed with test credentials", false,
+		"Test credentials work on the same data as live ones, so operations that destroy are refused to them.",
+		"Repeat the call with a live credential if the effect is really wanted."},
+	{CodePlanRetentionExceeded, 403, "Outside plan retention", false,
+		"The window asked for starts before what the plan keeps. The member `retention_days` says how far back it reaches.",
+		"Move `from` to within the retention, or change the plan."},
+	{CodeNotFound, 404, "Not found", false,
+		"There is no such thing in this organization. What belongs to another organization is answered the same way.",
+		"Check the identifier in the path. The member `resource` says what was looked for."},
+	{CodeContactListNotSynced, 404, "Contact list not synced yet", true,
+		"The organization has no contact list yet: the first sync from the sending account has not finished.",
+		"Ask again in a minute."},
+	{CodeMethodNotAllowed, 405, "Method not allowed", false,
+		"The path exists but not with this method. The header `Allow` lists the methods it takes.",
+		"Use one of the allowed methods."},
+	{CodeConflict, 409, "Conflict", false,
+		"The write does not fit what is there: the thing exists already, its definition is owned by a repository, the idempotency key was used with other arguments, or the same call is still running.",
+		"Read the thing first. With `Retry-After` the call may be repeated as it is; with a used idempotency key, take a fresh key."},
+	{CodeContactExternalIDMismatch, 409, "Address belongs to another external id", false,
+		"A contact with this address exists and carries another external id. `incumbent_external_id` and `incumbent_archived` describe it.",
+		"Send `rebind_external_id: true` to move the address to the new id, which is safe when the incumbent is archived; otherwise reconcile the two records."},
+	{CodeContactEmailTaken, 409, "Address taken", false,
+		"The contact with this external id exists, and the address it should get belongs to another contact.",
+		"Reconcile the two contacts. Rebinding does not help here."},
+	{CodeContactClaimRace, 409, "External id claimed concurrently", true,
+		"Another write claimed the external id at the same moment.",
+		"Repeat the call after `Retry-After`."},
+	{CodeConfirmationInvalid, 409, "Confirmation not valid", false,
+		"The confirmation does not belong to this call, is older than ten minutes, was used before, or what it confirmed has changed since. The answer does not say which.",
+		"Start again: call without a confirmation, read the new preview, and confirm that."},
+	{CodeGitOwned, 409, "Owned by a repository", false,
+		"The organization's definitions come from a connected repository, so they are read-only here.",
+		"Change the definition in the repository and let it sync."},
+	{CodeValidationFailed, 422, "Validation failed", false,
+		"A value is malformed, out of range, missing, or not known. With several, `errors` lists each with its field and the reason.",
+		"Correct the named fields and send the request again. The schema of each request is in `/v1/openapi.json`."},
+	{CodeAttributeValidationFailed, 422, "Attribute validation failed", false,
+		"A contact attribute is not in the registry, or its value does not fit the registered type. `errors` has one entry for each.",
+		"Correct the values, or register the attribute first. `GET /v1/attributes` lists the registry."},
+	{CodeNoTopicAcknowledgementNeeded, 422, "Sending without a topic needs acknowledgement", false,
+		"The broadcast has no topic, so its unsubscribe link opts people out of everything.",
+		"Set a topic, or send `acknowledge_no_topic: true`."},
+	{CodeUnknownExternalID, 422, "Unknown external id", false,
+		"No contact has this external id, and without an address none can be made.",
+		"Send the address as well."},
+	{CodeExternalIDConflict, 422, "External id conflict", false,
+		"The contact with this address is already bound to another external id.",
+		"Use the external id the contact has, or reconcile the two."},
+	{CodeRateLimited, 429, "Too many requests", true,
+		"The organization's rate limit is used up. The limit is shared by all its credentials.",
+		"Wait for `Retry-After` seconds plus a little jitter, then repeat."},
+	{CodeUpstreamUnavailable, 503, "Sending account unavailable", true,
+		"The connected sending account refused or throttled the call (503), or did not answer in time (504). After a 504 the outcome is unknown.",
+		"Repeat after `Retry-After`. Repeat a write with the same `Idempotency-Key`, so that it happens once."},
+	{CodeResourcePreparing, 503, "Still being prepared", true,
+		"The thing is built in the background and not ready.",
+		"Ask again after `Retry-After`."},
+	{CodeDedupUnavailable, 503, "Deduplication unavailable", true,
+		"The store that remembers `once` activities could not be reached, so the item was not accepted.",
+		"Send the item again later."},
+	{CodeInternalError, 500, "Internal error", true,
+		"Something failed on our side. Nothing about the cause is shown; it is in the log under the request id.",
+		"Repeat with exponential backoff. If it stays, report the `request_id`."},
+	{CodeWrongHost, 400, "Wrong host for this credential", false,
+		"The credential was sent to a host that does not take it: the agent endpoint takes access tokens only, the fetch host takes no credential at all.",
+		"Send API keys to the public API. For the agent endpoint get an access token with its address as `resource`."},
+}
+
+var codesByName = func() map[Code]CodeInfo {
+	m := make(map[Code]CodeInfo, len(codes))
+	for _, info := range codes {
+		m[info.Code] = info
+	}
+	return m
+}()
+
+// Codes returns the error catalogue in the order of the documentation.
+func Codes() []CodeInfo {
+	return append([]CodeInfo(nil), codes...)
+}
+
+// Info returns what the catalogue knows about c; an unknown code is an internal error.
+func (c Code) Info() CodeInfo {
+	if info, ok := codesByName[c]; ok {
+		return info
+	}
+	return codesByName[CodeInternalError]
+}
+
+// TypeURI is the stable address of the code's page below the documentation's root.
+func (c Code) TypeURI(docsURL string) string {
+	return docsURL + "/api/errors/" + url.PathEscape(string(c))
+}

@@ -1,0 +1,122 @@
+package core
+
+import (
+	"errors"
+	"time"
+)
+
+// Error is a refusal or a failure as Mailhelm means it. Message and Next are
+// shown to the caller and so hold nothing internal; Err is for the log alone.
+type Error struct {
+	Code Code
+	// Message says what was wrong, with the caller's own value where that helps.
+	Message string
+	// Next says what to do now. Empty means the catalogue's remedy.
+	Next string
+	// Status replaces the catalogue's status where one code has two: 504 for an
+	// upstream that timed out. Zero means the catalogue's.
+	Status int
+	// Fields lists what was wrong with which member of the request.
+	Fields []FieldError
+	// RetryAfter is how long to wait before trying again; zero means not said.
+	RetryAfter time.Duration
+	// Resource is what was not found (not_found).
+	Resource string
+	// Scope is the scope that is missing (invalid_scope).
+	Scope Scope
+	// Extra holds members that belong to one code, by their wire name.
+	Extra map[string]any
+	// Err is the cause. It is logged and never leaves the process.
+	Err error
+}
+
+// FieldError says what is wrong with one member of a request. Field is the
+// member's path with dots, "attributes.plan"; the whole body is "".
+type FieldError struct {
+	Field  string `json:"field"`
+	Reason string `json:"reason"`
+}
+
+// Error is the text for the log.
+func (e *Error) Error() string {
+	text := string(e.Code) + ": " + e.Message
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *Error) Unwrap() error { return e.Err }
+
+// HTTPStatus is the status a surface answers the error with.
+func (e *Error) HTTPStatus() int {
+	if e.Status != 0 {
+		return e.Status
+	}
+	return e.Code.Info().Status
+}
+
+// WithNext sets what to do now and returns e, for use where the error is made.
+func (e *Error) WithNext(next string) *Error {
+	e.Next = next
+	return e
+}
+
+// NextStep is the error's own next step, or the catalogue's remedy.
+func (e *Error) NextStep() string {
+	if e.Next != "" {
+		return e.Next
+	}
+	return e.Code.Info().Remedy
+}
+
+// The constructors below are the refusals that several tasks give.
+
+// Invalid is validation_failed for one field.
+func Invalid(field, reason string) *Error {
+	return InvalidFields(FieldError{Field: field, Reason: reason})
+}
+
+// InvalidFields is validation_failed for several fields.
+func InvalidFields(fields ...FieldError) *Error {
+	message := "The request is not valid."
+	if len(fields) == 1 {
+		message = subject(fields[0].Field) + " " + fields[0].Reason + "."
+	}
+	return &Error{Code: CodeValidationFailed, Message: message, Fields: fields}
+}
+
+func subject(field string) string {
+	if field == "" {
+		return "The request"
+	}
+	return "`" + field + "`"
+}
+
+// NotFound is not_found for the kind of thing named: "contact", "list".
+func NotFound(resource string) *Error {
+	return &Error{Code: CodeNotFound, Message: "No such " + resource + " in this organization.", Resource: resource}
+}
+
+// Conflict is conflict with a message of its own.
+func Conflict(message, next string) *Error {
+	return &Error{Code: CodeConflict, Message: message, Next: next}
+}
+
+// Internal wraps a cause that the caller must not see.
+func Internal(err error) *Error {
+	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}
+}
+
+// AsError returns err as a *Error; one that is none becomes internal_error with
+// err as its cause. nil stays nil.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return Internal(err)
+}

@@ -1,0 +1,32 @@
+// Package jobs is how a domain leaves work for later. A job's arguments and its
+// worker live in the domain, beside the task that leaves them; storage runs
+// them. A job is enqueued in the transaction of the write that needs it, so
+// neither happens without the other.
+package jobs
+
+import (
+	"context"
+	"time"
+)
+
+// Args are what a job is about: a small struct that is stored as JSON. Kind is
+// the job's name in the database and in metrics and never changes.
+type Args interface{ Kind() string }
+
+// Queue takes jobs. Enqueue takes part in the transaction of its context, if
+// there is one.
+type Queue interface {
+	Enqueue(ctx context.Context, args Args) error
+}
+
+// Worker does one kind of job.
+type Worker[T Args] struct {
+	// Work does the job. It may run more than once for the same arguments and
+	// must come to the same end. An error makes it run again later.
+	Work func(ctx context.Context, args T) error
+	// Timeout bounds one run; zero means one minute.
+	Timeout time.Duration
+	// Every makes the job periodic, with zero arguments, also right at start;
+	// zero means it runs only when enqueued.
+	Every time.Duration
+}

@@ -1,0 +1,91 @@
+package core
+
+import "context"
+
+// Op declares one task of the product: what it is called, what it does to the
+// world, who may do it and how. Everything that describes the task elsewhere
+// (tool, route, schema, documentation, audit line, metric) is read from here.
+//
+// In and Out are structs. Their JSON member names come from the "json" tag,
+// descriptions and limits from "jsonschema" and "jsonschema_description" tags,
+// and a field tagged only:"rest" or only:"agent" exists on that surface alone.
+// A field of In tagged json:"-" is where Prepare leaves what it found for Do.
+type Op[In, Out any] struct {
+	// Name is verb and noun in snake case, domain first: contacts_upsert. It is
+	// the tool's name, the operationId, the audit verb and the metric's label.
+	Name  string
+	Title string
+	// Purpose says what it does, when to choose it and what it will not do. It
+	// is written for an agent and is the tool's description.
+	Purpose string
+	Effect  Effect
+	// Scopes are all required.
+	Scopes   []Scope
+	GitOwned GitOwned
+
+	// Confirm describes what the call would do, for a caller who must agree to
+	// it first. nil for all operations but the two that cannot be taken back.
+	Confirm func(context.Context, *Call, In) (*Confirmation, error)
+	// Prepare may ask the network; it runs before the transaction opens. What it
+	// returns is what Do gets. nil when there is nothing to prepare.
+	Prepare func(context.Context, *Call, In) (In, error)
+	// Do does the task. Writes run inside a transaction that also holds the
+	// audit line and the replay record, and never touch the network.
+	Do func(context.Context, *Call, In) (Out, error)
+}
+
+// Effect is what an operation does to the world.
+type Effect int
+
+// The effects, from harmless to not to be undone.
+const (
+	Reads    Effect = iota
+	Writes          // changes something, and can be changed back
+	Destroys        // loses something or reaches people; refused to test credentials
+)
+
+// String names the effect as documentation shows it.
+func (e Effect) String() string {
+	switch e {
+	case Writes:
+		return "writes"
+	case Destroys:
+		return "destroys"
+	default:
+		return "reads"
+	}
+}
+
+// GitOwned is what becomes of a write when the organization's definitions come
+// from a repository.
+type GitOwned int
+
+// What a git-connected organization does with an operation.
+const (
+	GitIndifferent GitOwned = iota // the operation touches no definition
+	GitRefused                     // the write is refused; the repository is where to change it
+	GitPullRequest                 // the write becomes a pull request
+)
+
+// Confirmation is what a caller must agree to before an operation that cannot
+// be taken back proceeds. Both members are part of what is signed: when either
+// comes out differently the second time, the agreement no longer counts.
+type Confirmation struct {
+	// Message states the consequence with numbers that we computed. Names that
+	// others wrote stand in it quoted and clipped.
+	Message string
+	// Preview is what will happen, as data.
+	Preview any
+}
+
+// AgentViewer is an Out whose result looks different to an agent. The concrete
+// return type is the tool's output schema.
+type AgentViewer[V any] interface{ AgentView() V }
+
+// RESTViewer is an Out whose result looks different over REST. The concrete
+// return type is the route's response schema.
+type RESTViewer[V any] interface{ RESTView() V }
+
+// Creator is an Out that knows whether the call made a new thing, which REST
+// answers with 201 instead of 200.
+type Creator interface{ WasCreated() bool }

@@ -1,0 +1,122 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// Operation is an [Op] with its types erased: what surfaces and rails work with.
+// It is sealed; [Declare] is the only way to make one.
+type Operation interface {
+	Info() OperationInfo
+	// Input is the schema of the arguments on a surface.
+	Input(Surface) *Schema
+	// Output is the schema of the result on a surface.
+	Output(Surface) *Schema
+	// Decode checks raw arguments (strict JSON, then the input schema) and
+	// returns them typed. It fails with validation_failed.
+	Decode(s Surface, raw []byte) (any, error)
+	Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error)
+	Prepare(ctx context.Context, c *Call, in any) (any, error)
+	Do(ctx context.Context, c *Call, in any) (any, error)
+	// DecodeResult gives back a result that was stored as its JSON.
+	DecodeResult(raw []byte) (any, error)
+	// View is the result as the surface shows it.
+	View(s Surface, out any) any
+	sealed()
+}
+
+// OperationInfo is what is declared of an operation besides its functions.
+type OperationInfo struct {
+	Name     string
+	Title    string
+	Purpose  string
+	Effect   Effect
+	Scopes   []Scope
+	GitOwned GitOwned
+	Confirms bool
+}
+
+// Declare makes an Operation of an Op. It compiles the schemas, so it is called
+// once for each operation at start; a declaration that is wrong in itself
+// panics there, never later.
+func Declare[In, Out any](op Op[In, Out]) Operation {
+	if op.Name == "" || op.Purpose == "" || op.Do == nil || len(op.Scopes) > 0 && op.Scopes[0] == "" {
+		panic(fmt.Sprintf("core: operation %q is declared without name, purpose or function", op.Name))
+	}
+	d := &declared[In, Out]{op: op}
+	in := reflect.TypeFor[In]()
+	out := reflect.TypeFor[Out]()
+	for _, s := range []Surface{REST, Agent} {
+		d.input[side(s)] = mustSchema(in, s, closed)
+		d.output[side(s)] = mustSchema(viewType(out, s), s, open)
+	}
+	return d
+}
+
+type declared[In, Out any] struct {
+	op     Op[In, Out]
+	input  [2]*Schema
+	output [2]*Schema
+}
+
+func side(s Surface) int {
+	if s == Agent {
+		return 1
+	}
+	return 0
+}
+
+func (d *declared[In, Out]) sealed() {}
+
+func (d *declared[In, Out]) Info() OperationInfo {
+	return OperationInfo{
+		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Effect: d.op.Effect,
+		Scopes: d.op.Scopes, GitOwned: d.op.GitOwned, Confirms: d.op.Confirm != nil,
+	}
+}
+
+func (d *declared[In, Out]) Input(s Surface) *Schema  { return d.input[side(s)] }
+func (d *declared[In, Out]) Output(s Surface) *Schema { return d.output[side(s)] }
+
+func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	if err := d.Input(s).Check(raw); err != nil {
+		return nil, err
+	}
+	var in In
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return nil, decodeError(err)
+	}
+	return in, nil
+}
+
+func (d *declared[In, Out]) Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error) {
+	if d.op.Confirm == nil {
+		return nil, nil
+	}
+	return d.op.Confirm(ctx, c, in.(In))
+}
+
+func (d *declared[In, Out]) Prepare(ctx context.Context, c *Call, in any) (any, error) {
+	if d.op.Prepare == nil {
+		return in, nil
+	}
+	return d.op.Prepare(ctx, c, in.(In))
+}
+
+func (d *declared[In, Out]) Do(ctx context.Context, c *Call, in any) (any, error) {
+	return d.op.Do(ctx, c, in.(In))
+}
+
+func (d *declared[In, Out]) DecodeResult(raw []byte) (any, error) {
+	var out Out
+	err := json.Unmarshal(raw, &out)
+	return out, err
+}
+
+func (d *declared[In, Out]) View(s Surface, out any) any { return view(s, out) }

@@ -1,0 +1,63 @@
+package core
+
+// Page is one page of a list as an operation returns it. Each surface shows it
+// in its own form: REST as an envelope with a cursor, an agent as a bounded
+// sample that says how much there is.
+type Page[T any] struct {
+	Items []T `json:"items"`
+	// Next is the cursor of the following page, "" on the last.
+	Next string `json:"next,omitempty"`
+	// Total is how many there are in all. REST never shows it.
+	Total int `json:"total"`
+}
+
+// Envelope is a page over REST.
+type Envelope[T any] struct {
+	Data       []T        `json:"data"`
+	Pagination Pagination `json:"pagination"`
+}
+
+// Pagination tells whether there is more and where it starts.
+type Pagination struct {
+	HasMore    bool    `json:"has_more" jsonschema_description:"Whether another page follows."`
+	NextCursor *string `json:"next_cursor" jsonschema:"nullable" jsonschema_description:"Opaque start of the next page; null on the last."`
+}
+
+// Sample is a page for an agent.
+type Sample[T any] struct {
+	Items     []T    `json:"items"`
+	Shown     int    `json:"shown" jsonschema_description:"How many items are in this answer."`
+	Total     int    `json:"total" jsonschema_description:"How many there are in all."`
+	Truncated bool   `json:"truncated" jsonschema_description:"Whether some are left out."`
+	More      string `json:"more,omitempty" jsonschema_description:"How to get the ones left out."`
+}
+
+// RESTView is the page as an envelope.
+func (p Page[T]) RESTView() Envelope[T] {
+	e := Envelope[T]{Data: p.Items, Pagination: Pagination{HasMore: p.Next != ""}}
+	if e.Data == nil {
+		e.Data = []T{}
+	}
+	if p.Next != "" {
+		e.Pagination.NextCursor = &p.Next
+	}
+	return e
+}
+
+// AgentView is the page as a bounded sample.
+func (p Page[T]) AgentView() Sample[T] {
+	s := Sample[T]{Items: p.Items, Shown: len(p.Items), Total: p.Total}
+	if s.Items == nil {
+		s.Items = []T{}
+	}
+	if s.Shown < s.Total {
+		s.Truncated = true
+		s.More = "Narrow the query or raise the limit; the REST API pages through all of them."
+	}
+	return s
+}
+
+// Collection is a list that is always whole: REST shows {data}, without pagination.
+type Collection[T any] struct {
+	Data []T `json:"data"`
+}

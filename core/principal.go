@@ -1,0 +1,122 @@
+package core
+
+import "slices"
+
+// Environment says whether a credential is for live use or for testing. Both see
+// the same data; test credentials are throttled to a tenth and may not destroy.
+type Environment string
+
+// The two environments of a credential.
+const (
+	Live Environment = "live"
+	Test Environment = "test"
+)
+
+// CredentialKind tells the two interchangeable kinds of bearer credential apart.
+type CredentialKind string
+
+// The kinds of credential.
+const (
+	APIKey      CredentialKind = "api_key"
+	OAuthClient CredentialKind = "oauth_client"
+)
+
+// Credential is what the caller presented, without anything secret in it.
+type Credential struct {
+	Kind CredentialKind
+	// ID is the stored credential's own id: an API key's UUID, or the UUID of
+	// the OAuth client behind an access token.
+	ID string
+	// Name is the public name of the credential: an OAuth client_id, or the
+	// identifying prefix of an API key (environment marker and eight characters).
+	Name        string
+	Environment Environment
+}
+
+// Org is the organization on whose behalf a call is made, with what the rails
+// must know of it. Every row of every table belongs to exactly one.
+type Org struct {
+	ID   string
+	Name string
+	Slug string
+	// Tier is the plan: free, team, business, admin, sponsored or demo.
+	Tier string
+	// RetentionDays is the oldest a row may be for an analytics query.
+	RetentionDays int
+	// RateLimit is the plan's limit in calls a minute; nil means none is set.
+	RateLimit *int
+	// GitConnected is true when definitions come from a repository, which makes
+	// them read-only here.
+	GitConnected bool
+}
+
+// Principal is who is calling: an organization, perhaps a user in it, and a
+// credential with the scopes in force for this call.
+type Principal struct {
+	Org        Org
+	UserID     string // empty for API keys and client_credentials tokens
+	Credential Credential
+	Scopes     Scopes
+}
+
+// RateLimit is the number of calls a minute this principal may make, nil when
+// unthrottled. Test credentials get a tenth of the plan's limit, at least one.
+func (p Principal) RateLimit() *int {
+	if p.Org.RateLimit == nil || p.Credential.Environment != Test {
+		return p.Org.RateLimit
+	}
+	tenth := max(1, *p.Org.RateLimit/10)
+	return &tenth
+}
+
+// Scopes is a set of scopes, sorted.
+type Scopes []Scope
+
+// NewScopes sorts and deduplicates names. Names outside the catalogue are kept
+// out: a stored scope that no longer exists grants nothing.
+func NewScopes(names ...string) Scopes {
+	set := make(Scopes, 0, len(names))
+	for _, name := range names {
+		if s := Scope(name); s.Known() {
+			set = append(set, s)
+		}
+	}
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+// Has reports whether the set holds s.
+func (set Scopes) Has(s Scope) bool {
+	_, found := slices.BinarySearch(set, s)
+	return found
+}
+
+// Missing returns the first of the wanted scopes that the set lacks, or "".
+func (set Scopes) Missing(wanted []Scope) Scope {
+	for _, s := range wanted {
+		if !set.Has(s) {
+			return s
+		}
+	}
+	return ""
+}
+
+// Intersect returns the scopes that both sets hold.
+func (set Scopes) Intersect(other Scopes) Scopes {
+	both := make(Scopes, 0, min(len(set), len(other)))
+	for _, s := range set {
+		if other.Has(s) {
+			both = append(both, s)
+		}
+	}
+	return both
+}
+
+// Strings returns the names, sorted.
+func (set Scopes) Strings() []string {
+	names := make([]string, len(set))
+	for i, s := range set {
+		names[i] = string(s)
+	}
+	return names
+}

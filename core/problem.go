@@ -1,0 +1,67 @@
+package core
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// Problem is an error as it leaves the process: a problem document (RFC 7807)
+// over REST, the structured content of a failed tool over MCP.
+type Problem struct {
+	Type      string       `json:"type"`
+	Title     string       `json:"title"`
+	Status    int          `json:"status"`
+	Code      Code         `json:"code"`
+	Detail    string       `json:"detail,omitempty"`
+	NextStep  string       `json:"next_step,omitempty"`
+	RequestID string       `json:"request_id,omitempty"`
+	Errors    []FieldError `json:"errors,omitempty"`
+	Resource  string       `json:"resource,omitempty"`
+	// RetryAfter is in whole seconds, rounded up.
+	RetryAfter int   `json:"retry_after,omitempty"`
+	Scope      Scope `json:"scope,omitempty"`
+	// Extra members stand beside the others on the wire.
+	Extra map[string]any `json:"-"`
+}
+
+// ProblemOf is the only way an error leaves the process. The cause of an
+// internal error is not in what it returns; the caller logs it.
+func ProblemOf(err error, docsURL, requestID string) Problem {
+	e := AsError(err)
+	info := e.Code.Info()
+	return Problem{
+		Type:       info.Code.TypeURI(docsURL),
+		Title:      info.Title,
+		Status:     e.HTTPStatus(),
+		Code:       info.Code,
+		Detail:     e.Message,
+		NextStep:   e.NextStep(),
+		RequestID:  requestID,
+		Errors:     e.Fields,
+		Resource:   e.Resource,
+		RetryAfter: wholeSeconds(e.RetryAfter),
+		Scope:      e.Scope,
+		Extra:      e.Extra,
+	}
+}
+
+// wholeSeconds rounds up, so that a client that waits that long waits enough.
+func wholeSeconds(d time.Duration) int {
+	return int(math.Ceil(d.Seconds()))
+}
+
+// MarshalJSON writes the extra members beside the named ones.
+func (p Problem) MarshalJSON() ([]byte, error) {
+	type plain Problem
+	b, err := json.Marshal(plain(p))
+	if err != nil || len(p.Extra) == 0 {
+		return b, err
+	}
+	extra, err := json.Marshal(p.Extra)
+	if err != nil {
+		return nil, err
+	}
+	b[len(b)-1] = ','
+	return append(b, extra[1:]...), nil
+}

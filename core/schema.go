@@ -1,0 +1,134 @@
+package core
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"sync"
+
+	reflector "github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Schema is a JSON Schema (2020-12) made from a Go type, with the validator
+// compiled from it. One schema serves both surfaces and the documentation.
+type Schema struct {
+	text     json.RawMessage
+	compiled func() *validator.Schema
+	members  []string // names of the top-level members, for a refusal that teaches
+}
+
+// Text is the schema itself. It must not be changed.
+func (s *Schema) Text() json.RawMessage { return s.text }
+
+// Members are the names of the top-level members in order of declaration.
+func (s *Schema) Members() []string { return s.members }
+
+// Check holds raw JSON against the schema. It fails with validation_failed and
+// one entry in errors for each thing that is wrong.
+func (s *Schema) Check(raw []byte) error {
+	if err := CheckJSON(raw); err != nil {
+		return err
+	}
+	value, err := validator.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return Invalid("", "is not valid JSON")
+	}
+	return s.CheckValue(value)
+}
+
+// CheckValue is Check for a value already decoded from strict JSON, numbers as
+// json.Number or float64.
+func (s *Schema) CheckValue(value any) error {
+	if err := s.compiled().Validate(value); err != nil {
+		return s.explain(err)
+	}
+	return nil
+}
+
+// Closed input schemas refuse members they do not name, so that a misspelled
+// argument is an error. Open output schemas let a later version say more.
+type openness bool
+
+const (
+	closed openness = false
+	open   openness = true
+)
+
+// mustSchema panics when the type cannot be described, which only a wrong
+// declaration can cause; see Declare.
+func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
+	r := reflector.Reflector{
+		Anonymous: true, DoNotReference: true, ExpandedStruct: true,
+		AllowAdditionalProperties: bool(o),
+	}
+	generated := r.ReflectFromType(t)
+	generated.Version = ""
+	dropOtherSurface(generated, t, s)
+	text, err := json.Marshal(generated)
+	if err != nil {
+		panic("core: schema of " + t.String() + ": " + err.Error())
+	}
+	schema := &Schema{text: text}
+	if generated.Properties != nil {
+		for p := generated.Properties.Oldest(); p != nil; p = p.Next() {
+			schema.members = append(schema.members, p.Key)
+		}
+	}
+	// Compiled at first use: output schemas are only ever checked by tests.
+	schema.compiled = sync.OnceValue(func() *validator.Schema { return mustCompile(t.String(), text) })
+	if !o {
+		schema.compiled()
+	}
+	return schema
+}
+
+func mustCompile(name string, text []byte) *validator.Schema {
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		panic("core: schema of " + name + ": " + err.Error())
+	}
+	c := validator.NewCompiler()
+	c.DefaultDraft(validator.Draft2020)
+	c.AssertFormat()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		panic("core: schema of " + name + ": " + err.Error())
+	}
+	return c.MustCompile("schema.json")
+}
+
+// dropOtherSurface takes out the members tagged only:"..." for the other surface.
+func dropOtherSurface(schema *reflector.Schema, t reflect.Type, s Surface) {
+	if t.Kind() != reflect.Struct || schema.Properties == nil {
+		return
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		only := f.Tag.Get("only")
+		if only == "" || only == string(s) {
+			continue
+		}
+		name := jsonName(f)
+		schema.Properties.Delete(name)
+		schema.Required = without(schema.Required, name)
+	}
+}
+
+func without(names []string, name string) []string {
+	kept := names[:0]
+	for _, n := range names {
+		if n != name {
+			kept = append(kept, n)
+		}
+	}
+	return kept
+}
+
+func jsonName(f reflect.StructField) string {
+	tag := f.Tag.Get("json")
+	for i := range len(tag) {
+		if tag[i] == ',' {
+			return tag[:i]
+		}
+	}
+	return tag
+}

@@ -1,0 +1,144 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+const maxExplained = 20
+
+// explain turns a validator's tree of causes into a flat list that a caller can
+// act on: one entry for each leaf, with the member's path and a plain reason.
+func (s *Schema) explain(err error) error {
+	v, ok := errors.AsType[*validator.ValidationError](err)
+	if !ok {
+		return Invalid("", "does not fit the schema")
+	}
+	var fields []FieldError
+	s.collect(v, &fields)
+	slices.SortStableFunc(fields, func(a, b FieldError) int { return strings.Compare(a.Field, b.Field) })
+	fields = slices.Compact(fields)
+	if len(fields) > maxExplained {
+		fields = fields[:maxExplained]
+	}
+	return InvalidFields(fields...)
+}
+
+func (s *Schema) collect(v *validator.ValidationError, into *[]FieldError) {
+	switch k := v.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		for _, cause := range v.Causes {
+			s.collect(cause, into)
+		}
+	case *kind.OneOf, *kind.AnyOf:
+		s.collectAlternatives(v, into)
+	case *kind.Required:
+		for _, name := range k.Missing {
+			*into = append(*into, FieldError{fieldPath(v.InstanceLocation, name), "is required"})
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			*into = append(*into, FieldError{fieldPath(v.InstanceLocation, name), s.unknownMember(v.InstanceLocation)})
+		}
+	default:
+		*into = append(*into, FieldError{fieldPath(v.InstanceLocation), reason(v.ErrorKind)})
+	}
+}
+
+// collectAlternatives explains a value that fits none of several forms. When it
+// has the type of one of them, what is wrong with that one is the explanation;
+// otherwise the types that would do are.
+func (s *Schema) collectAlternatives(v *validator.ValidationError, into *[]FieldError) {
+	var wanted []string
+	for _, cause := range v.Causes {
+		leaf := cause
+		for len(leaf.Causes) == 1 && isWrapper(leaf.ErrorKind) {
+			leaf = leaf.Causes[0]
+		}
+		t, isType := leaf.ErrorKind.(*kind.Type)
+		if !isType || len(leaf.InstanceLocation) > len(v.InstanceLocation) {
+			s.collect(cause, into)
+			return
+		}
+		wanted = append(wanted, t.Want...)
+	}
+	if len(wanted) == 0 {
+		*into = append(*into, FieldError{fieldPath(v.InstanceLocation), "fits none of the allowed forms"})
+		return
+	}
+	*into = append(*into, FieldError{fieldPath(v.InstanceLocation), "must be " + alternatives(wanted)})
+}
+
+func isWrapper(k validator.ErrorKind) bool {
+	switch k.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		return true
+	}
+	return false
+}
+
+func (s *Schema) unknownMember(at []string) string {
+	if len(at) > 0 || len(s.members) == 0 {
+		return "is not known here"
+	}
+	return "is not known here; known are " + strings.Join(s.members, ", ")
+}
+
+func fieldPath(location []string, more ...string) string {
+	parts := make([]string, 0, len(location)+len(more))
+	for _, p := range append(slices.Clone(location), more...) {
+		parts = append(parts, Quotable(p, 80))
+	}
+	return strings.Join(parts, ".")
+}
+
+func alternatives(types []string) string {
+	slices.Sort(types)
+	return strings.Join(slices.Compact(types), " or ")
+}
+
+// reason says in plain words what a keyword of the schema asks for. Keywords
+// that no schema of ours uses fall through to the library's own words.
+func reason(k validator.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Type:
+		return "must be " + alternatives(k.Want)
+	case *kind.Enum:
+		return "must be one of " + listed(k.Want)
+	case *kind.Format:
+		return "must be a valid " + k.Want
+	case *kind.Pattern:
+		return "must match " + k.Want
+	case *kind.MinLength:
+		return fmt.Sprintf("must have at least %d characters", k.Want)
+	case *kind.MaxLength:
+		return fmt.Sprintf("must have at most %d characters", k.Want)
+	case *kind.MinItems:
+		return fmt.Sprintf("must have at least %d items", k.Want)
+	case *kind.MaxItems:
+		return fmt.Sprintf("must have at most %d items", k.Want)
+	case *kind.MinProperties:
+		return fmt.Sprintf("must have at least %d members", k.Want)
+	case *kind.Minimum:
+		return "must be at least " + k.Want.RatString()
+	case *kind.Maximum:
+		return "must be at most " + k.Want.RatString()
+	case *kind.UniqueItems:
+		return "must not repeat an item"
+	default:
+		return "does not fit the schema at " + strings.Join(k.KeywordPath(), "/")
+	}
+}
+
+func listed(values []any) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprint(v)
+	}
+	return strings.Join(words, ", ")
+}

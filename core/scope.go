@@ -1,0 +1,124 @@
+package core
+
+// Scope is one permission that a credential carries.
+type Scope string
+
+// The scope catalogue. It is closed: a credential can hold nothing else.
+const (
+	AccountView       Scope = "api.account.view"
+	MessagesView      Scope = "api.messages.view"
+	MessagesUnmask    Scope = "api.messages.unmask_recipients"
+	ReportsView       Scope = "api.reports.view"
+	SuppressionsView  Scope = "api.suppressions.view"
+	UndeliverableView Scope = "api.undeliverable.view"
+	IdentitiesView    Scope = "api.identities.view"
+	TemplatesView     Scope = "api.templates.view"
+	TemplatesManage   Scope = "api.templates.manage"
+	TemplatesTest     Scope = "api.templates.test"
+	ChannelsView      Scope = "api.channels.view"
+	TrackingView      Scope = "api.tracking.view"
+	ContactsView      Scope = "api.contacts.view"
+	ContactsManage    Scope = "api.contacts.manage"
+	TopicsView        Scope = "api.topics.view"
+	TopicsManage      Scope = "api.topics.manage"
+	ListsView         Scope = "api.lists.view"
+	ListsManage       Scope = "api.lists.manage"
+	SegmentsView      Scope = "api.segments.view"
+	SegmentsManage    Scope = "api.segments.manage"
+	BroadcastsView    Scope = "api.broadcasts.view"
+	BroadcastsManage  Scope = "api.broadcasts.manage"
+	AttributesView    Scope = "api.attributes.view"
+	AttributesManage  Scope = "api.attributes.manage"
+	ActivitiesView    Scope = "api.activities.view"
+	ActivitiesWrite   Scope = "api.activities.write"
+	ActivitiesManage  Scope = "api.activities.manage"
+	AssetsView        Scope = "api.assets.view"
+	AssetsManage      Scope = "api.assets.manage"
+	TagsView          Scope = "api.tags.view"
+	WorkflowsView     Scope = "api.workflows.view"
+	WorkflowsManage   Scope = "api.workflows.manage"
+	InboxesView       Scope = "api.inboxes.view"
+	InboxesManage     Scope = "api.inboxes.manage"
+	InboundView       Scope = "api.inbound.view"
+	InboundManage     Scope = "api.inbound.manage"
+	DomainAuthView    Scope = "api.domain_auth.view"
+	DomainAuthManage  Scope = "api.domain_auth.manage"
+)
+
+// ScopeInfo says in plain words what a scope lets its holder do and how
+// sensitive that is. Consent pages, documentation and OpenAPI show it.
+type ScopeInfo struct {
+	Scope       Scope
+	Description string
+	// Personal is true when what the scope opens holds personal data in full.
+	Personal bool
+}
+
+var scopeCatalogue = []ScopeInfo{
+	{AccountView, "See the connected sending account, its quota and the plan.", false},
+	{MessagesView, "See sent messages and their events, with recipients masked.", false},
+	{MessagesUnmask, "See recipients of messages in full and look messages up by recipient.", true},
+	{ReportsView, "See delivery, engagement and template reports.", false},
+	{SuppressionsView, "See which addresses the sending account refuses to mail.", true},
+	{UndeliverableView, "See addresses that Mailhelm judges undeliverable, and why.", true},
+	{IdentitiesView, "See the domains and addresses mail is sent from.", false},
+	{TemplatesView, "See templates.", false},
+	{TemplatesManage, "Write templates.", false},
+	{TemplatesTest, "Send templates to named test addresses.", false},
+	{ChannelsView, "See sending channels.", false},
+	{TrackingView, "See tracking domains and their DNS state.", false},
+	{ContactsView, "See contacts with their addresses and attributes in full.", true},
+	{ContactsManage, "Create, change and archive contacts.", true},
+	{TopicsView, "See subscription topics and the contact list.", false},
+	{TopicsManage, "Create, change and delete subscription topics.", false},
+	{ListsView, "See lists and who is on them.", true},
+	{ListsManage, "Create, change and delete lists.", false},
+	{SegmentsView, "See segments and who is in them, and try predicates.", true},
+	{SegmentsManage, "Write segments by import.", false},
+	{BroadcastsView, "See broadcasts and their results.", true},
+	{BroadcastsManage, "Write, send, test and delete broadcasts.", true},
+	{AttributesView, "See the attribute registry.", false},
+	{AttributesManage, "Create, change and delete attributes.", false},
+	{ActivitiesView, "See what contacts did.", true},
+	{ActivitiesWrite, "Record what contacts did.", true},
+	{ActivitiesManage, "Define which properties of activities can be filtered on.", false},
+	{AssetsView, "See images.", false},
+	{AssetsManage, "Bring in images by import.", false},
+	{TagsView, "See tags and filter by them.", false},
+	{WorkflowsView, "See workflows and their runs, and try them without sending.", false},
+	{WorkflowsManage, "Write and activate workflows.", false},
+	{InboxesView, "Read temporary inboxes and verified senders.", true},
+	{InboxesManage, "Open and close temporary inboxes, verify senders.", true},
+	{InboundView, "See receiving domains and the log of received mail.", true},
+	{InboundManage, "Change receiving domains, addresses and the webhook.", false},
+	{DomainAuthView, "See DMARC analysis.", false},
+	{DomainAuthManage, "Decide about DMARC sources and keep notes.", false},
+}
+
+var scopesByName = func() map[Scope]ScopeInfo {
+	m := make(map[Scope]ScopeInfo, len(scopeCatalogue))
+	for _, info := range scopeCatalogue {
+		m[info.Scope] = info
+	}
+	return m
+}()
+
+// ScopeCatalogue returns every scope in the order of the documentation.
+func ScopeCatalogue() []ScopeInfo {
+	return append([]ScopeInfo(nil), scopeCatalogue...)
+}
+
+// AllScopes returns the whole catalogue as a set.
+func AllScopes() Scopes {
+	names := make([]string, len(scopeCatalogue))
+	for i, info := range scopeCatalogue {
+		names[i] = string(info.Scope)
+	}
+	return NewScopes(names...)
+}
+
+// Known reports whether the scope is in the catalogue.
+func (s Scope) Known() bool {
+	_, ok := scopesByName[s]
+	return ok
+}

@@ -1,0 +1,73 @@
+package sending
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// FailureKind says what became of a call to the account.
+type FailureKind string
+
+// The kinds of failure.
+const (
+	// NotFound: the account has no such thing. Nothing is wrong with the account.
+	NotFound FailureKind = "not_found"
+	// Refused: the account is unreachable, suspended, or rejects our credentials.
+	Refused FailureKind = "refused"
+	// Throttled: the account asks us to slow down. The call had no effect.
+	Throttled FailureKind = "throttled"
+	// TimedOut: no answer before the deadline. Whether a write took effect is unknown.
+	TimedOut FailureKind = "timed_out"
+)
+
+// Failure is how every call of the port fails.
+type Failure struct {
+	Kind       FailureKind
+	RetryAfter time.Duration // how long the account asks us to wait; zero when it does not say
+	Err        error         // the cause, for the log alone
+}
+
+// Error is the text for the log.
+func (f *Failure) Error() string { return fmt.Sprintf("sending account: %s: %v", f.Kind, f.Err) }
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// IsNotFound reports whether the account answered that there is no such thing.
+func IsNotFound(err error) bool {
+	f, ok := errors.AsType[*Failure](err)
+	return ok && f.Kind == NotFound
+}
+
+const defaultRetryAfter = 5 * time.Second
+
+// Unavailable turns a failure of the account into the error that callers see:
+// upstream_unavailable with 503, or with 504 when the outcome is unknown. The
+// underlying text stays in the log. nil stays nil.
+func Unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := &core.Error{
+		Code: core.CodeUpstreamUnavailable, RetryAfter: defaultRetryAfter, Err: err,
+		Message: "The connected sending account refused the call.",
+	}
+	f, ok := errors.AsType[*Failure](err)
+	if !ok {
+		return e
+	}
+	if f.RetryAfter > 0 {
+		e.RetryAfter = f.RetryAfter
+	}
+	switch f.Kind {
+	case Throttled:
+		e.Message = "The connected sending account is throttling calls."
+	case TimedOut:
+		e.Status = 504
+		e.Message = "The connected sending account did not answer in time; whether the call took effect is unknown."
+	}
+	return e
+}

@@ -1,0 +1,60 @@
+package core
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Quotable makes a text that an outsider wrote fit to stand, quoted, in a
+// sentence of ours: invisible and direction-changing characters removed, white
+// space folded, at most limit runes with an ellipsis for the rest.
+func Quotable(s string, limit int) string {
+	s, _ = VisibleText(s)
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:limit-1]) + "…"
+}
+
+// VisibleText removes from s the characters a reader cannot see but a machine
+// obeys: control characters except tab and newline, bidirectional overrides,
+// zero-width characters, tag characters, blank fillers and the variation
+// selectors that carry no emoji form. It returns how many it removed.
+func VisibleText(s string) (visible string, removed int) {
+	if isPlain(s) {
+		return s, 0
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range s {
+		if hidden(r) {
+			removed++
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String(), removed
+}
+
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || c == 0x7f || c < 0x20 && c != '\t' && c != '\n' {
+			return false
+		}
+	}
+	return true
+}
+
+// hidden follows the general categories Cc and Cf of Unicode, which hold
+// controls, zero-width characters, bidi marks and the tag block.
+func hidden(r rune) bool {
+	if r == '\t' || r == '\n' {
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf) ||
+		r >= 0xFE00 && r <= 0xFE0E || // variation selectors; FE0F (emoji form) is kept
+		r >= 0xE0100 && r <= 0xE01EF || // supplementary variation selectors
+		r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0 // blank Hangul fillers
+}

@@ -1,0 +1,13 @@
+package core
+
+import "context"
+
+// Transactor runs a function inside one database transaction. The transaction
+// travels in the context that f receives: every store called with that context
+// takes part in it, and a job enqueued with it is enqueued with the commit.
+//
+// An error from f rolls back and is returned as it is. f may run more than once
+// (serialization failures are retried), so it changes nothing but the database.
+type Transactor interface {
+	InTx(ctx context.Context, f func(ctx context.Context) error) error
+}
