@@ -17,6 +17,15 @@ type Envelope[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
+// Next is the cursor of the following page, "" on the last. It lets a surface
+// link pages without knowing what is on them.
+func (e Envelope[T]) Next() string {
+	if e.Pagination.NextCursor == nil {
+		return ""
+	}
+	return *e.Pagination.NextCursor
+}
+
 // Pagination tells whether there is more and where it starts.
 type Pagination struct {
 	HasMore    bool    `json:"has_more" jsonschema_description:"Whether another page follows."`

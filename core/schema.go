@@ -65,6 +65,7 @@ func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 	generated := r.ReflectFromType(t)
 	generated.Version = ""
 	dropOtherSurface(generated, t, s)
+	foldNullable(generated)
 	text, err := json.Marshal(generated)
 	if err != nil {
 		panic("core: schema of " + t.String() + ": " + err.Error())
@@ -131,4 +132,28 @@ func jsonName(f reflect.StructField) string {
 		}
 	}
 	return tag
+}
+
+// foldNullable writes "a boolean or null" as one schema with two types instead of
+// two alternatives: half the size in a tool's listing, and the description stays
+// where a reader looks for it.
+func foldNullable(s *reflector.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.OneOf) == 2 && s.OneOf[1].Type == "null" && s.OneOf[0].Type != "" {
+		*s = *s.OneOf[0]
+		s.Extras = map[string]any{"type": []string{s.Type, "null"}}
+		s.Type = ""
+		if s.Enum != nil {
+			s.Enum = append(s.Enum, nil)
+		}
+	}
+	foldNullable(s.Items)
+	foldNullable(s.AdditionalProperties)
+	if s.Properties != nil {
+		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+			foldNullable(p.Value)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -49,3 +50,23 @@ type ListRef struct {
 // lower case throughout. Mailbox providers treat the local part so, and so does
 // the sending account's contact list, although RFC 5321 would allow otherwise.
 func EmailKey(email string) string { return strings.ToLower(email) }
+
+// mailableNote says in a sentence whether mail may be sent to the contact.
+func mailableNote(c Contact) string {
+	switch {
+	case c.Status == Archived:
+		return "Not mailable: the contact is archived."
+	case c.UnsubscribeAll:
+		return "Not mailable: the contact opted out of everything."
+	}
+	for _, choice := range c.TopicPreferences {
+		if choice.SubscriptionStatus == sending.OptOut {
+			return "Mailable, except about topics the contact opted out of."
+		}
+	}
+	return "Mailable."
+}
+
+func isNotFound(err error) bool {
+	return err != nil && core.AsError(err).Code == core.CodeNotFound
+}

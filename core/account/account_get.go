@@ -1,0 +1,106 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// GetIn has no members.
+type GetIn struct {
+	live *sending.Overview
+}
+
+// Overview is the organization with its sending account and plan.
+type Overview struct {
+	Org OrgRef `json:"org"`
+	// AWS and SendQuota are null together, when no account is connected or its
+	// live state could not be read; the rest is answered all the same.
+	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null when none is, or when it does not answer."`
+	SendQuota        *SendQuota        `json:"send_quota" jsonschema:"nullable"`
+	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was asked for."`
+	CloudFormation   *InfraTemplate    `json:"cloudformation" jsonschema:"nullable" jsonschema_description:"null while no template version is recorded."`
+	Plan             Plan              `json:"plan"`
+}
+
+// OrgRef names the organization.
+type OrgRef struct {
+	ID   string `json:"id" jsonschema:"format=uuid"`
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+}
+
+// CloudAccount is the provider's account.
+type CloudAccount struct {
+	AccountID *string `json:"account_id" jsonschema:"nullable"`
+	Region    string  `json:"region"`
+	Sandbox   bool    `json:"sandbox" jsonschema_description:"Whether the account may only send to verified addresses."`
+}
+
+// SendQuota is how much the account may send. Values are at least 0.
+type SendQuota struct {
+	Max24Hour      int64 `json:"max_24_hour"`
+	MaxSendRate    int64 `json:"max_send_rate" jsonschema_description:"Messages a second."`
+	SentLast24Hour int64 `json:"sent_last_24_hours"`
+}
+
+// ProductionAccess is the state of the request to leave the sandbox.
+type ProductionAccess struct {
+	Status    string     `json:"status" jsonschema:"enum=pending,enum=under_review,enum=granted,enum=denied,enum=failed"`
+	GrantedAt *time.Time `json:"granted_at" jsonschema:"nullable"`
+}
+
+// InfraTemplate is the infrastructure template the customer applied.
+type InfraTemplate struct {
+	StackName       *string `json:"stack_name" jsonschema:"nullable"`
+	TemplateVersion int     `json:"template_version"`
+	LatestVersion   int     `json:"latest_version"`
+	UpToDate        bool    `json:"up_to_date"`
+	DriftStatus     *string `json:"drift_status" jsonschema:"nullable"`
+}
+
+// Plan is what the organization pays for.
+type Plan struct {
+	Tier          string `json:"tier" jsonschema:"enum=free,enum=team,enum=business,enum=admin,enum=sponsored,enum=demo"`
+	RetentionDays int    `json:"retention_days" jsonschema_description:"How far back analytics reach."`
+	RateLimit     *int   `json:"api_rate_limit_per_minute" jsonschema:"nullable" jsonschema_description:"null means unthrottled."`
+}
+
+func (a *Account) accountGet() core.Operation {
+	return core.Declare(core.Op[GetIn, Overview]{
+		Name:    "account_get",
+		Title:   "Read the account",
+		Purpose: "Reads the organization, its connected sending account with quota, and its plan. When the sending account does not answer, its members are null and the rest is answered.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.AccountView},
+		Prepare: func(ctx context.Context, c *core.Call, in GetIn) (GetIn, error) {
+			if live, err := a.overview(ctx, c.Principal.Org.ID); err == nil {
+				in.live = &live
+			}
+			return in, nil
+		},
+		Do: getAccount,
+	})
+}
+
+func getAccount(_ context.Context, c *core.Call, in GetIn) (Overview, error) {
+	org := c.Principal.Org
+	overview := Overview{
+		Org:  OrgRef{ID: org.ID, Name: org.Name, Slug: org.Slug},
+		Plan: Plan{Tier: org.Tier, RetentionDays: org.RetentionDays, RateLimit: org.RateLimit},
+	}
+	if in.live != nil {
+		overview.AWS = &CloudAccount{Region: in.live.Region, Sandbox: in.live.Sandbox}
+		if in.live.AccountID != "" {
+			overview.AWS.AccountID = &in.live.AccountID
+		}
+		overview.SendQuota = quotaOf(*in.live)
+	}
+	return overview, nil
+}
+
+func quotaOf(o sending.Overview) *SendQuota {
+	return &SendQuota{Max24Hour: max(0, o.Max24HourSend), MaxSendRate: max(0, o.MaxSendRate), SentLast24Hour: max(0, o.SentLast24Hours)}
+}

@@ -1,0 +1,205 @@
+package audience
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// maxAttributeText is in bytes. It keeps one contact a small row.
+const maxAttributeText = 4096
+
+// registry is an organization's attributes by name.
+type registry map[string]Attribute
+
+func (a *Audience) registry(ctx context.Context, orgID string) (registry, error) {
+	all, err := a.Store.Attributes(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	r := make(registry, len(all))
+	for _, attribute := range all {
+		r[attribute.Name] = attribute
+	}
+	return r, nil
+}
+
+// coerce checks values against the registry and brings them to the registered
+// type. nil values (JSON null) stay nil: they clear. It fails with
+// attribute_validation_failed and one entry for each attribute that is unknown or
+// does not fit. The rules:
+//
+//	string    a string as it is; a number or boolean as its JSON text
+//	number    a number; a string that is one in JSON's spelling
+//	bool      true or false; the strings "true" and "false"
+//	datetime  RFC 3339 or YYYY-MM-DD (midnight UTC), kept as RFC 3339 in UTC
+//	enum      a string that is one of the registered values
+func (r registry) coerce(values map[string]any) (map[string]any, error) {
+	coerced := make(map[string]any, len(values))
+	var faults []core.FieldError
+	for name, value := range values {
+		attribute, known := r[name]
+		if !known {
+			faults = append(faults, core.FieldError{Field: "attributes." + core.Quotable(name, 80), Reason: "is not in the attribute registry" + r.suggestion(name)})
+			continue
+		}
+		if value == nil {
+			coerced[name] = nil
+			continue
+		}
+		v, reason := attribute.coerce(value)
+		if reason != "" {
+			faults = append(faults, core.FieldError{Field: "attributes." + name, Reason: reason})
+			continue
+		}
+		coerced[name] = v
+	}
+	if len(faults) == 0 {
+		return coerced, nil
+	}
+	slices.SortFunc(faults, func(x, y core.FieldError) int { return strings.Compare(x.Field, y.Field) })
+	message := "Some attributes do not fit the registry."
+	if len(faults) == 1 {
+		message = "`" + faults[0].Field + "` " + faults[0].Reason + "."
+	}
+	return nil, &core.Error{Code: core.CodeAttributeValidationFailed, Message: message, Fields: faults}
+}
+
+// suggestion names the registered attribute that the caller may have meant.
+func (r registry) suggestion(name string) string {
+	const tooFar = 3
+	best, distance := "", tooFar
+	for known := range r {
+		d := editDistance(name, known, tooFar)
+		if d < distance || d == distance && d < tooFar && known < best {
+			best, distance = known, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// coerce returns the value in the attribute's type, or the reason why not.
+func (a Attribute) coerce(value any) (any, string) {
+	switch a.Type {
+	case StringAttribute:
+		return coerceString(value)
+	case NumberAttribute:
+		return coerceNumber(value)
+	case BoolAttribute:
+		return coerceBool(value)
+	case DatetimeAttribute:
+		return coerceDatetime(value)
+	case EnumAttribute:
+		s, ok := value.(string)
+		if !ok || !slices.Contains(a.EnumValues, s) {
+			return nil, "must be one of " + strings.Join(a.EnumValues, ", ")
+		}
+		return s, ""
+	}
+	return nil, "has no type that can be checked"
+}
+
+func coerceString(value any) (any, string) {
+	switch v := value.(type) {
+	case string:
+		if len(v) > maxAttributeText {
+			return nil, fmt.Sprintf("must have at most %d bytes", maxAttributeText)
+		}
+		return v, ""
+	case float64, bool, json.Number:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, "must be a string"
+		}
+		return string(b), ""
+	}
+	return nil, "must be a string"
+}
+
+func coerceNumber(value any) (any, string) {
+	switch v := value.(type) {
+	case float64:
+		return v, ""
+	case string:
+		if n, err := strconv.ParseFloat(v, 64); err == nil && isJSONNumber(v) && !math.IsInf(n, 0) {
+			return n, ""
+		}
+	}
+	return nil, "must be a number"
+}
+
+// isJSONNumber keeps out what ParseFloat takes beyond JSON: hex, Inf, NaN, "1_0".
+func isJSONNumber(s string) bool {
+	return strings.Trim(s, "0123456789+-.eE") == "" && json.Valid([]byte(s))
+}
+
+func coerceBool(value any) (any, string) {
+	switch value {
+	case true, "true":
+		return true, ""
+	case false, "false":
+		return false, ""
+	}
+	return nil, "must be true or false"
+}
+
+func coerceDatetime(value any) (any, string) {
+	s, _ := value.(string)
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil && t.Year() > 0 && t.Year() < 10000 {
+			return t.UTC().Format(time.RFC3339Nano), ""
+		}
+	}
+	return nil, "must be a date and time in RFC 3339, or a date as YYYY-MM-DD"
+}
+
+// merge lays changes over values: nil clears, everything else replaces.
+func merge(values, changes map[string]any) map[string]any {
+	merged := make(map[string]any, len(values)+len(changes))
+	for name, value := range values {
+		merged[name] = value
+	}
+	for name, value := range changes {
+		if value == nil {
+			delete(merged, name)
+			continue
+		}
+		merged[name] = value
+	}
+	return merged
+}
+
+// editDistance is the Levenshtein distance of two short identifiers, or limit+1
+// when it is larger than limit.
+func editDistance(a, b string, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit || len(a) > 64 {
+		return limit + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,38 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListAttributesIn pages the attribute registry.
+type ListAttributesIn struct {
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (a *Audience) attributesList() core.Operation {
+	return core.Declare(core.Op[ListAttributesIn, core.Page[Attribute]]{
+		Name:    "attributes_list",
+		Title:   "List attributes",
+		Purpose: "Pages through the registry of contact attributes, newest first.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.AttributesView},
+		Do:      a.listAttributes,
+	})
+}
+
+func (a *Audience) listAttributes(ctx context.Context, c *core.Call, in ListAttributesIn) (core.Page[Attribute], error) {
+	const filter = "attributes"
+	after, err := afterOf(filter, in.Cursor)
+	if err != nil {
+		return core.Page[Attribute]{}, err
+	}
+	limit := limitOf(in.Limit)
+	rows, err := a.Store.AttributePage(ctx, c.Principal.Org.ID, after, limit+1)
+	if err != nil {
+		return core.Page[Attribute]{}, err
+	}
+	return pageOf(rows, limit, filter, func(at Attribute) After { return After{at.CreatedAt, at.ID} }), nil
+}

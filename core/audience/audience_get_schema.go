@@ -1,0 +1,73 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// GetSchemaIn has no members.
+type GetSchemaIn struct {
+	live []sending.Topic
+}
+
+// Schema is what an agent must know before it writes or filters contacts.
+type Schema struct {
+	Attributes []SchemaAttribute `json:"attributes"`
+	Topics     []SchemaTopic     `json:"topics"`
+	// ActivityProperties is empty as long as nothing promotes any.
+	ActivityProperties []string `json:"activity_properties" jsonschema_description:"Properties of activities that predicates may filter on."`
+	GitConnected       bool     `json:"git_connected" jsonschema_description:"Whether definitions come from a repository and are read-only here."`
+}
+
+// SchemaAttribute is an attribute without what only administration needs.
+type SchemaAttribute struct {
+	Name        string        `json:"name"`
+	Type        AttributeType `json:"type"`
+	EnumValues  []string      `json:"enum_values,omitempty"`
+	Description string        `json:"description,omitempty"`
+}
+
+// SchemaTopic is a topic without what only administration needs.
+type SchemaTopic struct {
+	Name        string               `json:"name"`
+	DisplayName string               `json:"display_name"`
+	Description string               `json:"description,omitempty"`
+	Default     sending.Subscription `json:"default_subscription_status"`
+}
+
+func (a *Audience) audienceGetSchema() core.Operation {
+	return core.Declare(core.Op[GetSchemaIn, Schema]{
+		Name:  "audience_get_schema",
+		Title: "Describe the audience",
+		Purpose: "Returns the attributes a contact may have with their types and allowed values, the topics people subscribe to with their defaults, and whether definitions are owned by a repository. " +
+			"Call it once before writing contacts. It holds no data about people.",
+		Effect: core.Reads,
+		Scopes: []core.Scope{core.AttributesView, core.TopicsView},
+		Prepare: func(ctx context.Context, c *core.Call, in GetSchemaIn) (GetSchemaIn, error) {
+			var err error
+			in.live, err = a.topics.get(ctx, c.Principal.Org.ID, a.Account)
+			return in, err
+		},
+		Do: a.getSchema,
+	})
+}
+
+func (a *Audience) getSchema(ctx context.Context, c *core.Call, in GetSchemaIn) (Schema, error) {
+	attributes, err := a.Store.Attributes(ctx, c.Principal.Org.ID)
+	if err != nil {
+		return Schema{}, err
+	}
+	schema := Schema{
+		Attributes: make([]SchemaAttribute, 0, len(attributes)), Topics: make([]SchemaTopic, 0, len(in.live)),
+		ActivityProperties: []string{}, GitConnected: c.Principal.Org.GitConnected,
+	}
+	for _, at := range attributes {
+		schema.Attributes = append(schema.Attributes, SchemaAttribute{at.Name, at.Type, at.EnumValues, at.Description})
+	}
+	for _, t := range in.live {
+		schema.Topics = append(schema.Topics, SchemaTopic{t.Name, t.DisplayName, t.Description, t.Default})
+	}
+	return schema, nil
+}

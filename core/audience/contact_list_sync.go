@@ -1,0 +1,116 @@
+package audience
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// SyncEvery is how often the mirror follows the sending account.
+const SyncEvery = 15 * time.Minute
+
+// SyncArgs are the arguments of the contact-list sync.
+type SyncArgs struct {
+	// OrgID is the organization to sync; empty means all.
+	OrgID string `json:"org_id,omitempty"`
+}
+
+// Kind names the job.
+func (SyncArgs) Kind() string { return "contact_list_sync" }
+
+// SyncReport counts what one organization's sync did.
+type SyncReport struct {
+	Topics, Pages int
+	Mirrored
+}
+
+// SyncWorker brings the account's contact list, topics and consent into the
+// mirror, for every organization in turn.
+func (a *Audience) SyncWorker() jobs.Worker[SyncArgs] {
+	return jobs.Worker[SyncArgs]{Work: a.syncAll, Every: SyncEvery, Timeout: SyncEvery}
+}
+
+// syncAll visits every organization even when one fails: a customer whose account
+// is unreachable must not hold up the others.
+func (a *Audience) syncAll(ctx context.Context, args SyncArgs) error {
+	orgs := []string{args.OrgID}
+	if args.OrgID == "" {
+		var err error
+		if orgs, err = a.Orgs(ctx); err != nil {
+			return err
+		}
+	}
+	var failures []error
+	for _, org := range orgs {
+		started := a.Clock()
+		report, err := a.Sync(ctx, org)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("sync of organization %s: %w", org, err))
+			continue
+		}
+		a.Log.InfoContext(ctx, "contact list synced", "org_id", org, "topics", report.Topics, "pages", report.Pages,
+			"created", report.Created, "updated", report.Updated, "unchanged", report.Unchanged, "took", a.Clock().Sub(started))
+	}
+	return errors.Join(failures...)
+}
+
+// Sync brings one organization's mirror up to the account. Consent and topics are
+// taken over; contacts the mirror does not know are added; nothing is archived or
+// erased because the account does not list it. An account without a contact list
+// leaves the mirror as it is.
+func (a *Audience) Sync(ctx context.Context, orgID string) (SyncReport, error) {
+	list, err := a.Account.ContactList(ctx, orgID)
+	if sending.IsNotFound(err) {
+		return SyncReport{}, nil
+	}
+	if err != nil {
+		return SyncReport{}, err
+	}
+	report := SyncReport{Topics: len(list.Topics)}
+	if err := a.Store.ReplaceTopics(ctx, orgID, list.Topics, a.Clock()); err != nil {
+		return report, err
+	}
+	for token := ""; ; {
+		asked := a.Clock()
+		page, next, err := a.Account.Contacts(ctx, orgID, token)
+		if err != nil {
+			return report, err
+		}
+		mirrored, err := a.Store.MirrorConsent(ctx, orgID, page, asked, a.Clock())
+		if err != nil {
+			return report, err
+		}
+		report.add(mirrored)
+		if next == "" || next == token {
+			break
+		}
+		token = next
+	}
+	return report, a.rememberList(ctx, orgID, list)
+}
+
+func (r *SyncReport) add(m Mirrored) {
+	r.Pages++
+	r.Created += m.Created
+	r.Updated += m.Updated
+	r.Unchanged += m.Unchanged
+}
+
+func (a *Audience) rememberList(ctx context.Context, orgID string, list sending.ContactList) error {
+	now := a.Clock()
+	known, err := a.Store.ContactList(ctx, orgID)
+	if err != nil && core.AsError(err).Code != core.CodeContactListNotSynced {
+		return err
+	}
+	if err != nil {
+		known.CreatedAt = now
+	}
+	known.Name, known.Description = list.Name, list.Description
+	known.UpdatedAt, known.LastSyncedAt = list.UpdatedAt, now
+	return a.Store.SaveContactList(ctx, orgID, known)
+}

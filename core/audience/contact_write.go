@@ -1,0 +1,169 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// contactWrite is a contact write between its two halves. The first half runs
+// before the transaction: it reads the mirror, checks everything that can be
+// refused, and brings the consent to the account. The second runs inside: it
+// reads the mirror again, repeats the edit on what is there now, and stores it
+// with the consent that the account accepted.
+type contactWrite struct {
+	// find is how the contact is looked up, in both halves.
+	find func(ctx context.Context) (Contact, error)
+	// edit is pure. It gets the contact that exists (Status says whether it is
+	// archived) or nil, and returns what shall be stored.
+	edit func(existing *Contact) (Contact, error)
+	// decide returns the consent that shall hold, given the one in force.
+	decide func(inForce sending.Contact) sending.Contact
+	// lists is nil when membership is untouched.
+	lists membershipEdit
+
+	consent sending.Contact // what the account accepted; set by push
+}
+
+// ContactWritten is the result of a write to one contact.
+type ContactWritten struct {
+	Contact Contact `json:"contact"`
+	Result  string  `json:"result"` // created, updated or reactivated
+}
+
+// RESTView is the contact alone.
+func (w ContactWritten) RESTView() Contact { return w.Contact }
+
+// WasCreated reports whether the contact is new.
+func (w ContactWritten) WasCreated() bool { return w.Result == "created" }
+
+// existing is the contact a write is about, nil when there is none.
+func (w *contactWrite) existing(ctx context.Context) (*Contact, error) {
+	c, err := w.find(ctx)
+	if isNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// push is the first half: it asks the account and returns with the consent
+// stored there. It holds the address until the call is over.
+func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite, addresses ...string) error {
+	org := c.Principal.Org.ID
+	for i, address := range addresses {
+		addresses[i] = org + "/" + EmailKey(address)
+	}
+	release, err := a.writes.lock(ctx, addresses...)
+	if err != nil {
+		return err
+	}
+	c.After(release)
+	existing, err := w.existing(ctx)
+	if err != nil {
+		return err
+	}
+	after, err := w.edit(existing)
+	if err != nil {
+		return err
+	}
+	inForce, err := a.consentInForce(ctx, org, existing, after.Email)
+	if err != nil {
+		return err
+	}
+	w.consent = w.decide(inForce)
+	w.consent.Email = after.Email
+	if err := a.Account.PutContact(ctx, org, w.consent); err != nil {
+		return sending.Unavailable(err)
+	}
+	if existing != nil && EmailKey(existing.Email) != EmailKey(after.Email) {
+		return sending.Unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
+	}
+	return nil
+}
+
+// consentInForce is the consent a write starts from. The account may know an
+// address that the mirror does not, or know of an opt-out that came after the
+// contact was archived: a no from either counts.
+func (a *Audience) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, error) {
+	if existing != nil && existing.Status == Active {
+		return a.liveConsent(ctx, org, *existing)
+	}
+	live, err := a.Account.Contact(ctx, org, email)
+	if sending.IsNotFound(err) {
+		err = nil
+	}
+	if err != nil {
+		return sending.Contact{}, sending.Unavailable(err)
+	}
+	if existing != nil {
+		live.UnsubscribeAll = live.UnsubscribeAll || existing.UnsubscribeAll
+	}
+	return live, nil
+}
+
+// store is the second half.
+func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (ContactWritten, error) {
+	org := c.Principal.Org.ID
+	existing, err := w.existing(ctx)
+	if err != nil {
+		return ContactWritten{}, err
+	}
+	after, err := w.edit(existing)
+	if err != nil {
+		return ContactWritten{}, err
+	}
+	after = after.withConsent(w.consent)
+	after.Status, after.UpdatedAt = Active, c.Now
+	result := "updated"
+	switch {
+	case existing == nil:
+		result = "created"
+		after.ID, after.CreatedAt = core.NewID(), c.Now
+		err = a.Store.InsertContact(ctx, org, after)
+	default:
+		if existing.Status == Archived {
+			result = "reactivated"
+		}
+		err = a.Store.UpdateContact(ctx, org, after)
+	}
+	if err != nil {
+		return ContactWritten{}, err
+	}
+	c.About(after.ID)
+	after.Lists, err = a.applyMembership(ctx, c, after.ID, w.lists)
+	return ContactWritten{Contact: after, Result: result}, err
+}
+
+// decideConsent is the usual decision: the global opt-out changes only when it is
+// said, and topics says what becomes of the choices in force.
+func decideConsent(unsubscribeAll *bool, topics func(inForce map[string]sending.Subscription) map[string]sending.Subscription) func(sending.Contact) sending.Contact {
+	return func(inForce sending.Contact) sending.Contact {
+		decided := sending.Contact{UnsubscribeAll: inForce.UnsubscribeAll, Preferences: topics(inForce.Preferences)}
+		if unsubscribeAll != nil {
+			decided.UnsubscribeAll = *unsubscribeAll
+		}
+		return decided
+	}
+}
+
+// replaceTopics leaves exactly these choices; the rest follow their defaults.
+func replaceTopics(choices TopicChoices) func(map[string]sending.Subscription) map[string]sending.Subscription {
+	return func(map[string]sending.Subscription) map[string]sending.Subscription { return byTopic(choices) }
+}
+
+// mergeTopics changes the choices that are named and leaves the others.
+func mergeTopics(choices TopicChoices) func(map[string]sending.Subscription) map[string]sending.Subscription {
+	return func(inForce map[string]sending.Subscription) map[string]sending.Subscription {
+		merged := byTopic(choices)
+		for topic, choice := range inForce {
+			if _, named := merged[topic]; !named {
+				merged[topic] = choice
+			}
+		}
+		return merged
+	}
+}

@@ -1,0 +1,98 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// ArchiveContactIn names the contact to archive, one way or the other.
+type ArchiveContactIn struct {
+	Email      string `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
+	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact, instead of the address."`
+}
+
+// ArchivedContact says what became of an archiving.
+type ArchivedContact struct {
+	Archived bool   `json:"archived" jsonschema_description:"Whether this call archived the contact."`
+	Summary  string `json:"summary" jsonschema_description:"What happened, in a sentence."`
+}
+
+func (a *Audience) contactsArchive() core.Operation {
+	return core.Declare(core.Op[ArchiveContactIn, ArchivedContact]{
+		Name:  "contacts_archive",
+		Title: "Archive a contact",
+		Purpose: "Archives one contact: it leaves every static list and is no longer mailable, and keeps its address, external id, attributes and opt-outs. " +
+			"Use it when a person should not be in the audience any more; to stop mail only, set unsubscribe_all with contacts_upsert. " +
+			"Returns whether this call archived anything; one that is unknown or archived already is no error. It does not erase data.",
+		Effect:  core.Destroys,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Prepare: a.prepareArchive,
+		Do:      a.archive,
+	})
+}
+
+// prepareArchive takes the address off the account's list. One that said no to
+// anything stays there, so that the account goes on honouring it.
+func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchiveContactIn, error) {
+	if (in.Email == "") == (in.ExternalID == "") {
+		return in, core.Invalid("email", "or `external_id` is required, and not both")
+	}
+	org := c.Principal.Org.ID
+	existing, err := a.toArchive(ctx, org, in)
+	if isNotFound(err) {
+		return in, nil
+	}
+	if err != nil {
+		return in, err
+	}
+	release, err := a.writes.lock(ctx, org+"/"+EmailKey(existing.Email))
+	if err != nil {
+		return in, err
+	}
+	c.After(release)
+	if existing.Status == Archived {
+		return in, nil
+	}
+	inForce, err := a.liveConsent(ctx, org, existing)
+	if err != nil || hasOptOut(inForce) {
+		return in, err
+	}
+	return in, sending.Unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
+}
+
+func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchivedContact, error) {
+	org := c.Principal.Org.ID
+	contact, err := a.toArchive(ctx, org, in)
+	if isNotFound(err) {
+		return ArchivedContact{Summary: "There is no such contact; nothing was done."}, nil
+	}
+	if err != nil {
+		return ArchivedContact{}, err
+	}
+	c.About(contact.ID)
+	if contact.Status == Archived {
+		return ArchivedContact{Summary: "The contact was archived already; nothing was done."}, nil
+	}
+	contact.Status, contact.UpdatedAt = Archived, c.Now
+	if err := a.Store.UpdateContact(ctx, org, contact); err != nil {
+		return ArchivedContact{}, err
+	}
+	left, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, nil, c.Now)
+	if err != nil {
+		return ArchivedContact{}, err
+	}
+	return ArchivedContact{Archived: true, Summary: archivedSummary(len(left))}, nil
+}
+
+func (a *Audience) toArchive(ctx context.Context, org string, in ArchiveContactIn) (Contact, error) {
+	if in.ExternalID != "" {
+		return a.Store.ContactByExternalID(ctx, org, in.ExternalID)
+	}
+	return a.Store.ContactByEmail(ctx, org, in.Email)
+}
+
+func archivedSummary(lists int) string {
+	return "The contact is archived, is no longer mailable and left " + countOf(lists, "list") + ". Its address, external id, attributes and opt-outs are kept."
+}

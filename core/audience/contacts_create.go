@@ -1,0 +1,80 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// CreateContactIn is a new contact. Members that are left out take their defaults.
+type CreateContactIn struct {
+	Email            string          `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Attributes       map[string]any  `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each must be in the attribute registry."`
+	TopicPreferences TopicChoices    `json:"topic_preferences,omitempty" jsonschema_description:"Explicit choices about topics, as an array of topic and subscription_status or as an object from topic to status."`
+	UnsubscribeAll   *bool           `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
+	Lists            *ListsDirective `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to put the contact on."`
+
+	write *contactWrite
+}
+
+func (a *Audience) contactsCreate() core.Operation {
+	return core.Declare(core.Op[CreateContactIn, ContactWritten]{
+		Name:    "contacts_create",
+		Title:   "Create a contact",
+		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use, with the attributes given here. The sending account is written first.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Prepare: a.prepareCreate,
+		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {
+			written, err := a.store(ctx, c, in.write)
+			if written.Result == "reactivated" {
+				written.Result = "created" // creating is what the caller asked for, and REST answers 201
+			}
+			return written, err
+		},
+	})
+}
+
+func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateContactIn) (CreateContactIn, error) {
+	org := c.Principal.Org.ID
+	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	if err != nil {
+		return in, err
+	}
+	lists, err := a.directed(ctx, org, in.Lists)
+	if err != nil {
+		return in, err
+	}
+	in.write = &contactWrite{
+		find:   func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		decide: decideConsent(in.UnsubscribeAll, replaceTopics(in.TopicPreferences)),
+		lists:  lists,
+		edit: func(existing *Contact) (Contact, error) {
+			if existing == nil {
+				return Contact{Email: in.Email, Attributes: merge(nil, attributes)}, nil
+			}
+			if existing.Status == Active {
+				return Contact{}, core.Conflict("A contact with this address exists.", "Use PATCH to change it or PUT to replace it.")
+			}
+			back := *existing
+			back.Email, back.Attributes = in.Email, merge(nil, attributes)
+			return back, nil
+		},
+	}
+	return in, a.push(ctx, c, in.write, in.Email)
+}
+
+// checkContact checks what every contact write carries: attributes against the
+// registry, choices against the account's topics.
+func (a *Audience) checkContact(ctx context.Context, org string, attributes map[string]any, choices TopicChoices) (map[string]any, error) {
+	if len(attributes) > 0 {
+		r, err := a.registry(ctx, org)
+		if err != nil {
+			return nil, err
+		}
+		if attributes, err = r.coerce(attributes); err != nil {
+			return nil, err
+		}
+	}
+	return attributes, a.knownTopics(ctx, org, choices)
+}

@@ -1,0 +1,77 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// ListContactsIn filters a page of contacts. Filters that are set must all match.
+type ListContactsIn struct {
+	Topic              string               `json:"topic,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Only contacts with a choice about this topic; with subscription_status, those whose effective choice it is."`
+	SubscriptionStatus sending.Subscription `json:"subscription_status,omitempty" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"The effective choice about topic: the explicit one, else the topic's default. Needs topic."`
+	UnsubscribeAll     *bool                `json:"unsubscribe_all,omitempty" jsonschema_description:"Only contacts that opted out of everything, or only those that did not."`
+	AttributeKey       string               `json:"attribute_key,omitempty" jsonschema:"maxLength=63" jsonschema_description:"Only contacts whose attribute of this name equals attribute_value. Needs attribute_value."`
+	AttributeValue     *string              `json:"attribute_value,omitempty" jsonschema:"maxLength=4096" jsonschema_description:"The attribute's value as text."`
+	Limit              int                  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor             string               `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (a *Audience) contactsList() core.Operation {
+	return core.Declare(core.Op[ListContactsIn, core.Page[Contact]]{
+		Name:    "contacts_list",
+		Title:   "List contacts",
+		Purpose: "Pages through the active contacts, newest first, with filters. Consent comes from the mirror, which follows the sending account by sync; read one contact for the consent in force.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ContactsView},
+		Do:      a.listContacts,
+	})
+}
+
+func (a *Audience) listContacts(ctx context.Context, c *core.Call, in ListContactsIn) (core.Page[Contact], error) {
+	if err := in.check(); err != nil {
+		return core.Page[Contact]{}, err
+	}
+	filter := in.filterText()
+	after, err := afterOf(filter, in.Cursor)
+	if err != nil {
+		return core.Page[Contact]{}, err
+	}
+	limit := limitOf(in.Limit)
+	rows, err := a.Store.Contacts(ctx, c.Principal.Org.ID, ContactFilter{
+		Topic: in.Topic, Subscription: in.SubscriptionStatus, UnsubscribeAll: in.UnsubscribeAll,
+		AttributeKey: in.AttributeKey, AttributeValue: in.AttributeValue,
+		After: after, Limit: limit + 1,
+	})
+	if err != nil {
+		return core.Page[Contact]{}, err
+	}
+	return pageOf(rows, limit, filter, func(c Contact) After { return After{c.CreatedAt, c.ID} }), nil
+}
+
+// check refuses half of a filter that has two halves.
+func (in ListContactsIn) check() error {
+	switch {
+	case in.SubscriptionStatus != "" && in.Topic == "":
+		return core.Invalid("subscription_status", "needs `topic`")
+	case in.AttributeKey != "" && in.AttributeValue == nil:
+		return core.Invalid("attribute_key", "needs `attribute_value`")
+	case in.AttributeKey == "" && in.AttributeValue != nil:
+		return core.Invalid("attribute_value", "needs `attribute_key`")
+	}
+	return nil
+}
+
+// filterText names the filters, so that a cursor fits no other list.
+func (in ListContactsIn) filterText() string {
+	unsubscribed, value := "any", ""
+	if in.UnsubscribeAll != nil {
+		unsubscribed = fmt.Sprint(*in.UnsubscribeAll)
+	}
+	if in.AttributeValue != nil {
+		value = *in.AttributeValue
+	}
+	return fmt.Sprintf("contacts %q %q %q %q %q", in.Topic, in.SubscriptionStatus, unsubscribed, in.AttributeKey, value)
+}

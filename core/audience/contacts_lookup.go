@@ -1,0 +1,79 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// LookupContactIn names the contact to read, in exactly one way.
+type LookupContactIn struct {
+	Email      string `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
+	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact."`
+	ContactID  string `json:"contact_id,omitempty" only:"agent" jsonschema:"format=uuid" jsonschema_description:"Id of the contact here."`
+
+	found Contact
+}
+
+// FoundContact is one contact with everything known about it.
+type FoundContact struct {
+	Contact Contact
+}
+
+// LookupView is a contact as an agent sees it.
+type LookupView struct {
+	Contact      Contact `json:"contact"`
+	MailableNote string  `json:"mailable_note" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
+}
+
+// RESTView is the contact alone.
+func (f FoundContact) RESTView() Contact { return f.Contact }
+
+// AgentView adds what a model needs to tell its user.
+func (f FoundContact) AgentView() LookupView {
+	return LookupView{Contact: f.Contact, MailableNote: mailableNote(f.Contact)}
+}
+
+func (a *Audience) contactsLookup() core.Operation {
+	return core.Declare(core.Op[LookupContactIn, FoundContact]{
+		Name:  "contacts_lookup",
+		Title: "Look up a contact",
+		Purpose: "Reads one contact by address, external id or contact id: attributes, explicit topic choices, the global opt-out and the static lists it is on. " +
+			"Use it before changing a contact or to answer a question about one person. Consent is asked of the sending account at this moment, so it is never stale. " +
+			"It finds archived contacts too; look at `status`. It does not search: give the whole address or id.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ContactsView},
+		Prepare: a.prepareLookup,
+		Do: func(ctx context.Context, c *core.Call, in LookupContactIn) (FoundContact, error) {
+			lists, err := a.Store.ContactLists(ctx, c.Principal.Org.ID, in.found.ID)
+			in.found.Lists = lists
+			return FoundContact{Contact: in.found}, err
+		},
+	})
+}
+
+func (a *Audience) prepareLookup(ctx context.Context, c *core.Call, in LookupContactIn) (LookupContactIn, error) {
+	org := c.Principal.Org.ID
+	found, err := a.find(ctx, org, in)
+	if err != nil {
+		return in, err
+	}
+	consent, err := a.liveConsent(ctx, org, found)
+	if err != nil {
+		return in, err
+	}
+	in.found = found.withConsent(consent)
+	return in, nil
+}
+
+func (a *Audience) find(ctx context.Context, org string, in LookupContactIn) (Contact, error) {
+	switch {
+	case in.Email != "" && in.ExternalID == "" && in.ContactID == "":
+		return a.Store.ContactByEmail(ctx, org, in.Email)
+	case in.ExternalID != "" && in.Email == "" && in.ContactID == "":
+		return a.Store.ContactByExternalID(ctx, org, in.ExternalID)
+	case in.ContactID != "" && in.Email == "" && in.ExternalID == "":
+		return a.Store.ContactByID(ctx, org, in.ContactID)
+	}
+	return Contact{}, core.Invalid("email", "or `external_id` or `contact_id` is required, exactly one of them")
+}

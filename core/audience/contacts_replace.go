@@ -1,0 +1,59 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ReplaceContactIn is the whole of a contact. What is left out is cleared, but
+// for the global opt-out and list membership, which stay.
+type ReplaceContactIn struct {
+	Email            string         `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Left out: the contact has none."`
+	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default."`
+	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
+	Lists            *[]string      `json:"lists,omitempty" jsonschema:"nullable,maxItems=200" jsonschema_description:"Exactly the static lists to be on, by id or key. Empty: none. Left out or null: untouched."`
+
+	write *contactWrite
+}
+
+func (a *Audience) contactsReplace() core.Operation {
+	return core.Declare(core.Op[ReplaceContactIn, ContactWritten]{
+		Name:    "contacts_replace",
+		Title:   "Create or replace a contact",
+		Purpose: "Makes the contact with this address exactly what is sent: attributes that are left out are wiped and topics revert to their defaults. Creates the contact when there is none and takes an archived one back into use. To change single values use contacts_update.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Prepare: a.prepareReplace,
+		Do: func(ctx context.Context, c *core.Call, in ReplaceContactIn) (ContactWritten, error) {
+			return a.store(ctx, c, in.write)
+		},
+	})
+}
+
+func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceContactIn) (ReplaceContactIn, error) {
+	org := c.Principal.Org.ID
+	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	if err != nil {
+		return in, err
+	}
+	lists, err := a.exactly(ctx, org, in.Lists)
+	if err != nil {
+		return in, err
+	}
+	in.write = &contactWrite{
+		find:   func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		decide: decideConsent(in.UnsubscribeAll, replaceTopics(in.TopicPreferences)),
+		lists:  lists,
+		edit: func(existing *Contact) (Contact, error) {
+			replaced := Contact{}
+			if existing != nil {
+				replaced = *existing
+			}
+			replaced.Email, replaced.Attributes = in.Email, merge(nil, attributes)
+			return replaced, nil
+		},
+	}
+	return in, a.push(ctx, c, in.write, in.Email)
+}

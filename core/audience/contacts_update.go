@@ -1,0 +1,61 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// UpdateContactIn changes parts of a contact, as a merge patch (RFC 7396) does.
+type UpdateContactIn struct {
+	Email            string          `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Attributes       map[string]any  `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
+	TopicPreferences TopicChoices    `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	UnsubscribeAll   *bool           `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
+	Lists            *ListsDirective `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to join and leave."`
+
+	write *contactWrite
+}
+
+func (a *Audience) contactsUpdate() core.Operation {
+	return core.Declare(core.Op[UpdateContactIn, ContactWritten]{
+		Name:    "contacts_update",
+		Title:   "Change a contact",
+		Purpose: "Changes the named parts of an existing contact and leaves the rest. It does not create contacts and does not take archived ones back into use.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Prepare: a.prepareUpdate,
+		Do: func(ctx context.Context, c *core.Call, in UpdateContactIn) (ContactWritten, error) {
+			return a.store(ctx, c, in.write)
+		},
+	})
+}
+
+func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateContactIn) (UpdateContactIn, error) {
+	org := c.Principal.Org.ID
+	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	if err != nil {
+		return in, err
+	}
+	lists, err := a.directed(ctx, org, in.Lists)
+	if err != nil {
+		return in, err
+	}
+	in.write = &contactWrite{
+		find:   func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		decide: decideConsent(in.UnsubscribeAll, mergeTopics(in.TopicPreferences)),
+		lists:  lists,
+		edit: func(existing *Contact) (Contact, error) {
+			if existing == nil {
+				return Contact{}, core.NotFound("contact")
+			}
+			if existing.Status == Archived {
+				return Contact{}, core.Conflict("The contact is archived.", "Create it again with POST or PUT, which takes it back into use.")
+			}
+			changed := *existing
+			changed.Attributes = merge(existing.Attributes, attributes)
+			return changed, nil
+		},
+	}
+	return in, a.push(ctx, c, in.write, in.Email)
+}

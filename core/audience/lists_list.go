@@ -1,0 +1,45 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListListsIn narrows and pages the lists.
+type ListListsIn struct {
+	Query  string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of a list's name or key; case does not matter."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many at most."`
+	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (a *Audience) listsList() core.Operation {
+	return core.Declare(core.Op[ListListsIn, core.Page[List]]{
+		Name:  "lists_list",
+		Title: "List the static lists",
+		Purpose: "Lists the organization's static lists with their keys and member counts, newest first. " +
+			"Use it to find a list by name, or its id for a broadcast's audience. It does not show members, and segments are not lists.",
+		Effect: core.Reads,
+		Scopes: []core.Scope{core.ListsView},
+		Do:     a.listLists,
+	})
+}
+
+func (a *Audience) listLists(ctx context.Context, c *core.Call, in ListListsIn) (core.Page[List], error) {
+	org, filter := c.Principal.Org.ID, fmt.Sprintf("lists %q", in.Query)
+	after, err := afterOf(filter, in.Cursor)
+	if err != nil {
+		return core.Page[List]{}, err
+	}
+	limit := limitOf(in.Limit)
+	rows, err := a.Store.Lists(ctx, org, ListFilter{Query: in.Query, After: after, Limit: limit + 1})
+	if err != nil {
+		return core.Page[List]{}, err
+	}
+	page := pageOf(rows, limit, filter, func(l List) After { return After{l.CreatedAt, l.ID} })
+	if c.Surface == core.Agent {
+		page.Total, err = a.Store.CountLists(ctx, org, in.Query)
+	}
+	return page, err
+}

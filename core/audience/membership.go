@@ -1,0 +1,107 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListsDirective changes which static lists a contact is on: by adding and
+// removing, or by setting the whole membership. Lists are named by id or key.
+type ListsDirective struct {
+	Add    []string  `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to put the contact on."`
+	Remove []string  `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to take the contact off."`
+	Set    *[]string `json:"set,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Exactly these lists; empty takes the contact off all. Not together with add or remove."`
+}
+
+// membershipEdit says which lists a contact shall be on, given those it is on.
+// nil leaves them as they are.
+type membershipEdit func(current []string) []string
+
+// exactly is the edit to this membership; nil names leave it untouched.
+func (a *Audience) exactly(ctx context.Context, orgID string, names *[]string) (membershipEdit, error) {
+	if names == nil {
+		return nil, nil
+	}
+	ids, err := a.resolveLists(ctx, orgID, "lists", *names)
+	if err != nil {
+		return nil, err
+	}
+	return func([]string) []string { return ids }, nil
+}
+
+// directed is the edit a directive asks for.
+func (a *Audience) directed(ctx context.Context, orgID string, d *ListsDirective) (membershipEdit, error) {
+	if d == nil {
+		return nil, nil
+	}
+	if d.Set != nil {
+		if len(d.Add) > 0 || len(d.Remove) > 0 {
+			return nil, core.Invalid("lists", "takes either `set`, or `add` and `remove`, not both")
+		}
+		return a.exactly(ctx, orgID, d.Set)
+	}
+	add, err := a.resolveLists(ctx, orgID, "lists.add", d.Add)
+	if err != nil {
+		return nil, err
+	}
+	remove, err := a.resolveLists(ctx, orgID, "lists.remove", d.Remove)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range remove {
+		if slices.Contains(add, id) {
+			return nil, core.Invalid("lists", "adds and removes the same list")
+		}
+	}
+	return func(current []string) []string {
+		kept := slices.DeleteFunc(slices.Clone(current), func(id string) bool { return slices.Contains(remove, id) })
+		return append(kept, add...)
+	}, nil
+}
+
+// resolveLists turns names into ids. It fails with validation_failed for each
+// name that is no static list of the organization.
+func (a *Audience) resolveLists(ctx context.Context, orgID, field string, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := a.Store.ListsByRef(ctx, orgID, names)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	var faults []core.FieldError
+	for i, name := range names {
+		at := slices.IndexFunc(found, func(l ListRef) bool { return l.ID == name || l.Key == name })
+		if at < 0 {
+			faults = append(faults, core.FieldError{Field: fmt.Sprintf("%s.%d", field, i), Reason: "is no static list of this organization"})
+			continue
+		}
+		ids = append(ids, found[at].ID)
+	}
+	if faults != nil {
+		return nil, core.InvalidFields(faults...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// applyMembership carries an edit out and returns the lists the contact is on.
+func (a *Audience) applyMembership(ctx context.Context, c *core.Call, contactID string, edit membershipEdit) ([]ListRef, error) {
+	org := c.Principal.Org.ID
+	lists, err := a.Store.ContactLists(ctx, org, contactID)
+	if err != nil || edit == nil {
+		return lists, err
+	}
+	current := make([]string, len(lists))
+	for i, l := range lists {
+		current[i] = l.ID
+	}
+	if _, _, err := a.Store.ReplaceMembership(ctx, org, contactID, edit(current), c.Now); err != nil {
+		return nil, err
+	}
+	return a.Store.ContactLists(ctx, org, contactID)
+}

@@ -1,0 +1,49 @@
+package audience
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const topicLife = 60 * time.Second
+
+// topicCache remembers each account's topics for a minute: they change rarely and
+// the provider's control calls are slow.
+type topicCache struct {
+	clock core.Clock
+	mu    sync.Mutex
+	byOrg map[string]cachedTopics
+}
+
+type cachedTopics struct {
+	topics []sending.Topic
+	until  time.Time
+}
+
+func newTopicCache(clock core.Clock) *topicCache {
+	return &topicCache{clock: clock, byOrg: map[string]cachedTopics{}}
+}
+
+// get returns the account's topics, none when it has no contact list. A failure
+// of the account is upstream_unavailable and is not remembered.
+func (c *topicCache) get(ctx context.Context, orgID string, account sending.Account) ([]sending.Topic, error) {
+	now := c.clock()
+	c.mu.Lock()
+	cached, ok := c.byOrg[orgID]
+	c.mu.Unlock()
+	if ok && now.Before(cached.until) {
+		return cached.topics, nil
+	}
+	list, err := account.ContactList(ctx, orgID)
+	if err != nil && !sending.IsNotFound(err) {
+		return nil, sending.Unavailable(err)
+	}
+	c.mu.Lock()
+	c.byOrg[orgID] = cachedTopics{topics: list.Topics, until: now.Add(topicLife)}
+	c.mu.Unlock()
+	return list.Topics, nil
+}

@@ -1,0 +1,64 @@
+package guardrails
+
+import (
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Catalogue is the operations behind their rails: the only thing a surface mounts.
+type Catalogue struct {
+	guard  *Guard
+	order  []*Operation
+	byName map[string]*Operation
+}
+
+// Operation is one operation behind its rails.
+type Operation struct {
+	guard *Guard
+	op    core.Operation
+	info  core.OperationInfo
+}
+
+// Catalogue puts operations behind the rails, in the order given. Two operations
+// of one name are a mistake in the program: it panics at start.
+func (g *Guard) Catalogue(ops []core.Operation) *Catalogue {
+	c := &Catalogue{guard: g, byName: make(map[string]*Operation, len(ops))}
+	for _, op := range ops {
+		guarded := &Operation{guard: g, op: op, info: op.Info()}
+		if _, twice := c.byName[guarded.info.Name]; twice {
+			panic(fmt.Sprintf("guardrails: two operations are named %q", guarded.info.Name))
+		}
+		c.byName[guarded.info.Name] = guarded
+		c.order = append(c.order, guarded)
+	}
+	return c
+}
+
+// Operations returns all operations in order. The slice must not be changed.
+func (c *Catalogue) Operations() []*Operation { return c.order }
+
+// Operation finds one by name.
+func (c *Catalogue) Operation(name string) (*Operation, bool) {
+	o, ok := c.byName[name]
+	return o, ok
+}
+
+// Info is what is declared of the operation.
+func (o *Operation) Info() core.OperationInfo { return o.info }
+
+// Input is the schema of the arguments on a surface.
+func (o *Operation) Input(s core.Surface) *core.Schema { return o.op.Input(s) }
+
+// Output is the schema of the result on a surface.
+func (o *Operation) Output(s core.Surface) *core.Schema { return o.op.Output(s) }
+
+// Allowed reports whether the principal may call the operation at all: nil, or
+// the refusal of the scopes or environment rail. A surface uses it to list only
+// what can be called.
+func (o *Operation) Allowed(p core.Principal) error {
+	if err := missingScope(o.info, p); err != nil {
+		return err
+	}
+	return forbiddenToTest(o.info, p)
+}

@@ -1,0 +1,64 @@
+package guardrails
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// prepare is the operation's chance to ask the network, before any transaction.
+func prepare(ctx context.Context, p *passage) error {
+	in, err := p.op.Prepare(ctx, p.call, p.in)
+	if err != nil {
+		return err
+	}
+	p.in = in
+	return p.next(ctx)
+}
+
+// commit does the task. A read runs outside any transaction; a write, its audit
+// line, its jobs and its replay record are one transaction.
+func commit(ctx context.Context, p *passage) error {
+	if p.info.Effect == core.Reads {
+		out, err := p.op.Do(ctx, p.call, p.in)
+		p.out = out
+		return err
+	}
+	err := p.guard.Transactor.InTx(ctx, p.write)
+	if err != nil {
+		return err
+	}
+	if p.reservation != nil {
+		p.reservation.stored = true
+	}
+	if p.spend != nil {
+		p.guard.metrics.confirmations.WithLabelValues(p.info.Name, "accepted").Inc()
+	}
+	return nil
+}
+
+// write may run more than once; see core.Transactor.
+func (p *passage) write(ctx context.Context) error {
+	if err := p.spendConfirmation(ctx); err != nil {
+		return err
+	}
+	out, err := p.op.Do(ctx, p.call, p.in)
+	if err != nil {
+		return err
+	}
+	p.out = out
+	if err := p.guard.Audit.AppendAudit(ctx, auditLine(p)); err != nil {
+		return err
+	}
+	return p.remember(ctx)
+}
+
+func auditLine(p *passage) access.AuditEvent {
+	caller := p.call.Principal
+	return access.AuditEvent{
+		ID: core.NewID(), OrgID: caller.Org.ID, OccurredAt: p.call.Now,
+		Action: p.info.Name, ActorKind: string(caller.Credential.Kind), ActorID: caller.Credential.ID,
+		Surface: p.call.Surface, SubjectID: p.call.Subject(), RequestID: p.call.RequestID, Detail: "{}",
+	}
+}

@@ -1,0 +1,141 @@
+package guardrails
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Authenticator turns a bearer credential into a principal. It fails with the
+// codes of status 401, or wrong_host.
+type Authenticator interface {
+	Authenticate(ctx context.Context, bearer string, resource access.Resource) (core.Principal, error)
+}
+
+// AuditLog takes one line for each write, in the write's own transaction.
+type AuditLog interface {
+	AppendAudit(ctx context.Context, e access.AuditEvent) error
+}
+
+// Config is what the rails need. All members are required.
+type Config struct {
+	Authenticator Authenticator
+	Transactor    core.Transactor
+	Replays       replay.Store
+	Audit         AuditLog
+	// ConfirmationKeys sign confirmations. The first signs, all verify, so that
+	// keys can rotate while confirmations are open.
+	ConfirmationKeys []ConfirmationKey
+	Clock            core.Clock
+	Log              *slog.Logger
+	Metrics          prometheus.Registerer
+}
+
+// Guard holds what the rails share.
+type Guard struct {
+	Config
+	limits  *limiter
+	metrics *metrics
+}
+
+// New makes the rails. It registers their metrics, so call it once for a registry.
+func New(cfg Config) *Guard {
+	return &Guard{Config: cfg, limits: newLimiter(cfg.Clock), metrics: newMetrics(cfg.Metrics)}
+}
+
+// Request is one call as a surface hands it over.
+type Request struct {
+	Principal core.Principal
+	Surface   core.Surface
+	RequestID string
+	// Arguments is the JSON object of the arguments; empty means none.
+	Arguments json.RawMessage
+	// IdempotencyKey is the caller's explicit key, "" for none.
+	IdempotencyKey string
+	// Confirmation is the signed confirmation that an earlier answer carried.
+	Confirmation string
+	// Continuation is whatever else an agent sent to continue an earlier answer:
+	// request state and input responses. It is part of a derived key.
+	Continuation json.RawMessage
+}
+
+// Result is what a call came to.
+type Result struct {
+	// Value is the operation's result in the surface's form.
+	Value any
+	// Created is true when the call made a new thing.
+	Created bool
+	// Replayed is true when the result is that of an earlier, equal call.
+	Replayed bool
+	// Confirm is set instead of Value when the caller must agree first.
+	Confirm *ConfirmationRequired
+}
+
+// passage is one call on its way through the rails.
+type passage struct {
+	guard *Guard
+	op    core.Operation
+	info  core.OperationInfo
+	req   Request
+	call  *core.Call
+	at    int // index in order of the rail that runs now
+
+	in, out     any
+	reservation *reservation
+	spend       *confirmation
+	confirm     *ConfirmationRequired
+	replayed    bool
+}
+
+// rail does its part and calls p.next, or returns without it to end the call.
+type rail struct {
+	name string
+	run  func(ctx context.Context, p *passage) error
+}
+
+// order is filled by init because the rails refer to it through next.
+var order []rail
+
+func init() {
+	order = []rail{
+		{"scopes", scopes},
+		{"environment", environment},
+		{"validate", validate},
+		{"git", git},
+		{"replay", replays},
+		{"confirm", confirm},
+		{"prepare", prepare},
+		{"commit", commit},
+	}
+}
+
+// next runs the rail behind the current one.
+func (p *passage) next(ctx context.Context) error {
+	p.at++
+	return order[p.at].run(ctx, p)
+}
+
+// Call takes one call through the rails. Every error it returns is a *core.Error.
+func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
+	g := o.guard
+	p := &passage{
+		guard: g, op: o.op, info: o.info, req: req, at: -1,
+		call: &core.Call{Principal: req.Principal, Surface: req.Surface, RequestID: req.RequestID, Now: g.Clock()},
+	}
+	err := p.next(ctx)
+	p.call.Finish()
+	var result Result
+	if err == nil {
+		result = present(p)
+	}
+	g.observe(ctx, p, err)
+	if err != nil {
+		return Result{}, core.AsError(err)
+	}
+	return result, nil
+}

@@ -1,0 +1,146 @@
+package guardrails
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/replay"
+)
+
+const (
+	explicitWindow = 24 * time.Hour
+	derivedWindow  = 5 * time.Minute
+	maxKeyLength   = 255
+)
+
+// reservation is a key this call holds until it commits or gives up.
+type reservation struct {
+	key     replay.Key
+	token   replay.Token
+	digest  string
+	expires time.Time
+	stored  bool
+}
+
+// replays makes a write happen once for each key. The key is reserved first, in
+// a transaction of its own; the result is remembered in the transaction of the
+// write. A call that stores nothing gives its key back.
+func replays(ctx context.Context, p *passage) error {
+	if p.info.Effect == core.Reads {
+		return p.next(ctx)
+	}
+	r, err := p.reservationFor()
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return p.next(ctx)
+	}
+	existing, won, err := p.guard.Replays.Reserve(ctx, r.key, r.digest, p.call.Now)
+	if err != nil {
+		return err
+	}
+	if !won {
+		return p.replay(r, existing)
+	}
+	r.token = existing.Token
+	p.reservation = r
+	err = p.next(ctx)
+	if !r.stored {
+		p.giveBack(ctx, r)
+	}
+	return err
+}
+
+// reservationFor is nil when the call carries no key and none is derived: REST
+// remembers explicit keys only.
+func (p *passage) reservationFor() (*reservation, error) {
+	if len(p.req.IdempotencyKey) > maxKeyLength {
+		return nil, core.Invalid("Idempotency-Key", "must have at most 255 characters")
+	}
+	arguments, err := canonical(p.req.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	digest := digestOf(p.info.Name, arguments)
+	org := p.call.Principal.Org.ID
+	if key := p.req.IdempotencyKey; key != "" {
+		space := string(p.call.Surface) + ":" + p.info.Name
+		return &reservation{key: replay.Key{OrgID: org, Space: space, Key: key}, digest: digest, expires: p.call.Now.Add(explicitWindow)}, nil
+	}
+	if p.call.Surface != core.Agent {
+		return nil, nil
+	}
+	continuation, err := canonical(p.req.Continuation)
+	if err != nil {
+		return nil, err
+	}
+	// The caller is part of a derived key: two clients that happen to say the
+	// same within five minutes are two calls.
+	derived := digestOf(p.call.Principal.Credential.ID, p.call.Principal.UserID, digest, continuation, p.req.Confirmation)
+	return &reservation{key: replay.Key{OrgID: org, Space: "derived:" + p.info.Name, Key: derived}, digest: digest, expires: p.call.Now.Add(derivedWindow)}, nil
+}
+
+// replay answers a call whose key somebody else holds.
+func (p *passage) replay(r *reservation, existing replay.Record) error {
+	if existing.Digest != r.digest {
+		return core.Conflict("This idempotency key was used with other arguments.", "Use a fresh key for a different call.")
+	}
+	if !existing.Done {
+		return &core.Error{
+			Code: core.CodeConflict, RetryAfter: time.Second,
+			Message: "The same call is still running.",
+			Next:    "Repeat it with the same key after `Retry-After`.",
+		}
+	}
+	out, err := p.op.DecodeResult(existing.Result)
+	if err != nil {
+		return err
+	}
+	p.out, p.replayed = out, true
+	return nil
+}
+
+// remember stores the result with the write. It runs inside its transaction.
+func (p *passage) remember(ctx context.Context) error {
+	r := p.reservation
+	if r == nil {
+		return nil
+	}
+	result, err := json.Marshal(p.out)
+	if err != nil {
+		return err
+	}
+	return p.guard.Replays.Complete(ctx, r.key, r.token, result, p.call.Now, r.expires)
+}
+
+// giveBack frees the key even when the caller has gone; were it to fail, the
+// lease runs out by itself.
+func (p *passage) giveBack(ctx context.Context, r *reservation) {
+	if err := p.guard.Replays.Release(context.WithoutCancel(ctx), r.key, r.token); err != nil {
+		p.guard.Log.WarnContext(ctx, "an idempotency key stays reserved until its lease ends",
+			"request_id", p.call.RequestID, "operation", p.info.Name, "error", err)
+	}
+}
+
+func canonical(raw json.RawMessage) (string, error) {
+	if len(raw) == 0 {
+		return "{}", nil
+	}
+	b, err := core.CanonicalJSON(raw)
+	return string(b), err
+}
+
+// digestOf hashes parts so that no two different lists of parts agree.
+func digestOf(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		sum := sha256.Sum256([]byte(part))
+		h.Write(sum[:])
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,27 @@
+package guardrails
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+func scopes(ctx context.Context, p *passage) error {
+	if err := missingScope(p.info, p.call.Principal); err != nil {
+		return err
+	}
+	return p.next(ctx)
+}
+
+// missingScope names the first scope the principal lacks, or returns nil. An
+// operation that needs none is open to any valid credential.
+func missingScope(info core.OperationInfo, p core.Principal) error {
+	missing := p.Scopes.Missing(info.Scopes)
+	if missing == "" {
+		return nil
+	}
+	return &core.Error{
+		Code: core.CodeInvalidScope, Scope: missing,
+		Message: "This credential lacks the scope `" + string(missing) + "`.",
+	}
+}
