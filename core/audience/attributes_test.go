@@ -1,0 +1,99 @@
+package audience
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"pgregory.net/rapid"
+)
+
+func TestCoercion(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		kind AttributeType
+		in   string // JSON
+		out  string // JSON, "" for refused
+	}{
+		{StringAttribute, `"x"`, `"x"`},
+		{StringAttribute, `""`, `""`},
+		{StringAttribute, `1.5`, `"1.5"`},
+		{StringAttribute, `true`, `"true"`},
+		{StringAttribute, `[1]`, ``},
+		{NumberAttribute, `1`, `1`},
+		{NumberAttribute, `"-2.5e3"`, `-2500`},
+		{NumberAttribute, `"0x10"`, ``},
+		{NumberAttribute, `"1_000"`, ``},
+		{NumberAttribute, `"Inf"`, ``},
+		{NumberAttribute, `"1e999"`, ``},
+		{NumberAttribute, `" 1"`, ``},
+		{NumberAttribute, `true`, ``},
+		{BoolAttribute, `false`, `false`},
+		{BoolAttribute, `"true"`, `true`},
+		{BoolAttribute, `"TRUE"`, ``},
+		{BoolAttribute, `1`, ``},
+		{DatetimeAttribute, `"2026-02-28"`, `"2026-02-28T00:00:00Z"`},
+		{DatetimeAttribute, `"2026-02-28T23:30:00+02:00"`, `"2026-02-28T21:30:00Z"`},
+		{DatetimeAttribute, `"2026-02-30"`, ``},
+		{DatetimeAttribute, `"yesterday"`, ``},
+		{DatetimeAttribute, `1772236800`, ``},
+		{EnumAttribute, `"pro"`, `"pro"`},
+		{EnumAttribute, `"Pro"`, ``},
+		{EnumAttribute, `1`, ``},
+	} {
+		var value any
+		if err := json.Unmarshal([]byte(tc.in), &value); err != nil {
+			t.Fatal(err)
+		}
+		got, reason := Attribute{Name: "a", Type: tc.kind, EnumValues: []string{"free", "pro"}}.coerce(value)
+		if (reason == "") != (tc.out != "") {
+			t.Errorf("%s %s: %v, %q", tc.kind, tc.in, got, reason)
+			continue
+		}
+		if b, _ := json.Marshal(got); reason == "" && string(b) != tc.out {
+			t.Errorf("%s %s = %s, want %s", tc.kind, tc.in, b, tc.out)
+		}
+	}
+}
+
+func TestLongTextIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, reason := (Attribute{Type: StringAttribute}).coerce(strings.Repeat("x", maxAttributeText+1)); reason == "" {
+		t.Error("accepted")
+	}
+}
+
+// TestCoercedValuesStay: what was coerced once coerces to itself, so that reading
+// a contact and writing it back changes nothing.
+func TestCoercedValuesStay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a := Attribute{Name: "a", EnumValues: []string{"free", "pro"}, Type: rapid.SampledFrom([]AttributeType{
+			StringAttribute, NumberAttribute, BoolAttribute, DatetimeAttribute, EnumAttribute,
+		}).Draw(t, "type")}
+		value := rapid.OneOf(
+			rapid.String().AsAny(), rapid.Float64().AsAny(), rapid.Bool().AsAny(),
+			rapid.SampledFrom([]any{"pro", "1e3", "true", "2026-02-28", "2026-02-28T01:02:03.456789Z"}),
+		).Draw(t, "value")
+		once, reason := a.coerce(value)
+		if reason != "" {
+			return
+		}
+		twice, reason := a.coerce(once)
+		if reason != "" || twice != once {
+			t.Fatalf("%v -> %v -> %v, %q", value, once, twice, reason)
+		}
+	})
+}
+
+func TestAMisspelledAttributeIsSuggested(t *testing.T) {
+	t.Parallel()
+	r := registry{"plan": {Name: "plan", Type: StringAttribute}, "age": {Name: "age", Type: NumberAttribute}}
+	for name, want := range map[string]string{"plna": "did you mean plan?", "agee": "did you mean age?", "zzzzzz": "is not in the attribute registry"} {
+		_, err := r.coerce(map[string]any{name: "x"})
+		if got := core.AsError(err).Fields[0].Reason; !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package audience_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestListsForAnAgentAreCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.want(t, "contacts_create", `{"email":"a@example.com","lists":{"add":["beta"]}}`)
+	b.surface = core.Agent
+	got := b.want(t, "lists_list", `{"limit":1}`)
+	if got["shown"] != 1.0 || got["total"] != 2.0 || got["truncated"] != true || got["more"] == "" {
+		t.Errorf("got %v", got)
+	}
+	got = b.want(t, "lists_list", `{"query":"BET"}`)
+	list := got["items"].([]any)[0].(map[string]any)
+	if got["total"] != 1.0 || got["truncated"] != false || list["key"] != "beta" || list["member_count"] != 1.0 {
+		t.Errorf("got %v", got)
+	}
+	b.refuse(t, "lists_list", `{"cursor":"x"}`, core.CodeValidationFailed)
+}
+
+func TestSchemaForAnAgent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.surface = core.Agent
+	got := b.want(t, "audience_get_schema", ``)
+	var names []any
+	for _, a := range got["attributes"].([]any) {
+		names = append(names, a.(map[string]any)["name"])
+	}
+	if diff := cmp.Diff([]any{"age", "city", "plan"}, names); diff != "" || len(got["topics"].([]any)) != 2 || got["git_connected"] != false {
+		t.Errorf("%s %v", diff, got)
+	}
+}
+
+func TestTopicsAreRememberedForAMinute(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.want(t, "topics_list", ``)
+	b.account.Faults().Set(simulator.Fault{Kind: sending.Refused})
+	if got := b.want(t, "topics_list", ``); len(got["data"].([]any)) != 2 {
+		t.Errorf("got %v", got)
+	}
+	b.advance(time.Minute)
+	b.refuse(t, "topics_list", ``, core.CodeUpstreamUnavailable)
+}
+
+func TestTopicsOfAnAccountWithoutAListAreNone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.org.ID = core.NewID()
+	if err := b.account.Seed(t.Context(), b.org.ID, simulator.Setup{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.want(t, "topics_list", ``); len(got["data"].([]any)) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestAttributesNewestFirst(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.want(t, "attributes_list", `{"limit":2}`)
+	if diff := cmp.Diff([]string{"city", "age"}, attributeNames(first)); diff != "" {
+		t.Error(diff)
+	}
+	cursor := first["pagination"].(map[string]any)["next_cursor"].(string)
+	if diff := cmp.Diff([]string{"plan"}, attributeNames(b.want(t, "attributes_list", `{"limit":2,"cursor":"`+cursor+`"}`))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func attributeNames(page map[string]any) []string {
+	var names []string
+	for _, a := range page["data"].([]any) {
+		names = append(names, a.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+func TestSyncFollowsTheAccount(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.want(t, "contacts_create", `{"email":"known@example.com","attributes":{"age":5}}`)
+		b.want(t, "contacts_create", `{"email":"away@example.com"}`)
+		b.want(t, "contacts_archive", `{"email":"away@example.com"}`)
+		b.advance(time.Minute)
+		for _, c := range []sending.Contact{
+			{Email: "Known@example.com", UnsubscribeAll: true},
+			{Email: "stranger@example.com", Preferences: map[string]sending.Subscription{"offers": sending.OptIn}},
+			{Email: "away@example.com"},
+		} {
+			if err := b.account.PutContact(t.Context(), b.org.ID, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.advance(time.Minute)
+		report, err := b.audience.Sync(t.Context(), b.org.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(audience.Mirrored{Created: 1, Updated: 1, Unchanged: 1}, report.Mirrored); diff != "" {
+			t.Error(diff)
+		}
+		page := b.want(t, "contacts_list", `{"unsubscribe_all":true}`)
+		if diff := cmp.Diff([]string{"known@example.com"}, emails(page)); diff != "" {
+			t.Error(diff)
+		}
+		if got := b.want(t, "contacts_list", `{"topic":"offers"}`); len(emails(got)) != 1 {
+			t.Errorf("the stranger's choice: %v", emails(got))
+		}
+		if got := b.want(t, "contacts_lookup", `{"email":"away@example.com"}`); got["status"] != "archived" {
+			t.Errorf("a sync takes nobody back into use: %v", got)
+		}
+		again, err := b.audience.Sync(t.Context(), b.org.ID)
+		if err != nil || again.Created+again.Updated != 0 {
+			t.Errorf("a second sync changes nothing: %+v, %v", again, err)
+		}
+	})
+}
+
+func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	broken := core.Org{ID: core.NewID(), Name: "Broken", Slug: "broken", Tier: "free", RetentionDays: 30}
+	if err := b.db.Access().InsertOrg(t.Context(), broken); err != nil { // has no account
+		t.Fatal(err)
+	}
+	if err := b.account.PutContact(t.Context(), b.org.ID, sending.Contact{Email: "a@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.audience.SyncWorker().Work(t.Context(), audience.SyncArgs{}); err == nil {
+		t.Error("the job must say that one failed")
+	}
+	if got := b.want(t, "contacts_list", `{}`); len(emails(got)) != 1 {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,183 @@
+package audience_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// bundle is an audience over a real mirror and a simulated account.
+type bundle struct {
+	db       *storage.DB
+	account  *simulator.Simulator
+	audience *audience.Audience
+	org      core.Org
+	ops      map[string]core.Operation
+	surface  core.Surface
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (b *bundle) clock() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+func (b *bundle) advance(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = b.now.Add(d)
+}
+
+func setup(t *testing.T) *bundle { return setupOn(t, storagetest.SQLite(t)) }
+
+func setupOn(t *testing.T, db *storage.DB) *bundle {
+	t.Helper()
+	b := &bundle{db: db, surface: core.REST, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), ops: map[string]core.Operation{}}
+	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: b.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = account.Close() })
+	b.account = account
+	b.org = core.Org{ID: core.NewID(), Name: "Org", Slug: "org-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365}
+	if err := db.Access().InsertOrg(t.Context(), b.org); err != nil {
+		t.Fatal(err)
+	}
+	b.define(t)
+	b.audience = audience.New(audience.Config{
+		Store: db.Audience(), Account: account, Orgs: db.Access().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+	})
+	for _, op := range b.audience.Operations() {
+		b.ops[op.Info().Name] = op
+	}
+	return b
+}
+
+// define gives the organization an account with two topics, two attributes and
+// two lists.
+func (b *bundle) define(t *testing.T) {
+	t.Helper()
+	err := b.account.Seed(t.Context(), b.org.ID, simulator.Setup{List: &sending.ContactList{Name: "main", Topics: []sending.Topic{
+		{Name: "news", DisplayName: "News", Default: sending.OptIn},
+		{Name: "offers", DisplayName: "Offers", Default: sending.OptOut},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := b.db.Audience()
+	for i, a := range []audience.Attribute{
+		{Name: "plan", Type: audience.EnumAttribute, EnumValues: []string{"free", "pro"}},
+		{Name: "age", Type: audience.NumberAttribute},
+		{Name: "city", Type: audience.StringAttribute},
+	} {
+		a.ID, a.Origin = core.NewID(), audience.Managed
+		a.CreatedAt = b.now.Add(time.Duration(i) * time.Second)
+		a.UpdatedAt = a.CreatedAt
+		if err := store.InsertAttribute(t.Context(), b.org.ID, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range []string{"customers", "beta"} {
+		l := audience.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: audience.Managed, Status: "active", CreatedAt: b.now, UpdatedAt: b.now}
+		if err := store.InsertList(t.Context(), b.org.ID, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run takes an operation through what the rails do with it.
+func (b *bundle) run(ctx context.Context, name, arguments string) (any, *core.Error) {
+	op := b.ops[name]
+	call := &core.Call{Principal: core.Principal{Org: b.org}, Surface: b.surface, Now: b.clock()}
+	defer call.Finish()
+	in, err := op.Decode(b.surface, []byte(arguments))
+	if err != nil {
+		return nil, core.AsError(err)
+	}
+	if in, err = op.Prepare(ctx, call, in); err != nil {
+		return nil, core.AsError(err)
+	}
+	var out any
+	err = b.db.InTx(ctx, func(ctx context.Context) error {
+		out, err = op.Do(ctx, call, in)
+		return err
+	})
+	return out, core.AsError(err)
+}
+
+// want runs an operation that must succeed and returns its result as JSON would
+// show it on the surface.
+func (b *bundle) want(t *testing.T, name, arguments string) map[string]any {
+	t.Helper()
+	out, err := b.run(t.Context(), name, arguments)
+	if err != nil {
+		t.Fatalf("%s(%s): %v", name, arguments, err)
+	}
+	raw, jsonErr := json.Marshal(b.ops[name].View(b.surface, out))
+	if jsonErr != nil {
+		t.Fatal(jsonErr)
+	}
+	if err := b.ops[name].Output(b.surface).Check(raw); err != nil {
+		t.Errorf("%s: the result does not fit its own schema: %v\n%s", name, err, raw)
+	}
+	var shown map[string]any
+	if err := json.Unmarshal(raw, &shown); err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+func (b *bundle) refuse(t *testing.T, name, arguments string, code core.Code) *core.Error {
+	t.Helper()
+	_, err := b.run(t.Context(), name, arguments)
+	if err == nil || err.Code != code {
+		t.Fatalf("%s(%s) = %v, want %s", name, arguments, err, code)
+	}
+	return err
+}
+
+// atAccount is what the account holds of an address.
+func (b *bundle) atAccount(t *testing.T, email string) (sending.Contact, bool) {
+	t.Helper()
+	c, err := b.account.Contact(t.Context(), b.org.ID, email)
+	if sending.IsNotFound(err) {
+		return c, false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, true
+}
+
+// choices is topic_preferences of a shown contact by topic.
+func choices(contact map[string]any) map[string]any {
+	m := map[string]any{}
+	for _, p := range contact["topic_preferences"].([]any) {
+		m[p.(map[string]any)["topic"].(string)] = p.(map[string]any)["subscription_status"]
+	}
+	return m
+}
+
+// keys are the keys of the lists of a shown contact.
+func keys(contact map[string]any) []string {
+	var names []string
+	lists, _ := contact["lists"].([]any)
+	for _, l := range lists {
+		names = append(names, l.(map[string]any)["key"].(string))
+	}
+	return names
+}

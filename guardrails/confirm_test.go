@@ -1,0 +1,114 @@
+package guardrails_test
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func confirming(token string) func(*guardrails.Request) {
+	return func(r *guardrails.Request) { r.Confirmation = token }
+}
+
+func TestConfirmationTakesTwoCalls(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	asked := mustCall(t, b, "op_confirm", nil)
+	if asked.Confirm == nil || asked.Value != nil || b.audited(t) != 0 {
+		t.Fatalf("the first call must only ask: %+v", asked)
+	}
+	if asked.Confirm.Message != "This reaches people." || !asked.Confirm.ExpiresAt.Equal(b.clock.Now().Add(10*time.Minute)) {
+		t.Errorf("asked = %+v", asked.Confirm)
+	}
+	done := mustCall(t, b, "op_confirm", confirming(asked.Confirm.Token))
+	if done.Confirm != nil || idOf(done) == "" || b.audited(t) != 1 {
+		t.Errorf("the second call must do it: %+v", done)
+	}
+}
+
+// TestEveryWrongConfirmationIsRefusedAlike: one code and one text, whatever is
+// wrong, and nothing happens.
+func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {
+	t.Parallel()
+	var texts sync.Map
+	for name, spoil := range map[string]func(b *bundle, r *guardrails.Request){
+		"tampered":       func(_ *bundle, r *guardrails.Request) { r.Confirmation = "A" + r.Confirmation[1:] },
+		"signature cut":  func(_ *bundle, r *guardrails.Request) { r.Confirmation = r.Confirmation[:len(r.Confirmation)-2] },
+		"no signature":   func(_ *bundle, r *guardrails.Request) { r.Confirmation, _, _ = strings.Cut(r.Confirmation, ".") },
+		"rubbish":        func(_ *bundle, r *guardrails.Request) { r.Confirmation = "%%%.%%%" },
+		"expired":        func(b *bundle, _ *guardrails.Request) { b.clock.advance(10 * time.Minute) },
+		"preview":        func(b *bundle, _ *guardrails.Request) { b.preview = 8 },
+		"arguments":      func(_ *bundle, r *guardrails.Request) { r.Arguments = json.RawMessage(`{"email":"bob@example.com"}`) },
+		"another client": func(_ *bundle, r *guardrails.Request) { r.Principal.Credential.ID = core.NewID() },
+		"another user":   func(_ *bundle, r *guardrails.Request) { r.Principal.UserID = core.NewID() },
+		"another org":    func(_ *bundle, r *guardrails.Request) { r.Principal.Org.ID = core.NewID() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			asked := mustCall(t, b, "op_confirm", nil)
+			_, err := b.call(t, "op_confirm", func(r *guardrails.Request) {
+				r.Confirmation = asked.Confirm.Token
+				spoil(b, r)
+			})
+			wantCode(t, err, core.CodeConfirmationInvalid)
+			texts.Store(err.Message+err.NextStep(), name)
+			if b.audited(t) != 0 {
+				t.Error("something happened")
+			}
+		})
+	}
+	t.Cleanup(func() {
+		n := 0
+		texts.Range(func(any, any) bool { n++; return true })
+		if n > 1 {
+			t.Errorf("%d different refusals tell the cause apart", n)
+		}
+	})
+}
+
+func TestAConfirmationOfAnotherOperationIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	asked := mustCall(t, b, "op_confirm", nil)
+	// op_write takes no confirmation, so it does not look at one: what must not
+	// work is the reverse, a token that some other operation would have signed.
+	forged := strings.Replace(asked.Confirm.Token, ".", "..", 1)
+	_, err := b.call(t, "op_confirm", confirming(forged))
+	wantCode(t, err, core.CodeConfirmationInvalid)
+}
+
+func TestOneConfirmationHasOneEffect(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		asked := mustCall(t, b, "op_confirm", nil)
+		var wait sync.WaitGroup
+		var done atomic.Int32
+		for i := range 50 {
+			wait.Go(func() {
+				_, err := b.call(t, "op_confirm", func(r *guardrails.Request) {
+					r.Confirmation, r.IdempotencyKey = asked.Confirm.Token, string(rune('a'+i))
+				})
+				switch {
+				case err == nil:
+					done.Add(1)
+				case err.Code != core.CodeConfirmationInvalid:
+					t.Errorf("error = %v", err)
+				}
+			})
+		}
+		wait.Wait()
+		if done.Load() != 1 || b.audited(t) != 1 {
+			t.Errorf("%d calls went through, %d audit lines, want one of each", done.Load(), b.audited(t))
+		}
+	})
+}

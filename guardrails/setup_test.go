@@ -1,0 +1,185 @@
+package guardrails_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// bundle is the rails over a real database with a few operations behind them.
+// What an operation does is insert a user, so that a test can count effects.
+type bundle struct {
+	db        *storage.DB
+	clock     *testClock
+	log       *bytes.Buffer
+	catalogue *guardrails.Catalogue
+	principal core.Principal
+
+	mu       sync.Mutex
+	preview  int           // what op_confirm would affect
+	entered  chan struct{} // op_block says it runs
+	release  chan struct{} // op_block goes on
+	failNext error
+}
+
+type testClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *testClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *testClock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+type effectIn struct {
+	Email string `json:"email" jsonschema:"format=email" jsonschema_description:"Address."`
+	Note  string `json:"note,omitempty" jsonschema_description:"Anything."`
+}
+
+type effectOut struct {
+	ID string `json:"id"`
+}
+
+func (effectOut) WasCreated() bool { return true }
+
+func setup(t *testing.T) *bundle { return setupOn(t, storagetest.SQLite(t)) }
+
+func setupOn(t *testing.T, db *storage.DB) *bundle {
+	t.Helper()
+	b := &bundle{
+		db: db, clock: &testClock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, log: &bytes.Buffer{},
+		preview: 7, entered: make(chan struct{}, 100), release: make(chan struct{}),
+	}
+	b.principal = core.Principal{
+		Org:        core.Org{ID: core.NewID(), Name: "Org", Slug: "org-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365},
+		Credential: core.Credential{Kind: core.OAuthClient, ID: core.NewID(), Name: "oc_live_abcdefgh", Environment: core.Live},
+		Scopes:     core.NewScopes("api.contacts.view", "api.contacts.manage"),
+	}
+	if err := db.Access().InsertOrg(t.Context(), b.principal.Org); err != nil {
+		t.Fatal(err)
+	}
+	g := guardrails.New(guardrails.Config{
+		Authenticator: oneCaller{b}, Transactor: db, Replays: db.Replay(), Audit: db.Access(),
+		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "k1", Secret: bytes.Repeat([]byte{1}, 32)}},
+		Clock:            b.clock.Now, Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Metrics: prometheus.NewRegistry(),
+	})
+	b.catalogue = g.Catalogue(b.operations())
+	return b
+}
+
+// oneCaller authenticates "good" as the bundle's principal.
+type oneCaller struct{ b *bundle }
+
+func (o oneCaller) Authenticate(_ context.Context, bearer string, _ access.Resource) (core.Principal, error) {
+	if bearer != "good" {
+		return core.Principal{}, &core.Error{Code: core.CodeInvalidKey, Message: "The request carries no valid credential."}
+	}
+	return o.b.principal, nil
+}
+
+func (b *bundle) operations() []core.Operation {
+	base := core.Op[effectIn, effectOut]{Purpose: "Does it.", Scopes: []core.Scope{core.ContactsManage}, Do: b.effect}
+	read, write, destroy, block, confirm := base, base, base, base, base
+	read.Name, read.Effect = "op_read", core.Reads
+	read.Do = func(context.Context, *core.Call, effectIn) (effectOut, error) {
+		return effectOut{ID: "read"}, b.fault()
+	}
+	write.Name, write.Effect = "op_write", core.Writes
+	destroy.Name, destroy.Effect = "op_destroy", core.Destroys
+	git := write
+	git.Name, git.GitOwned = "op_git", core.GitRefused
+	block.Name, block.Effect = "op_block", core.Writes
+	block.Prepare = func(_ context.Context, _ *core.Call, in effectIn) (effectIn, error) {
+		b.entered <- struct{}{}
+		<-b.release
+		return in, nil
+	}
+	confirm.Name, confirm.Effect = "op_confirm", core.Destroys
+	confirm.Confirm = func(context.Context, *core.Call, effectIn) (*core.Confirmation, error) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return &core.Confirmation{Message: "This reaches people.", Preview: map[string]int{"people": b.preview}}, nil
+	}
+	return []core.Operation{
+		core.Declare(read), core.Declare(write), core.Declare(destroy), core.Declare(git), core.Declare(block), core.Declare(confirm),
+	}
+}
+
+// effect inserts a user; the address is unique in the database, so the caller's
+// address is made unique for each run.
+func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
+	id := core.NewID()
+	c.About(id)
+	err := b.db.Access().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
+	if err == nil {
+		err = b.fault()
+	}
+	return effectOut{ID: id}, err
+}
+
+func (b *bundle) fault() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.failNext
+	b.failNext = nil
+	return err
+}
+
+func (b *bundle) call(t *testing.T, operation string, edit func(*guardrails.Request)) (guardrails.Result, *core.Error) {
+	t.Helper()
+	op, ok := b.catalogue.Operation(operation)
+	if !ok {
+		t.Fatalf("no operation %s", operation)
+	}
+	req := guardrails.Request{
+		Principal: b.principal, Surface: core.Agent, RequestID: "req-1",
+		Arguments: json.RawMessage(`{"email":"ann@example.com"}`),
+	}
+	if edit != nil {
+		edit(&req)
+	}
+	result, err := op.Call(context.WithoutCancel(t.Context()), req)
+	return result, core.AsError(err)
+}
+
+// audited counts the audit lines of the organization.
+func (b *bundle) audited(t *testing.T) int {
+	t.Helper()
+	events, err := b.db.Access().AuditEvents(t.Context(), b.principal.Org.ID, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(events)
+}
+
+func idOf(r guardrails.Result) string {
+	out, _ := r.Value.(effectOut)
+	return out.ID
+}
+
+func wantCode(t *testing.T, err *core.Error, code core.Code) {
+	t.Helper()
+	if err == nil || err.Code != code {
+		t.Fatalf("error = %v, want %s", err, code)
+	}
+}
