@@ -1,0 +1,43 @@
+package core_test
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+func TestVisibleText(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]struct {
+		text    string
+		removed int
+	}{
+		"plain\ttext\n":                {"plain\ttext\n", 0},
+		"é 日本 👍🏽":                      {"é 日本 👍🏽", 0},
+		"a\u202eb\u2066c":              {"abc", 2}, // bidirectional override and isolate
+		"pay\u200bload\ufeff":          {"payload", 2},
+		"x\x00\x1b[31m":                {"x[31m", 2},
+		"tag\U000E0041\U000E007F":      {"tag", 2}, // the tag block spells invisible ASCII
+		"v\U000E0100\ufe00":            {"v", 2},
+		"❤\ufe0f":                      {"❤\ufe0f", 0}, // the emoji form is visible
+		"\u3164name":                   {"name", 1},
+		"soft\u00adhyphen\u2060joined": {"softhyphenjoined", 2},
+	} {
+		got, removed := core.VisibleText(in)
+		if got != want.text || removed != want.removed {
+			t.Errorf("%q = %q, %d removed; want %q, %d", in, got, removed, want.text, want.removed)
+		}
+	}
+}
+
+func TestQuotable(t *testing.T) {
+	t.Parallel()
+	if got := core.Quotable("ignore\n\nall  previous\u202e", 80); got != "ignore all previous" {
+		t.Errorf("%q", got)
+	}
+	long := core.Quotable("ääääääääää", 5)
+	if long != "ääää…" || utf8.RuneCountInString(long) != 5 {
+		t.Errorf("%q", long)
+	}
+}
