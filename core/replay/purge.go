@@ -9,24 +9,23 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeArgs are the arguments of the purge; it has none.
+// PurgeEvery is how often expired records are forgotten. A record that is not
+// purged yet does no harm: whoever reads it looks at its expiry.
+const PurgeEvery = 10 * time.Minute
+
+// PurgeArgs are the arguments of the purge; there are none.
 type PurgeArgs struct{}
 
 // Kind names the job.
 func (PurgeArgs) Kind() string { return "replay_purge" }
 
-// PurgeWorker forgets expired records every hour, so that the tables hold about
-// a day of calls and no more.
+// PurgeWorker forgets what has expired, so that the records stay a day's worth.
 func PurgeWorker(store Store, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
-	return jobs.Worker[PurgeArgs]{
-		Every:   time.Hour,
-		Timeout: 10 * time.Minute,
-		Work: func(ctx context.Context, _ PurgeArgs) error {
-			n, err := store.Purge(ctx, clock())
-			if err == nil && n > 0 {
-				log.InfoContext(ctx, "expired replay records purged", "count", n)
-			}
-			return err
-		},
-	}
+	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
+		purged, err := store.Purge(ctx, clock())
+		if err == nil {
+			log.DebugContext(ctx, "replay records purged", "records", purged)
+		}
+		return err
+	}}
 }

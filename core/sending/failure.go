@@ -19,6 +19,9 @@ const (
 	Refused FailureKind = "refused"
 	// Throttled: the account asks us to slow down. The call had no effect.
 	Throttled FailureKind = "throttled"
+	// Invalid: the account rejects a value of the call, such as a topic it does not
+	// have. The call had no effect, and repeating it will not help.
+	Invalid FailureKind = "invalid"
 	// TimedOut: no answer before the deadline. Whether a write took effect is unknown.
 	TimedOut FailureKind = "timed_out"
 )
@@ -45,8 +48,9 @@ func IsNotFound(err error) bool {
 const defaultRetryAfter = 5 * time.Second
 
 // Unavailable turns a failure of the account into the error that callers see:
-// upstream_unavailable with 503, or with 504 when the outcome is unknown. The
-// underlying text stays in the log. nil stays nil.
+// upstream_unavailable with 503, or with 504 when the outcome is unknown, and
+// validation_failed when the account rejects a value. The underlying text stays
+// in the log. nil stays nil.
 func Unavailable(err error) error {
 	if err == nil {
 		return nil
@@ -63,6 +67,10 @@ func Unavailable(err error) error {
 		e.RetryAfter = f.RetryAfter
 	}
 	switch f.Kind {
+	case Invalid:
+		rejected := core.Invalid("", "holds a value that the connected sending account does not accept")
+		rejected.Err = err
+		return rejected
 	case Throttled:
 		e.Message = "The connected sending account is throttling calls."
 	case TimedOut:

@@ -1,0 +1,123 @@
+package sending
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	port "github.com/mailhelm/mailhelm/core/sending"
+)
+
+// kindOf is "" for nil and "untyped" for an error that the port does not allow.
+func kindOf(err error) port.FailureKind {
+	if err == nil {
+		return ""
+	}
+	if f, ok := errors.AsType[*port.Failure](err); ok {
+		return f.Kind
+	}
+	return "untyped"
+}
+
+func accountIsRead(t *testing.T, s Subject) {
+	want := Setup{
+		Overview: port.Overview{
+			AccountID: "444455556666", Region: "eu-central-1", Sandbox: true, SendingEnabled: true,
+			Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 321,
+		},
+		Identities: []port.Identity{
+			{Identity: "example.com", Verification: port.Success},
+			{Identity: "new.example.com", Verification: port.Pending},
+			{Identity: "old.example.com", Verification: port.Failed},
+		},
+		ConfigurationSets: []port.ConfigurationSet{
+			{Name: "marketing", TrackingDomain: "click.example.com", SuppressionPolicy: []string{"BOUNCE", "COMPLAINT"}},
+			{Name: "transactional", SuppressionPolicy: []string{"BOUNCE"}},
+			{Name: "unguarded"},
+		},
+		List: people().List,
+	}
+	s.Seed(t, "org", want)
+
+	var got Setup
+	var list port.ContactList
+	var err error
+	for _, read := range []func(){
+		func() { got.Overview, err = s.Account.Overview(t.Context(), "org") },
+		func() { got.Identities, err = s.Account.Identities(t.Context(), "org") },
+		func() { got.ConfigurationSets, err = s.Account.ConfigurationSets(t.Context(), "org") },
+		func() { list, err = s.Account.ContactList(t.Context(), "org") },
+	} {
+		if read(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got.List = &list
+	if list.UpdatedAt.IsZero() || list.UpdatedAt.Location() != time.UTC {
+		t.Errorf("the list was updated at %v, want a time in UTC", list.UpdatedAt)
+	}
+	anyOrder := []cmp.Option{
+		cmpopts.SortSlices(func(a, b port.Identity) bool { return a.Identity < b.Identity }),
+		cmpopts.SortSlices(func(a, b port.ConfigurationSet) bool { return a.Name < b.Name }),
+		cmpopts.IgnoreFields(port.ContactList{}, "UpdatedAt"), cmpopts.EquateEmpty(),
+	}
+	if diff := cmp.Diff(want, got, anyOrder...); diff != "" {
+		t.Errorf("the account (-set up +read):\n%s", diff)
+	}
+}
+
+func noAccountIsRefused(t *testing.T, s Subject) {
+	for name, call := range calls(s.Account, "nobody") {
+		wantKind(t, name, call(t.Context()), port.Refused)
+	}
+}
+
+func noListNoContacts(t *testing.T, s Subject) {
+	setup := people()
+	setup.List = nil
+	s.Seed(t, "org", setup)
+	all := calls(s.Account, "org")
+	for _, name := range []string{"ContactList", "Contact", "Contacts", "PutContact"} {
+		wantKind(t, name, all[name](t.Context()), port.NotFound)
+	}
+	for _, name := range []string{"Overview", "Identities", "ConfigurationSets", "DeleteContact"} {
+		wantKind(t, name, all[name](t.Context()), "")
+	}
+}
+
+// organizationsAreApart gives two organizations the same address and looks at
+// every read and write of one from the other's side.
+func organizationsAreApart(t *testing.T, s Subject) {
+	const shared = "shared@example.com"
+	s.Seed(t, "ours", people(port.Contact{Email: shared}, port.Contact{Email: "ours@example.com"}))
+	theirs := people(port.Contact{Email: shared, UnsubscribeAll: true}, port.Contact{Email: "theirs@example.com"})
+	theirs.List.Topics = append(theirs.List.Topics, port.Topic{Name: "theirs", Default: port.OptIn})
+	theirs.Overview.AccountID = "999988887777"
+	s.Seed(t, "theirs", theirs)
+
+	if o, err := s.Account.Overview(t.Context(), "ours"); err != nil || o.AccountID == theirs.Overview.AccountID {
+		t.Errorf("our overview is %+v, %v", o, err)
+	}
+	if l, err := s.Account.ContactList(t.Context(), "ours"); err != nil || len(l.Topics) != 2 {
+		t.Errorf("our topics are %+v, %v", l.Topics, err)
+	}
+	_, err := s.Account.Contact(t.Context(), "ours", "theirs@example.com")
+	wantKind(t, "reading their contact", err, port.NotFound)
+	err = s.Account.PutContact(t.Context(), "ours", port.Contact{Email: shared, Preferences: choices("theirs", port.OptIn)})
+	wantKind(t, "choosing their topic", err, port.Invalid)
+	if err := s.Account.DeleteContact(t.Context(), "ours", "theirs@example.com"); err != nil {
+		t.Error(err)
+	}
+	if err := s.Account.DeleteContact(t.Context(), "ours", shared); err != nil {
+		t.Error(err)
+	}
+	if got := addresses(walk(t, s.Account, "theirs", nil)); !slices.Equal(got, []string{shared, "theirs@example.com"}) {
+		t.Errorf("after our deletes, they have %v", got)
+	}
+	if got := addresses(walk(t, s.Account, "ours", nil)); !slices.Equal(got, []string{"ours@example.com"}) {
+		t.Errorf("after our deletes, we have %v", got)
+	}
+}

@@ -1,0 +1,139 @@
+package sending
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	port "github.com/mailhelm/mailhelm/core/sending"
+)
+
+func choices(topic string, choice port.Subscription) map[string]port.Subscription {
+	return map[string]port.Subscription{topic: choice}
+}
+
+func put(t *testing.T, a port.Account, c port.Contact) {
+	t.Helper()
+	if err := a.PutContact(t.Context(), "org", c); err != nil {
+		t.Fatalf("putting %s: %v", c.Email, err)
+	}
+}
+
+func get(t *testing.T, a port.Account, email string) port.Contact {
+	t.Helper()
+	c, err := a.Contact(t.Context(), "org", email)
+	if err != nil {
+		t.Fatalf("reading %s: %v", email, err)
+	}
+	return c
+}
+
+// wantContact compares all but the time, and takes nil preferences for none.
+func wantContact(t *testing.T, got, want port.Contact) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(port.Contact{}, "UpdatedAt"), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("contact (-want +got):\n%s", diff)
+	}
+}
+
+func contactRoundTrip(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	for _, want := range []port.Contact{
+		{Email: "plain@example.com"},
+		{Email: "out@example.com", UnsubscribeAll: true},
+		{Email: "one@example.com", Preferences: choices("news", port.OptOut)},
+		{Email: "two@example.com", UnsubscribeAll: true, Preferences: map[string]port.Subscription{"news": port.OptIn, "offers": port.OptIn}},
+		{Email: "o'brien+tag@example.com"},
+		{Email: "grüße@bücher.example"},
+	} {
+		put(t, s.Account, want)
+		got := get(t, s.Account, want.Email)
+		wantContact(t, got, want)
+		if got.UpdatedAt.IsZero() || got.UpdatedAt.Location() != time.UTC {
+			t.Errorf("%s was updated at %v, want a time in UTC", want.Email, got.UpdatedAt)
+		}
+	}
+	_, err := s.Account.Contact(t.Context(), "org", "absent@example.com")
+	wantKind(t, "reading an address that is not on the list", err, port.NotFound)
+}
+
+func caseDoesNotMatter(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	put(t, s.Account, port.Contact{Email: "Ada.Lovelace@Example.com"})
+	wantContact(t, get(t, s.Account, "ADA.LOVELACE@EXAMPLE.COM"), port.Contact{Email: "Ada.Lovelace@Example.com"})
+
+	put(t, s.Account, port.Contact{Email: "ada.lovelace@example.com", UnsubscribeAll: true})
+	wantContact(t, get(t, s.Account, "ada.lovelace@example.com"), port.Contact{Email: "Ada.Lovelace@Example.com", UnsubscribeAll: true})
+	if all := walk(t, s.Account, "org", nil); len(all) != 1 {
+		t.Errorf("two spellings of an address make %d contacts, want 1", len(all))
+	}
+	if err := s.Account.DeleteContact(t.Context(), "org", "ADA.lovelace@EXAMPLE.com"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Account.Contact(t.Context(), "org", "Ada.Lovelace@Example.com")
+	wantKind(t, "reading a deleted contact", err, port.NotFound)
+}
+
+func putReplaces(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	const email = "person@example.com"
+	put(t, s.Account, port.Contact{Email: email, UnsubscribeAll: true, Preferences: choices("news", port.OptOut)})
+	first := get(t, s.Account, email)
+	put(t, s.Account, port.Contact{Email: email, Preferences: choices("offers", port.OptIn)})
+	second := get(t, s.Account, email)
+	wantContact(t, second, port.Contact{Email: email, Preferences: choices("offers", port.OptIn)})
+	if second.UpdatedAt.Before(first.UpdatedAt) {
+		t.Errorf("the later write is dated %v, before the earlier's %v", second.UpdatedAt, first.UpdatedAt)
+	}
+	put(t, s.Account, port.Contact{Email: email})
+	wantContact(t, get(t, s.Account, email), port.Contact{Email: email})
+}
+
+func repeatedPutChangesNothing(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	c := port.Contact{Email: "person@example.com", Preferences: map[string]port.Subscription{"news": port.OptOut, "offers": port.OptIn}}
+	put(t, s.Account, c)
+	before := get(t, s.Account, c.Email)
+	put(t, s.Account, c)
+	if diff := cmp.Diff(before, get(t, s.Account, c.Email)); diff != "" {
+		t.Errorf("putting the same again changed (-before +after):\n%s", diff)
+	}
+}
+
+func invalidValues(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	const email = "person@example.com"
+	put(t, s.Account, port.Contact{Email: email, Preferences: choices("news", port.OptIn)})
+	for name, c := range map[string]port.Contact{
+		"a topic the list does not have": {Email: email, Preferences: choices("weather", port.OptIn)},
+		"a choice that is none":          {Email: email, Preferences: choices("news", "MAYBE")},
+		"no choice":                      {Email: email, Preferences: choices("news", "")},
+		"no address":                     {},
+		"an address without a domain":    {Email: "person"},
+		"an address with a line break":   {Email: "person@example.com\r\nbcc"},
+		"an endless address":             {Email: strings.Repeat("x", 1000) + "@example.com"},
+	} {
+		wantKind(t, name, s.Account.PutContact(t.Context(), "org", c), port.Invalid)
+	}
+	wantContact(t, get(t, s.Account, email), port.Contact{Email: email, Preferences: choices("news", port.OptIn)})
+	if all := walk(t, s.Account, "org", nil); len(all) != 1 {
+		t.Errorf("refused values left %d contacts, want 1", len(all))
+	}
+}
+
+func deleteIsRepeatable(t *testing.T, s Subject) {
+	const email = "person@example.com"
+	s.Seed(t, "org", people(port.Contact{Email: email}, port.Contact{Email: "other@example.com"}))
+	for range 2 {
+		if err := s.Account.DeleteContact(t.Context(), "org", email); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Account.Contact(t.Context(), "org", email)
+		wantKind(t, "reading a deleted contact", err, port.NotFound)
+	}
+	get(t, s.Account, "other@example.com")
+	put(t, s.Account, port.Contact{Email: email, UnsubscribeAll: true})
+	wantContact(t, get(t, s.Account, email), port.Contact{Email: email, UnsubscribeAll: true})
+}

@@ -1,0 +1,92 @@
+package sending
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	port "github.com/mailhelm/mailhelm/core/sending"
+)
+
+// calls is every call of the port, by its name.
+func calls(a port.Account, orgID string) map[string]func(context.Context) error {
+	const email = "person@example.com"
+	return map[string]func(context.Context) error{
+		"Overview":          func(ctx context.Context) error { _, err := a.Overview(ctx, orgID); return err },
+		"Identities":        func(ctx context.Context) error { _, err := a.Identities(ctx, orgID); return err },
+		"ConfigurationSets": func(ctx context.Context) error { _, err := a.ConfigurationSets(ctx, orgID); return err },
+		"ContactList":       func(ctx context.Context) error { _, err := a.ContactList(ctx, orgID); return err },
+		"Contact":           func(ctx context.Context) error { _, err := a.Contact(ctx, orgID, email); return err },
+		"Contacts":          func(ctx context.Context) error { _, _, err := a.Contacts(ctx, orgID, ""); return err },
+		"PutContact":        func(ctx context.Context) error { return a.PutContact(ctx, orgID, port.Contact{Email: email}) },
+		"DeleteContact":     func(ctx context.Context) error { return a.DeleteContact(ctx, orgID, email) },
+	}
+}
+
+func failuresAreTyped(t *testing.T, s Subject) {
+	const email = "person@example.com"
+	before := port.Contact{Email: email, UnsubscribeAll: true}
+	s.Seed(t, "org", people(before))
+	for _, want := range []struct {
+		failure port.Failure
+		status  int
+	}{
+		{port.Failure{Kind: port.Refused}, 503},
+		{port.Failure{Kind: port.Throttled, RetryAfter: 7 * time.Second}, 503},
+		{port.Failure{Kind: port.TimedOut}, 504},
+	} {
+		heal := s.Fail(t, want.failure)
+		for name, call := range calls(s.Account, "org") {
+			err := call(t.Context())
+			wantKind(t, name, err, want.failure.Kind)
+			wantShown(t, name, err, want.status, want.failure.RetryAfter)
+		}
+		heal()
+		wantContact(t, get(t, s.Account, email), before)
+	}
+	err := s.Account.PutContact(t.Context(), "org", port.Contact{Email: email, Preferences: choices("weather", port.OptIn)})
+	wantShown(t, "PutContact", err, 422, 0)
+}
+
+// wantShown looks at a failure as a caller would see it.
+func wantShown(t *testing.T, call string, err error, status int, retryAfter time.Duration) {
+	t.Helper()
+	shown := port.Unavailable(err)
+	problem := core.ProblemOf(shown, "", "")
+	if problem.Status != status {
+		t.Errorf("%s is answered with %d, want %d", call, problem.Status, status)
+	}
+	if e := core.AsError(shown); retryAfter != 0 && e.RetryAfter != retryAfter {
+		t.Errorf("%s may be repeated after %v, want %v", call, e.RetryAfter, retryAfter)
+	}
+	text, jsonErr := json.Marshal(problem)
+	if jsonErr != nil {
+		t.Fatal(jsonErr)
+	}
+	if f, ok := errors.AsType[*port.Failure](err); ok && f.Err != nil && strings.Contains(string(text), f.Err.Error()) {
+		t.Errorf("%s shows the caller the cause: %s", call, text)
+	}
+}
+
+func cancelledCallsFail(t *testing.T, s Subject) {
+	before := port.Contact{Email: "person@example.com", UnsubscribeAll: true}
+	s.Seed(t, "org", people(before))
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancelLate()
+	for name, call := range calls(s.Account, "org") {
+		for _, ctx := range []context.Context{cancelled, late} {
+			err := call(ctx)
+			wantKind(t, name, err, port.TimedOut)
+			if !errors.Is(err, ctx.Err()) {
+				t.Errorf("%s fails with %v, want %v as the cause", name, err, ctx.Err())
+			}
+		}
+	}
+	wantContact(t, get(t, s.Account, before.Email), before)
+}

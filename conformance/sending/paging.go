@@ -1,0 +1,129 @@
+package sending
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	port "github.com/mailhelm/mailhelm/core/sending"
+)
+
+const (
+	maxPage  = 1000
+	maxPages = 100 // of a walk, so that a token that does not advance fails the test
+)
+
+// walk reads all pages; between, if there is one, runs after each page but the last.
+func walk(t *testing.T, a port.Account, orgID string, between func(page int)) []port.Contact {
+	t.Helper()
+	var all []port.Contact
+	token := ""
+	for page := range maxPages {
+		contacts, next, err := a.Contacts(t.Context(), orgID, token)
+		if err != nil {
+			t.Fatalf("reading page %d: %v", page, err)
+		}
+		if len(contacts) > maxPage {
+			t.Fatalf("page %d has %d contacts, more than %d", page, len(contacts), maxPage)
+		}
+		all = append(all, contacts...)
+		if next == "" {
+			return all
+		}
+		if between != nil {
+			between(page)
+		}
+		token = next
+	}
+	t.Fatalf("no end after %d pages", maxPages)
+	return nil
+}
+
+func addresses(contacts []port.Contact) []string {
+	emails := make([]string, len(contacts))
+	for i, c := range contacts {
+		emails[i] = c.Email
+	}
+	slices.Sort(emails)
+	return emails
+}
+
+func crowd(n int) []port.Contact {
+	contacts := make([]port.Contact, n)
+	for i := range contacts {
+		contacts[i] = port.Contact{Email: fmt.Sprintf("person-%04d@example.com", i), UnsubscribeAll: i%7 == 0}
+		if i%2 == 0 {
+			contacts[i].Preferences = choices("news", port.OptOut)
+		}
+	}
+	return contacts
+}
+
+func pagesHoldEveryContactOnce(t *testing.T, s Subject) {
+	for _, n := range []int{0, 1, maxPage, maxPage + 1, 2*maxPage + 345} {
+		org := fmt.Sprint("org-", n)
+		want := crowd(n)
+		s.Seed(t, org, people(want...))
+		got := walk(t, s.Account, org, nil)
+		if !slices.Equal(addresses(got), addresses(want)) {
+			t.Errorf("%d contacts come back as %d, or not the same", n, len(got))
+			continue
+		}
+		slices.SortFunc(got, func(a, b port.Contact) int { return strings.Compare(a.Email, b.Email) })
+		for i := range got {
+			wantContact(t, got[i], want[i])
+		}
+	}
+}
+
+// pagesSurviveChanges adds and deletes, before and behind the reader, between
+// every two pages. Whoever was there from start to end is read exactly once, and
+// nobody twice.
+func pagesSurviveChanges(t *testing.T, s Subject) {
+	const n = 3*maxPage + 500
+	all := crowd(n)
+	s.Seed(t, "org", people(all...))
+	deleted := map[string]bool{}
+	got := walk(t, s.Account, "org", func(page int) {
+		for i := page; i < n; i += 97 {
+			deleted[all[i].Email] = true
+			if err := s.Account.DeleteContact(t.Context(), "org", all[i].Email); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 20 {
+			put(t, s.Account, port.Contact{Email: fmt.Sprintf("person-%04d-late-%d@example.com", i*n/20, page)})
+		}
+	})
+	times := map[string]int{}
+	for _, c := range got {
+		times[c.Email]++
+		if times[c.Email] > 1 {
+			t.Errorf("%s was read %d times", c.Email, times[c.Email])
+		}
+	}
+	for _, c := range all {
+		if !deleted[c.Email] && times[c.Email] != 1 {
+			t.Errorf("%s was there all the while and was read %d times", c.Email, times[c.Email])
+		}
+	}
+}
+
+func badTokens(t *testing.T, s Subject) {
+	s.Seed(t, "org", people(crowd(maxPage+1)...))
+	s.Seed(t, "other", people(crowd(maxPage+1)...))
+	_, token, err := s.Account.Contacts(t.Context(), "other", "")
+	if err != nil || token == "" {
+		t.Fatalf("token %q, %v", token, err)
+	}
+	for _, bad := range []string{"x", "0", "AAAA", token[1:], token + "A", token + "\n", "\x00", "'; --"} {
+		_, _, err := s.Account.Contacts(t.Context(), "org", bad)
+		wantKind(t, fmt.Sprintf("token %q", bad), err, port.Invalid)
+	}
+	// What another organization's token does is the account's affair, as long as
+	// it shows nobody else's contacts; here everybody has the same addresses.
+	if _, _, err := s.Account.Contacts(t.Context(), "org", token); err != nil {
+		wantKind(t, "a token of another organization", err, port.Invalid)
+	}
+}

@@ -1,0 +1,79 @@
+package sending
+
+import (
+	"testing"
+
+	port "github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Subject is the adapter under test with nothing in it.
+type Subject struct {
+	Account port.Account
+	// Seed sets up the account of an organization, from the outside.
+	Seed func(t *testing.T, orgID string, s Setup)
+	// Restart lets go of the account and opens it again, as a new process would.
+	Restart func(t *testing.T) port.Account
+	// Fail makes every call fail in this way until heal is called.
+	Fail func(t *testing.T, f port.Failure) (heal func())
+}
+
+// Setup is what an account is to have. A nil List is an account without one.
+type Setup struct {
+	Overview          port.Overview
+	Identities        []port.Identity
+	ConfigurationSets []port.ConfigurationSet
+	List              *port.ContactList
+	Contacts          []port.Contact
+}
+
+// Run holds an adapter to the contract. open is called for each test of the
+// suite, which then runs in parallel with the others.
+func Run(t *testing.T, open func(t *testing.T) Subject) {
+	t.Helper()
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, s Subject)
+	}{
+		{"the account is read as it was set up", accountIsRead},
+		{"an organization without an account is refused", noAccountIsRefused},
+		{"an account without a list has no contacts", noListNoContacts},
+		{"a contact comes back as it was put", contactRoundTrip},
+		{"addresses differ in more than case", caseDoesNotMatter},
+		{"a put replaces all consent", putReplaces},
+		{"a repeated put changes nothing", repeatedPutChangesNothing},
+		{"values the account does not take are invalid", invalidValues},
+		{"a delete may be repeated", deleteIsRepeatable},
+		{"pages hold every contact once", pagesHoldEveryContactOnce},
+		{"pages survive changes in between", pagesSurviveChanges},
+		{"a page token that is none fails", badTokens},
+		{"organizations do not see one another", organizationsAreApart},
+		{"concurrent writers lose nothing", concurrentWriters},
+		{"a restart finds everything", restartFindsEverything},
+		{"failures are typed and say nothing to callers", failuresAreTyped},
+		{"a call that is called off fails", cancelledCallsFail},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open(t))
+		})
+	}
+}
+
+// People of most tests: one list with two topics.
+func people(contacts ...port.Contact) Setup {
+	return Setup{
+		Overview: port.Overview{AccountID: "111122223333", Region: "eu-west-1", SendingEnabled: true, Max24HourSend: 200, MaxSendRate: 1},
+		List: &port.ContactList{Name: "people", Topics: []port.Topic{
+			{Name: "news", DisplayName: "News", Description: "What is new", Default: port.OptIn},
+			{Name: "offers", DisplayName: "Offers", Default: port.OptOut},
+		}},
+		Contacts: contacts,
+	}
+}
+
+func wantKind(t *testing.T, what string, err error, kind port.FailureKind) {
+	t.Helper()
+	if got := kindOf(err); got != kind {
+		t.Errorf("%s fails with %q (%v), want %q", what, got, err, kind)
+	}
+}

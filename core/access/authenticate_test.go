@@ -1,0 +1,328 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// gate is an Authenticator on a real store, with a clock that the test moves.
+type gate struct {
+	t     testing.TB
+	db    *storage.DB
+	store access.Store
+	auth  *access.Authenticator
+	org   core.Org
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newGate(t testing.TB, db *storage.DB) *gate {
+	t.Helper()
+	g := &gate{t: t, db: db, store: db.Access(), now: start}
+	g.org = core.Org{ID: core.NewID(), Name: "Acme", Slug: "acme", Tier: "team", RetentionDays: 90}
+	g.must(g.store.InsertOrg(t.Context(), g.org))
+	g.auth = access.NewAuthenticator(g.store, readable{g.clock}, g.clock)
+	return g
+}
+
+// readable is a TokenVerifier for tokens in plain text: client id, organization
+// and scope with dots between them, good for ten seconds at both resources.
+type readable struct{ clock core.Clock }
+
+func (r readable) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
+	parts := strings.SplitN(token, "~", 3)
+	if len(parts) != 3 {
+		return access.Token{}, errors.New("unreadable")
+	}
+	return access.Token{
+		ClientID: parts[0], OrgID: parts[1], Scopes: core.NewScopes(strings.Fields(parts[2])...), ExpiresAt: start.Add(10 * time.Second),
+	}, nil
+}
+
+func (g *gate) must(err error) {
+	g.t.Helper()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *gate) clock() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.now
+}
+
+func (g *gate) advance(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.now = g.now.Add(d)
+}
+
+// key stores an API key after change had its way with it, and returns its secret.
+func (g *gate) key(env core.Environment, change func(*access.APIKey)) (access.APIKey, string) {
+	g.t.Helper()
+	minted := access.MintAPIKey(env)
+	k := access.APIKey{
+		ID: core.NewID(), OrgID: g.org.ID, Name: "key", Environment: env, Prefix: minted.Prefix, SecretHash: minted.Hash,
+		Scopes: core.NewScopes("api.account.view", "api.lists.view"), CreatedAt: start,
+	}
+	change(&k)
+	g.must(g.store.InsertAPIKey(g.t.Context(), k))
+	return k, minted.Secret
+}
+
+func unchanged(*access.APIKey) {}
+
+func (g *gate) expect(bearer string, resource access.Resource, want core.Code) {
+	g.t.Helper()
+	p, err := g.auth.Authenticate(g.t.Context(), bearer, resource)
+	if want == "" {
+		if err != nil {
+			g.t.Errorf("refused: %v", err)
+		}
+		return
+	}
+	if err == nil || core.AsError(err).Code != want {
+		g.t.Errorf("got %+v, %v; want %s", p, err, want)
+	}
+	if p.Org.ID != "" || p.Scopes != nil {
+		g.t.Errorf("a refusal comes with a principal: %+v", p)
+	}
+}
+
+func TestAPIKeyBecomesAPrincipal(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g := newGate(t, db)
+		k, secret := g.key(core.Test, unchanged)
+		want := core.Principal{
+			Org:        g.org,
+			Credential: core.Credential{Kind: core.APIKey, ID: k.ID, Name: "sk_test_" + k.Prefix, Environment: core.Test},
+			Scopes:     k.Scopes,
+		}
+		for range 2 { // from the store, then as remembered
+			got, err := g.auth.Authenticate(t.Context(), secret, access.API)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%v: %s", err, diff)
+			}
+		}
+	})
+}
+
+func TestAPIKeysThatAreNoLongerGood(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g := newGate(t, db)
+		at := func(d time.Duration) *time.Time { i := start.Add(d); return &i }
+		for name, c := range map[string]struct {
+			revoked, expires *time.Time
+			want             core.Code
+		}{
+			"good":                         {nil, nil, ""},
+			"in its grace":                 {nil, at(time.Microsecond), ""},
+			"revoked":                      {at(-time.Hour), nil, core.CodeKeyRevoked},
+			"grace ends now":               {nil, at(0), core.CodeKeyExpired},
+			"grace over, not yet swept":    {nil, at(-time.Hour), core.CodeKeyExpired},
+			"grace over and swept":         {at(-time.Minute), at(-time.Hour), core.CodeKeyExpired},
+			"swept at the very end":        {at(-time.Hour), at(-time.Hour), core.CodeKeyExpired},
+			"revoked within its grace":     {at(-2 * time.Hour), at(-time.Hour), core.CodeKeyRevoked},
+			"revoked, grace still running": {at(-time.Hour), at(time.Hour), core.CodeKeyRevoked},
+		} {
+			t.Run(name, func(t *testing.T) {
+				_, secret := g.key(core.Live, func(k *access.APIKey) { k.RevokedAt, k.ExpiresAt = c.revoked, c.expires })
+				g.expect(secret, access.API, c.want)
+			})
+		}
+	})
+}
+
+func TestUnknownCredentialsReadTheSame(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g := newGate(t, db)
+		k, secret := g.key(core.Live, unchanged)
+		stranger := access.MintAPIKey(core.Live).Secret
+		_, revoked := g.key(core.Live, func(k *access.APIKey) { k.RevokedAt = &start })
+		messages := map[string]bool{}
+		for name, bearer := range map[string]string{
+			"nothing":                         "",
+			"never minted":                    stranger,
+			"same prefix, other rest":         "sk_live_" + k.Prefix + stranger[16:],
+			"same secret, other environment":  "sk_test_" + secret[8:],
+			"one character less":              secret[:len(secret)-1],
+			"one character more":              secret + "A",
+			"lower case":                      strings.ToLower(secret),
+			"prefix of a revoked key":         revoked[:16] + stranger[16:],
+			"the stored hash":                 "sk_live_" + fmt.Sprintf("%x", k.SecretHash),
+			"rubbish":                         "rubbish",
+			"too long":                        strings.Repeat("a", 10_000),
+			"token of no client":              access.MintClientID(core.Live) + "~" + g.org.ID + "~api.lists.view",
+			"NUL":                             "sk_live_\x00",
+			"a key with a space in front":     " " + secret,
+			"two keys":                        secret + "," + secret,
+			"an API key's identifying prefix": secret[:16],
+		} {
+			_, err := g.auth.Authenticate(t.Context(), bearer, access.API)
+			if err == nil || core.AsError(err).Code != core.CodeInvalidKey {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			messages[core.AsError(err).Message] = true
+		}
+		if len(messages) != 1 {
+			t.Errorf("%d different messages", len(messages))
+		}
+	})
+}
+
+// Two keys of different organizations may share a prefix; the hash decides.
+func TestKeysWithOnePrefix(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g := newGate(t, db)
+		other := core.Org{ID: core.NewID(), Name: "Other", Slug: "other", Tier: "free", RetentionDays: 30}
+		g.must(g.store.InsertOrg(t.Context(), other))
+		first, secret := g.key(core.Live, unchanged)
+		_, rest := g.key(core.Live, unchanged)
+		second := "sk_live_" + first.Prefix + rest[16:]
+		g.key(core.Live, func(k *access.APIKey) {
+			k.OrgID, k.Prefix, k.SecretHash = other.ID, first.Prefix, access.HashSecret(second)
+		})
+		for bearer, org := range map[string]string{secret: g.org.ID, second: other.ID} {
+			if p, err := g.auth.Authenticate(t.Context(), bearer, access.API); err != nil || p.Org.ID != org {
+				t.Errorf("%+v, %v; want organization %s", p, err, org)
+			}
+		}
+	})
+}
+
+func TestAgentEndpointTakesNoAPIKeys(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	_, secret := g.key(core.Live, unchanged)
+	g.expect(secret, access.API, "")
+	for _, bearer := range []string{secret, secret[:20], "sk_live_", "sk_test_x", "sk_other"} {
+		g.expect(bearer, access.Agent, core.CodeWrongHost)
+	}
+	if status := core.CodeWrongHost.Info().Status; status != 400 {
+		t.Errorf("wrong_host is answered %d", status)
+	}
+}
+
+func TestRevokedKeyIsFelt(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g := newGate(t, db)
+		here, secretHere := g.key(core.Live, unchanged)
+		there, secretThere := g.key(core.Live, unchanged)
+		g.expect(secretHere, access.API, "")
+		g.expect(secretThere, access.API, "")
+
+		// Revoked by this process: at once.
+		g.must(g.store.RevokeAPIKey(t.Context(), g.org.ID, here.ID, start))
+		g.auth.Forget(here.ID)
+		g.expect(secretHere, access.API, core.CodeKeyRevoked)
+
+		// Revoked by another process: within five seconds.
+		g.must(g.store.RevokeAPIKey(t.Context(), g.org.ID, there.ID, start))
+		g.advance(5*time.Second - time.Microsecond)
+		g.expect(secretThere, access.API, "")
+		g.advance(time.Microsecond)
+		g.expect(secretThere, access.API, core.CodeKeyRevoked)
+	})
+}
+
+func TestRememberedKeyEndsWithItsGrace(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	end := start.Add(2 * time.Second)
+	_, secret := g.key(core.Live, func(k *access.APIKey) { k.ExpiresAt = &end })
+	g.expect(secret, access.API, "")
+	g.advance(2 * time.Second)
+	g.expect(secret, access.API, core.CodeKeyExpired)
+}
+
+// A busy credential costs no database read: the store is gone, the calls go on.
+func TestRememberedPrincipalNeedsNoStore(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	_, secret := g.key(core.Live, unchanged)
+	g.expect(secret, access.API, "")
+	g.must(g.db.Close())
+	g.advance(5*time.Second - time.Microsecond)
+	g.expect(secret, access.API, "")
+	g.advance(time.Microsecond)
+	g.expect(secret, access.API, core.CodeInternalError)
+}
+
+func TestPlanChangeIsFeltAfterForgetOrg(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g := newGate(t, db)
+		_, secret := g.key(core.Test, unchanged)
+		g.expect(secret, access.API, "")
+		limit := 50
+		g.must(g.store.SetRateLimit(t.Context(), g.org.ID, &limit))
+		g.auth.ForgetOrg(g.org.ID)
+		p, err := g.auth.Authenticate(t.Context(), secret, access.API)
+		if err != nil || p.RateLimit() == nil || *p.RateLimit() != 5 {
+			t.Errorf("%+v, %v", p, err)
+		}
+	})
+}
+
+func TestTokenIsRememberedNoLongerThanItLives(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	c := access.Client{ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: g.org.ID, Name: "c",
+		Environment: core.Live, Scopes: core.NewScopes("api.lists.view"), CreatedAt: start}
+	g.must(g.store.InsertClient(t.Context(), c))
+	token := c.ClientID + "~" + g.org.ID + "~api.lists.view api.account.view"
+	g.advance(8 * time.Second)
+	p, err := g.auth.Authenticate(t.Context(), token, access.Agent)
+	if err != nil || !cmp.Equal(p.Scopes, c.Scopes) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	g.must(g.db.Close())
+	g.advance(2*time.Second - time.Microsecond)
+	g.expect(token, access.Agent, "")
+	g.advance(time.Microsecond)
+	g.expect(token, access.Agent, core.CodeInternalError) // asked the store again
+}
+
+func BenchmarkAuthenticateAPIKey(b *testing.B) {
+	g := newGate(b, storagetest.SQLite(b))
+	_, secret := g.key(core.Live, unchanged)
+	b.Run("remembered", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := g.auth.Authenticate(b.Context(), secret, access.API); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("from the store", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			g.auth.ForgetOrg(g.org.ID)
+			if _, err := g.auth.Authenticate(b.Context(), secret, access.API); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

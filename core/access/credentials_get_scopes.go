@@ -1,0 +1,42 @@
+package access
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// GetScopesIn has no members.
+type GetScopesIn struct{}
+
+// CredentialScopes is what a credential may find out about itself.
+type CredentialScopes struct {
+	KeyID       string           `json:"key_id" jsonschema:"format=uuid"`
+	Prefix      string           `json:"prefix" jsonschema_description:"Environment marker and first eight characters, to tell credentials apart."`
+	Environment core.Environment `json:"environment" jsonschema:"enum=live,enum=test"`
+	Scopes      []string         `json:"scopes"`
+}
+
+// CredentialsGetScopes is the operation that tells a credential its own scopes.
+// Any valid credential may call it.
+func CredentialsGetScopes() core.Operation {
+	return core.Declare(core.Op[GetScopesIn, CredentialScopes]{
+		Name:    "credentials_get_scopes",
+		Title:   "Read the credential's scopes",
+		Purpose: "Reads which scopes the credential of this request holds, and for which environment. It tells nothing about other credentials.",
+		Effect:  core.Reads,
+		Do: func(_ context.Context, c *core.Call, _ GetScopesIn) (CredentialScopes, error) {
+			credential := c.Principal.Credential
+			return CredentialScopes{
+				KeyID: credential.ID, Prefix: identifyingPart(credential.Name),
+				Environment: credential.Environment, Scopes: c.Principal.Scopes.Strings(),
+			}, nil
+		},
+	})
+}
+
+// identifyingPart clips a credential's public name to marker and eight characters.
+func identifyingPart(name string) string {
+	const marker, identifying = len("sk_live_"), 8 // oc_live_ and the test markers are as long
+	return name[:min(len(name), marker+identifying)]
+}

@@ -1,0 +1,54 @@
+package access
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Why a credential was refused. These are for the log; the caller reads one
+// sentence for all of them.
+var (
+	errBearerMissing = errors.New("no bearer credential in the request")
+	errBearerForm    = errors.New("the Authorization header is malformed or repeated")
+	errBearerLength  = errors.New("the bearer credential is empty or too long")
+	errKeyForm       = errors.New("malformed API key")
+	errKeyUnknown    = errors.New("unknown API key")
+	errClientGone    = errors.New("the token's client is revoked or does not exist")
+)
+
+// invalidKeyMessage is the same for every cause, so that a guesser learns nothing.
+const invalidKeyMessage = "The request carries no credential that this host accepts: it is missing, malformed, unknown, expired or revoked, or meant for another host."
+
+func invalidKey(cause error) *core.Error {
+	return &core.Error{Code: core.CodeInvalidKey, Message: invalidKeyMessage, Err: cause}
+}
+
+func wrongHost() *core.Error {
+	return &core.Error{
+		Code:    core.CodeWrongHost,
+		Message: "The agent endpoint takes OAuth access tokens, not API keys.",
+		Next:    "Get an access token with the agent endpoint as `resource`, and send API keys to the public API.",
+	}
+}
+
+func keyRevoked() *core.Error {
+	return &core.Error{Code: core.CodeKeyRevoked, Message: "This API key was revoked."}
+}
+
+func keyExpired() *core.Error {
+	return &core.Error{Code: core.CodeKeyExpired, Message: "This API key was rotated, and its 24 hours of grace are over."}
+}
+
+// refuse and fail are the two ways in which finding a principal ends without
+// one: the credential is not good, or the store could not be asked.
+
+func refuse(cause error) (core.Principal, time.Time, error) {
+	return core.Principal{}, time.Time{}, invalidKey(cause)
+}
+
+func fail(err error) (core.Principal, time.Time, error) {
+	return core.Principal{}, time.Time{}, core.Internal(fmt.Errorf("authenticate: %w", err))
+}

@@ -1,0 +1,83 @@
+package smtpd
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/emersion/go-smtp"
+	"golang.org/x/net/netutil"
+)
+
+const (
+	// RFC 5321 section 4.5.3.2.7 asks a server to wait at least five minutes for
+	// the next command.
+	commandTimeout = 5 * time.Minute
+	answerTimeout  = time.Minute
+
+	maxConnections  = 256
+	maxRecipients   = 100      // RFC 5321 section 4.5.3.1.8: at least 100
+	maxMessageBytes = 25 << 20 // what SIZE (RFC 1870) announces
+)
+
+// Config is what a server is made of.
+type Config struct {
+	// Domain is the name the server greets with.
+	Domain string
+	Log    *slog.Logger
+
+	// CommandTimeout replaces five minutes. Zero means five minutes.
+	CommandTimeout time.Duration
+}
+
+// Server answers SMTP clients. Safe for concurrent use.
+type Server struct {
+	smtp *smtp.Server
+}
+
+// New makes a server that does not listen yet.
+func New(cfg Config) *Server {
+	s := smtp.NewServer(smtp.BackendFunc(newSession))
+	s.Domain = cfg.Domain
+	s.ReadTimeout = commandTimeout
+	if cfg.CommandTimeout > 0 {
+		s.ReadTimeout = cfg.CommandTimeout
+	}
+	s.WriteTimeout = answerTimeout
+	s.MaxRecipients = maxRecipients
+	s.MaxMessageBytes = maxMessageBytes
+	s.ErrorLog = &errorLog{cfg.Log}
+	return &Server{smtp: s}
+}
+
+// Serve answers connections of l until Close, and then returns nil. Beyond 256
+// open connections further ones wait.
+func (s *Server) Serve(l net.Listener) error {
+	return s.smtp.Serve(netutil.LimitListener(l, maxConnections))
+}
+
+// Close ends listening and all connections at once. Nothing is lost by that: no
+// message is ever accepted, so none is on its way.
+func (s *Server) Close() error {
+	if err := s.smtp.Close(); err != nil && !errors.Is(err, smtp.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// errorLog takes the library's messages over into ours. What they say about
+// clients is left out: whoever connects decides how often and with what.
+type errorLog struct{ log *slog.Logger }
+
+func (l *errorLog) Printf(format string, values ...any) {
+	for i, v := range values {
+		if _, ok := v.(net.Addr); ok {
+			values[i] = "client"
+		}
+	}
+	l.log.Warn("smtp", "error", fmt.Sprintf(format, values...))
+}
+
+func (l *errorLog) Println(values ...any) { l.log.Warn("smtp", "error", fmt.Sprint(values...)) }

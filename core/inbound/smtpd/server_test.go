@@ -1,0 +1,173 @@
+package smtpd_test
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/smtp"
+	"net/textproto"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
+)
+
+// start serves on a free port of the loopback until the test ends.
+func start(t *testing.T, cfg smtpd.Config) (*smtpd.Server, string) {
+	t.Helper()
+	cfg.Domain = "mx.example.com"
+	cfg.Log = slog.New(slog.DiscardHandler)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := smtpd.New(cfg)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("Serve ended with %v, want nil", err)
+		}
+	})
+	return s, l.Addr().String()
+}
+
+func dial(t *testing.T, addr string) *smtp.Client {
+	t.Helper()
+	c, err := smtp.Dial(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() }) //nolint:errcheck // may be closed already
+	return c
+}
+
+func code(t *testing.T, err error) (int, string) {
+	t.Helper()
+	e, ok := errors.AsType[*textproto.Error](err)
+	if !ok {
+		t.Fatalf("got %v, want an SMTP answer", err)
+	}
+	return e.Code, e.Msg
+}
+
+func TestNoInboxExists(t *testing.T) {
+	t.Parallel()
+	_, addr := start(t, smtpd.Config{})
+	c := dial(t, addr)
+	if err := c.Hello("client.example.org"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Mail("ada@example.org"); err != nil {
+		t.Fatalf("MAIL: %v", err)
+	}
+	for _, to := range []string{"grace@example.com", "postmaster@example.com", "someone@elsewhere.example", `"a@b"@example.net`} {
+		got, text := code(t, c.Rcpt(to))
+		if got != 550 || !strings.HasPrefix(text, "5.1.1 ") {
+			t.Errorf("RCPT %s: got %d %s, want 550 5.1.1", to, got, text)
+		}
+	}
+	if _, err := c.Data(); err == nil {
+		t.Error("DATA was accepted without a recipient")
+	}
+	if err := c.Quit(); err != nil {
+		t.Errorf("QUIT: %v", err)
+	}
+}
+
+func TestNoRelayByAuthentication(t *testing.T) {
+	t.Parallel()
+	_, addr := start(t, smtpd.Config{})
+	c := dial(t, addr)
+	if offered, _ := c.Extension("AUTH"); offered {
+		t.Error("AUTH is offered, and there is nobody to authenticate")
+	}
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Auth(smtp.PlainAuth("", "user", "password", host)); err == nil {
+		t.Error("AUTH was accepted")
+	}
+}
+
+func TestSizeIsAnnouncedAndHeld(t *testing.T) {
+	t.Parallel()
+	_, addr := start(t, smtpd.Config{})
+	conn, err := textproto.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the test is over
+	exchange(t, conn, 220, "")
+	if text := exchange(t, conn, 250, "EHLO client.example.org"); !strings.Contains(text, "SIZE 26214400") {
+		t.Errorf("EHLO does not announce the size limit:\n%s", text)
+	}
+	exchange(t, conn, 552, "MAIL FROM:<ada@example.org> SIZE=26214401")
+	exchange(t, conn, 250, "MAIL FROM:<ada@example.org> SIZE=1000")
+}
+
+func TestOverlongLineEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	_, addr := start(t, smtpd.Config{})
+	conn, err := textproto.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the test is over
+	exchange(t, conn, 220, "")
+	exchange(t, conn, 500, "EHLO "+strings.Repeat("x", 5000))
+}
+
+// exchange sends a line, unless it is empty, and expects an answer of the code.
+func exchange(t *testing.T, conn *textproto.Conn, want int, line string) string {
+	t.Helper()
+	if line != "" {
+		if err := conn.PrintfLine("%s", line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, text, err := conn.ReadResponse(want)
+	if err != nil {
+		t.Fatalf("%.40q: %v, want %d", line, err, want)
+	}
+	return text
+}
+
+func TestSilentClientIsDropped(t *testing.T) {
+	t.Parallel()
+	_, addr := start(t, smtpd.Config{CommandTimeout: 30 * time.Millisecond})
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the test is over
+	all, err := io.ReadAll(bufio.NewReader(conn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(all), "\r\n421 ") {
+		t.Errorf("got %q, want a greeting and then 421", all)
+	}
+}
+
+func TestCloseEndsIdleConnections(t *testing.T) {
+	t.Parallel()
+	s, addr := start(t, smtpd.Config{})
+	c := dial(t, addr)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Noop(); err == nil {
+		t.Error("an idle connection outlived Close")
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+}

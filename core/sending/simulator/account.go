@@ -1,0 +1,111 @@
+package simulator
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const selectAccount = `
+SELECT account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate, sent_last_24_hours
+FROM accounts WHERE org_id = $1`
+
+// Overview reads quota and state.
+func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overview, error) {
+	var o sending.Overview
+	err := s.call(ctx, MethodOverview, func(ctx context.Context) error {
+		err := s.selectAccount.QueryRowContext(ctx, orgID).Scan(&o.AccountID, &o.Region, &o.Sandbox,
+			&o.SendingEnabled, &o.Max24HourSend, &o.MaxSendRate, &o.SentLast24Hours)
+		if errors.Is(err, sql.ErrNoRows) {
+			return noAccount()
+		}
+		return err
+	})
+	if err != nil {
+		return sending.Overview{}, err
+	}
+	return o, nil
+}
+
+// An empty answer may mean an organization without an account, and that is
+// Refused. The first column tells: the account's row is there in any case.
+const selectIdentities = `
+SELECT a.org_id, coalesce(i.identity, ''), coalesce(i.verification, '')
+FROM accounts a LEFT JOIN identities i ON i.org_id = a.org_id
+WHERE a.org_id = $1 ORDER BY i.identity_key`
+
+// Identities lists what may be sent from, in alphabetical order.
+func (s *Simulator) Identities(ctx context.Context, orgID string) ([]sending.Identity, error) {
+	var identities []sending.Identity
+	err := s.call(ctx, MethodIdentities, func(ctx context.Context) error {
+		return ofAccount(ctx, s.selectIdentities, orgID, func(rows *sql.Rows) error {
+			var org string
+			var i sending.Identity
+			err := rows.Scan(&org, &i.Identity, &i.Verification)
+			if err == nil && i.Identity != "" {
+				identities = append(identities, i)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return identities, nil
+}
+
+const selectConfigurationSets = `
+SELECT a.org_id, coalesce(c.name, ''), coalesce(c.tracking_domain, ''), coalesce(c.suppression_policy, '')
+FROM accounts a LEFT JOIN configuration_sets c ON c.org_id = a.org_id
+WHERE a.org_id = $1 ORDER BY c.name`
+
+// ConfigurationSets lists the configuration sets in alphabetical order.
+func (s *Simulator) ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error) {
+	var sets []sending.ConfigurationSet
+	err := s.call(ctx, MethodConfigurationSets, func(ctx context.Context) error {
+		return ofAccount(ctx, s.selectConfigurationSets, orgID, func(rows *sql.Rows) error {
+			var org, policy string
+			var c sending.ConfigurationSet
+			err := rows.Scan(&org, &c.Name, &c.TrackingDomain, &policy)
+			if err == nil && c.Name != "" {
+				c.SuppressionPolicy = strings.Fields(policy)
+				sets = append(sets, c)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sets, nil
+}
+
+// ofAccount hands every row to take. No row means no account.
+func ofAccount(ctx context.Context, stmt *sql.Stmt, orgID string, take func(*sql.Rows) error) error {
+	found := false
+	err := eachRow(ctx, stmt, func(rows *sql.Rows) error {
+		found = true
+		return take(rows)
+	}, orgID)
+	if err == nil && !found {
+		return noAccount()
+	}
+	return err
+}
+
+func eachRow(ctx context.Context, stmt *sql.Stmt, take func(*sql.Rows) error, args ...any) error {
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // what went wrong is in rows.Err
+	for rows.Next() {
+		if err := take(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,103 @@
+package simulator
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const selectContact = `
+SELECT email, unsubscribe_all, preferences, updated_at FROM contacts WHERE org_id = $1 AND email_key = $2`
+
+// Contact reads one contact's consent; NotFound when the address is not on the list.
+func (s *Simulator) Contact(ctx context.Context, orgID, email string) (sending.Contact, error) {
+	var c sending.Contact
+	err := s.pointRead(ctx, MethodContact, func(ctx context.Context) error {
+		var preferences string
+		var updatedAt int64
+		err := s.selectContact.QueryRowContext(ctx, orgID, emailKey(email)).
+			Scan(&c.Email, &c.UnsubscribeAll, &preferences, &updatedAt)
+		if errors.Is(err, sql.ErrNoRows) {
+			return s.noContact(ctx, orgID)
+		}
+		c.Preferences, c.UpdatedAt = decodePreferences(preferences), timeOf(updatedAt)
+		return err
+	})
+	if err != nil {
+		return sending.Contact{}, err
+	}
+	return c, nil
+}
+
+// noContact is why a contact was not found. Only a miss pays for asking.
+func (s *Simulator) noContact(ctx context.Context, orgID string) error {
+	if _, err := readList(ctx, s.selectList, orgID); err != nil {
+		return err
+	}
+	return notFound("the address is not on the contact list")
+}
+
+// The WHERE keeps a row, with its time, that has the same consent already. The
+// address keeps the spelling it was first stored with.
+const putContact = `
+INSERT INTO contacts (org_id, email_key, email, unsubscribe_all, preferences, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (org_id, email_key) DO UPDATE SET
+	unsubscribe_all = excluded.unsubscribe_all, preferences = excluded.preferences, updated_at = excluded.updated_at
+WHERE unsubscribe_all <> excluded.unsubscribe_all OR preferences <> excluded.preferences`
+
+// PutContact creates the contact or replaces its consent, dated by the clock.
+// What is the same already stays as it is. A topic that the list does not have,
+// a choice that is none and a malformed address are Invalid; without a contact
+// list it is NotFound.
+func (s *Simulator) PutContact(ctx context.Context, orgID string, c sending.Contact) error {
+	return s.call(ctx, MethodPutContact, func(ctx context.Context) error {
+		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
+			known, err := s.topicNames(ctx, tx, orgID)
+			if err != nil {
+				return err
+			}
+			if err := checkContact(c, known); err != nil {
+				return err
+			}
+			return storeContact(ctx, tx.StmtContext(ctx, s.putContact), orgID, c, s.clock())
+		})
+	})
+}
+
+// storeContact runs putContact or insertContact, whose arguments are the same.
+func storeContact(ctx context.Context, stmt *sql.Stmt, orgID string, c sending.Contact, at time.Time) error {
+	_, err := stmt.ExecContext(ctx, orgID, emailKey(c.Email), c.Email, c.UnsubscribeAll,
+		encodePreferences(c.Preferences), at.UnixMicro())
+	return err
+}
+
+const deleteContact = `DELETE FROM contacts WHERE org_id = $1 AND email_key = $2`
+
+// DeleteContact takes an address off the list, if it is there.
+func (s *Simulator) DeleteContact(ctx context.Context, orgID, email string) error {
+	return s.call(ctx, MethodDeleteContact, func(ctx context.Context) error {
+		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
+			deleted, err := tx.StmtContext(ctx, s.deleteContact).ExecContext(ctx, orgID, emailKey(email)) //nolint:sqlclosecheck // closed with the transaction
+			if err != nil {
+				return err
+			}
+			if n, err := deleted.RowsAffected(); n > 0 || err != nil {
+				return err
+			}
+			_, err = readList(ctx, tx.StmtContext(ctx, s.listInTx), orgID)
+			if sending.IsNotFound(err) {
+				return nil
+			}
+			return err
+		})
+	})
+}
+
+// emailKey is the form under which an address is unique, the same that contacts
+// of the audience have.
+func emailKey(email string) string { return strings.ToLower(email) }

@@ -1,0 +1,65 @@
+package simulator
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const selectList = `
+SELECT l.name, l.description, l.updated_at
+FROM accounts a LEFT JOIN contact_lists l ON l.org_id = a.org_id WHERE a.org_id = $1`
+
+const selectTopics = `
+SELECT name, display_name, description, default_to FROM topics WHERE org_id = $1 ORDER BY position`
+
+// ContactList reads the list with its topics in the order they were added;
+// NotFound when the account has no list.
+func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.ContactList, error) {
+	var list sending.ContactList
+	err := s.call(ctx, MethodContactList, func(ctx context.Context) error {
+		var err error
+		if list, err = readList(ctx, s.selectList, orgID); err != nil {
+			return err
+		}
+		list.Topics, err = readTopics(ctx, s.selectTopics, orgID)
+		return err
+	})
+	if err != nil {
+		return sending.ContactList{}, err
+	}
+	return list, nil
+}
+
+// readList reads the list without its topics. It tells an account that has none
+// (NotFound) from an organization that has no account (Refused).
+func readList(ctx context.Context, stmt *sql.Stmt, orgID string) (sending.ContactList, error) {
+	var name, description sql.NullString
+	var updatedAt sql.NullInt64
+	err := stmt.QueryRowContext(ctx, orgID).Scan(&name, &description, &updatedAt)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return sending.ContactList{}, noAccount()
+	case err != nil:
+		return sending.ContactList{}, err
+	case !name.Valid:
+		return sending.ContactList{}, notFound("the account has no contact list")
+	}
+	return sending.ContactList{Name: name.String, Description: description.String, UpdatedAt: timeOf(updatedAt.Int64)}, nil
+}
+
+func readTopics(ctx context.Context, stmt *sql.Stmt, orgID string) ([]sending.Topic, error) {
+	var topics []sending.Topic
+	err := eachRow(ctx, stmt, func(rows *sql.Rows) error {
+		var t sending.Topic
+		err := rows.Scan(&t.Name, &t.DisplayName, &t.Description, &t.Default)
+		topics = append(topics, t)
+		return err
+	}, orgID)
+	return topics, err
+}
+
+func timeOf(micros int64) time.Time { return time.UnixMicro(micros).UTC() }

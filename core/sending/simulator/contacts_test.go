@@ -1,0 +1,82 @@
+package simulator_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+func TestPutContacts(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: tickingClock()})
+	seed(t, s, "org", 3)
+	before, err := s.Contact(t.Context(), "org", person(1).Email)
+	must(t, err)
+
+	// More than one chunk, so that the transactions' seam is crossed.
+	people := make([]sending.Contact, 5003)
+	for i := range people {
+		people[i] = person(i)
+	}
+	people[0].UnsubscribeAll = true
+	must(t, s.PutContacts(t.Context(), "org", people))
+	if c, err := s.Contact(t.Context(), "org", person(0).Email); err != nil || !c.UnsubscribeAll {
+		t.Errorf("a changed contact is %+v, %v", c, err)
+	}
+	if c, err := s.Contact(t.Context(), "org", person(1).Email); err != nil || c.UpdatedAt != before.UpdatedAt {
+		t.Errorf("an unchanged contact is dated %v, before %v; %v", c.UpdatedAt, before.UpdatedAt, err)
+	}
+	_, err = s.Contact(t.Context(), "org", person(5002).Email)
+	must(t, err)
+}
+
+func TestPutContactsIsAllOrNothingWhenInvalid(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
+	seed(t, s, "org", 0)
+	bad := person(1)
+	bad.Preferences = map[string]sending.Subscription{"weather": sending.OptIn}
+	wantFailure(t, s.PutContacts(t.Context(), "org", []sending.Contact{person(0), bad}), sending.Invalid)
+	if page, _, err := s.Contacts(t.Context(), "org", ""); err != nil || len(page) != 0 {
+		t.Errorf("a refused batch left %d contacts, %v", len(page), err)
+	}
+}
+
+func TestPageSize(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "account.db"), simulator.Options{PageSize: 2})
+	seed(t, s, "org", 5)
+	var sizes []int
+	token := ""
+	for {
+		page, next, err := s.Contacts(t.Context(), "org", token)
+		must(t, err)
+		sizes = append(sizes, len(page))
+		if token = next; token == "" {
+			break
+		}
+	}
+	if len(sizes) != 3 || sizes[0] != 2 || sizes[1] != 2 || sizes[2] != 1 {
+		t.Errorf("pages of %v, want 2, 2, 1", sizes)
+	}
+}
+
+// TestLastIsNotReused deletes the newest contact between two pages and adds
+// another, which must not hide in the deleted one's place.
+func TestLastIsNotReused(t *testing.T) {
+	t.Parallel()
+	s := open(t, filepath.Join(t.TempDir(), "account.db"), simulator.Options{PageSize: 2})
+	seed(t, s, "org", 3)
+	_, token, err := s.Contacts(t.Context(), "org", "")
+	must(t, err)
+	for _, i := range []int{2, 1} {
+		must(t, s.DeleteContact(t.Context(), "org", person(i).Email))
+	}
+	must(t, s.PutContact(t.Context(), "org", person(9)))
+	page, _, err := s.Contacts(t.Context(), "org", token)
+	if err != nil || len(page) != 1 || page[0].Email != person(9).Email {
+		t.Errorf("the page behind holds %v, %v", page, err)
+	}
+}

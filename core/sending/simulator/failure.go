@@ -1,0 +1,47 @@
+package simulator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// The texts below reach the log alone, and so hold no address.
+
+func notFound(text string) error {
+	return &sending.Failure{Kind: sending.NotFound, Err: errors.New("simulator: " + text)}
+}
+
+func invalid(text string) error {
+	return &sending.Failure{Kind: sending.Invalid, Err: errors.New("simulator: " + text)}
+}
+
+func noAccount() error {
+	return &sending.Failure{Kind: sending.Refused, Err: errors.New("simulator: no account was set up for this organization")}
+}
+
+func timedOut(cause error) error {
+	return &sending.Failure{Kind: sending.TimedOut, Err: cause}
+}
+
+const lockedRetryAfter = time.Second
+
+// failureOf makes what the port promises of whatever went wrong with the file.
+func failureOf(err error) error {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*sending.Failure](err); ok {
+		return f
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), isCode(err, sqlite3.SQLITE_INTERRUPT):
+		return timedOut(err)
+	case isCode(err, sqlite3.SQLITE_BUSY): // a read of a locked file; writes wait for their deadline
+		return &sending.Failure{Kind: sending.Throttled, RetryAfter: lockedRetryAfter, Err: err}
+	}
+	return &sending.Failure{Kind: sending.Refused, Err: err}
+}

@@ -1,0 +1,160 @@
+package simulator
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"modernc.org/sqlite" // registers the driver "sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+//go:embed schema.sql
+var schema string
+
+const (
+	// applicationID marks the file as ours ("MHsa"), so that another program's
+	// database is not taken for an empty one.
+	applicationID = 0x4d487361
+	schemaVersion = 1
+
+	readers = 8
+
+	// While another process writes, SQLite waits this many milliseconds by
+	// itself and cannot be called off; the loops around it then look at the
+	// context. Readers meet a lock only while a file is recovered.
+	writerBusyMillis = 20
+	readerBusyMillis = 1000
+	pause            = 2 * time.Millisecond
+)
+
+// file is the SQLite file: one connection that writes, several that read.
+type file struct {
+	writer, reader *sql.DB
+}
+
+// openFile opens or creates the file and brings its schema up to date.
+func openFile(ctx context.Context, path string) (*file, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	writer, err := openHandle(path, 1, writerBusyMillis, "_txlock", "immediate")
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(ctx, writer); err != nil {
+		return nil, errors.Join(err, writer.Close())
+	}
+	reader, err := openHandle(path, readers, readerBusyMillis, "_pragma", "query_only(1)")
+	if err != nil {
+		return nil, errors.Join(err, writer.Close())
+	}
+	return &file{writer, reader}, nil
+}
+
+func (f *file) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
+
+// create makes an absent file. SQLite would make it readable by everybody, and
+// it holds people's addresses.
+func create(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func openHandle(path string, connections, busyMillis int, key, value string) (*sql.DB, error) {
+	q := url.Values{}
+	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyMillis))
+	q.Add("_pragma", "synchronous(NORMAL)") // in WAL: survives a kill, not a power cut
+	q.Add("_error_rc", "1")
+	q.Add(key, value)
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections) // a closed connection forgets its prepared statements
+	return db, nil
+}
+
+// migrate creates the schema in a new file and refuses a file it does not know.
+func migrate(ctx context.Context, db *sql.DB) error {
+	err := untilFree(ctx, func() error {
+		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	// The version is read inside the transaction: of two processes that start on
+	// a new file at once, the second finds it made.
+	return inTx(ctx, db, func(tx *sql.Tx) error {
+		var id, version, tables int
+		err := tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+			(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).Scan(&id, &version, &tables)
+		switch {
+		case err != nil:
+			return err
+		case id == 0 && version == 0 && tables == 0:
+			_, err = tx.ExecContext(ctx, schema+fmt.Sprintf(
+				"\nPRAGMA application_id = %d;\nPRAGMA user_version = %d;", applicationID, schemaVersion))
+			return err
+		case id != applicationID:
+			return errors.New("the file is a database of something else")
+		case version > schemaVersion:
+			return fmt.Errorf("the file has schema version %d, written by a newer version; this one knows %d", version, schemaVersion)
+		}
+		return nil
+	})
+}
+
+// inTx runs f in a write transaction. It waits for its turn behind other
+// writers, of this process or another, as long as ctx allows.
+func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
+	var tx *sql.Tx
+	err := untilFree(ctx, func() error {
+		var err error
+		tx, err = db.BeginTx(ctx, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// untilFree repeats f while the file is locked and ctx lives.
+func untilFree(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if !isCode(err, sqlite3.SQLITE_BUSY) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		case <-time.After(pause): // some locks SQLite does not wait for at all
+		}
+	}
+}
+
+// isCode compares the primary result code, the low byte of the extended one.
+func isCode(err error, primary int) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code()&0xff == primary
+}

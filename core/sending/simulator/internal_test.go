@@ -1,0 +1,77 @@
+package simulator
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+func TestPageToken(t *testing.T) {
+	t.Parallel()
+	for _, id := range []int64{1, 2, 255, 256, 1 << 40, math.MaxInt64} {
+		token := encodePageToken("org", id)
+		got, err := decodePageToken("org", token)
+		if err != nil || got != id {
+			t.Errorf("the token of %d gives %d, %v", id, got, err)
+		}
+		if _, err := decodePageToken("other", token); err == nil {
+			t.Errorf("another organization may use the token of %d", id)
+		}
+	}
+}
+
+// FuzzPageToken holds that a token is either refused as Invalid or exactly the
+// one that was made for its id.
+func FuzzPageToken(f *testing.F) {
+	f.Add("org", encodePageToken("org", 1))
+	f.Add("org", encodePageToken("org", math.MaxInt64))
+	f.Add("org", encodePageToken("org", 7)+"\n")
+	f.Add("", "AAAAAAAAAAAAAAAA")
+	f.Add("org", "")
+	f.Fuzz(func(t *testing.T, orgID, token string) {
+		id, err := decodePageToken(orgID, token)
+		if err != nil {
+			if failure, ok := errors.AsType[*sending.Failure](err); !ok || failure.Kind != sending.Invalid {
+				t.Fatalf("%q is refused with %v", token, err)
+			}
+			return
+		}
+		if token != "" && encodePageToken(orgID, id) != token {
+			t.Fatalf("%q is taken for the token of %d", token, id)
+		}
+	})
+}
+
+func TestPreferences(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]map[string]sending.Subscription{
+		"":             {},
+		"+news":        {"news": sending.OptIn},
+		"-a +b -c_d-e": {"a": sending.OptOut, "b": sending.OptIn, "c_d-e": sending.OptOut},
+	} {
+		got := decodePreferences(text)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+		for range 20 { // maps are walked in another order each time
+			if back := encodePreferences(got); back != text {
+				t.Errorf("%q comes back as %q", text, back)
+			}
+		}
+	}
+}
+
+// FuzzPreferences reads what a damaged file might hold.
+func FuzzPreferences(f *testing.F) {
+	f.Add("+news -offers")
+	f.Add("  + -")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := decodePreferences(text); len(got) > strings.Count(text, " ")+1 {
+			t.Fatalf("%q holds %d choices", text, len(got))
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package simulator
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// A page token is the id of the last contact of a page and a digest that binds
+// it to the organization. It holds no address, so it may be logged, and since
+// ids only grow, contacts that come and go between two pages do not shift it.
+
+const (
+	tokenIDBytes     = 8
+	tokenDigestBytes = 4
+)
+
+func encodePageToken(orgID string, last int64) string {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, tokenIDBytes+tokenDigestBytes), uint64(last))
+	digest := tokenDigest(orgID, b)
+	return base64.RawURLEncoding.EncodeToString(append(b, digest[:]...))
+}
+
+// decodePageToken is the id that a page starts behind: 0 for "", the first page.
+// A token that encodePageToken did not make for the organization is Invalid.
+func decodePageToken(orgID, token string) (int64, error) {
+	if token == "" {
+		return 0, nil
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(b) != tokenIDBytes+tokenDigestBytes || base64.RawURLEncoding.EncodedLen(len(b)) != len(token) {
+		return 0, invalid("not a page token")
+	}
+	last := binary.BigEndian.Uint64(b)
+	if last > 1<<63-1 || tokenDigest(orgID, b[:tokenIDBytes]) != [tokenDigestBytes]byte(b[tokenIDBytes:]) {
+		return 0, invalid("not a page token of this account")
+	}
+	return int64(last), nil
+}
+
+// tokenDigest catches mistakes; it is no secret, because a forged token only
+// moves a reader within contacts that the reader may see anyway.
+func tokenDigest(orgID string, id []byte) [tokenDigestBytes]byte {
+	h := sha256.New()
+	h.Write(id)
+	h.Write([]byte(orgID))
+	return [tokenDigestBytes]byte(h.Sum(nil)[:tokenDigestBytes])
+}

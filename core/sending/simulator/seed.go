@@ -1,0 +1,196 @@
+package simulator
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Setup is what an organization's account should have.
+type Setup struct {
+	// Account is quota and state. nil leaves an account as it is and makes a new
+	// one as the provider does: in the sandbox, 200 messages in 24 hours, 1 a
+	// second. An empty AccountID or Region is filled in. A Max24HourSend of -1
+	// means unlimited, as the provider has it.
+	Account *sending.Overview
+	// Identities and ConfigurationSets are added, or replaced by their name.
+	Identities        []sending.Identity
+	ConfigurationSets []sending.ConfigurationSet
+	// List is the contact list; its topics are added, or replaced by their name,
+	// and its UpdatedAt is ignored. nil leaves the account's list as it is, or
+	// the account without one.
+	List *sending.ContactList
+	// Contacts are added. One whose address is on the list already keeps its
+	// consent. UpdatedAt is kept when it is set.
+	Contacts []sending.Contact
+}
+
+const (
+	defaultRegion       = "us-east-1"
+	sandbox24HourSend   = 200
+	sandboxMaxSendRate  = 1
+	accountIDUpperBound = 1_000_000_000_000
+)
+
+// Seed sets up an organization's account. It takes nothing away, and doing it
+// again changes nothing. Unlike the calls of the port it has no deadline of its
+// own and no fault strikes it. It fails with a *sending.Failure: Invalid for a
+// value that the account does not take, such as a 51st topic, NotFound for
+// contacts without a list to put them on.
+func (s *Simulator) Seed(ctx context.Context, orgID string, setup Setup) error {
+	err := inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
+		w := &seeding{ctx: ctx, tx: tx, orgID: orgID}
+		w.account(setup.Account)
+		for _, i := range setup.Identities {
+			w.identity(i)
+		}
+		for _, c := range setup.ConfigurationSets {
+			w.exec(upsertConfigurationSet, orgID, c.Name, c.TrackingDomain, strings.Join(c.SuppressionPolicy, " "))
+		}
+		if setup.List != nil {
+			w.list(*setup.List, s.clock().UnixMicro())
+		}
+		return w.err
+	})
+	if err != nil {
+		return failureOf(err)
+	}
+	now := s.clock()
+	return failureOf(s.storeContacts(ctx, s.insertContact, orgID, setup.Contacts, func(c sending.Contact) time.Time {
+		if c.UpdatedAt.IsZero() {
+			return now
+		}
+		return c.UpdatedAt
+	}))
+}
+
+// seeding is one Seed's transaction. The first error stops what follows.
+type seeding struct {
+	ctx   context.Context //nolint:containedctx // lives as long as the transaction
+	tx    *sql.Tx
+	orgID string
+	err   error
+}
+
+// exec returns how many rows changed.
+func (w *seeding) exec(text string, args ...any) int64 {
+	if w.err != nil {
+		return 0
+	}
+	result, err := w.tx.ExecContext(w.ctx, text, args...)
+	if err != nil {
+		w.err = err
+		return 0
+	}
+	changed, err := result.RowsAffected()
+	w.err = err
+	return changed
+}
+
+const (
+	insertAccount = `
+INSERT INTO accounts (org_id, account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate, sent_last_24_hours)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (org_id) DO `
+
+	keepAccount = insertAccount + `NOTHING`
+
+	upsertAccount = insertAccount + `UPDATE SET
+	account_id = excluded.account_id, region = excluded.region, sandbox = excluded.sandbox,
+	sending_enabled = excluded.sending_enabled, max_24_hour_send = excluded.max_24_hour_send,
+	max_send_rate = excluded.max_send_rate, sent_last_24_hours = excluded.sent_last_24_hours`
+)
+
+func (w *seeding) account(wanted *sending.Overview) {
+	text := upsertAccount
+	o := sending.Overview{Sandbox: true, SendingEnabled: true, Max24HourSend: sandbox24HourSend, MaxSendRate: sandboxMaxSendRate}
+	if wanted == nil {
+		text = keepAccount
+	} else {
+		o = *wanted
+	}
+	if o.AccountID == "" {
+		o.AccountID = mintAccountID(w.orgID)
+	}
+	if o.Region == "" {
+		o.Region = defaultRegion
+	}
+	if !accountID.MatchString(o.AccountID) {
+		w.err = invalid("an account id is twelve digits")
+	}
+	w.exec(text, w.orgID, o.AccountID, o.Region, o.Sandbox, o.SendingEnabled, o.Max24HourSend, o.MaxSendRate, o.SentLast24Hours)
+}
+
+// mintAccountID is the same for the same organization, so that repeating Seed
+// changes nothing.
+func mintAccountID(orgID string) string {
+	sum := sha256.Sum256([]byte(orgID))
+	return fmt.Sprintf("%012d", binary.BigEndian.Uint64(sum[:8])%accountIDUpperBound)
+}
+
+const upsertIdentity = `
+INSERT INTO identities (org_id, identity_key, identity, verification) VALUES ($1, $2, $3, $4)
+ON CONFLICT (org_id, identity_key) DO UPDATE SET verification = excluded.verification`
+
+func (w *seeding) identity(i sending.Identity) {
+	switch i.Verification {
+	case sending.Pending, sending.Success, sending.Failed:
+		w.exec(upsertIdentity, w.orgID, strings.ToLower(i.Identity), i.Identity, string(i.Verification))
+	default:
+		w.err = invalid("an identity's verification is none of pending, success and failed")
+	}
+}
+
+const (
+	upsertConfigurationSet = `
+INSERT INTO configuration_sets (org_id, name, tracking_domain, suppression_policy) VALUES ($1, $2, $3, $4)
+ON CONFLICT (org_id, name) DO UPDATE SET
+	tracking_domain = excluded.tracking_domain, suppression_policy = excluded.suppression_policy`
+
+	upsertList = `
+INSERT INTO contact_lists (org_id, name, description, updated_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (org_id) DO UPDATE SET
+	name = excluded.name, description = excluded.description, updated_at = excluded.updated_at
+WHERE name <> excluded.name OR description <> excluded.description`
+
+	upsertTopic = `
+INSERT INTO topics (org_id, name, display_name, description, default_to, position)
+VALUES ($1, $2, $3, $4, $5, (SELECT count(*) FROM topics WHERE org_id = $1))
+ON CONFLICT (org_id, name) DO UPDATE SET
+	display_name = excluded.display_name, description = excluded.description, default_to = excluded.default_to
+WHERE display_name <> excluded.display_name OR description <> excluded.description OR default_to <> excluded.default_to`
+
+	touchList   = `UPDATE contact_lists SET updated_at = $2 WHERE org_id = $1`
+	countTopics = `SELECT count(*) FROM topics WHERE org_id = $1`
+
+	insertContact = `
+INSERT INTO contacts (org_id, email_key, email, unsubscribe_all, preferences, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, email_key) DO NOTHING`
+)
+
+// list is dated anew only when it or a topic of it changes.
+func (w *seeding) list(l sending.ContactList, at int64) {
+	w.exec(upsertList, w.orgID, l.Name, l.Description, at)
+	changed := int64(0)
+	for _, t := range l.Topics {
+		if w.err == nil {
+			w.err = checkTopic(t)
+		}
+		changed += w.exec(upsertTopic, w.orgID, t.Name, t.DisplayName, t.Description, string(t.Default))
+	}
+	if changed == 0 || w.err != nil {
+		return
+	}
+	w.exec(touchList, w.orgID, at)
+	var topics int
+	if err := w.tx.QueryRowContext(w.ctx, countTopics, w.orgID).Scan(&topics); err != nil {
+		w.err = err
+	} else if topics > maxTopics {
+		w.err = invalid("a contact list has at most 50 topics")
+	}
+}

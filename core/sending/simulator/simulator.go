@@ -1,0 +1,155 @@
+package simulator
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+var _ sending.Account = (*Simulator)(nil)
+
+// Simulator is the simulated account of every organization. It is safe for
+// concurrent use, and so is its file for several processes.
+type Simulator struct {
+	file     *file
+	clock    core.Clock
+	timeout  time.Duration
+	pageSize int
+	faults   *Faults
+	prepared
+}
+
+// Options of a simulator. The zero value is right for serving.
+type Options struct {
+	// Clock dates what is stored. nil is core.SystemClock.
+	Clock core.Clock
+	// CallTimeout is the deadline every call of the port has of its own. Zero is
+	// five seconds.
+	CallTimeout time.Duration
+	// PageSize is how many contacts a page has, at most and by default 1,000.
+	PageSize int
+	// Seed is where chances of faults are drawn from.
+	Seed uint64
+}
+
+const (
+	defaultCallTimeout = 5 * time.Second
+	maxPageSize        = 1000
+	openTimeout        = 10 * time.Second
+)
+
+// Open opens the file, or creates it when it is absent; the folder must exist. A
+// file that is no simulator's, was written by a newer version or cannot be read
+// is an error that says so.
+func Open(path string, opts Options) (*Simulator, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout) //nolint:forbidigo // a start has no caller
+	defer cancel()
+	s := &Simulator{
+		clock: opts.Clock, timeout: opts.CallTimeout, pageSize: opts.PageSize, faults: newFaults(opts.Seed),
+	}
+	if s.clock == nil {
+		s.clock = core.SystemClock
+	}
+	if s.timeout <= 0 {
+		s.timeout = defaultCallTimeout
+	}
+	if s.pageSize <= 0 || s.pageSize > maxPageSize {
+		s.pageSize = maxPageSize
+	}
+	file, err := openFile(ctx, path)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	s.file = file
+	if err := s.prepare(ctx, file); err != nil {
+		return nil, openError(path, errors.Join(err, file.close()))
+	}
+	return s, nil
+}
+
+func openError(path string, err error) error {
+	if isCode(err, sqlite3.SQLITE_NOTADB) || isCode(err, sqlite3.SQLITE_CORRUPT) {
+		return fmt.Errorf("simulated sending account %s is damaged or no such file; restore it, or move it away to start with an empty one: %w", path, err)
+	}
+	return fmt.Errorf("simulated sending account %s: %w", path, err)
+}
+
+// Close lets go of the file. Calls in flight fail.
+func (s *Simulator) Close() error { return s.file.close() }
+
+// Faults are the switches of what can be wrong with the account.
+func (s *Simulator) Faults() *Faults { return s.faults }
+
+// prepared are the statements of every call, compiled once for each connection.
+type prepared struct {
+	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt
+	selectList, selectTopics                                 *sql.Stmt
+	selectContact, selectContacts                            *sql.Stmt
+	// The rest belongs to the connection that writes.
+	listInTx, topicsInTx                     *sql.Stmt
+	insertContact, putContact, deleteContact *sql.Stmt
+}
+
+func (p *prepared) prepare(ctx context.Context, f *file) error {
+	for _, one := range []struct {
+		into **sql.Stmt
+		db   *sql.DB
+		text string
+	}{
+		{&p.selectAccount, f.reader, selectAccount},
+		{&p.selectIdentities, f.reader, selectIdentities},
+		{&p.selectConfigurationSets, f.reader, selectConfigurationSets},
+		{&p.selectList, f.reader, selectList},
+		{&p.selectTopics, f.reader, selectTopics},
+		{&p.selectContact, f.reader, selectContact},
+		{&p.selectContacts, f.reader, selectContacts},
+		{&p.listInTx, f.writer, selectList},
+		{&p.topicsInTx, f.writer, selectTopics},
+		{&p.insertContact, f.writer, insertContact},
+		{&p.putContact, f.writer, putContact},
+		{&p.deleteContact, f.writer, deleteContact},
+	} {
+		var err error
+		if *one.into, err = one.db.PrepareContext(ctx, one.text); err != nil { //nolint:sqlclosecheck // closed with its handle
+			return err
+		}
+	}
+	return nil
+}
+
+// call runs one call of the port: under its deadline, struck by faults, and
+// failing with a *sending.Failure whatever went wrong.
+func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	fault := s.faults.draw(m)
+	if fault != nil && !fault.TookEffect {
+		if err := fault.strike(ctx); err != nil {
+			return err
+		}
+	}
+	if err := do(ctx); err != nil {
+		return failureOf(err)
+	}
+	if fault != nil && fault.TookEffect {
+		return fault.strike(ctx)
+	}
+	return nil
+}
+
+// pointRead is call for a query that ends by itself in microseconds, or when the
+// file is locked after readerBusyMillis. Without a fault to wait for, it looks at
+// the context once and spares the query a timer and the driver a goroutine that
+// watches: a quarter of the time of the hottest call there is.
+func (s *Simulator) pointRead(ctx context.Context, m Method, do func(ctx context.Context) error) error {
+	if s.faults.active.Load() || ctx.Err() != nil {
+		return s.call(ctx, m, do)
+	}
+	return failureOf(do(context.WithoutCancel(ctx)))
+}

@@ -1,0 +1,143 @@
+package simulator_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// BenchmarkWire is what decision 0004 weighs: one consent read, called directly
+// and over the provider's HTTP and JSON without a socket, as an SDK with an HTTP
+// client of ours would do it. It has the request, the signature, the routing and
+// both sides' JSON; it leaves out the SDK's own middleware.
+func BenchmarkWire(b *testing.B) {
+	s := open(b, filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
+	seed(b, s, "org", 10_000)
+	read := func(read func(ctx context.Context) (sending.Contact, error)) func(b *testing.B) {
+		return func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if c, err := read(b.Context()); err != nil || len(c.Preferences) != 2 {
+					b.Fatal(c, err)
+				}
+			}
+		}
+	}
+	const email = "person-5000@example.com"
+	direct := func(ctx context.Context) (sending.Contact, error) { return s.Contact(ctx, "org", email) }
+	plain := &wireClient{http: &http.Client{Transport: inProcess{wireServer(s)}}}
+	signed := &wireClient{http: plain.http, sign: true}
+	b.Run("direct", read(direct))
+	b.Run("http", read(func(ctx context.Context) (sending.Contact, error) { return plain.contact(ctx, email) }))
+	b.Run("http-signed", read(func(ctx context.Context) (sending.Contact, error) { return signed.contact(ctx, email) }))
+}
+
+// inProcess carries a request to a handler without a socket.
+type inProcess struct{ handler http.Handler }
+
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	p.handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// wireContact has the members of the provider's answer.
+type wireContact struct {
+	ContactListName      string
+	EmailAddress         string
+	TopicPreferences     []wirePreference
+	UnsubscribeAll       bool
+	CreatedTimestamp     float64
+	LastUpdatedTimestamp float64
+}
+
+type wirePreference struct{ TopicName, SubscriptionStatus string }
+
+func wireServer(s *simulator.Simulator) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v2/email/contact-lists/{list}/contacts/{email}", func(w http.ResponseWriter, r *http.Request) {
+		c, err := s.Contact(r.Context(), "org", r.PathValue("email"))
+		if err != nil {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		answer := wireContact{
+			ContactListName: r.PathValue("list"), EmailAddress: c.Email, UnsubscribeAll: c.UnsubscribeAll,
+			LastUpdatedTimestamp: float64(c.UpdatedAt.UnixMilli()) / 1000,
+		}
+		for topic, choice := range c.Preferences {
+			answer.TopicPreferences = append(answer.TopicPreferences, wirePreference{topic, string(choice)})
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answer)
+	})
+	return mux
+}
+
+type wireClient struct {
+	http *http.Client
+	sign bool
+}
+
+func (c *wireClient) contact(ctx context.Context, email string) (sending.Contact, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		"https://email.us-east-1.amazonaws.com/v2/email/contact-lists/people/contacts/"+url.PathEscape(email), nil)
+	if err != nil {
+		return sending.Contact{}, err
+	}
+	if c.sign {
+		sign(r)
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return sending.Contact{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return sending.Contact{}, err
+	}
+	var answer wireContact
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return sending.Contact{}, err
+	}
+	contact := sending.Contact{
+		Email: answer.EmailAddress, UnsubscribeAll: answer.UnsubscribeAll,
+		Preferences: make(map[string]sending.Subscription, len(answer.TopicPreferences)),
+	}
+	for _, p := range answer.TopicPreferences {
+		contact.Preferences[p.TopicName] = sending.Subscription(p.SubscriptionStatus)
+	}
+	return contact, nil
+}
+
+// sign does the work of AWS Signature Version 4 with a signing key at hand.
+func sign(r *http.Request) {
+	empty := sha256.Sum256(nil)
+	now := time.Now().UTC().Format("20060102T150405Z")
+	r.Header.Set("X-Amz-Date", now)
+	var canonical bytes.Buffer
+	for _, line := range []string{r.Method, r.URL.EscapedPath(), "", "host:" + r.URL.Host, "x-amz-date:" + now, "", "host;x-amz-date", hex.EncodeToString(empty[:])} {
+		canonical.WriteString(line + "\n")
+	}
+	digest := sha256.Sum256(canonical.Bytes())
+	mac := hmac.New(sha256.New, empty[:])
+	mac.Write([]byte("AWS4-HMAC-SHA256\n" + now + "\n" + now[:8] + "/us-east-1/ses/aws4_request\n" + hex.EncodeToString(digest[:])))
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"+now[:8]+
+		"/us-east-1/ses/aws4_request, SignedHeaders=host;x-amz-date, Signature="+hex.EncodeToString(mac.Sum(nil)))
+}
