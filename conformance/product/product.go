@@ -1,0 +1,157 @@
+package product
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// Options of a product. The zero value is SQLite without a rate limit.
+type Options struct {
+	Postgres bool
+	// RateLimit is the demo organization's calls a minute; nil means none.
+	RateLimit *int
+	// AllowedOrigins are the browser origins that may call the agent endpoint.
+	AllowedOrigins []string
+	// Log gets the product's log, at debug level, as JSON lines; nil discards it.
+	Log io.Writer
+}
+
+// Product is a running product with its demo data.
+type Product struct {
+	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, DocsURL, AdminURL string
+	SMTPAddr                                                      string
+
+	Org
+	// Other is a second organization, with credentials of its own and one
+	// contact, whose things the first must not reach.
+	Other Org
+
+	UserEmail, UserPassword string
+
+	// Simulator is the sending account, for its faults.
+	Simulator *simulator.Simulator
+	DB        *storage.DB
+	// Clock is the time as the whole product sees it.
+	Clock *Clock
+	// HTTP is a client whose connections end with the test.
+	HTTP *http.Client
+}
+
+// Org is an organization with credentials that hold every scope.
+type Org struct {
+	OrgID string
+	Live  Credentials
+	Test  Credentials
+	// Contact is the address of one of its contacts.
+	Contact string
+}
+
+// Credentials are an OAuth client and an API key of one environment.
+type Credentials struct{ ClientID, ClientSecret, APIKey string }
+
+const (
+	stopTimeout    = 10 * time.Second
+	requestTimeout = 30 * time.Second
+	databaseConns  = 6 // each product has a pool, and all share the server's limit
+)
+
+// Start starts a product that ends with the test.
+func Start(t testing.TB, opts Options) *Product {
+	t.Helper()
+	clock := NewClock()
+	cfg := host.Config{
+		DataDir: t.TempDir(), Listen: host.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
+		Build: host.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
+	}
+	seeded := prepare(t, opts, &cfg)
+	h, err := host.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatalf("product: %v", err)
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if err := h.Stop(ctx); err != nil {
+			t.Errorf("product: stop: %v", err)
+		}
+	})
+	if opts.RateLimit != nil {
+		if err := h.DB().Access().SetRateLimit(t.Context(), seeded.demo.OrgID, opts.RateLimit); err != nil {
+			t.Fatalf("product: %v", err)
+		}
+	}
+	a := h.Addresses()
+	return &Product{
+		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
+		AdminURL: a.Admin, SMTPAddr: a.SMTP,
+		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,
+		Simulator: h.Account(), DB: h.DB(), Clock: clock,
+		HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
+	}
+}
+
+// noRedirect shows a test the answer itself.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+func logger(to io.Writer) *slog.Logger {
+	if to == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// Each runs a test against a product on SQLite and against one on PostgreSQL.
+func Each(t *testing.T, test func(t *testing.T, p *Product)) {
+	t.Helper()
+	EachWith(t, Options{}, test)
+}
+
+// EachWith is Each with options; their Postgres is ignored.
+func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
+	t.Helper()
+	for _, postgres := range []bool{false, true} {
+		name := "sqlite"
+		if postgres {
+			name = "postgres"
+		}
+		opts.Postgres = postgres
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, Start(t, opts))
+		})
+	}
+}
+
+// prepare fills the data folder, and the database of PostgreSQL, with the demo data.
+func prepare(t testing.TB, opts Options, cfg *host.Config) seeded {
+	t.Helper()
+	if opts.Postgres {
+		cfg.DatabaseURL = storagetest.PostgresURL(t)
+		cfg.MasterKey = masterKey
+		s, err := seed(t.Context(), *cfg)
+		if err != nil {
+			t.Fatalf("product: demo data: %v", err)
+		}
+		return s
+	}
+	template, err := sqliteTemplate()
+	if err != nil {
+		t.Fatalf("product: demo data: %v", err)
+	}
+	if err := template.copyTo(cfg.DataDir); err != nil {
+		t.Fatalf("product: demo data: %v", err)
+	}
+	cfg.MasterKey = masterKey
+	return template.seeded
+}

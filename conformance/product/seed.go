@@ -1,0 +1,138 @@
+package product
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// masterKey is every test's: what it seals lives in the test's own folder.
+const masterKey = "6d61696c68656c6d2074657374206d6173746572206b65792c206f70656e2121"
+
+// seeded is who is in the data.
+type seeded struct {
+	demo, other             Org
+	userEmail, userPassword string
+}
+
+// seed fills the stores of a configuration, without starting anything on them.
+func seed(ctx context.Context, cfg host.Config) (seeded, error) {
+	db, err := storage.Open(ctx, cfg.Storage())
+	if err != nil {
+		return seeded{}, err
+	}
+	defer db.Close() //nolint:errcheck // what matters is committed
+	if err := db.Migrate(ctx); err != nil {
+		return seeded{}, err
+	}
+	account, err := simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock})
+	if err != nil {
+		return seeded{}, err
+	}
+	defer account.Close() //nolint:errcheck // likewise
+	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Audience: audience.New(audience.Config{
+		Store: db.Audience(), Account: account, Orgs: db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+	})}
+	c, err := s.Ensure(ctx, cfg.DataDir)
+	if err != nil {
+		return seeded{}, err
+	}
+	other, err := secondOrg(ctx, s)
+	return seeded{
+		demo: Org{
+			OrgID: c.OrgID, Contact: demo.FirstEmail,
+			Live: Credentials{c.ClientID, c.ClientSecret, c.APIKey},
+			Test: Credentials{c.TestClientID, c.TestClientSecret, c.TestAPIKey},
+		},
+		other: other, userEmail: c.UserEmail, userPassword: c.UserPassword,
+	}, err
+}
+
+const otherContact = "someone.else@example.org"
+
+// secondOrg has an account, a contact list and one contact, whose address the
+// first organization does not have.
+func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
+	a := admin.Admin{Store: s.DB.Access(), Tx: s.DB, Clock: s.Clock}
+	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team", RetentionDays: 90})
+	if err != nil {
+		return Org{}, err
+	}
+	org := Org{OrgID: stored.ID, Contact: otherContact}
+	var liveErr, testErr error
+	org.Live, liveErr = credentials(ctx, a, org.OrgID, core.Live)
+	org.Test, testErr = credentials(ctx, a, org.OrgID, core.Test)
+	if err := errors.Join(liveErr, testErr); err != nil {
+		return Org{}, err
+	}
+	err = s.Account.Seed(ctx, org.OrgID, simulator.Setup{
+		List:     &sending.ContactList{Name: "other", Topics: []sending.Topic{{Name: "other-news", DisplayName: "Other news", Default: sending.OptIn}}},
+		Contacts: []sending.Contact{{Email: org.Contact}},
+	})
+	if err != nil {
+		return Org{}, err
+	}
+	_, err = s.Audience.Sync(ctx, org.OrgID)
+	return org, err
+}
+
+func credentials(ctx context.Context, a admin.Admin, orgID string, env core.Environment) (Credentials, error) {
+	g := admin.Grant{OrgID: orgID, Name: "Test suite", Environment: env, Scopes: core.AllScopes()}
+	client, secret, err := a.CreateClient(ctx, g)
+	if err != nil {
+		return Credentials{}, err
+	}
+	_, key, err := a.CreateAPIKey(ctx, g)
+	return Credentials{ClientID: client.ClientID, ClientSecret: secret, APIKey: key}, err
+}
+
+// template is the files of a filled data folder.
+type template struct {
+	seeded
+	files map[string][]byte
+}
+
+// sqliteTemplate is made once in a process: filling a database takes longer than
+// most tests.
+var sqliteTemplate = sync.OnceValues(func() (*template, error) {
+	dir, err := os.MkdirTemp("", "mailhelm-product-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a leftover in the temporary folder harms nothing
+	who, err := seed(context.Background(), host.Config{DataDir: dir, Clock: core.SystemClock, Log: logger(nil)})
+	if err != nil {
+		return nil, err
+	}
+	t := &template{seeded: who, files: map[string][]byte{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		if t.files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+})
+
+func (t *template) copyTo(dir string) error {
+	for name, content := range t.files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

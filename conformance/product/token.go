@@ -1,0 +1,48 @@
+package product
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// Token gets an access token with the demo organization's live client. resource
+// is BaseURL or MCPURL; without scopes the token has all that the client has.
+func (p *Product) Token(t testing.TB, resource string, scopes ...string) string {
+	t.Helper()
+	return p.TokenWith(t, p.Live, resource, scopes...)
+}
+
+// TokenWith is Token with the credentials of another client.
+func (p *Product) TokenWith(t testing.TB, c Credentials, resource string, scopes ...string) string {
+	t.Helper()
+	form := url.Values{"grant_type": {"client_credentials"}, "resource": {resource}}
+	if len(scopes) > 0 {
+		form.Set("scope", strings.Join(scopes, " "))
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.AuthURL+"/oauth/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth(c.ClientID, c.ClientSecret)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := p.HTTP.Do(r)
+	if err != nil {
+		t.Fatalf("product: token: %v", err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // read whole
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatalf("product: token: %v", err)
+	}
+	var issued struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.Unmarshal(body, &issued); err != nil || answer.StatusCode != http.StatusOK || issued.AccessToken == "" {
+		t.Fatalf("product: token: status %d: %s", answer.StatusCode, body)
+	}
+	return issued.AccessToken
+}
