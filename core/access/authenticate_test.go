@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/storage"
@@ -289,8 +288,10 @@ func TestPlanChangeIsFeltAfterForgetOrg(t *testing.T) {
 func TestTokenIsRememberedNoLongerThanItLives(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
-	c := access.Client{ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: g.org.ID, Name: "c",
-		Environment: core.Live, Scopes: core.NewScopes("api.lists.view"), CreatedAt: start}
+	c := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: g.org.ID, Name: "c",
+		Environment: core.Live, Scopes: core.NewScopes("api.lists.view"), CreatedAt: start,
+	}
 	g.must(g.store.InsertClient(t.Context(), c))
 	token := c.ClientID + "~" + g.org.ID + "~api.lists.view api.account.view"
 	g.advance(8 * time.Second)

@@ -49,7 +49,7 @@ func HashPassword(password string) (string, error) {
 		return "", errPasswordLength
 	}
 	salt := make([]byte, saltBytes)
-	rand.Read(salt) //nolint:errcheck // crypto/rand.Read never returns an error
+	rand.Read(salt) // never returns an error
 	c := passwordCost
 	sum := argon2.IDKey([]byte(password), salt, c.passes, c.memory, c.threads, passwordBytes)
 	return fmt.Sprintf("$argon2id$v=%d$%s$%s$%s", argon2.Version, c,

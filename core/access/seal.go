@@ -106,7 +106,7 @@ func LoadMasterKey(path string) (MasterKey, error) {
 // into place, which fails when a file is there: no reader sees half a key.
 func createMasterKey(path string) error {
 	raw := make([]byte, masterKeyBytes)
-	rand.Read(raw) //nolint:errcheck // crypto/rand.Read never returns an error
+	rand.Read(raw) // never returns an error
 	temp, err := os.CreateTemp(filepath.Dir(path), ".master-key-*")
 	if err != nil {
 		return err

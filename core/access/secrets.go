@@ -132,7 +132,7 @@ var noHash [sha256.Size]byte
 
 func random(n int) string {
 	raw := make([]byte, n)
-	rand.Read(raw) //nolint:errcheck // crypto/rand.Read never returns an error
+	rand.Read(raw) // never returns an error
 	return encoding.EncodeToString(raw)
 }
 

@@ -1,0 +1,288 @@
+package oauth_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/oauth"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+const (
+	apiResource   = "http://localhost:8080"
+	agentResource = "http://localhost:8082"
+	form          = "application/x-www-form-urlencoded"
+)
+
+// logged is everything that any test of this package logs, at every level, by
+// our own logger and by the library, which knows only the default one.
+var logged lockedBuffer
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	os.Exit(m.Run())
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// world is an authorization server on loopback with its store, and clients of
+// two organizations.
+type world struct {
+	t        testing.TB
+	db       *storage.DB
+	store    access.Store
+	keys     *access.SigningKeys
+	config   oauth.Config
+	issuer   string
+	verifier *oauth.Verifier
+	auth     *access.Authenticator
+
+	mu  sync.Mutex
+	now time.Time
+
+	live, test, public, revoked, other registered
+}
+
+// registered is a client with the secret that only its owner knows.
+type registered struct {
+	access.Client
+	secret string
+}
+
+var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// each runs a test on both databases, in a world of its own.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) { test(t, newWorld(t, db)) })
+}
+
+// protocol runs a test of what is decided before a database is asked, or the
+// same whatever it answers.
+func protocol(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	test(t, newWorld(t, storagetest.SQLite(t)))
+}
+
+func newWorld(t testing.TB, db *storage.DB) *world {
+	t.Helper()
+	w := &world{t: t, db: db, store: db.Access(), now: start}
+	master, err := access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
+	w.must(err)
+	w.keys, err = access.NewSigningKeys(t.Context(), w.store, master, w.clock)
+	w.must(err)
+
+	listener := httptest.NewUnstartedServer(nil)
+	w.issuer = "http://" + listener.Listener.Addr().String()
+	w.config = oauth.Config{
+		Issuer: w.issuer, APIResource: apiResource, AgentResource: agentResource,
+		Store: w.store, Keys: w.keys, Clock: w.clock, Log: slog.Default(),
+	}
+	server, err := oauth.New(w.config)
+	w.must(err)
+	listener.Config.Handler = server.Handler()
+	listener.Start()
+	t.Cleanup(listener.Close)
+
+	w.verifier, err = oauth.NewVerifier(w.config)
+	w.must(err)
+	w.auth = access.NewAuthenticator(w.store, w.verifier, w.clock)
+	w.seed()
+	return w
+}
+
+func (w *world) seed() {
+	mine := w.org("mine")
+	scopes := core.NewScopes("api.account.view", "api.contacts.view", "api.contacts.manage")
+	w.live = w.register(mine, core.Live, scopes)
+	w.test = w.register(mine, core.Test, scopes)
+	w.revoked = w.register(mine, core.Live, scopes)
+	w.must(w.store.RevokeClient(w.t.Context(), mine, w.revoked.ID, w.clock()))
+	w.public = w.registerPublic(mine, scopes)
+	w.other = w.register(w.org("other"), core.Live, core.NewScopes("api.lists.view"))
+}
+
+func (w *world) org(slug string) string {
+	org := core.Org{ID: core.NewID(), Name: slug, Slug: slug, Tier: "team", RetentionDays: 90}
+	w.must(w.store.InsertOrg(w.t.Context(), org))
+	return org.ID
+}
+
+func (w *world) register(orgID string, env core.Environment, scopes core.Scopes) registered {
+	minted := access.MintClientSecret()
+	c := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(env), OrgID: orgID, Name: "client", Environment: env,
+		SecretHash: minted.Hash, Scopes: scopes, CreatedAt: w.clock(),
+	}
+	w.must(w.store.InsertClient(w.t.Context(), c))
+	return registered{Client: c, secret: minted.Secret}
+}
+
+func (w *world) registerPublic(orgID string, scopes core.Scopes) registered {
+	c := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: orgID, Name: "public", Environment: core.Live,
+		Scopes: scopes, CreatedAt: w.clock(),
+	}
+	w.must(w.store.InsertClient(w.t.Context(), c))
+	return registered{Client: c}
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) advance(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+// answer is a response, read whole.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+
+	AccessToken      string  `json:"access_token"`
+	RefreshToken     *string `json:"refresh_token"`
+	TokenType        string  `json:"token_type"`
+	ExpiresIn        int     `json:"expires_in"`
+	Scope            *string `json:"scope"`
+	Error            string  `json:"error"`
+	ErrorDescription string  `json:"error_description"`
+}
+
+func (w *world) do(r *http.Request) answer {
+	w.t.Helper()
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(r)
+	w.must(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	w.must(err)
+	a := answer{status: resp.StatusCode, header: resp.Header, body: string(body)}
+	if len(body) > 0 && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		w.must(json.Unmarshal(body, &a))
+	}
+	w.checkNothingInternal(a)
+	return a
+}
+
+func (w *world) request(method, path, body string) *http.Request {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, w.issuer+path, strings.NewReader(body))
+	w.must(err)
+	return r
+}
+
+// token asks for a token with the client's secret in Basic and the parameters
+// given in pairs, beside grant_type.
+func (w *world) token(c registered, pairs ...string) answer {
+	w.t.Helper()
+	values := url.Values{"grant_type": {"client_credentials"}}
+	for i := 0; i < len(pairs); i += 2 {
+		values.Add(pairs[i], pairs[i+1])
+	}
+	r := w.request(http.MethodPost, oauth.TokenPath, values.Encode())
+	r.Header.Set("Content-Type", form)
+	r.SetBasicAuth(c.ClientID, c.secret)
+	return w.do(r)
+}
+
+// goodToken is a token that must be granted.
+func (w *world) goodToken(c registered, pairs ...string) string {
+	w.t.Helper()
+	a := w.token(c, pairs...)
+	if a.status != http.StatusOK || a.AccessToken == "" {
+		w.t.Fatalf("no token: %d %s", a.status, a.body)
+	}
+	return a.AccessToken
+}
+
+func (w *world) expectError(a answer, status int, code string) {
+	w.t.Helper()
+	if a.status != status || a.Error != code {
+		w.t.Errorf("got %d %s, want %d %s", a.status, a.body, status, code)
+	}
+	if a.ErrorDescription == "" || strings.ContainsAny(a.ErrorDescription, `"\`) {
+		w.t.Errorf("the description %q is empty or has characters that RFC 6749 section 5.2 excludes", a.ErrorDescription)
+	}
+	if a.header.Get("Cache-Control") != "no-store" {
+		w.t.Errorf("Cache-Control %q on an error", a.header.Get("Cache-Control"))
+	}
+	if (a.status == http.StatusUnauthorized) != strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Basic ") {
+		w.t.Errorf("%d with WWW-Authenticate %q", a.status, a.header.Get("WWW-Authenticate"))
+	}
+	if a.header.Get("X-Request-Id") == "" {
+		w.t.Error("no X-Request-Id")
+	}
+}
+
+// internalWords are what a response must never hold: names of what the server is
+// made of, and of what goes wrong inside it.
+var internalWords = []string{
+	"sql", "store", "database", "zitadel", "eof", "goroutine", "panic", "jose", ".go:", "errortype", "parent", "unmarshal", "strconv",
+}
+
+func (w *world) checkNothingInternal(a answer) {
+	w.t.Helper()
+	if a.status < 400 {
+		return
+	}
+	for _, word := range internalWords {
+		if strings.Contains(strings.ToLower(a.body), word) {
+			w.t.Errorf("the answer %q holds the internal word %q", a.body, word)
+		}
+	}
+}
+
+// claimsOf decodes a part of a token without checking anything: 0 is the header,
+// 1 the claims.
+func (w *world) claimsOf(token string, part int) map[string]any {
+	w.t.Helper()
+	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[part])
+	w.must(err)
+	var m map[string]any
+	w.must(json.Unmarshal(raw, &m))
+	return m
+}

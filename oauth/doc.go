@@ -1,0 +1,17 @@
+// Package oauth is the authorization server: it issues access tokens to
+// registered clients, publishes the keys that sign them and the metadata that
+// clients discover it by, and has the verifier with which the resource hosts
+// check what it issued.
+//
+// The protocol's plumbing is op.Server of zitadel/oidc, which its authors call
+// experimental; no other package imports it. In front of it stands what it does
+// not do: the form of a request ([form]), errors and their statuses ([refusal]),
+// cross-origin rules. A request passes, in this order: request id and CORS
+// (handler.go), form and client authentication method (token_endpoint.go),
+// routing by grant (the library), the client's secret (clients.go), the grant
+// (client_credentials.go), the token (issue.go).
+//
+// It does not know users' permissions, keep clients or judge API keys: that is
+// core/access. It does not serve the documents of RFC 9728, which belong to the
+// resource hosts.
+package oauth

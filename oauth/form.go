@@ -1,0 +1,88 @@
+package oauth
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxForm is the longest body that is read, in bytes.
+const maxForm = 64 << 10
+
+// readForm reads the parameters of a token request as strictly as RFC 6749
+// section 3.2 writes them: POST, form-encoded, in the body alone, none twice
+// except `resource` (RFC 8707 section 2). Parameters without a value and
+// parameters that nobody reads are left out, as if they had not been sent.
+func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", "POST, OPTIONS")
+		return nil, invalidRequest("The token endpoint takes POST only.").withStatus(http.StatusMethodNotAllowed)
+	}
+	if r.URL.RawQuery != "" {
+		return nil, invalidRequest("Send the parameters in the body. A query string ends up in logs, so none is accepted.")
+	}
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || mediaType != "application/x-www-form-urlencoded" {
+		return nil, invalidRequest("The body must have the content type application/x-www-form-urlencoded.")
+	}
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return nil, invalidRequest("The body must not be compressed.")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxForm))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, invalidRequest("The body is larger than 64 KB.").withStatus(http.StatusRequestEntityTooLarge)
+	}
+	if err != nil {
+		return nil, invalidRequest("The body ended early.")
+	}
+	return parseForm(string(body))
+}
+
+func parseForm(body string) (url.Values, *refusal) {
+	values, err := url.ParseQuery(body)
+	if err != nil {
+		return nil, invalidRequest("The body is not form-encoded: a percent sign or a semicolon is out of place.")
+	}
+	form := make(url.Values, len(values))
+	for name, all := range values {
+		if !isText(name) {
+			return nil, invalidRequest("The name of a parameter holds control characters or is not UTF-8.")
+		}
+		if len(all) > 1 && name != "resource" {
+			return nil, invalidRequest("A parameter occurs twice" + ifKnown(name) + ". Only `resource` may.")
+		}
+		for _, value := range all {
+			if !isText(value) {
+				return nil, invalidRequest("The value of a parameter holds control characters or is not UTF-8" + ifKnown(name) + ".")
+			}
+			if value != "" && slices.Contains(parameters, name) {
+				form[name] = append(form[name], value)
+			}
+		}
+	}
+	return form, nil
+}
+
+// parameters are those that the grants read, and the two of RFC 7521, which are
+// read to be refused.
+var parameters = []string{
+	"grant_type", "client_id", "client_secret", "scope", "resource", "client_assertion", "client_assertion_type",
+}
+
+// ifKnown names a parameter in a message when it is one of ours. Any other name
+// is the caller's text and may be a misplaced secret.
+func ifKnown(name string) string {
+	if slices.Contains(parameters, name) {
+		return ": `" + name + "`"
+	}
+	return ""
+}
+
+func isText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f })
+}

@@ -1,0 +1,88 @@
+package oauth
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	requestIDHeader = "X-Request-Id"
+	publicCache     = "public, max-age=300"
+)
+
+// routes mounts the three paths. Of the library's own routes, which are more,
+// only two can be reached.
+func (s *Server) routes(library http.Handler, metadata []byte) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(TokenPath, preflight("POST", s.tokenEndpoint(library)))
+	mux.Handle(KeySetPath, preflight("GET, HEAD", readOnly(library)))
+	mux.Handle(MetadataPath, preflight("GET, HEAD", readOnly(document(metadata))))
+	return common(mux)
+}
+
+// common sets what every answer carries. Scripts of any origin may read it,
+// because nothing here depends on cookies: the token endpoint answers to whoever
+// has the secret, and credentials of the browser are never let in.
+func common(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Access-Control-Allow-Origin", "*")
+		header.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After, X-Request-Id")
+		header.Set("X-Content-Type-Options", "nosniff")
+		if header.Get(requestIDHeader) == "" {
+			header.Set(requestIDHeader, requestID(r.Header.Get(requestIDHeader)))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// requestID keeps a caller's id of 1 to 128 characters of A-Za-z0-9._:- and
+// makes one otherwise.
+func requestID(given string) string {
+	if given == "" || len(given) > 128 || strings.ContainsFunc(given, notInRequestID) {
+		return core.NewID()
+	}
+	return given
+}
+
+func notInRequestID(r rune) bool {
+	return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("._:-", r)
+}
+
+// preflight answers OPTIONS, the question a browser asks before a cross-origin
+// request.
+func preflight(methods string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodOptions {
+			next.ServeHTTP(w, r)
+			return
+		}
+		header := w.Header()
+		header.Set("Allow", methods+", OPTIONS")
+		header.Set("Access-Control-Allow-Methods", methods)
+		header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version, X-Request-Id")
+		header.Set("Access-Control-Max-Age", "600")
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+func readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD, OPTIONS")
+			http.Error(w, "This document is read with GET.", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func document(body []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", publicCache)
+		w.Write(body) //nolint:errcheck // the client is gone, nobody is left to tell
+	})
+}

@@ -1,0 +1,28 @@
+package oauth
+
+import (
+	"context"
+	"net/http"
+
+	jose "github.com/go-jose/go-jose/v4"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// provider is the server as the library calls it: one method for each endpoint
+// and grant that is served, each in the file of its task. What is not here the
+// library answers as not supported.
+type provider struct {
+	op.UnimplementedServer
+	server *Server
+}
+
+// Keys answers with the public keys (RFC 7517 section 5).
+func (p *provider) Keys(context.Context, *op.Request[struct{}]) (*op.Response, error) {
+	var set jose.JSONWebKeySet
+	for _, key := range p.server.keys.Published() {
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.Key, KeyID: key.ID, Algorithm: string(jose.ES256), Use: "sig"})
+	}
+	response := op.NewResponse(set)
+	response.Header = http.Header{"Cache-Control": {publicCache}}
+	return response, nil
+}

@@ -1,0 +1,85 @@
+package oauth
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// basicChallenge accompanies every 401 (RFC 9110 section 15.5.2), whichever way
+// the client tried: Basic is the method that every client has.
+const basicChallenge = `Basic realm="Mailhelm", charset="UTF-8"`
+
+// refusal is an error of RFC 6749 section 5.2 with the status it is answered
+// with. Its description is for the developer of the client: it names the
+// parameter and what to do, holds no value that may be a secret, and no quote or
+// backslash, which the RFC excludes.
+type refusal struct {
+	status int
+	err    *oidc.Error
+}
+
+func invalidRequest(description string) *refusal {
+	return refuse(http.StatusBadRequest, oidc.ErrInvalidRequest(), description)
+}
+
+func invalidScope(description string) *refusal {
+	return refuse(http.StatusBadRequest, oidc.ErrInvalidScope(), description)
+}
+
+func invalidTarget(description string) *refusal {
+	return refuse(http.StatusBadRequest, oidc.ErrInvalidTarget(), description)
+}
+
+func unauthorizedClient(description string) *refusal {
+	return refuse(http.StatusBadRequest, oidc.ErrUnauthorizedClient(), description)
+}
+
+func unsupportedGrantType(description string) *refusal {
+	return refuse(http.StatusBadRequest, oidc.ErrUnsupportedGrantType(), description)
+}
+
+func invalidClient(description string) *refusal {
+	return refuse(http.StatusUnauthorized, oidc.ErrInvalidClient(), description)
+}
+
+// serverError says nothing about its cause, which is for the log.
+func serverError(cause error) *refusal {
+	const description = "The authorization server could not complete the request. Try again in a moment."
+	r := refuse(http.StatusInternalServerError, oidc.ErrServerError(), description)
+	r.err = r.err.WithParent(cause)
+	return r
+}
+
+func refuse(status int, err *oidc.Error, description string) *refusal {
+	return &refusal{status: status, err: err.WithDescription("%s", description)}
+}
+
+// withStatus replaces the status where HTTP has a better one than 400.
+func (r *refusal) withStatus(status int) *refusal {
+	r.status = status
+	return r
+}
+
+// code is the value of the member `error`.
+func (r *refusal) code() string { return string(r.err.ErrorType) }
+
+// asError is the refusal in the form that the library writes out.
+func (r *refusal) asError() error { return op.NewStatusError(r.err, r.status) }
+
+// write answers with the refusal.
+func (r *refusal) write(w http.ResponseWriter) {
+	body, err := json.Marshal(r.err)
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	if r.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", basicChallenge)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(r.status)
+	w.Write(append(body, '\n')) //nolint:errcheck // the client is gone, nobody is left to tell
+}

@@ -1,0 +1,95 @@
+package oauth
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// The paths of the authorization server, below its issuer.
+const (
+	TokenPath    = "/oauth/token" //nolint:gosec // a path, not a credential
+	KeySetPath   = "/.well-known/jwks.json"
+	MetadataPath = "/.well-known/oauth-authorization-server" // RFC 8414 section 3
+)
+
+// Config is what the authorization server and the verifier need.
+type Config struct {
+	// Issuer is the origin that clients reach the server by, without a slash at
+	// the end. It stands in every token and document exactly as it is here.
+	Issuer string
+	// APIResource and AgentResource are the addresses of the two resource hosts,
+	// the values of `resource` and `aud`.
+	APIResource   string
+	AgentResource string
+
+	Store access.Store
+	Keys  *access.SigningKeys
+	Clock core.Clock
+	Log   *slog.Logger
+}
+
+// Server is the authorization server.
+type Server struct {
+	store   access.Store
+	keys    *access.SigningKeys
+	targets targets
+	tokens  *tokenIssuer
+	log     *slog.Logger
+	handler http.Handler
+}
+
+// New makes an authorization server. It fails when an address of the
+// configuration cannot stand in a token.
+func New(cfg Config) (*Server, error) {
+	resources, err := checkAddresses(cfg)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := newTokenIssuer(cfg.Issuer, cfg.Keys, cfg.Clock)
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := encodeMetadata(cfg.Issuer, resources)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{store: cfg.Store, keys: cfg.Keys, targets: resources, tokens: tokens, log: cfg.Log}
+	library := op.RegisterServer(&provider{server: s}, op.Endpoints{
+		Token:   op.NewEndpoint(TokenPath),
+		JwksURI: op.NewEndpoint(KeySetPath),
+	}, op.WithServerCORSOptions(nil))
+	s.handler = s.routes(library, metadata)
+	return s, nil
+}
+
+// Handler serves [TokenPath], [KeySetPath] and [MetadataPath]; every other path
+// is answered 404.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+func checkAddresses(cfg Config) (targets, error) {
+	issuer, err := canonicalAddress(cfg.Issuer)
+	if err != nil {
+		return targets{}, fmt.Errorf("issuer %q: %w", cfg.Issuer, err)
+	}
+	if issuer != cfg.Issuer || !isOrigin(issuer) {
+		return targets{}, fmt.Errorf("issuer %q: must be an origin in canonical form, without path or slash at the end", cfg.Issuer)
+	}
+	api, err := canonicalAddress(cfg.APIResource)
+	if err != nil {
+		return targets{}, fmt.Errorf("API resource %q: %w", cfg.APIResource, err)
+	}
+	agent, err := canonicalAddress(cfg.AgentResource)
+	if err != nil {
+		return targets{}, fmt.Errorf("agent resource %q: %w", cfg.AgentResource, err)
+	}
+	if api == agent {
+		return targets{}, errors.New("the API and the agent endpoint need addresses of their own: their tokens must not be interchangeable")
+	}
+	return targets{api: api, agent: agent}, nil
+}

@@ -1,0 +1,91 @@
+package oauth
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// targets are the two resources that a token can be for (RFC 8707), in the
+// canonical form in which `aud` names them.
+type targets struct {
+	api   string
+	agent string
+}
+
+// address is the canonical address of a resource.
+func (t targets) address(r access.Resource) string {
+	if r == access.Agent {
+		return t.agent
+	}
+	return t.api
+}
+
+// named finds the resource with a canonical address.
+func (t targets) named(address string) (access.Resource, bool) {
+	switch address {
+	case t.api:
+		return access.API, true
+	case t.agent:
+		return access.Agent, true
+	}
+	return access.API, false
+}
+
+// requested is the one resource that the values of the parameter `resource`
+// name; without any it is the API. Values in different spelling count as the
+// same. It refuses with invalid_target (RFC 8707 section 2).
+func (t targets) requested(values []string) (access.Resource, *refusal) {
+	target := access.API
+	for i, value := range values {
+		address, err := canonicalAddress(value)
+		if err != nil {
+			return target, invalidTarget("`resource` " + err.Error() + ". " + t.known())
+		}
+		named, ok := t.named(address)
+		if !ok {
+			return target, invalidTarget("`resource` names no resource of this server. " + t.known())
+		}
+		if i > 0 && named != target {
+			return target, invalidTarget("`resource` names two resources. A token is for one; request another token for the other.")
+		}
+		target = named
+	}
+	return target, nil
+}
+
+func (t targets) known() string {
+	return "Known are " + t.api + " (the default) and " + t.agent + "."
+}
+
+// canonicalAddress brings the address of a host into the one form that stands in
+// tokens and documents: scheme and host in lower case, no default port, no slash
+// at the end. Clients that build it with a URL parser add that slash.
+func canonicalAddress(value string) (string, error) {
+	u, err := url.Parse(value)
+	switch {
+	case err != nil:
+		return "", errors.New("must be a URL")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Hostname() == "":
+		return "", errors.New("must be an absolute http or https URL")
+	case strings.Contains(value, "#"):
+		return "", errors.New("must not have a fragment")
+	case u.User != nil || strings.Contains(value, "?"):
+		return "", errors.New("must not have a user or a query")
+	}
+	host := strings.ToLower(u.Host)
+	for scheme, port := range map[string]string{"http": ":80", "https": ":443"} {
+		if u.Scheme == scheme {
+			host = strings.TrimSuffix(host, port)
+		}
+	}
+	return u.Scheme + "://" + host + strings.TrimSuffix(u.EscapedPath(), "/"), nil
+}
+
+// isOrigin reports whether a canonical address has no path.
+func isOrigin(address string) bool {
+	_, rest, _ := strings.Cut(address, "://")
+	return !strings.Contains(rest, "/")
+}

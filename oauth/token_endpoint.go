@@ -1,0 +1,167 @@
+package oauth
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+)
+
+// grants are the grant types that the token endpoint serves. The metadata lists
+// the same.
+var grants = []oidc.GrantType{oidc.GrantTypeClientCredentials}
+
+// tokenEndpoint checks a request before the library sees it, and hands it on
+// with the parameters already parsed, so that the library reads exactly those.
+func (s *Server) tokenEndpoint(library http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		attempt := &attempt{}
+		out := &challenger{ResponseWriter: w, status: http.StatusOK}
+		defer func() { s.logAttempt(r.Context(), attempt, out) }()
+
+		form, refused := readForm(w, r)
+		if refused == nil {
+			attempt.clientID, refused = checkClientAuthentication(r.Header["Authorization"], form)
+		}
+		if refused == nil {
+			refused = checkGrant(form.Get("grant_type"))
+		}
+		if refused != nil {
+			attempt.refused = refused
+			refused.write(out)
+			return
+		}
+		r = r.WithContext(context.WithValue(r.Context(), attemptKey{}, attempt))
+		r.Form, r.PostForm = form, form
+		library.ServeHTTP(out, r)
+	})
+}
+
+func checkGrant(grant string) *refusal {
+	if grant == "" {
+		return invalidRequest("`grant_type` is missing.")
+	}
+	if !slices.Contains(grants, oidc.GrantType(grant)) {
+		return unsupportedGrantType("This server does not serve that grant type. Its metadata lists those it does.")
+	}
+	return nil
+}
+
+// checkClientAuthentication finds the client id, and refuses a request that
+// authenticates its client in two ways (RFC 6749 section 2.3) or names two
+// clients. The secret is compared later.
+func checkClientAuthentication(authorization []string, form url.Values) (string, *refusal) {
+	if form.Has("client_assertion") || form.Has("client_assertion_type") {
+		return "", invalidClient("Client assertions are not supported. Use HTTP Basic, or `client_id` and `client_secret` in the body.")
+	}
+	if len(authorization) == 0 {
+		if !form.Has("client_id") {
+			return "", invalidClient("The client did not authenticate. Use HTTP Basic, or `client_id` and `client_secret` in the body.")
+		}
+		return form.Get("client_id"), nil
+	}
+	if len(authorization) > 1 {
+		return "", invalidRequest("The Authorization header occurs twice.")
+	}
+	clientID, ok := basicClientID(authorization[0])
+	if !ok {
+		return "", invalidClient("The Authorization header is not HTTP Basic with a client id and a client secret.")
+	}
+	if form.Has("client_secret") {
+		return "", invalidRequest("The client authenticates twice: use HTTP Basic or `client_secret`, not both.")
+	}
+	if form.Has("client_id") && form.Get("client_id") != clientID {
+		return "", invalidRequest("`client_id` is not the client that HTTP Basic names.")
+	}
+	return clientID, nil
+}
+
+func basicClientID(authorization string) (string, bool) {
+	header := http.Request{Header: http.Header{"Authorization": {authorization}}}
+	user, secret, ok := header.BasicAuth()
+	if !ok || user == "" || secret == "" {
+		return "", false
+	}
+	// The RFC has both parts percent-encoded, many clients do not encode them.
+	// Ids of ours read the same either way; anything else finds no client.
+	if decoded, err := url.QueryUnescape(user); err != nil || decoded != user {
+		return "", false
+	}
+	_, err := url.QueryUnescape(secret)
+	return user, err == nil
+}
+
+// attempt is what the log says of one token request. It travels in the context,
+// because the steps between are the library's.
+type attempt struct {
+	clientID string
+	orgID    string
+	resource string
+	tokenID  string
+	refused  *refusal
+}
+
+type attemptKey struct{}
+
+// attemptOf finds the attempt of a request; a request that did not come through
+// the token endpoint gets one that nobody reads.
+func attemptOf(ctx context.Context) *attempt {
+	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
+		return a
+	}
+	return &attempt{}
+}
+
+// refuse notes the refusal for the log and gives it to the library to answer.
+func (a *attempt) refuse(r *refusal) error {
+	a.refused = r
+	return r.asError()
+}
+
+func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
+	attrs := []slog.Attr{
+		slog.String("request_id", out.Header().Get(requestIDHeader)),
+		slog.Int("status", out.status),
+	}
+	// People paste secrets where the client id belongs, so only an id is logged.
+	if access.IsClientID(a.clientID) {
+		attrs = append(attrs, slog.String("client", a.clientID))
+	}
+	if a.orgID != "" {
+		attrs = append(attrs, slog.String("org", a.orgID))
+	}
+	if a.tokenID != "" {
+		attrs = append(attrs, slog.String("resource", a.resource), slog.String("token", a.tokenID))
+		s.log.LogAttrs(ctx, slog.LevelInfo, "token issued", attrs...)
+		return
+	}
+	level := slog.LevelInfo
+	if a.refused != nil {
+		attrs = append(attrs, slog.String("error", a.refused.code()), slog.String("reason", a.refused.err.Description))
+	}
+	if a.refused != nil && a.refused.err.Parent != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("cause", a.refused.err.Parent.Error()))
+	}
+	s.log.LogAttrs(ctx, level, "token refused", attrs...)
+}
+
+// challenger adds the challenge to every 401 that the library writes, which it
+// does not do itself, and notes the status.
+type challenger struct {
+	http.ResponseWriter
+	status int
+}
+
+func (c *challenger) WriteHeader(status int) {
+	c.status = status
+	if status == http.StatusUnauthorized {
+		c.Header().Set("WWW-Authenticate", basicChallenge)
+	}
+	c.ResponseWriter.WriteHeader(status)
+}

@@ -1,0 +1,151 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	gooidc "github.com/coreos/go-oidc/v3/oidc"
+	jose "github.com/go-jose/go-jose/v4"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// verifiedLimit bounds the tokens that are remembered, at about 1.5 KB each.
+const verifiedLimit = 20_000
+
+// Why a token was refused. All are for the log: the caller learns none of them.
+var (
+	errTokenForm     = errors.New("not a signed JWT in compact form")
+	errTokenInvalid  = errors.New("the token's signature, type or issuer is not right")
+	errTokenClaims   = errors.New("the token lacks a claim, or its audience is not one string")
+	errTokenExpired  = errors.New("the token has expired")
+	errTokenAudience = errors.New("the token is for another resource")
+)
+
+// Verifier checks the access tokens that a [Server] with the same configuration
+// issues; it is the access.TokenVerifier of the resource hosts. A token that
+// passed is remembered until it expires, because checking a signature costs a
+// hundred times as much as hashing the token.
+type Verifier struct {
+	tokens   *gooidc.IDTokenVerifier
+	targets  targets
+	clock    core.Clock
+	verified *access.Cache[access.Proof, verifiedToken]
+}
+
+type verifiedToken struct {
+	token    access.Token
+	resource access.Resource
+}
+
+// NewVerifier makes a Verifier. It uses the addresses, the keys and the clock of
+// the configuration.
+func NewVerifier(cfg Config) (*Verifier, error) {
+	resources, err := checkAddresses(cfg)
+	if err != nil {
+		return nil, err
+	}
+	tokens := gooidc.NewVerifier(cfg.Issuer, keySet{cfg.Keys}, &gooidc.Config{
+		SupportedSigningAlgs: []string{gooidc.ES256},
+		Now:                  cfg.Clock,
+		// The library takes the audience for a client's id and is content with one
+		// of several. read compares the whole of it instead.
+		SkipClientIDCheck: true,
+	})
+	return &Verifier{
+		tokens:   tokens,
+		targets:  resources,
+		clock:    cfg.Clock,
+		verified: access.NewCache[access.Proof, verifiedToken](verifiedLimit),
+	}, nil
+}
+
+// VerifyToken implements access.TokenVerifier.
+func (v *Verifier) VerifyToken(ctx context.Context, token string, resource access.Resource) (access.Token, error) {
+	now := v.clock()
+	proof := access.ProofOf(token)
+	found, ok := v.verified.Get(proof, now)
+	if !ok {
+		var err error
+		if found, err = v.check(ctx, token, now); err != nil {
+			return access.Token{}, err
+		}
+		v.verified.Put(proof, found, found.token.ExpiresAt, v.verified.Epoch())
+	}
+	if found.resource != resource {
+		return access.Token{}, errTokenAudience
+	}
+	return found.token, nil
+}
+
+func (v *Verifier) check(ctx context.Context, token string, now time.Time) (verifiedToken, error) {
+	// The library also reads the JSON forms of RFC 7515, which nobody may send here.
+	if strings.Count(token, ".") != 2 || !strings.HasPrefix(token, "eyJ") {
+		return verifiedToken{}, errTokenForm
+	}
+	parsed, err := v.tokens.Verify(ctx, token)
+	if _, expired := errors.AsType[*gooidc.TokenExpiredError](err); expired {
+		return verifiedToken{}, errTokenExpired
+	}
+	if err != nil {
+		return verifiedToken{}, errTokenInvalid
+	}
+	// RFC 7519 section 4.1.4: not accepted on the second of its expiry either.
+	if !now.Before(parsed.Expiry) {
+		return verifiedToken{}, errTokenExpired
+	}
+	var c claims
+	if err := parsed.Claims(&c); err != nil {
+		return verifiedToken{}, errTokenClaims
+	}
+	return v.read(c)
+}
+
+// read decodes into a string what the token says of its audience, so that an
+// array has failed before it comes here.
+func (v *Verifier) read(c claims) (verifiedToken, error) {
+	if c.ID == "" || c.Subject == "" || c.ClientID == "" || c.Org == "" || c.IssuedAt == 0 {
+		return verifiedToken{}, errTokenClaims
+	}
+	resource, ok := v.targets.named(c.Audience)
+	if !ok {
+		return verifiedToken{}, errTokenAudience
+	}
+	token := access.Token{
+		ID:        c.ID,
+		ClientID:  c.ClientID,
+		OrgID:     c.Org,
+		Scopes:    core.NewScopes(strings.Fields(c.Scope)...),
+		ExpiresAt: time.Unix(c.Expires, 0),
+	}
+	if c.Subject != c.ClientID {
+		token.UserID = c.Subject
+	}
+	return verifiedToken{token: token, resource: resource}, nil
+}
+
+// keySet checks signatures with our own keys. It reads them where they are and
+// so has nothing to fetch: a flood of unknown kids costs a map lookup each.
+type keySet struct{ keys *access.SigningKeys }
+
+// VerifySignature implements go-oidc's KeySet. It checks `typ` as well, which
+// the library leaves to its callers and hides from them.
+func (k keySet) VerifySignature(_ context.Context, token string) ([]byte, error) {
+	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil || len(jws.Signatures) != 1 {
+		return nil, errTokenForm
+	}
+	header := jws.Signatures[0].Protected
+	typ, _ := header.ExtraHeaders[jose.HeaderType].(string)
+	// RFC 9068 section 4 allows the whole media type, and names have no case.
+	if strings.TrimPrefix(strings.ToLower(typ), "application/") != tokenType {
+		return nil, errTokenInvalid
+	}
+	public, ok := k.keys.Public(header.KeyID)
+	if !ok {
+		return nil, errTokenInvalid
+	}
+	return jws.Verify(public)
+}

@@ -1,0 +1,98 @@
+package oauth
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func testConfig(tb testing.TB) Config {
+	tb.Helper()
+	clock := func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
+	store := storagetest.SQLite(tb).Access()
+	master, err := access.LoadMasterKey(filepath.Join(tb.TempDir(), "master.key"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	keys, err := access.NewSigningKeys(tb.Context(), store, master, clock)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return Config{
+		Issuer: "http://localhost:8081", APIResource: "http://localhost:8080", AgentResource: "http://localhost:8082",
+		Store: store, Keys: keys, Clock: clock, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// FuzzVerifyToken feeds the verifier changed tokens. It may accept only the one
+// that was issued; its errors repeat nothing of what it was given.
+func FuzzVerifyToken(f *testing.F) {
+	cfg := testConfig(f)
+	issuer, err := newTokenIssuer(cfg.Issuer, cfg.Keys, cfg.Clock)
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := issuer.issue(grant{
+		subject: "oc_live_a", client: access.Client{ClientID: "oc_live_a", OrgID: core.NewID(), Environment: core.Live},
+		audience: cfg.APIResource, scopes: core.NewScopes("api.lists.view"),
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	verifier, err := NewVerifier(cfg)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if _, err := verifier.VerifyToken(f.Context(), good.text, access.API); err != nil {
+		f.Fatal(err)
+	}
+	parts := strings.Split(good.text, ".")
+	for _, seed := range []string{good.text, "", "..", "eyJ..", parts[0] + ".." + parts[2], good.text[1:], "eyJhbGciOiJub25lIn0.e30.", "{}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		_, err := verifier.VerifyToken(t.Context(), token, access.API)
+		// ECDSA signatures have a second form and Base64 has spare bits, so another
+		// text may carry the same signed bytes; header and claims must be equal.
+		if err == nil && !strings.HasPrefix(token, parts[0]+"."+parts[1]+".") {
+			t.Fatalf("accepted %q", token)
+		}
+		if err != nil && len(token) > 12 && strings.Contains(err.Error(), token) {
+			t.Fatalf("the error repeats the token: %v", err)
+		}
+	})
+}
+
+func TestVerifierRemembersWithoutAcceptingElsewhere(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	issuer, err := newTokenIssuer(cfg.Issuer, cfg.Keys, cfg.Clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := issuer.issue(grant{
+		subject: "oc_live_a", client: access.Client{ClientID: "oc_live_a", OrgID: "org", Environment: core.Live}, audience: cfg.AgentResource,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verifier, err := NewVerifier(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := verifier.VerifyToken(t.Context(), token.text, access.API); err == nil {
+			t.Error("accepted at the other resource")
+		}
+		got, err := verifier.VerifyToken(t.Context(), token.text, access.Agent)
+		if err != nil || got.ID != token.id || got.OrgID != "org" || got.UserID != "" || !got.ExpiresAt.Equal(cfg.Clock().Add(900*time.Second)) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+}
