@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,6 +68,7 @@ const (
 // Start starts a product that ends with the test.
 func Start(t testing.TB, opts Options) *Product {
 	t.Helper()
+	quiet()
 	clock := NewClock()
 	cfg := host.Config{
 		DataDir: t.TempDir(), Listen: host.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
@@ -100,6 +102,9 @@ func Start(t testing.TB, opts Options) *Product {
 		HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
 	}
 }
+
+// quiet: libraries that log by themselves would drown what a test has to say.
+var quiet = sync.OnceFunc(func() { slog.SetDefault(slog.New(slog.DiscardHandler)) })
 
 // noRedirect shows a test the answer itself.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/emersion/go-smtp"
@@ -35,6 +36,10 @@ type Config struct {
 // Server answers SMTP clients. Safe for concurrent use.
 type Server struct {
 	smtp *smtp.Server
+
+	mu       sync.Mutex
+	closed   bool
+	listener net.Listener
 }
 
 // New makes a server that does not listen yet.
@@ -52,19 +57,38 @@ func New(cfg Config) *Server {
 	return &Server{smtp: s}
 }
 
-// Serve answers connections of l until Close, and then returns nil. Beyond 256
-// open connections further ones wait.
+// Serve answers connections of l until Close, closes l and returns nil. Beyond
+// 256 open connections further ones wait.
 func (s *Server) Serve(l net.Listener) error {
-	return s.smtp.Serve(netutil.LimitListener(l, maxConnections))
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return l.Close()
+	}
+	s.listener = netutil.LimitListener(l, maxConnections)
+	s.mu.Unlock()
+	return s.smtp.Serve(s.listener)
 }
 
 // Close ends listening and all connections at once. Nothing is lost by that: no
 // message is ever accepted, so none is on its way.
 func (s *Server) Close() error {
-	if err := s.smtp.Close(); err != nil && !errors.Is(err, smtp.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	err := s.smtp.Close()
+	if s.listener == nil {
 		return err
 	}
-	return nil
+	// The library closes the listeners that it knows of, and it may not have come
+	// to know this one yet.
+	if again := s.listener.Close(); !errors.Is(again, net.ErrClosed) {
+		err = errors.Join(err, again)
+	}
+	return err
 }
 
 // errorLog takes the library's messages over into ours. What they say about

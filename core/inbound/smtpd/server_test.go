@@ -171,3 +171,21 @@ func TestCloseEndsIdleConnections(t *testing.T) {
 		t.Errorf("second Close: %v", err)
 	}
 }
+
+func TestServeAfterCloseReturns(t *testing.T) {
+	t.Parallel()
+	s := smtpd.New(smtpd.Config{Log: slog.New(slog.DiscardHandler)})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Serve(l); err != nil {
+		t.Errorf("Serve: %v, want nil", err)
+	}
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("the listener is still open (%v)", err)
+	}
+}

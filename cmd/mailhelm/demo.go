@@ -1,0 +1,81 @@
+package main
+
+import (
+	"runtime/debug"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+)
+
+type demoCommand struct {
+	Data     string `help:"Folder for everything the demo keeps." default:"./mailhelm-data" placeholder:"DIR"`
+	Port     int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, in place of 8080 to 8083, 2525 and 9090." placeholder:"N"`
+	JSON     bool   `help:"Print addresses and credentials as one JSON object, when everything answers."`
+	LogLevel string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
+}
+
+// Help is shown below the summary.
+func (demoCommand) Help() string {
+	return `Starts the whole service on the loopback, on SQLite and a simulated sending account that sends nothing, with an invented organization of 500 contacts. It prints credentials and commands to paste. A second start with the same folder finds everything as it was; removing the folder starts over.
+
+Examples:
+
+    mailhelm demo
+    mailhelm demo --data /tmp/demo --port 18080
+    mailhelm demo --json`
+}
+
+// Run serves the demo until a signal.
+func (c *demoCommand) Run(p *program) error {
+	log, err := p.logger(c.LogLevel)
+	if err != nil {
+		return err
+	}
+	cfg := host.Config{DataDir: c.Data, Role: host.All, Listen: host.DefaultListen(), Log: log, Build: build()}
+	if c.Port > 0 {
+		cfg.Listen = host.PortRow(c.Port)
+	}
+	h, err := host.Start(p.ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := c.show(p, h); err != nil {
+		return stopNow(h, err)
+	}
+	// Filling the database and hashing a password take memory that serving does not.
+	debug.FreeOSMemory()
+	return runUntilSignal(p.ctx, h, log)
+}
+
+func (c *demoCommand) show(p *program, h *host.Host) error {
+	credentials, err := demo.Seeder{DB: h.DB(), Account: h.Account(), Audience: h.Audience(), Clock: h.Clock()}.Ensure(p.ctx, c.Data)
+	if err != nil {
+		return err
+	}
+	if err := h.Probe(p.ctx); err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(newDemoJSON(h.Addresses(), credentials))
+	}
+	return p.printDemo(h.Addresses(), credentials, c.Data)
+}
+
+// demoJSON is the answer of --json. Its members are a contract with scripts.
+type demoJSON struct {
+	BaseURL  string `json:"base_url"`
+	AuthURL  string `json:"auth_url"`
+	AppURL   string `json:"app_url"`
+	MCPURL   string `json:"mcp_url"`
+	FetchURL string `json:"fetch_url"`
+	SMTPAddr string `json:"smtp_addr"`
+	AdminURL string `json:"admin_url"`
+	demo.Credentials
+}
+
+func newDemoJSON(a host.Addresses, c demo.Credentials) demoJSON {
+	return demoJSON{
+		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,
+		SMTPAddr: a.SMTP, AdminURL: a.Admin, Credentials: c,
+	}
+}

@@ -1,0 +1,36 @@
+package demo
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// account sets up the simulated sending account: out of the sandbox, a channel
+// for each kind of mail, one identity still waiting for its DNS records.
+func (s Seeder) account(ctx context.Context, orgID string, people []person) error {
+	contacts := make([]sending.Contact, len(people))
+	for i, p := range people {
+		contacts[i] = p.consent()
+	}
+	return s.Account.Seed(ctx, orgID, simulator.Setup{
+		Account: &sending.Overview{
+			Region: "eu-central-1", SendingEnabled: true,
+			Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 1_284,
+		},
+		Identities: []sending.Identity{
+			{Identity: "example.com", Verification: sending.Success},
+			{Identity: "news@example.org", Verification: sending.Success},
+			{Identity: "example.net", Verification: sending.Pending},
+		},
+		ConfigurationSets: []sending.ConfigurationSet{
+			{Name: "default", SuppressionPolicy: []string{"BOUNCE"}},
+			{Name: "transactional", SuppressionPolicy: []string{"BOUNCE"}},
+			{Name: "marketing", TrackingDomain: "click.example.com", SuppressionPolicy: []string{"BOUNCE", "COMPLAINT"}},
+			{Name: "onboarding", SuppressionPolicy: []string{"BOUNCE"}},
+		},
+		List:     &sending.ContactList{Name: "fernhill", Description: "Everybody who buys from or follows the roastery.", Topics: topics},
+		Contacts: contacts,
+	})
+}

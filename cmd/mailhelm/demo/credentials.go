@@ -1,0 +1,86 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// credentialsFile keeps the secrets that the database does not: it holds hashes.
+const credentialsFile = "demo.json"
+
+// Credentials open the demo organization.
+type Credentials struct {
+	OrgID            string `json:"org_id"`
+	ClientID         string `json:"client_id"`
+	ClientSecret     string `json:"client_secret"`
+	TestClientID     string `json:"test_client_id"`
+	TestClientSecret string `json:"test_client_secret"`
+	APIKey           string `json:"api_key"`
+	TestAPIKey       string `json:"test_api_key"`
+	UserEmail        string `json:"user_email"`
+	UserPassword     string `json:"user_password"`
+}
+
+// create makes a client and a key for each environment, with every scope.
+func (c *Credentials) create(ctx context.Context, a admin.Admin) error {
+	for _, one := range []struct {
+		env                   core.Environment
+		clientID, secret, key *string
+	}{
+		{core.Live, &c.ClientID, &c.ClientSecret, &c.APIKey},
+		{core.Test, &c.TestClientID, &c.TestClientSecret, &c.TestAPIKey},
+	} {
+		g := admin.Grant{OrgID: c.OrgID, Name: "Demo " + string(one.env), Environment: one.env, Scopes: core.AllScopes()}
+		client, secret, err := a.CreateClient(ctx, g)
+		if err != nil {
+			return err
+		}
+		*one.clientID, *one.secret = client.ClientID, secret
+		if _, *one.key, err = a.CreateAPIKey(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write replaces the file whole, readable by its owner alone.
+func (c Credentials) write(path string) error {
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".demo-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) //nolint:errcheck // gone after the rename
+	_, err = temp.Write(append(text, '\n'))
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temp.Name(), path)
+}
+
+// readCredentials reads what write wrote for the organization with this id.
+func readCredentials(path, orgID string) (Credentials, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Credentials{}, fmt.Errorf("%s is missing, and the database holds only hashes of the demo's secrets: put the file back, or remove the folder %s to start over", path, filepath.Dir(path))
+	}
+	if err != nil {
+		return Credentials{}, err
+	}
+	var c Credentials
+	if err := json.Unmarshal(text, &c); err != nil || c.OrgID != orgID {
+		return Credentials{}, fmt.Errorf("%s does not belong to the database beside it: put the right file back, or remove the folder %s to start over", path, filepath.Dir(path))
+	}
+	return c, nil
+}

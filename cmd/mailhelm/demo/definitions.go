@@ -1,0 +1,60 @@
+package demo
+
+import (
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// The lists by key.
+const (
+	newsletterList = "newsletter"
+	wholesaleList  = "wholesale-partners"
+	tastingList    = "tasting-club"
+	testersList    = "app-testers"
+)
+
+var plans = []string{"none", "monthly", "quarterly", "yearly"}
+
+// attributes is the registry, with every type in it.
+func attributes(now time.Time) []audience.Attribute {
+	all := []audience.Attribute{
+		{Name: "first_name", Type: audience.StringAttribute, Description: "Given name."},
+		{Name: "last_name", Type: audience.StringAttribute, Description: "Family name."},
+		{Name: "city", Type: audience.StringAttribute, Description: "City of the delivery address."},
+		{Name: "subscription", Type: audience.EnumAttribute, EnumValues: plans, Description: "Coffee subscription, by how it is paid."},
+		{Name: "orders", Type: audience.NumberAttribute, Description: "Orders so far."},
+		{Name: "spent_eur", Type: audience.NumberAttribute, Description: "Money spent so far, in euro."},
+		{Name: "wholesale", Type: audience.BoolAttribute, Description: "Buys for a shop or an office."},
+		{Name: "last_order_at", Type: audience.DatetimeAttribute, Description: "When the last order was placed."},
+	}
+	for i := range all {
+		all[i].ID, all[i].Origin = core.NewID(), audience.Managed
+		all[i].CreatedAt, all[i].UpdatedAt = now, now
+	}
+	return all
+}
+
+func lists(now time.Time) []audience.List {
+	all := []audience.List{
+		{Key: newsletterList, Name: "Newsletter", Description: "Signed up on the website.", Source: "ui"},
+		{Key: wholesaleList, Name: "Wholesale partners", Description: "Cafés, shops and offices.", Source: "import"},
+		{Key: tastingList, Name: "Tasting club", Description: "Invited to the monthly tasting.", Source: "ui"},
+		{Key: testersList, Name: "App testers", Description: "Try the ordering app before the others.", Source: "api"},
+	}
+	for i := range all {
+		all[i].ID, all[i].Origin, all[i].Status = core.NewID(), audience.Managed, "active"
+		all[i].CreatedAt, all[i].UpdatedAt = now, now
+	}
+	return all
+}
+
+var topics = []sending.Topic{
+	{Name: "product-news", DisplayName: "New coffees", Description: "What is new in the shop.", Default: sending.OptIn},
+	{Name: "brewing-tips", DisplayName: "Brewing tips", Description: "Recipes and how-tos, twice a month.", Default: sending.OptIn},
+	{Name: "offers", DisplayName: "Offers", Description: "Discounts and last bags.", Default: sending.OptOut},
+	{Name: "events", DisplayName: "Tastings and events", Description: "What happens in the roastery.", Default: sending.OptOut},
+	{Name: "order-updates", DisplayName: "Order updates", Description: "Where an order is.", Default: sending.OptIn},
+}

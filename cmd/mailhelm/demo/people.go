@@ -1,0 +1,132 @@
+package demo
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// PeopleCount is how many contacts the demo has.
+const PeopleCount = 500
+
+// FirstEmail is the address of the first contact, for examples.
+const FirstEmail = "ada.almeida@example.com"
+
+var (
+	givenNames = strings.Fields(`Ada Bruno Chiara Dmitri Elif Farid Greta Hiro Ines Jonas Katya Liam Mei Nils Olga
+		Pavel Quinn Rosa Samir Tove Ulla Viktor Wanda Ximena Yara Zoltan Amara Björn Carmen Désirée`)
+	familyNames = strings.Fields(`Almeida Berg Castellano Dubois Eriksen Fischer García Haddad Ivanova Jansen
+		Kowalski Lindqvist Moreau Novák O'Connor Petrov Quist Rossi Schäfer Tanaka Ueda Vasquez Weber Xu Yılmaz Zielinski`)
+	cities  = strings.Fields("Berlin Lisboa København Wien Kraków Gent Torino Malmö Utrecht Zürich")
+	domains = []string{"example.com", "example.org", "example.net"}
+)
+
+// person is a contact and what stands beside it.
+type person struct {
+	audience.Contact
+	lists []string
+}
+
+// everybody makes the people. The source of chance is fixed, so that they are
+// the same each time; their dates are counted back from now.
+func everybody(now time.Time) []person {
+	chance := rand.New(rand.NewPCG(2606, 500)) //nolint:gosec // repeatable on purpose
+	people := make([]person, PeopleCount)
+	for i := range people {
+		people[i] = somebody(i, now, chance)
+	}
+	return people
+}
+
+func somebody(i int, now time.Time, chance *rand.Rand) person {
+	// With 30 and 26 names the pairs repeat after 390 people, so the second round
+	// is shifted by one.
+	given, family := givenNames[i%len(givenNames)], familyNames[(i+i/390)%len(familyNames)]
+	joined := now.Add(-time.Duration(chance.Int64N(int64(720 * 24 * time.Hour)))).Truncate(time.Second)
+	p := person{Contact: audience.Contact{
+		ID: core.NewID(), Status: audience.Active,
+		Email:          fmt.Sprintf("%s.%s@%s", plainLetters(given), plainLetters(family), domains[i%len(domains)]),
+		Attributes:     customer(given, family, joined, now, chance),
+		UnsubscribeAll: i%37 == 36,
+		CreatedAt:      joined, UpdatedAt: joined,
+	}}
+	// People from the website have no customer number.
+	if i%5 != 4 {
+		id := fmt.Sprintf("customer-%d", 1001+i)
+		p.ExternalID = &id
+	}
+	p.choose(chance)
+	p.join(chance)
+	return p
+}
+
+// customer is the attributes. Who never ordered has no last order, so that
+// something is missing now and then, as in real data.
+func customer(given, family string, joined, now time.Time, chance *rand.Rand) map[string]any {
+	orders := int(chance.ExpFloat64() * 6)
+	attributes := map[string]any{
+		"first_name":   given,
+		"last_name":    family,
+		"city":         cities[chance.IntN(len(cities))],
+		"subscription": plans[min(chance.IntN(8)/2, chance.IntN(len(plans)))],
+		"orders":       float64(orders),
+		"spent_eur":    float64(orders*1150+chance.IntN(900)) / 100 * float64(min(orders, 1)),
+		"wholesale":    orders > 20,
+	}
+	if orders > 0 {
+		since := now.Sub(joined)
+		last := joined.Add(time.Duration(chance.Float64() * float64(since))).Truncate(time.Second)
+		attributes["last_order_at"] = last.Format(time.RFC3339)
+	}
+	return attributes
+}
+
+// choose makes explicit choices about some topics; the rest follow the defaults.
+func (p *person) choose(chance *rand.Rand) {
+	for _, t := range topics {
+		choice := sending.OptIn
+		if t.Default == sending.OptIn {
+			choice = sending.OptOut
+		}
+		if chance.IntN(5) == 0 {
+			p.TopicPreferences = append(p.TopicPreferences, audience.TopicPreference{Topic: t.Name, SubscriptionStatus: choice})
+		}
+	}
+}
+
+func (p *person) join(chance *rand.Rand) {
+	if chance.IntN(3) > 0 {
+		p.lists = append(p.lists, newsletterList)
+	}
+	if p.Attributes["wholesale"] == true {
+		p.lists = append(p.lists, wholesaleList)
+	}
+	if chance.IntN(6) == 0 {
+		p.lists = append(p.lists, tastingList)
+	}
+	if chance.IntN(20) == 0 {
+		p.lists = append(p.lists, testersList)
+	}
+}
+
+// consent is the person as the sending account knows him.
+func (p person) consent() sending.Contact {
+	c := sending.Contact{
+		Email: p.Email, UnsubscribeAll: p.UnsubscribeAll, UpdatedAt: p.UpdatedAt,
+		Preferences: map[string]sending.Subscription{},
+	}
+	for _, choice := range p.TopicPreferences {
+		c.Preferences[choice.Topic] = choice.SubscriptionStatus
+	}
+	return c
+}
+
+var withoutMarks = strings.NewReplacer("ö", "o", "é", "e", "í", "i", "á", "a", "ä", "a", "ı", "i", "'", "")
+
+// plainLetters is a name as people write it in an address.
+func plainLetters(name string) string { return withoutMarks.Replace(strings.ToLower(name)) }

@@ -1,0 +1,120 @@
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"path/filepath"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// Slug is the URL-safe name of the demo organization.
+const Slug = "fernhill-coffee"
+
+const (
+	orgName   = "Fernhill Coffee"
+	userName  = "Robin Fern"
+	userEmail = "robin@example.com"
+)
+
+// Seeder is what the data goes into.
+type Seeder struct {
+	DB       *storage.DB
+	Account  *simulator.Simulator
+	Audience *audience.Audience
+	Clock    core.Clock
+}
+
+// Ensure makes the demo organization in an installation that lacks it, and gives
+// the credentials of the one that is there. dir is where they are remembered.
+func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
+	path := filepath.Join(dir, credentialsFile)
+	org, err := s.DB.Access().OrgBySlug(ctx, Slug)
+	if err == nil {
+		return readCredentials(path, org.ID)
+	}
+	if core.AsError(err).Code != core.CodeNotFound {
+		return Credentials{}, err
+	}
+	return s.Seed(ctx, path)
+}
+
+// Seed makes the organization, and remembers its credentials in the file at path.
+func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
+	var c Credentials
+	// The file is written before the commit: a crash in between leaves a file
+	// without an organization, which the next start replaces. The other way
+	// round the secrets would be lost.
+	err := s.DB.InTx(ctx, func(ctx context.Context) error {
+		var err error
+		if c, err = s.seed(ctx); err != nil {
+			return err
+		}
+		return c.write(path)
+	})
+	if err != nil {
+		return Credentials{}, fmt.Errorf("demo data: %w", err)
+	}
+	if _, err := s.Audience.Sync(ctx, c.OrgID); err != nil {
+		return Credentials{}, fmt.Errorf("first contact-list sync: %w", err)
+	}
+	return c, nil
+}
+
+func (s Seeder) seed(ctx context.Context) (Credentials, error) {
+	a := admin.Admin{Store: s.DB.Access(), Tx: s.DB, Clock: s.Clock}
+	org, err := a.CreateOrg(ctx, core.Org{Name: orgName, Slug: Slug, Tier: "demo", RetentionDays: 365})
+	if err != nil {
+		return Credentials{}, err
+	}
+	c := Credentials{OrgID: org.ID, UserEmail: userEmail, UserPassword: rand.Text()}
+	if _, err := a.CreateOwner(ctx, org.ID, c.UserEmail, userName, c.UserPassword); err != nil {
+		return Credentials{}, err
+	}
+	if err := c.create(ctx, a); err != nil {
+		return Credentials{}, err
+	}
+	people := everybody(s.Clock())
+	if err := s.account(ctx, org.ID, people); err != nil {
+		return Credentials{}, err
+	}
+	return c, s.mirror(ctx, org.ID, people)
+}
+
+// mirror stores the registry, the lists and the people on them.
+func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error {
+	store, now := s.DB.Audience(), s.Clock()
+	for _, attribute := range attributes(now) {
+		if err := store.InsertAttribute(ctx, orgID, attribute); err != nil {
+			return err
+		}
+	}
+	ids := map[string]string{}
+	for _, list := range lists(now) {
+		ids[list.Key] = list.ID
+		if err := store.InsertList(ctx, orgID, list); err != nil {
+			return err
+		}
+	}
+	for _, p := range people {
+		if err := store.InsertContact(ctx, orgID, p.Contact); err != nil {
+			return fmt.Errorf("contact %s: %w", p.ID, err)
+		}
+		var on []string
+		for _, key := range p.lists {
+			on = append(on, ids[key])
+		}
+		if len(on) == 0 {
+			continue
+		}
+		if _, _, err := store.ReplaceMembership(ctx, orgID, p.ID, on, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestDemoPrintsExactlyItsMembersWhenEverythingAnswers(t *testing.T) {
+	t.Parallel()
+	_, got := launchDemo(t, filepath.Join(t.TempDir(), "data"))
+	var names []string
+	for name, value := range got {
+		names = append(names, name)
+		if value == "" {
+			t.Errorf("%s is empty", name)
+		}
+	}
+	slices.Sort(names)
+	want := strings.Fields(`admin_url api_key app_url auth_url base_url client_id client_secret fetch_url mcp_url org_id
+		smtp_addr test_api_key test_client_id test_client_secret user_email user_password`)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	for name, address := range map[string]string{
+		"API":         got["base_url"] + "/v1/_health",
+		"auth":        got["auth_url"] + "/.well-known/oauth-authorization-server",
+		"app":         got["app_url"] + "/docs",
+		"agents":      got["mcp_url"] + "/mcp/_health",
+		"fetch":       got["fetch_url"] + "/_health",
+		"readiness":   got["admin_url"] + "/readyz",
+		"metrics":     got["admin_url"] + "/metrics",
+		"error page":  got["app_url"] + "/docs/api/errors/invalid_key",
+		"own OpenAPI": got["base_url"] + "/openapi.json",
+	} {
+		if a := request(t, http.MethodGet, address, "", ""); a.status != http.StatusOK {
+			t.Errorf("%s: %s answers %d", name, address, a.status)
+		}
+	}
+}
+
+func TestDemoDataIsWhatItSays(t *testing.T) {
+	t.Parallel()
+	_, d := launchDemo(t, filepath.Join(t.TempDir(), "data"))
+	for path, want := range map[string]int{"topics": 5, "lists": 4, "attributes": 8} {
+		if got := len(pages(t, d, "/v1/"+path)); got != want {
+			t.Errorf("%d %s, want %d", got, path, want)
+		}
+	}
+	contacts := pages(t, d, "/v1/contacts?limit=100")
+	if len(contacts) != 500 {
+		t.Errorf("%d contacts, want 500", len(contacts))
+	}
+	for _, key := range []string{"api_key", "test_api_key"} {
+		if a := request(t, http.MethodGet, d["base_url"]+"/v1/account", d[key], ""); a.status != http.StatusOK {
+			t.Errorf("%s: account answers %d %s", key, a.status, a.body)
+		}
+	}
+}
+
+// pages follows the cursors of a list to its end.
+func pages(t *testing.T, d printed, path string) []json.RawMessage {
+	t.Helper()
+	var all []json.RawMessage
+	cursor, separator := "", "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	for {
+		address := d["base_url"] + path
+		if cursor != "" {
+			address += separator + "cursor=" + cursor
+		}
+		a := request(t, http.MethodGet, address, d["api_key"], "")
+		var page struct {
+			Data       []json.RawMessage `json:"data"`
+			Pagination struct {
+				NextCursor *string `json:"next_cursor"`
+			} `json:"pagination"`
+			NextCursor *string `json:"next_cursor"`
+		}
+		if err := json.Unmarshal([]byte(a.body), &page); err != nil || a.status != http.StatusOK {
+			t.Fatalf("%s: %d %v: %.300s", address, a.status, err, a.body)
+		}
+		all = append(all, page.Data...)
+		next := page.Pagination.NextCursor
+		if next == nil {
+			next = page.NextCursor
+		}
+		if next == nil || *next == "" {
+			return all
+		}
+		cursor = *next
+	}
+}
+
+func TestSecondStartFindsEverything(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	first, before := launchDemo(t, dir)
+	created := request(t, http.MethodPost, before["base_url"]+"/v1/contacts", before["api_key"], `{"email":"kept@example.com"}`)
+	if created.status != http.StatusCreated {
+		t.Fatalf("create: %d %s", created.status, created.body)
+	}
+	first.exit()
+
+	_, after := launchDemo(t, dir)
+	for _, name := range []string{"org_id", "client_id", "client_secret", "test_client_id", "test_client_secret", "api_key", "test_api_key", "user_email", "user_password"} {
+		if before[name] != after[name] {
+			t.Errorf("%s changed", name)
+		}
+	}
+	if a := request(t, http.MethodGet, after["base_url"]+"/v1/contacts/kept@example.com", after["api_key"], ""); a.status != http.StatusOK {
+		t.Errorf("the contact of the first run: %d %s", a.status, a.body)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "demo.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("credentials file: %v %v, want mode 0600", info, err)
+	}
+}
+
+func TestSecretsAreNotInTheDatabase(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	p, d := launchDemo(t, dir)
+	p.exit()
+	content, err := os.ReadFile(filepath.Join(dir, "mailhelm.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"client_secret", "test_client_secret", "api_key", "test_api_key", "user_password"} {
+		if strings.Contains(string(content), d[name]) {
+			t.Errorf("the database holds %s in plain text", name)
+		}
+	}
+	if !strings.Contains(string(content), d["client_id"]) {
+		t.Error("the database does not hold the client id either: this test looks in the wrong place")
+	}
+}
+
+func TestPrintedCommandsWorkWhenPasted(t *testing.T) {
+	t.Parallel()
+	p := launch(t, nil, "demo", "--data", filepath.Join(t.TempDir(), "data"), "--port", strconv.Itoa(sixPorts(t)))
+	text := readUntil(t, p, "Ctrl-C stops the demo.")
+	blocks := strings.Split(text, "\n\n")
+	var commands []string
+	var configuration string
+	for _, b := range blocks {
+		switch b = strings.TrimSpace(b); {
+		case strings.HasPrefix(b, "export ") || strings.HasPrefix(b, "curl "):
+			commands = append(commands, b)
+		case strings.HasPrefix(b, "{"):
+			configuration = b
+		}
+	}
+	if len(commands) != 3 {
+		t.Fatalf("%d commands are printed, want 3:\n%s", len(commands), text)
+	}
+	// All three in one shell, as they would be pasted one after the other.
+	shell := exec.Command("sh", "-ec", commands[0]+"\n"+commands[1]+"\necho\n"+commands[2])
+	shell.Env = append(os.Environ(), "PATH="+curlPath(t))
+	output, err := shell.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	listed, called, found := strings.Cut(strings.TrimSpace(string(output)), "\n")
+	if !found || !json.Valid([]byte(listed)) || !strings.Contains(listed, `"name":"contacts_lookup"`) {
+		t.Errorf("the list of tools is %.500s", listed)
+	}
+	if !json.Valid([]byte(called)) || !strings.Contains(called, "ada.almeida@example.com") || strings.Contains(called, `"isError":true`) {
+		t.Errorf("the call answers %.500s", called)
+	}
+	var block struct {
+		Servers map[string]struct{ URL string } `json:"mcpServers"`
+	}
+	if err := json.Unmarshal([]byte(configuration), &block); err != nil || !strings.HasSuffix(block.Servers["mailhelm"].URL, "/mcp") {
+		t.Errorf("the client configuration is not usable (%v):\n%s", err, configuration)
+	}
+}
+
+func readUntil(t *testing.T, p *process, last string) string {
+	t.Helper()
+	var text strings.Builder
+	for !strings.Contains(text.String(), last) {
+		line, err := p.stdout.ReadString('\n')
+		text.WriteString(line)
+		if err != nil {
+			t.Fatalf("%v after:\n%s\n%s", err, text.String(), p.stderr)
+		}
+	}
+	return text.String()
+}
+
+func TestLostCredentialsFileIsSaid(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	p, _ := launchDemo(t, dir)
+	p.exit()
+	if err := os.Remove(filepath.Join(dir, "demo.json")); err != nil {
+		t.Fatal(err)
+	}
+	again := launch(t, nil, "demo", "--data", dir, "--port", strconv.Itoa(sixPorts(t)))
+	if !again.waits() || again.cmd.ProcessState.ExitCode() != exitFailure {
+		t.Fatalf("it started without its credentials:\n%s", again.stderr)
+	}
+	if !strings.Contains(again.stderr.String(), "demo.json is missing") {
+		t.Errorf("standard error does not name the file:\n%s", again.stderr)
+	}
+}

@@ -1,0 +1,123 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// database looks at the database and at what can only be judged with it: the
+// sealed keys, the sending account of each organization, the clock.
+func (e *examination) database(ctx context.Context) {
+	const name = "database"
+	if e.cfg.DatabaseURL == "" {
+		// Opening would make the file.
+		path := e.cfg.DatabaseFile()
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			e.add(name, OK, path+" does not exist yet; the first start makes it", "")
+			e.clock(time.Time{})
+			return
+		}
+	}
+	db, err := storage.Open(ctx, e.cfg.Storage())
+	if err != nil {
+		e.add(name, Fail, err.Error(), "Check --database-url and --data, and that the server accepts connections from here.")
+		return
+	}
+	defer db.Close() //nolint:errcheck // nothing was written
+	missing, err := host.MissingMigrations(ctx, db)
+	switch {
+	case err != nil:
+		e.add(name, Fail, "the migrations cannot be read: "+err.Error(), "")
+	case missing > 0 && e.cfg.NoMigrate:
+		e.add(name, Fail, fmt.Sprintf("%s answers and lacks %d migrations", db.Engine(), missing), "Run 'mailhelm migrate up', or leave --no-migrate out.")
+	case missing > 0:
+		e.add(name, Warn, fmt.Sprintf("%s answers and lacks %d migrations", db.Engine(), missing), "The next start applies them; 'mailhelm migrate up' does so now.")
+	default:
+		e.add(name, OK, db.Engine()+" answers, its schema is up to date", "")
+		e.contents(ctx, db)
+	}
+}
+
+func (e *examination) contents(ctx context.Context, db *storage.DB) {
+	keys, err := db.Access().SigningKeys(ctx)
+	if err != nil {
+		e.add("signing keys", Fail, err.Error(), "")
+		return
+	}
+	if len(keys) == 0 {
+		e.clock(time.Time{})
+	} else {
+		e.signingKeys(ctx, db)
+		e.clock(keys[0].CreatedAt)
+	}
+	e.sendingAccounts(ctx, db)
+}
+
+// signingKeys opens the stored keys with the master key. It is called when there
+// are some, so none is made.
+func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
+	master, err := e.cfg.OpenMasterKey()
+	if err != nil {
+		return // reported with the master key
+	}
+	if _, err := access.NewSigningKeys(ctx, db.Access(), master, e.cfg.Clock); err != nil {
+		e.add("signing keys", Fail, err.Error(), "Give the master key that this database was set up with; it belongs to the same backup.")
+		return
+	}
+	e.add("signing keys", OK, "open with the master key", "")
+}
+
+// sendingAccounts asks each organization's account for its state.
+func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
+	const name = "sending account"
+	path := e.cfg.AccountFile()
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		e.add(name, OK, path+" does not exist yet; the first start makes it", "")
+		return
+	}
+	account, err := simulator.Open(path, simulator.Options{Clock: e.cfg.Clock})
+	if err != nil {
+		e.add(name, Fail, err.Error(), "")
+		return
+	}
+	defer account.Close() //nolint:errcheck // nothing was written
+	orgs, err := db.Access().OrgIDs(ctx)
+	if err != nil {
+		e.add(name, Fail, err.Error(), "")
+		return
+	}
+	for _, org := range orgs {
+		if _, err := account.Overview(ctx, org); err != nil {
+			e.add(name, Warn, fmt.Sprintf("organization %s: %v", org, err), "Its contact writes answer 503 until the account is set up.")
+			return
+		}
+	}
+	e.add(name, OK, fmt.Sprintf("simulated; answers for %d organizations", len(orgs)), "")
+}
+
+// programDate is before this program was written: no clock that is right shows it.
+var programDate = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// clock compares with the newest thing that is known to have happened. A clock
+// that is behind makes tokens that are not valid yet.
+func (e *examination) clock(newest time.Time) {
+	now := e.cfg.Clock()
+	known := programDate
+	if newest.After(known) {
+		known = newest
+	}
+	if now.Before(known) {
+		e.add("clock", Fail, fmt.Sprintf("this machine says %s, which is before %s", now.Format(time.RFC3339), known.Format(time.RFC3339)), "Set the clock; run NTP.")
+		return
+	}
+	e.add("clock", OK, now.Format(time.RFC3339), "")
+}

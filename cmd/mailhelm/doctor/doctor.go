@@ -1,0 +1,82 @@
+// Package doctor examines a configuration: whether a server started with it
+// would work, and what to do if not. It changes nothing: no file is made, no
+// migration run, no key created.
+//
+// One file per part that is examined. What a server needs is package host's
+// knowledge; doctor asks there.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Status is the outcome of a check.
+type Status string
+
+// The outcomes. A server does not start, or is not safe, with a Fail; a Warn is
+// worth a look.
+const (
+	OK   Status = "ok"
+	Warn Status = "warn"
+	Fail Status = "fail"
+)
+
+// Check is what was found out about one part.
+type Check struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Detail string `json:"detail"`
+	// Next is what to do; empty when there is nothing to do.
+	Next string `json:"next,omitempty"`
+}
+
+// Report is all checks and the worst of their outcomes.
+type Report struct {
+	Status Status  `json:"status"`
+	Checks []Check `json:"checks"`
+}
+
+const checkTimeout = 10 * time.Second
+
+// Examine checks a configuration. file is the configuration file, "" for none.
+func Examine(ctx context.Context, cfg host.Config, file string) Report {
+	if cfg.Clock == nil {
+		cfg.Clock = core.SystemClock
+	}
+	e := &examination{cfg: cfg, report: Report{Status: OK}}
+	e.settings()
+	e.configurationFile(file)
+	e.publicURLs()
+	e.dataFolder()
+	for _, examine := range []func(context.Context){e.database, e.ports} {
+		bounded, cancel := context.WithTimeout(ctx, checkTimeout)
+		examine(bounded)
+		cancel()
+	}
+	return e.report
+}
+
+type examination struct {
+	cfg    host.Config
+	report Report
+}
+
+func (e *examination) add(name string, status Status, detail, next string) {
+	e.report.Checks = append(e.report.Checks, Check{Name: name, Status: status, Detail: detail, Next: next})
+	if status == Fail || status == Warn && e.report.Status == OK {
+		e.report.Status = status
+	}
+}
+
+func (e *examination) settings() {
+	if err := e.cfg.Check(); err != nil {
+		e.add("settings", Fail, err.Error(), "Correct it where 'mailhelm config' says the value comes from.")
+		return
+	}
+	e.add("settings", OK, fmt.Sprintf("role %s", e.cfg.Role), "")
+}

@@ -1,0 +1,205 @@
+package doctor_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// fresh is a configuration that nothing is wrong with, on ports that are free.
+func fresh(t *testing.T) host.Config {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return host.Config{DataDir: dir, Role: host.All, Listen: host.AnyPorts(), Log: slog.New(slog.DiscardHandler), Public: host.Public{
+		API: "https://api.example.com", Auth: "https://auth.example.com", App: "https://app.example.com",
+		MCP: "https://mcp.example.com", Fetch: "https://fetch.example.com",
+	}}
+}
+
+// used is one that a server has run with.
+func used(t *testing.T) host.Config {
+	t.Helper()
+	cfg := fresh(t)
+	h, err := host.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func TestHealthyConfigurations(t *testing.T) {
+	t.Parallel()
+	for name, cfg := range map[string]host.Config{"fresh": fresh(t), "used": used(t)} {
+		if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK {
+			t.Errorf("%s: %s", name, text(r))
+		}
+	}
+	missing := fresh(t)
+	missing.DataDir = filepath.Join(missing.DataDir, "deep", "er")
+	if r := doctor.Examine(t.Context(), missing, ""); r.Status != doctor.OK {
+		t.Errorf("folder to be made: %s", text(r))
+	}
+	if _, err := os.Stat(missing.DataDir); !os.IsNotExist(err) {
+		t.Error("the examination made the folder")
+	}
+}
+
+func text(r doctor.Report) string {
+	var b strings.Builder
+	for _, c := range r.Checks {
+		fmt.Fprintf(&b, "\n%s %s: %s -> %s", c.Status, c.Name, c.Detail, c.Next)
+	}
+	return b.String()
+}
+
+func TestRunningServerIsRecognised(t *testing.T) {
+	t.Parallel()
+	cfg := fresh(t)
+	cfg.Public = host.Public{}
+	h, err := host.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Stop(t.Context()) }) //nolint:errcheck // the test is over
+	a := h.Addresses()
+	bare := func(url string) string {
+		return strings.Replace(strings.TrimPrefix(url, "http://"), "localhost", "127.0.0.1", 1)
+	}
+	cfg.Listen = host.Listen{API: bare(a.API), App: bare(a.Auth), MCP: bare(a.MCP), Fetch: bare(a.Fetch), SMTP: a.SMTP, Admin: bare(a.Admin)}
+	r := doctor.Examine(t.Context(), cfg, "")
+	if r.Status != doctor.OK || !strings.Contains(text(r), "a running Mailhelm listens on") {
+		t.Errorf("%s", text(r))
+	}
+}
+
+func TestBrokenThingsAreFound(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		damage func(t *testing.T, cfg *host.Config)
+		check  string
+		status doctor.Status
+		says   string
+	}{
+		"folder open to others": {func(t *testing.T, cfg *host.Config) { chmod(t, cfg.DataDir, 0o755) }, "data folder", doctor.Warn, "chmod 700"},
+		"folder is a file": {func(t *testing.T, cfg *host.Config) {
+			cfg.DataDir = filepath.Join(cfg.DataDir, "f")
+			write(t, cfg.DataDir, "")
+		}, "data folder", doctor.Fail, "is a file"},
+		"key open to others":      {func(t *testing.T, cfg *host.Config) { chmod(t, cfg.MasterKeyFile(), 0o644) }, "master key", doctor.Fail, "0600"},
+		"key damaged":             {func(t *testing.T, cfg *host.Config) { write(t, cfg.MasterKeyFile(), "zz") }, "master key", doctor.Fail, "hexadecimal"},
+		"key given is no key":     {func(_ *testing.T, cfg *host.Config) { cfg.MasterKey = "short" }, "master key", doctor.Fail, "MAILHELM_MASTER_KEY"},
+		"key of another database": {func(_ *testing.T, cfg *host.Config) { cfg.MasterKey = strings.Repeat("ab", 32) }, "signing keys", doctor.Fail, "master key"},
+		"database damaged": {func(t *testing.T, cfg *host.Config) {
+			write(t, cfg.DatabaseFile(), strings.Repeat("no database", 100))
+		}, "database", doctor.Fail, ""},
+		"database unreachable":         {func(_ *testing.T, cfg *host.Config) { cfg.DatabaseURL = "postgres://u:secret@127.0.0.1:1/x" }, "database", doctor.Fail, "--database-url"},
+		"database URL of another kind": {func(_ *testing.T, cfg *host.Config) { cfg.DatabaseURL = "mysql://u:secret@db/x" }, "database", doctor.Fail, "postgres://"},
+		"migrations missing":           {func(t *testing.T, cfg *host.Config) { empty(t, cfg) }, "database", doctor.Warn, "mailhelm migrate up"},
+		"migrations missing and not to be made": {func(t *testing.T, cfg *host.Config) {
+			empty(t, cfg)
+			cfg.NoMigrate = true
+		}, "database", doctor.Fail, "--no-migrate"},
+		"account damaged":    {func(t *testing.T, cfg *host.Config) { write(t, cfg.AccountFile(), strings.Repeat("x", 4096)) }, "sending account", doctor.Fail, "damaged"},
+		"clock long behind":  {func(_ *testing.T, cfg *host.Config) { cfg.Clock = at(time.Unix(0, 0)) }, "clock", doctor.Fail, "1970"},
+		"clock behind a bit": {func(_ *testing.T, cfg *host.Config) { cfg.Clock = at(core.SystemClock().Add(-time.Hour)) }, "clock", doctor.Fail, "before"},
+		"port taken":         {func(t *testing.T, cfg *host.Config) { cfg.Listen.MCP = taken(t) }, "ports", doctor.Fail, "--mcp-addr"},
+		"no address of ours": {func(_ *testing.T, cfg *host.Config) { cfg.Listen.API = "203.0.113.1:80" }, "ports", doctor.Fail, "--api-addr"},
+		"plain http":         {func(_ *testing.T, cfg *host.Config) { cfg.Public.Auth = "http://auth.example.com" }, "public addresses", doctor.Fail, "https"},
+		"path in an address": {func(_ *testing.T, cfg *host.Config) { cfg.Public.API = "https://api.example.com/v1" }, "settings", doctor.Fail, "--base-url"},
+		"one resource for both": {func(_ *testing.T, cfg *host.Config) {
+			cfg.Public.API, cfg.Public.MCP = "https://x.example.com", "https://x.example.com"
+		}, "settings", doctor.Fail, "--mcp-url"},
+		"fetch host shared": {func(_ *testing.T, cfg *host.Config) {
+			cfg.Public.Fetch, cfg.Public.App = "https://x.example.com", "https://x.example.com"
+		}, "public addresses", doctor.Fail, "strangers"},
+		"local port elsewhere":  {func(_ *testing.T, cfg *host.Config) { cfg.Public.API = "http://localhost:1234" }, "public addresses", doctor.Warn, "1234"},
+		"role without database": {func(_ *testing.T, cfg *host.Config) { cfg.Role = host.Worker }, "settings", doctor.Fail, "--database-url"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if runtime.GOOS == "windows" {
+				return
+			}
+			cfg := used(t)
+			tc.damage(t, &cfg)
+			r := doctor.Examine(t.Context(), cfg, "")
+			found := false
+			for _, c := range r.Checks {
+				found = found || c.Name == tc.check && c.Status == tc.status && strings.Contains(c.Detail+c.Next, tc.says)
+			}
+			if !found || r.Status == doctor.OK {
+				t.Errorf("want %s of %q with %q in%s", tc.status, tc.check, tc.says, text(r))
+			}
+			if strings.Contains(text(r), "secret@") || strings.Contains(text(r), ":secret") {
+				t.Errorf("a password is shown:%s", text(r))
+			}
+		})
+	}
+}
+
+func TestConfigurationFileWithSecretsOpenToOthers(t *testing.T) {
+	t.Parallel()
+	cfg := fresh(t)
+	file := filepath.Join(t.TempDir(), "mailhelm.toml")
+	write(t, file, "")
+	chmod(t, file, 0o644)
+	if r := doctor.Examine(t.Context(), cfg, file); r.Status != doctor.OK {
+		t.Errorf("without secrets:%s", text(r))
+	}
+	cfg.MasterKey = strings.Repeat("ab", 32)
+	if r := doctor.Examine(t.Context(), cfg, file); r.Status != doctor.Warn || !strings.Contains(text(r), "chmod 600 "+file) {
+		t.Errorf("with a secret:%s", text(r))
+	}
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// empty makes the database one without any table.
+func empty(t *testing.T, cfg *host.Config) {
+	t.Helper()
+	for _, suffix := range []string{"-wal", "-shm"} {
+		os.Remove(cfg.DatabaseFile() + suffix) //nolint:errcheck // may not be there
+	}
+	write(t, cfg.DatabaseFile(), "")
+}
+
+func at(now time.Time) core.Clock { return func() time.Time { return now } }
+
+// taken is a port on which something else listens.
+func taken(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() }) //nolint:errcheck // the test is over
+	return l.Addr().String()
+}

@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// configurationFile: it may hold the database's password and the master key.
+func (e *examination) configurationFile(path string) {
+	if path == "" {
+		return
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		e.add("configuration file", Fail, err.Error(), "")
+	case info.Mode().Perm()&0o077 != 0 && (e.cfg.MasterKey != "" || e.cfg.DatabaseURL != ""):
+		e.add("configuration file", Warn, fmt.Sprintf("%s has mode %04o, and may hold secrets", path, info.Mode().Perm()), "chmod 600 "+path)
+	default:
+		e.add("configuration file", OK, path, "")
+	}
+}
+
+// dataFolder looks at the folder, then at the key in it.
+func (e *examination) dataFolder() {
+	dir := e.cfg.DataDir
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.missingFolder()
+	case err != nil:
+		e.add("data folder", Fail, err.Error(), "Make the folder readable for the user that runs mailhelm.")
+	case !info.IsDir():
+		e.add("data folder", Fail, dir+" is a file", "Choose another folder with --data.")
+	case !writable(dir):
+		e.add("data folder", Fail, dir+" cannot be written to", "Give it to the user that runs mailhelm: chown or chmod u+rwx.")
+	case info.Mode().Perm()&0o077 != 0:
+		e.add("data folder", Warn, fmt.Sprintf("%s has mode %04o: others on this machine can look in", dir, info.Mode().Perm()), "chmod 700 "+dir)
+	default:
+		e.add("data folder", OK, dir+", for its owner alone", "")
+	}
+	e.masterKey()
+}
+
+// missingFolder is fine when it can be made at the first start.
+func (e *examination) missingFolder() {
+	parent := filepath.Dir(filepath.Clean(e.cfg.DataDir))
+	for parent != filepath.Dir(parent) {
+		if _, err := os.Stat(parent); err == nil {
+			break
+		}
+		parent = filepath.Dir(parent)
+	}
+	if !writable(parent) {
+		e.add("data folder", Fail, e.cfg.DataDir+" does not exist and cannot be made in "+parent, "Make it, or choose another with --data.")
+		return
+	}
+	e.add("data folder", OK, e.cfg.DataDir+" does not exist yet; the first start makes it", "")
+}
+
+// writable tries: permission bits alone do not tell about mounts and root.
+func writable(dir string) bool {
+	f, err := os.CreateTemp(dir, ".mailhelm-doctor-*")
+	if err != nil {
+		return false
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
+}
+
+func (e *examination) masterKey() {
+	const name = "master key"
+	path := e.cfg.MasterKeyFile()
+	if e.cfg.MasterKey == "" {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			e.add(name, OK, path+" does not exist yet; the first start makes it", "")
+			return
+		}
+	}
+	if _, err := e.cfg.OpenMasterKey(); err != nil {
+		e.add(name, Fail, err.Error(), "Put the right key back: without it nobody's tokens can be signed. It is in the backup of the data folder or in your secret store.")
+		return
+	}
+	where := "from the configuration"
+	if e.cfg.MasterKey == "" {
+		where = path + ", for its owner alone"
+	}
+	e.add(name, OK, where, "")
+}

@@ -1,0 +1,50 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+)
+
+// ports tries to listen on each port, and asks who is there when that fails.
+func (e *examination) ports(ctx context.Context) {
+	var free, ours []string
+	seen := map[string]bool{}
+	for _, p := range e.cfg.Ports() {
+		if seen[p.Addr] {
+			continue
+		}
+		seen[p.Addr] = true
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.Addr)
+		switch {
+		case err == nil:
+			l.Close() //nolint:errcheck // it was opened to see whether it can be
+			free = append(free, p.Addr)
+		case errors.Is(err, syscall.EADDRINUSE) && p.Probe(ctx) == nil:
+			ours = append(ours, p.Addr)
+		default:
+			e.unavailable(p, err)
+		}
+	}
+	if len(ours) > 0 {
+		e.add("ports", OK, "a running Mailhelm listens on "+strings.Join(ours, ", "), "")
+	}
+	if len(free) > 0 {
+		e.add("ports", OK, "free: "+strings.Join(free, ", "), "")
+	}
+}
+
+func (e *examination) unavailable(p host.Port, err error) {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		e.add("ports", Fail, p.Addr+" is taken by another program", "Stop it, or choose another address with "+p.Flag()+".")
+	case errors.Is(err, syscall.EACCES):
+		e.add("ports", Fail, p.Addr+" may not be used by this user", "Choose a port above 1023 with "+p.Flag()+", or allow it: setcap cap_net_bind_service.")
+	default:
+		e.add("ports", Fail, p.Flag()+" "+p.Addr+": "+err.Error(), "Choose an address of this machine, as host:port.")
+	}
+}

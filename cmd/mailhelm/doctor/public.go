@@ -1,0 +1,77 @@
+package doctor
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+)
+
+// publicURLs looks at the addresses together; that each is well-formed is the
+// check of the settings.
+func (e *examination) publicURLs() {
+	const name = "public addresses"
+	if e.cfg.Check() != nil {
+		return
+	}
+	public := e.cfg.Complete()
+	before := len(e.report.Checks)
+	for _, one := range public.URLs() {
+		if unsafe(one.URL) {
+			e.add(name, Fail, fmt.Sprintf("%s %s is not https, so credentials and tokens travel in the clear", one.Flag, one.URL), "Put a TLS proxy in front and give its https address.")
+		}
+	}
+	if public.API == public.MCP {
+		e.add(name, Fail, "the API and the agent endpoint have one address, so their tokens would be interchangeable", "Give --base-url and --mcp-url different hosts or ports.")
+	}
+	e.sharedOrigins(name, public)
+	e.localPorts(name, public)
+	if len(e.report.Checks) == before {
+		e.add(name, OK, "API "+public.API+", agents "+public.MCP+", auth "+public.Auth, "")
+	}
+}
+
+// unsafe: plain http is for this machine alone.
+func unsafe(address string) bool {
+	u, err := url.Parse(address)
+	return err != nil || u.Scheme != "https" && !isLocal(u.Hostname())
+}
+
+func isLocal(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// sharedOrigins: mail that strangers sent is read on the fetch host, so scripts
+// in it must not run in the origin of anything else.
+func (e *examination) sharedOrigins(name string, public host.Public) {
+	for _, other := range public.URLs() {
+		if other.Flag != "--fetch-url" && other.URL == public.Fetch {
+			e.add(name, Fail, "--fetch-url and "+other.Flag+" are both "+public.Fetch+", and the fetch host shows mail that strangers wrote", "Give the fetch host an origin of its own.")
+		}
+	}
+}
+
+// localPorts: an address on this machine leads to a listener here, so its port
+// has to be one.
+func (e *examination) localPorts(name string, public host.Public) {
+	l := e.cfg.Listen
+	for _, one := range []struct{ flag, address, listen string }{
+		{"--base-url", public.API, l.API}, {"--auth-url", public.Auth, l.App},
+		{"--mcp-url", public.MCP, l.MCP}, {"--fetch-url", public.Fetch, l.Fetch},
+	} {
+		u, err := url.Parse(one.address)
+		if err != nil || !isLocal(u.Hostname()) || u.Scheme != "http" {
+			continue
+		}
+		port := u.Port()
+		if port == "" {
+			port = "80"
+		}
+		if _, listens, err := net.SplitHostPort(one.listen); err == nil && listens != port {
+			e.add(name, Warn, fmt.Sprintf("%s is %s, but the service listens on %s", one.flag, one.address, one.listen), "Make the ports agree, unless something forwards between them.")
+		}
+	}
+}

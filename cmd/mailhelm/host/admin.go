@@ -1,0 +1,107 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// newMetrics is a registry of the host's own: several hosts may run in one process.
+func newMetrics() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+const readinessTimeout = 2 * time.Second
+
+// readiness says whether calls should be sent here: the database answers, its
+// schema is this program's, and the host is not about to stop.
+//
+// The sending account does not count. When it is away, reads still work from the
+// mirror and writes say so themselves; to take every instance out of service for
+// it would turn a part of an outage into a whole one.
+type readiness struct {
+	db       *storage.DB
+	log      *slog.Logger
+	draining atomic.Bool
+	// migrated spares a schema that was found current from being read again: it
+	// does not change back under a running program.
+	migrated atomic.Bool
+}
+
+// Checks by name: "ok" or "failed". Why is in the log, not in the answer.
+type checks map[string]string
+
+func (c checks) set(name string, ok bool) bool {
+	c[name] = "ok"
+	if !ok {
+		c[name] = "failed"
+	}
+	return ok
+}
+
+func (r *readiness) check(ctx context.Context) (checks, bool) {
+	ctx, cancel := context.WithTimeout(ctx, readinessTimeout)
+	defer cancel()
+	c := checks{}
+	ready := c.set("accepting", !r.draining.Load())
+	ready = c.set("database", r.answers(ctx)) && ready
+	return c, c.set("migrations", r.current(ctx)) && ready
+}
+
+func (r *readiness) answers(ctx context.Context) bool {
+	err := r.db.Ping(ctx)
+	if err != nil {
+		r.log.WarnContext(ctx, "not ready: the database does not answer", "error", err)
+	}
+	return err == nil
+}
+
+func (r *readiness) current(ctx context.Context) bool {
+	if r.migrated.Load() {
+		return true
+	}
+	missing, err := MissingMigrations(ctx, r.db)
+	if err != nil || missing > 0 {
+		r.log.WarnContext(ctx, "not ready: the schema is not this program's", "missing", missing, "error", err)
+		return false
+	}
+	r.migrated.Store(true)
+	return true
+}
+
+func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
+	c, ready := r.check(req.Context())
+	status, word := http.StatusOK, "ready"
+	if !ready {
+		status, word = http.StatusServiceUnavailable, "not ready"
+	}
+	answer(w, status, map[string]any{"status": word, "checks": c})
+}
+
+// admin is what the admin address serves.
+func admin(metrics *prometheus.Registry, r *readiness) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /readyz", r.serve)
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, map[string]any{"status": "alive"})
+	})
+	return mux
+}
+
+func answer(w http.ResponseWriter, status int, body map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(body) //nolint:errcheck // the client is gone, nobody is left to tell
+}

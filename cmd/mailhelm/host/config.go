@@ -1,0 +1,111 @@
+package host
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Role is the part of the work that a process does.
+type Role string
+
+// The roles. An api process answers calls, a worker process does background
+// jobs and answers nothing but its admin address.
+const (
+	All    Role = "all"
+	API    Role = "api"
+	Worker Role = "worker"
+)
+
+// Config is what a host is made of. Clock and Log may be nil.
+type Config struct {
+	// DataDir holds the SQLite database, the master key and the simulated sending
+	// account. It is made when missing.
+	DataDir string
+	// DatabaseURL is PostgreSQL's; "" means SQLite in DataDir.
+	DatabaseURL string
+	// MaxConns bounds the connections to PostgreSQL; 0 means storage's default.
+	MaxConns int
+	// MasterKey is 64 hexadecimal digits; "" means the file in DataDir.
+	MasterKey string
+	// NoMigrate leaves the schema as it is.
+	NoMigrate bool
+	Role      Role
+	Public    Public
+	Listen    Listen
+	// AllowedOrigins are the browser origins that may call the agent endpoint.
+	AllowedOrigins []string
+	Build          Build
+	Clock          core.Clock
+	Log            *slog.Logger
+}
+
+// Build says which program this is.
+type Build struct{ Version, Commit string }
+
+// Public is the addresses that others know the services by. An empty one
+// follows from where its service listens.
+type Public struct{ API, Auth, App, MCP, Fetch, Docs string }
+
+// Listen is where the services listen, as host:port. The authorization server
+// and the app share one.
+type Listen struct{ API, App, MCP, Fetch, SMTP, Admin string }
+
+// DefaultListen is the loopback only: what is to be reached from elsewhere is
+// said explicitly.
+func DefaultListen() Listen {
+	return Listen{
+		API: loopback(8080), App: loopback(8081), MCP: loopback(8082),
+		Fetch: loopback(8083), SMTP: loopback(2525), Admin: loopback(9090),
+	}
+}
+
+// PortRow is six ports of the loopback in a row, from first.
+func PortRow(first int) Listen {
+	return Listen{
+		API: loopback(first), App: loopback(first + 1), MCP: loopback(first + 2),
+		Fetch: loopback(first + 3), SMTP: loopback(first + 4), Admin: loopback(first + 5),
+	}
+}
+
+// AnyPorts is free ports of the loopback, chosen by the system.
+func AnyPorts() Listen {
+	free := loopback(0)
+	return Listen{API: free, App: free, MCP: free, Fetch: free, SMTP: free, Admin: free}
+}
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// The files in the data folder.
+const (
+	masterKeyFile = "master.key"
+	databaseFile  = "mailhelm.db" // named by storage.Config
+	accountFile   = "sending-account.db"
+)
+
+// MasterKeyFile is where the master key is when it is not configured.
+func (c Config) MasterKeyFile() string { return filepath.Join(c.DataDir, masterKeyFile) }
+
+// AccountFile is where the simulated sending account is.
+func (c Config) AccountFile() string { return filepath.Join(c.DataDir, accountFile) }
+
+// DatabaseFile is where the SQLite database is.
+func (c Config) DatabaseFile() string { return filepath.Join(c.DataDir, databaseFile) }
+
+// Check finds what is wrong with a configuration in itself.
+func (c Config) Check() error {
+	if c.DataDir == "" {
+		return fmt.Errorf("no data folder is configured")
+	}
+	if c.Role != All && c.Role != API && c.Role != Worker {
+		return fmt.Errorf("role %q is none of all, api and worker", c.Role)
+	}
+	if c.Role != All && c.DatabaseURL == "" {
+		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, and jobs left by another would wait for ever", c.Role)
+	}
+	return c.Public.check()
+}

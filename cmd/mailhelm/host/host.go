@@ -1,0 +1,147 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// Host is the running product.
+type Host struct {
+	cfg       Config
+	addresses Addresses
+	stores    *stores
+	audience  *audience.Audience
+	readiness *readiness
+	jobs      *storage.Jobs
+	servers   *servers
+}
+
+// Addresses is where a running host is reached.
+type Addresses struct {
+	Public
+	SMTP  string // host:port
+	Admin string // a URL
+}
+
+// Start brings everything up. It returns when every address answers, and then
+// the host runs until Stop, whatever becomes of ctx.
+func Start(ctx context.Context, cfg Config) (*Host, error) {
+	cfg = withDefaults(cfg)
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	open, err := listen(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{cfg: cfg}
+	if err := h.start(ctx, open); err != nil {
+		return nil, errors.Join(err, open.close())
+	}
+	return h, nil
+}
+
+func withDefaults(cfg Config) Config {
+	cfg.Role = cmp.Or(cfg.Role, All)
+	cfg.Build.Commit = cmp.Or(cfg.Build.Commit, "unknown")
+	if cfg.Clock == nil {
+		cfg.Clock = core.SystemClock
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	return cfg
+}
+
+func (h *Host) start(ctx context.Context, open listeners) error {
+	h.cfg.Listen = open.bound(h.cfg.Listen)
+	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: localURL(h.cfg.Listen.Admin)}
+	if err := h.addresses.check(); err != nil {
+		return err
+	}
+	var err error
+	if h.stores, err = openStores(ctx, h.cfg); err != nil {
+		return err
+	}
+	if err := h.assemble(ctx, open); err != nil {
+		return errors.Join(err, h.stores.close())
+	}
+	return nil
+}
+
+func (h *Host) assemble(ctx context.Context, open listeners) error {
+	metrics := newMetrics()
+	h.audience = newAudience(h.cfg, h.stores)
+	h.readiness = &readiness{db: h.stores.db, log: h.cfg.Log}
+	handlers := map[string]http.Handler{adminService: admin(metrics, h.readiness)}
+	var receiver *smtpd.Server
+	if h.cfg.Role != Worker {
+		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.audience, metrics)
+		if err != nil {
+			return err
+		}
+		for service, handler := range handlersOf(open, sites, h.addresses.Docs) {
+			handlers[service] = handler
+		}
+		receiver = smtpd.New(smtpd.Config{Domain: hostname(h.addresses.App), Log: h.cfg.Log})
+	}
+	if h.cfg.Role != API {
+		var err error
+		if h.jobs, err = startJobs(ctx, h.cfg, h.stores, h.audience); err != nil {
+			return err
+		}
+	}
+	h.servers = serve(open, handlers, receiver, h.cfg.Log)
+	return nil
+}
+
+// hostname is the bare name in a URL.
+func hostname(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "localhost"
+	}
+	return u.Hostname()
+}
+
+// Addresses is where the host is reached.
+func (h *Host) Addresses() Addresses { return h.addresses }
+
+// DB is the open database, for whoever sets up data in this process.
+func (h *Host) DB() *storage.DB { return h.stores.db }
+
+// Account is the simulated sending account.
+func (h *Host) Account() *simulator.Simulator { return h.stores.account }
+
+// Audience is the domain itself, behind no rails: to sync a contact list without
+// waiting for the job.
+func (h *Host) Audience() *audience.Audience { return h.audience }
+
+// Clock is the time as the host sees it.
+func (h *Host) Clock() core.Clock { return h.cfg.Clock }
+
+// Failed gets an error when a listener ends by itself. The host must then be
+// stopped.
+func (h *Host) Failed() <-chan error { return h.servers.failed }
+
+// Stop ends the host: it stops accepting, waits for calls in flight until ctx
+// ends, stops the background jobs likewise, and closes the stores. An error says
+// what was cut off; everything has ended all the same.
+func (h *Host) Stop(ctx context.Context) error {
+	h.readiness.draining.Store(true)
+	failures := []error{h.servers.drain(ctx)}
+	if h.jobs != nil {
+		failures = append(failures, h.jobs.Stop(ctx))
+	}
+	return errors.Join(append(failures, h.servers.close(), h.stores.close())...)
+}

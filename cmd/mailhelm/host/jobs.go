@@ -1,0 +1,20 @@
+package host
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// startJobs runs the background jobs of every domain.
+func startJobs(ctx context.Context, cfg Config, s *stores, people *audience.Audience) (*storage.Jobs, error) {
+	queue, err := storage.NewJobs(s.db, storage.JobsConfig{})
+	if err != nil {
+		return nil, err
+	}
+	storage.AddWorker(queue, people.SyncWorker())
+	storage.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
+	return queue, queue.Start(ctx)
+}

@@ -1,0 +1,104 @@
+package host
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// PublicURL is one public address with the flag that sets it.
+type PublicURL struct {
+	Flag string
+	URL  string
+}
+
+// URLs lists the addresses that are origins, so all but the documentation's.
+func (p Public) URLs() []PublicURL {
+	return []PublicURL{
+		{"--base-url", p.API}, {"--auth-url", p.Auth}, {"--app-url", p.App}, {"--mcp-url", p.MCP}, {"--fetch-url", p.Fetch},
+	}
+}
+
+// check holds the addresses that are given to their form, and the two resource
+// hosts apart: a token names its resource by address, so one address for both
+// would make every token good for both.
+func (p Public) check() error {
+	for _, one := range p.URLs() {
+		if one.URL == "" {
+			continue
+		}
+		if _, err := parseOrigin(one.URL); err != nil {
+			return fmt.Errorf("%s %s: %w", one.Flag, one.URL, err)
+		}
+	}
+	if p.Docs != "" {
+		if _, err := parseWeb(p.Docs); err != nil {
+			return fmt.Errorf("--docs-url %s: %w", p.Docs, err)
+		}
+	}
+	if p.Docs != "" && (p.Docs == p.App || p.Docs == p.Auth) {
+		return fmt.Errorf("--docs-url %s: needs a path of its own below the app's address, such as %s/docs", p.Docs, p.Docs)
+	}
+	if p.API != "" && p.API == p.MCP {
+		return fmt.Errorf("--base-url and --mcp-url are both %s: the API and the agent endpoint need addresses of their own, because access tokens are bound to one of them", p.API)
+	}
+	return nil
+}
+
+// parseOrigin reads a web address that has nothing behind the host.
+func parseOrigin(raw string) (*url.URL, error) {
+	u, err := parseWeb(raw)
+	if err != nil {
+		return nil, err
+	}
+	if u.Path != "" {
+		return nil, fmt.Errorf("must end after the host and port, without a path or slash")
+	}
+	return u, nil
+}
+
+func parseWeb(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return nil, fmt.Errorf("must be a web address such as https://api.example.com")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, fmt.Errorf("must not hold a user, a query or a fragment")
+	case u.Host != strings.ToLower(u.Host):
+		return nil, fmt.Errorf("must be in lower case, because clients compare it byte for byte")
+	}
+	return u, nil
+}
+
+// complete fills in what is empty from where the services listen now.
+func (p Public) complete(l Listen) Public {
+	for _, one := range []struct {
+		into *string
+		addr string
+	}{{&p.API, l.API}, {&p.Auth, l.App}, {&p.MCP, l.MCP}, {&p.Fetch, l.Fetch}} {
+		if *one.into == "" {
+			*one.into = localURL(one.addr)
+		}
+	}
+	if p.App == "" {
+		p.App = p.Auth
+	}
+	if p.Docs == "" {
+		p.Docs = p.App + "/docs"
+	}
+	return p
+}
+
+// Complete is the addresses as they will be when every port is a fixed one.
+func (c Config) Complete() Public { return c.Public.complete(c.Listen) }
+
+// localURL names the machine itself: a service without a public address is for
+// whoever sits there.
+func localURL(addr string) string {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return ""
+	}
+	return "http://" + net.JoinHostPort("localhost", port)
+}

@@ -1,0 +1,126 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// stores is everything that is kept: the database, the sending account and the keys.
+type stores struct {
+	db      *storage.DB
+	account *simulator.Simulator
+	signing *access.SigningKeys
+	confirm []guardrails.ConfirmationKey
+}
+
+// openStores opens what the data folder and the database hold, and makes what is
+// missing.
+func openStores(ctx context.Context, cfg Config) (*stores, error) {
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	master, err := cfg.OpenMasterKey()
+	if err != nil {
+		return nil, err
+	}
+	s := &stores{}
+	if err := s.open(ctx, cfg, master); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// OpenMasterKey reads the configured master key, or that of the data folder,
+// which is made when missing.
+func (c Config) OpenMasterKey() (access.MasterKey, error) {
+	if c.MasterKey != "" {
+		key, err := access.ParseMasterKey(c.MasterKey)
+		if err != nil {
+			return access.MasterKey{}, fmt.Errorf("MAILHELM_MASTER_KEY: %w", err)
+		}
+		return key, nil
+	}
+	return access.LoadMasterKey(c.MasterKeyFile())
+}
+
+func (s *stores) open(ctx context.Context, cfg Config, master access.MasterKey) error {
+	var err error
+	s.db, err = storage.Open(ctx, cfg.Storage())
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.db, cfg.NoMigrate); err != nil {
+		return err
+	}
+	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock}); err != nil {
+		return err
+	}
+	if s.signing, err = access.NewSigningKeys(ctx, s.db.Access(), master, cfg.Clock); err != nil {
+		return err
+	}
+	s.confirm, err = confirmationKeys(master)
+	return err
+}
+
+// Storage is the part of the configuration that says which database.
+func (c Config) Storage() storage.Config {
+	return storage.Config{URL: c.DatabaseURL, Dir: c.DataDir, MaxConns: c.MaxConns, Clock: c.Clock, Logger: c.Log}
+}
+
+// migrate brings the schema up to date, or, when it is told to leave it alone,
+// makes sure that it is.
+func migrate(ctx context.Context, db *storage.DB, leave bool) error {
+	if !leave {
+		return db.Migrate(ctx)
+	}
+	missing, err := MissingMigrations(ctx, db)
+	if err == nil && missing > 0 {
+		err = fmt.Errorf("the database lacks %d of this program's migrations: run 'mailhelm migrate up', or start without --no-migrate", missing)
+	}
+	return err
+}
+
+// MissingMigrations counts the steps of the schema that the database lacks.
+func MissingMigrations(ctx context.Context, db *storage.DB) (int, error) {
+	steps, err := db.MigrationStatus(ctx)
+	if err != nil {
+		return 0, err
+	}
+	missing := 0
+	for _, step := range steps {
+		if !step.Applied {
+			missing++
+		}
+	}
+	return missing, nil
+}
+
+const confirmationKeyBytes = 32
+
+// confirmationKeys are derived, so that all processes over one database agree on
+// them without storing more secrets.
+func confirmationKeys(master access.MasterKey) ([]guardrails.ConfirmationKey, error) {
+	secret, err := master.Derive("mailhelm confirmation 1", confirmationKeyBytes)
+	if err != nil {
+		return nil, fmt.Errorf("confirmation key: %w", err)
+	}
+	return []guardrails.ConfirmationKey{{ID: "1", Secret: secret}}, nil
+}
+
+func (s *stores) close() error {
+	var failures []error
+	if s.account != nil {
+		failures = append(failures, s.account.Close())
+	}
+	if s.db != nil {
+		failures = append(failures, s.db.Close())
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,85 @@
+package host
+
+import (
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/oauth"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/rest/docs"
+	"github.com/mailhelm/mailhelm/rest/pull"
+	"github.com/mailhelm/mailhelm/tools"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// newAudience is the domain that both the surfaces and the jobs work with.
+func newAudience(cfg Config, s *stores) *audience.Audience {
+	return audience.New(audience.Config{
+		Store: s.db.Audience(), Account: s.account, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+	})
+}
+
+// surfaces makes everything that answers HTTP, in front of one row of rails.
+func surfaces(cfg Config, public Public, s *stores, people *audience.Audience, metrics prometheus.Registerer) ([]site, error) {
+	tokens := oauth.Config{
+		Issuer: public.Auth, APIResource: public.API, AgentResource: public.MCP,
+		Store: s.db.Access(), Keys: s.signing, Clock: cfg.Clock, Log: cfg.Log,
+	}
+	issuer, err := oauth.New(tokens)
+	if err != nil {
+		return nil, err
+	}
+	verifier, err := oauth.NewVerifier(tokens)
+	if err != nil {
+		return nil, err
+	}
+	operations := guardrails.New(guardrails.Config{
+		Authenticator: access.NewAuthenticator(s.db.Access(), verifier, cfg.Clock),
+		Transactor:    s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationKeys: s.confirm,
+		Clock: cfg.Clock, Log: cfg.Log, Metrics: metrics,
+	}).Catalogue(catalogue.Operations(catalogue.Domains{
+		Account:  account.New(account.Config{Account: s.account, Clock: cfg.Clock}),
+		Audience: people,
+	}))
+	api, err := rest.New(rest.Config{
+		Catalogue: operations, BaseURL: public.API, AuthURL: public.Auth, DocsURL: public.Docs,
+		Commit: cfg.Build.Commit, Clock: cfg.Clock, Log: cfg.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	agents, err := tools.New(tools.Config{
+		Catalogue: operations, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,
+		AllowedOrigins: cfg.AllowedOrigins, Commit: cfg.Build.Commit, Version: cfg.Build.Version,
+		Clock: cfg.Clock, Log: cfg.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	documentation, err := docs.New(docs.Config{
+		Catalogue: operations, Tools: toolNames(operations), BaseURL: public.API, AuthURL: public.Auth, AppURL: public.App,
+		MCPURL: public.MCP, FetchURL: public.Fetch, DocsURL: public.Docs, Commit: cfg.Build.Commit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	web := []site{
+		{apiService, public.API, api.Handler()},
+		{mcpService, public.MCP, agents.Handler()},
+		{fetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
+	}
+	return append(web, appSites(public, issuer.Handler(), documentation)...), nil
+}
+
+// toolNames are the promised tools that the catalogue can serve.
+func toolNames(operations *guardrails.Catalogue) []string {
+	var names []string
+	for _, entry := range tools.Table() {
+		if _, mounted := operations.Operation(entry.Name); mounted {
+			names = append(names, entry.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// binary is the real program, built once for all tests of this package.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mailhelm-binary-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "mailhelm")
+	output, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, output)
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "curl" {
+		os.Exit(curl(os.Args[1:]))
+	}
+	code := m.Run()
+	if path, err := binary(); err == nil {
+		os.RemoveAll(filepath.Dir(path)) //nolint:errcheck // in the temporary folder
+	}
+	os.Exit(code)
+}
+
+const (
+	startTimeout = 60 * time.Second // a busy machine
+	endTimeout   = 30 * time.Second
+)
+
+// process is the program running.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdout *bufio.Reader
+	stderr *transcript
+	ended  chan struct{}
+	err    error // of Wait, after ended
+}
+
+// launch starts the program. It is ended with the test.
+func launch(t *testing.T, environment []string, args ...string) *process {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, cmd: exec.Command(path, args...), stderr: newTranscript(), ended: make(chan struct{})}
+	p.cmd.Env = append(withoutSettings(os.Environ()), environment...)
+	p.cmd.Dir = t.TempDir()
+	p.cmd.Stderr = p.stderr
+	out, in := io.Pipe()
+	p.cmd.Stdout, p.stdout = in, bufio.NewReader(out)
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		in.Close() //nolint:errcheck // a pipe in memory
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		go io.Copy(io.Discard, p.stdout) //nolint:errcheck // so that nothing blocks on it
+		p.signal(syscall.SIGTERM)
+		if !p.waits() {
+			p.cmd.Process.Kill() //nolint:errcheck // it may have ended just now
+			<-p.ended
+			t.Errorf("the process did not end by itself:\n%s", p.stderr)
+		}
+	})
+	return p
+}
+
+func withoutSettings(environment []string) []string {
+	var kept []string
+	for _, v := range environment {
+		if !strings.HasPrefix(v, "MAILHELM_") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+func (p *process) signal(s os.Signal) {
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.t.Errorf("signal: %v", err)
+	}
+}
+
+// waits reports whether the process ends in time.
+func (p *process) waits() bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(endTimeout):
+		return false
+	}
+}
+
+// exit ends the process with a signal and expects status 0.
+func (p *process) exit() {
+	p.t.Helper()
+	go io.Copy(io.Discard, p.stdout) //nolint:errcheck // so that nothing blocks on it
+	p.signal(syscall.SIGTERM)
+	if !p.waits() {
+		p.t.Fatalf("the process did not end:\n%s", p.stderr)
+	}
+	if p.err != nil {
+		p.t.Fatalf("the process ended with %v:\n%s", p.err, p.stderr)
+	}
+}
+
+// printed is what --json of the demo prints.
+type printed map[string]string
+
+// launchDemo starts the demo on free ports and waits for what --json prints.
+func launchDemo(t *testing.T, dir string, more ...string) (*process, printed) {
+	t.Helper()
+	args := append([]string{"demo", "--json", "--data", dir, "--port", strconv.Itoa(sixPorts(t))}, more...)
+	p := launch(t, nil, args...)
+	var answer printed
+	decoded := make(chan error, 1)
+	go func() { decoded <- json.NewDecoder(p.stdout).Decode(&answer) }()
+	select {
+	case err := <-decoded:
+		if err != nil {
+			t.Fatalf("demo --json: %v\n%s", err, p.stderr)
+		}
+	case <-time.After(startTimeout):
+		t.Fatalf("demo printed nothing:\n%s", p.stderr)
+	}
+	return p, answer
+}
+
+// launchServe starts serve on free ports and waits until it says that it is ready.
+func launchServe(t *testing.T, environment []string, args ...string) (*process, int) {
+	t.Helper()
+	port := sixPorts(t)
+	p := launch(t, environment, append([]string{"serve", "--port", strconv.Itoa(port)}, args...)...)
+	p.awaits(`"msg":"ready"`)
+	return p, port
+}
+
+// awaits waits until standard error holds a text.
+func (p *process) awaits(text string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), startTimeout)
+	defer cancel()
+	if !p.stderr.wait(ctx, p.ended, text) {
+		p.t.Fatalf("standard error never said %q:\n%s", text, p.stderr)
+	}
+}
+
+var ports = struct {
+	sync.Mutex
+	next int
+}{next: 20000 + rand.IntN(2000)*6}
+
+// sixPorts finds six free ports in a row, a new row each time.
+func sixPorts(t *testing.T) int {
+	t.Helper()
+	ports.Lock()
+	defer ports.Unlock()
+	for range 200 {
+		first := ports.next
+		if ports.next += 6; ports.next > 32000 { // below what the system hands out by itself
+			ports.next = 20000
+		}
+		if allFree(first) {
+			return first
+		}
+	}
+	t.Fatal("no six free ports in a row")
+	return 0
+}
+
+func allFree(first int) bool {
+	for port := first; port < first+6; port++ {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			return false
+		}
+		l.Close() //nolint:errcheck // it was opened to see whether it can be
+	}
+	return true
+}
+
+// transcript collects what is written to it; others may wait for a text.
+type transcript struct {
+	mu      sync.Mutex
+	text    strings.Builder
+	changed chan struct{}
+}
+
+func newTranscript() *transcript { return &transcript{changed: make(chan struct{})} }
+
+func (tr *transcript) Write(b []byte) (int, error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	close(tr.changed)
+	tr.changed = make(chan struct{})
+	return tr.text.Write(b)
+}
+
+func (tr *transcript) String() string {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.text.String()
+}
+
+func (tr *transcript) wait(ctx context.Context, ended <-chan struct{}, text string) bool {
+	for {
+		tr.mu.Lock()
+		changed, found := tr.changed, strings.Contains(tr.text.String(), text)
+		tr.mu.Unlock()
+		if found {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ended:
+			return strings.Contains(tr.String(), text)
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// answer is an HTTP answer read whole.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func request(t *testing.T, method, address, bearer, body string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: endTimeout}
+	a, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close() //nolint:errcheck // read whole
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{a.StatusCode, a.Header, string(text)}
+}

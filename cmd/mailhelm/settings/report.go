@@ -1,0 +1,73 @@
+package settings
+
+import (
+	"net/url"
+
+	"github.com/alecthomas/kong"
+)
+
+// Value is one setting as it came out.
+type Value struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	// Source is "flag --x", "environment MAILHELM_X", "file path", "default", or
+	// "derived" for what follows from other settings.
+	Source string `json:"source"`
+}
+
+const hidden = "(hidden)"
+
+// Report lists the settings of the selected command in the order of its help,
+// with secrets hidden. derived holds, by flag, what empty settings come to.
+func (s *Sources) Report(ctx *kong.Context, derived map[string]string) []Value {
+	var values []Value
+	for _, flag := range ctx.Selected().Flags {
+		if !Configurable(flag) {
+			continue
+		}
+		v := Value{Name: flag.Name, Source: s.Of(ctx, flag.Name)}
+		v.Value = concealed(flag, flag.Target.Interface())
+		if follows, ok := derived[flag.Name]; ok && v.Value == "" {
+			v.Value, v.Source = follows, "derived"
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// concealed is the value as text, without what is secret in it.
+func concealed(flag *kong.Flag, value any) string {
+	text := stringOf(value)
+	switch flag.Tag.Get("secret") {
+	case "whole":
+		if text != "" {
+			return hidden
+		}
+	case "url":
+		return ConcealURL(text)
+	}
+	return text
+}
+
+// ConcealURL hides the passwords that a database URL may hold: the one before
+// the host and those among the parameters. What is no URL is hidden whole.
+func ConcealURL(raw string) string {
+	if raw == "" {
+		return ""
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" && u.RawQuery == "" {
+		return hidden
+	}
+	if _, set := u.User.Password(); set {
+		u.User = url.UserPassword(u.User.Username(), "hidden")
+	}
+	q := u.Query()
+	for _, name := range []string{"password", "sslpassword", "passfile"} {
+		if q.Has(name) {
+			q.Set(name, "hidden")
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}

@@ -1,0 +1,70 @@
+package settings
+
+import (
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+)
+
+// Database says where things are kept.
+type Database struct {
+	Data        string `help:"Folder for the database, the keys and the simulated sending account." default:"./mailhelm-data" placeholder:"DIR" group:"storage"`
+	DatabaseURL string `name:"database-url" help:"PostgreSQL, as postgres://user:password@host/name. Without it everything is in one SQLite file in the data folder." placeholder:"URL" group:"storage" secret:"url"`
+}
+
+// Settings of a server. Kong fills them in; the tags are the flags' help. What
+// is empty follows from the rest; see [Settings.Host].
+type Settings struct {
+	Database
+
+	NoMigrate bool   `help:"Do not bring the database's schema up to date at start; see 'mailhelm migrate'." group:"storage"`
+	MasterKey string `hidden:"" secret:"whole" group:"storage"`
+
+	Role string `help:"What this process does: all, api (answer calls) or worker (background jobs). Splitting needs PostgreSQL." enum:"all,api,worker" default:"all" group:"process"`
+
+	BaseURL  string `name:"base-url" help:"Public address of the API. Default: http://localhost and the port of --api-addr; likewise below." placeholder:"URL" group:"public"`
+	AuthURL  string `name:"auth-url" help:"Public address of the authorization server." placeholder:"URL" group:"public"`
+	AppURL   string `name:"app-url" help:"Public address of the dashboard and the documentation. Default: the auth URL." placeholder:"URL" group:"public"`
+	MCPURL   string `name:"mcp-url" help:"Public address of the agent endpoint, without /mcp." placeholder:"URL" group:"public"`
+	FetchURL string `name:"fetch-url" help:"Public address of the pull host for temporary inboxes." placeholder:"URL" group:"public"`
+	DocsURL  string `name:"docs-url" help:"Public address of the documentation. Default: the app URL and /docs." placeholder:"URL" group:"public"`
+
+	Port      int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, in place of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
+	APIAddr   string `name:"api-addr" help:"Where the API listens. Two services may share an address; the Host header then decides." placeholder:"HOST:PORT" group:"listen"`
+	AppAddr   string `name:"app-addr" help:"Where the authorization server and the app listen." placeholder:"HOST:PORT" group:"listen"`
+	MCPAddr   string `name:"mcp-addr" help:"Where the agent endpoint listens." placeholder:"HOST:PORT" group:"listen"`
+	FetchAddr string `name:"fetch-addr" help:"Where the fetch host listens." placeholder:"HOST:PORT" group:"listen"`
+	SMTPAddr  string `name:"smtp-addr" help:"Where mail is received." placeholder:"HOST:PORT" group:"listen"`
+	AdminAddr string `name:"admin-addr" help:"Where /metrics, /readyz and /livez are. Not for the public." placeholder:"HOST:PORT" group:"listen"`
+}
+
+// Host is the configuration of a host that follows from the settings. Clock, log
+// and build are the caller's to add.
+func (s Settings) Host() host.Config {
+	return host.Config{
+		DataDir: s.Data, DatabaseURL: s.DatabaseURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
+		Role: host.Role(s.Role),
+		Public: host.Public{
+			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL,
+		},
+		Listen: s.listen(),
+	}
+}
+
+// listen is the addresses given one by one, and the row of ports for the rest.
+func (s Settings) listen() host.Listen {
+	l := host.DefaultListen()
+	if s.Port > 0 {
+		l = host.PortRow(s.Port)
+	}
+	for _, one := range []struct {
+		into  *string
+		given string
+	}{
+		{&l.API, s.APIAddr}, {&l.App, s.AppAddr}, {&l.MCP, s.MCPAddr},
+		{&l.Fetch, s.FetchAddr}, {&l.SMTP, s.SMTPAddr}, {&l.Admin, s.AdminAddr},
+	} {
+		if one.given != "" {
+			*one.into = one.given
+		}
+	}
+	return l
+}

@@ -1,0 +1,156 @@
+package settings
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/pelletier/go-toml/v2"
+)
+
+const environmentPrefix = "MAILHELM_"
+
+// configFlag names the file; it cannot itself be in the file.
+const configFlag = "config"
+
+// Sources resolves what the command line leaves open, from the environment and
+// from the configuration file, and remembers where each value was found. It is
+// one resolver for both because kong by itself lets a file win over the
+// environment.
+type Sources struct {
+	lookup func(string) (string, bool)
+	path   string
+	file   map[string]any
+	loaded bool
+	found  map[string]string
+}
+
+// NewSources reads the environment through lookup, which is os.LookupEnv.
+func NewSources(lookup func(string) (string, bool)) *Sources {
+	return &Sources{lookup: lookup, found: map[string]string{}}
+}
+
+// Environment is the variable of a flag.
+func Environment(flag string) string {
+	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// Validate is part of kong.Resolver; what is wrong shows in Resolve.
+func (s *Sources) Validate(*kong.Application) error { return nil }
+
+// Resolve finds the value of a flag that was not on the command line; nil leaves
+// it to the default. An empty variable counts as unset, because container tools
+// cannot always leave one out.
+func (s *Sources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if !Configurable(flag) {
+		return nil, nil
+	}
+	if err := s.load(ctx); err != nil {
+		return nil, err
+	}
+	name := Environment(flag.Name)
+	if v, ok := s.lookup(name); ok && v != "" {
+		s.found[flag.Name] = "environment " + name
+		return v, nil
+	}
+	if v, ok := s.file[flag.Name]; ok {
+		s.found[flag.Name] = "file " + s.path
+		return fmt.Sprint(v), nil
+	}
+	return nil, nil
+}
+
+// Configurable reports whether a flag is a setting. The others say what one call
+// of the program does or prints, and are read from the command line alone.
+func Configurable(flag *kong.Flag) bool {
+	return flag.Name != "help" && flag.Name != "json" && flag.Name != configFlag
+}
+
+// load reads the file that --config or MAILHELM_CONFIG names, once.
+func (s *Sources) load(ctx *kong.Context) error {
+	if s.loaded {
+		return nil
+	}
+	s.loaded = true
+	s.path, _ = s.lookup(Environment(configFlag))
+	for _, p := range ctx.Path {
+		if p.Flag != nil && p.Flag.Name == configFlag {
+			s.path, _ = ctx.FlagValue(p.Flag).(string)
+		}
+	}
+	if s.path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(s.path)
+	if err != nil {
+		return fmt.Errorf("configuration file: %w", err)
+	}
+	if err := toml.Unmarshal(text, &s.file); err != nil {
+		return fmt.Errorf("configuration file %s: %w", s.path, err)
+	}
+	return s.checkFile(ctx.Model)
+}
+
+// checkFile refuses what no command knows, because a misspelt setting that is
+// ignored is worse than a start that fails.
+func (s *Sources) checkFile(app *kong.Application) error {
+	known := knownFlags(app)
+	for name, value := range s.file {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("configuration file %s: %q is no setting; 'mailhelm serve --help' lists them", s.path, name)
+		}
+		switch value.(type) {
+		case string, int64, bool:
+		default:
+			return fmt.Errorf("configuration file %s: %s must be a string, a number or true or false", s.path, name)
+		}
+	}
+	return nil
+}
+
+func knownFlags(app *kong.Application) []string {
+	var names []string
+	for _, flag := range flagsOf(app.Node) {
+		if Configurable(flag) {
+			names = append(names, flag.Name)
+		}
+	}
+	return names
+}
+
+func flagsOf(node *kong.Node) []*kong.Flag {
+	flags := slices.Clone(node.Flags)
+	for _, child := range node.Children {
+		flags = append(flags, flagsOf(child)...)
+	}
+	return flags
+}
+
+// File is the path of the configuration file in use, "" for none.
+func (s *Sources) File() string { return s.path }
+
+// Of says where the value of a flag comes from.
+func (s *Sources) Of(ctx *kong.Context, flag string) string {
+	for _, p := range ctx.Path {
+		if p.Flag != nil && p.Flag.Name == flag && !p.Resolved {
+			return "flag --" + flag
+		}
+	}
+	if where, ok := s.found[flag]; ok {
+		return where
+	}
+	return "default"
+}
+
+// Check refuses a secret on the command line, where every user of the machine
+// can read it.
+func (s *Sources) Check(ctx *kong.Context) error {
+	for _, p := range ctx.Path {
+		if p.Flag != nil && !p.Resolved && p.Flag.Name == "master-key" {
+			return fmt.Errorf("the master key does not belong on the command line, where other users can read it: set %s, or leave it to the file in the data folder", Environment(p.Flag.Name))
+		}
+	}
+	return nil
+}

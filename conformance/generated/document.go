@@ -1,0 +1,67 @@
+package generated
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// notice opens every file that is written whole.
+const notice = "<!-- Written by \"make generate\". Change the code it is taken from. -->\n\n"
+
+// replaceBetween puts content between the two markers of a name, which stay:
+//
+//	<!-- begin NAME -->
+//	<!-- end NAME -->
+func replaceBetween(document, name, content string) (string, error) {
+	begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
+	before, rest, found := strings.Cut(document, begin)
+	if !found {
+		return "", fmt.Errorf("there is no line %q", strings.TrimSpace(begin))
+	}
+	_, after, found := strings.Cut(rest, end)
+	if !found {
+		return "", fmt.Errorf("there is no line %q", end)
+	}
+	if strings.Contains(after, begin) {
+		return "", errors.New("the markers of " + name + " occur twice")
+	}
+	return before + begin + content + end + after, nil
+}
+
+// table is a Markdown table. A bar inside a cell would end it.
+func table(head []string, rows [][]string) string {
+	var b strings.Builder
+	writeRow(&b, head)
+	b.WriteString("|" + strings.Repeat("---|", len(head)) + "\n")
+	for _, row := range rows {
+		writeRow(&b, row)
+	}
+	return b.String()
+}
+
+func writeRow(b *strings.Builder, cells []string) {
+	for _, cell := range cells {
+		b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
+	}
+	b.WriteString("|\n")
+}
+
+func code(s string) string { return "`" + s + "`" }
+
+func codes[T ~string](names []T) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = code(string(name))
+	}
+	return strings.Join(quoted, " ")
+}
+
+// firstSentence is what a purpose begins with.
+func firstSentence(text string) string {
+	first, _, more := strings.Cut(text, ". ")
+	if more {
+		first += "."
+	}
+	return first
+}

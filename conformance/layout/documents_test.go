@@ -1,0 +1,168 @@
+package layout
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const decisions = "core/doc/decisions"
+
+// Decision pages are numbered from 0001 without gaps, and each says what it
+// decided against.
+func TestDecisions(t *testing.T) {
+	t.Parallel()
+	var pages []string
+	for _, file := range repository(t).Files {
+		if path.Dir(file) == decisions && path.Ext(file) == ".md" {
+			pages = append(pages, file)
+		}
+	}
+	slices.Sort(pages)
+	if len(pages) == 0 {
+		t.Fatalf("%s holds no page", decisions)
+	}
+	for i, page := range pages {
+		if want := fmt.Sprintf("%04d-", i+1); !strings.HasPrefix(path.Base(page), want) {
+			t.Errorf("%s: page %d in order, so its name begins with %s", page, i+1, want)
+		}
+		text := contents(t, page)
+		for _, heading := range []string{"\n## Context\n", "\n## Decision\n", "\n## Rejected\n"} {
+			if !strings.Contains(text, heading) {
+				t.Errorf("%s has no section %q", page, strings.TrimSpace(heading))
+			}
+		}
+		if n := strings.Count(text, "\n"); n > 70 {
+			t.Errorf("%s has %d lines; a decision fits on one page", page, n)
+		}
+	}
+}
+
+var (
+	requirement    = regexp.MustCompile(`(?m)^\s*(?:require )?([a-z0-9.-]+\.[a-z]+/\S+) v\S+( // indirect)?$`)
+	dependencyLine = regexp.MustCompile("(?m)^- `([^`]+)`: \\S.*$")
+)
+
+// directDependencies are the modules that go.mod requires for imports of ours.
+func directDependencies(t *testing.T) map[string]bool {
+	t.Helper()
+	required := map[string]bool{}
+	for _, m := range requirement.FindAllStringSubmatch(contents(t, "go.mod"), -1) {
+		if m[2] == "" {
+			required[m[1]] = true
+		}
+	}
+	if len(required) == 0 {
+		t.Fatal("no direct dependency was found in go.mod")
+	}
+	return required
+}
+
+// Every direct dependency has one line with its reason, and no line outlives its
+// dependency.
+func TestDependenciesHaveReasons(t *testing.T) {
+	t.Parallel()
+	required := directDependencies(t)
+	explained := map[string]bool{}
+	for _, m := range dependencyLine.FindAllStringSubmatch(contents(t, "core/doc/dependencies.md"), -1) {
+		if explained[m[1]] {
+			t.Errorf("core/doc/dependencies.md explains %s twice", m[1])
+		}
+		explained[m[1]] = true
+		if !required[m[1]] {
+			t.Errorf("core/doc/dependencies.md explains %s, which go.mod does not require directly", m[1])
+		}
+	}
+	for module := range required {
+		if !explained[module] {
+			t.Errorf("core/doc/dependencies.md does not say what %s is for", module)
+		}
+	}
+}
+
+// What is required directly is imported, and what is imported is required directly.
+func TestDependenciesAreImported(t *testing.T) {
+	t.Parallel()
+	required := directDependencies(t)
+	used := map[string]bool{}
+	for _, s := range repository(t).Sources {
+		for _, imported := range s.Imports() {
+			if host, _, _ := strings.Cut(imported, "/"); !strings.Contains(host, ".") || strings.HasPrefix(imported, Module) {
+				continue
+			}
+			module := moduleOf(imported, required)
+			used[module] = true
+			if module == "" {
+				t.Errorf("%s imports %s, which go.mod does not require directly", s.Path, imported)
+			}
+		}
+	}
+	for module := range required {
+		if !used[module] {
+			t.Errorf("go.mod requires %s and nothing imports it", module)
+		}
+	}
+}
+
+// moduleOf is the module that holds the package: the longest that fits.
+func moduleOf(imported string, modules map[string]bool) string {
+	longest := ""
+	for module := range modules {
+		if (imported == module || strings.HasPrefix(imported, module+"/")) && len(module) > len(longest) {
+			longest = module
+		}
+	}
+	return longest
+}
+
+var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)]*)?\)`)
+
+// A relative link in a document leads to a file that is there.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, file := range repository(t).Files {
+		if path.Ext(file) != ".md" {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(contents(t, file), -1) {
+			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "/") {
+				continue // an address, or a page of the served documentation
+			}
+			target := filepath.Join(repository(t).Root, filepath.FromSlash(path.Join(path.Dir(file), m[1])))
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s, which is not there", file, m[1])
+			}
+		}
+	}
+}
+
+var (
+	makeCommand = regexp.MustCompile(`\bmake ([a-z-]+)`)
+	target      = regexp.MustCompile(`(?m)^([a-z-]+):.*## `)
+)
+
+// What the documents tell people to make is in the Makefile, with its line of help.
+func TestMakeTargetsExist(t *testing.T) {
+	t.Parallel()
+	makefile := contents(t, "Makefile")
+	targets := map[string]bool{}
+	for _, m := range target.FindAllStringSubmatch(makefile, -1) {
+		targets[m[1]] = true
+	}
+	for _, document := range []string{"README.md", "CONTRIBUTING.md"} {
+		for _, m := range makeCommand.FindAllStringSubmatch(contents(t, document), -1) {
+			if !targets[m[1]] {
+				t.Errorf("%s says %q, and the Makefile has no such target", document, m[0])
+			}
+		}
+	}
+	if want := "go run ./cmd/mailhelm demo"; !strings.Contains(contents(t, "README.md"), want) ||
+		!strings.Contains(makefile, "\nrun:") || !strings.Contains(makefile, "$(GO) run ./cmd/mailhelm demo") {
+		t.Errorf("make run is not %q, or the README does not say so", want)
+	}
+}

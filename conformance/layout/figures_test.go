@@ -1,0 +1,52 @@
+package layout
+
+import "testing"
+
+// The hard stops. The usual sizes are far below: see the printed medians.
+const (
+	maxFileLines     = 500
+	maxFunctionLines = 70
+)
+
+// TestFigures prints the sizes ("make figures") and holds the hard stops, for
+// tests as for the code they test.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	var files, functions Sizes
+	var code []Source
+	codeLines, testLines := 0, 0
+	for _, s := range repository(t).Sources {
+		if n := s.Lines(); n > maxFileLines {
+			t.Errorf("%s has %d lines, at most %d are allowed", s.Path, n, maxFileLines)
+		}
+		for _, f := range s.Functions() {
+			if f.Lines > maxFunctionLines {
+				t.Errorf("%s: %s has %d lines, at most %d are allowed", f.Position, f.Name, f.Lines, maxFunctionLines)
+			}
+			if !s.IsTest() {
+				functions = append(functions, f.Lines)
+			}
+		}
+		if s.IsTest() {
+			testLines += s.Lines()
+			continue
+		}
+		code = append(code, s)
+		codeLines += s.Lines()
+		files = append(files, s.Lines())
+	}
+	sorted(files)
+	sorted(functions)
+	t.Logf("files:     %d, lines median %d, p90 %d, max %d", len(files), files.At(0.5), files.At(0.9), files.At(1))
+	t.Logf("functions: %d, lines median %d, p90 %d, max %d", len(functions), functions.At(0.5), functions.At(0.9), functions.At(1))
+	t.Logf("comments:  %.0f %% of the lines written", 100*CommentShare(code))
+	t.Logf("tests:     %d lines to %d of code, %.2f to 1", testLines, codeLines, float64(testLines)/float64(codeLines))
+}
+
+func TestSizesAt(t *testing.T) {
+	t.Parallel()
+	s := sorted(Sizes{5, 1, 4, 2, 3})
+	if s.At(0.5) != 3 || s.At(0.9) != 5 || s.At(1) != 5 || (Sizes{}).At(0.5) != 0 {
+		t.Errorf("At(0.5) = %d, At(0.9) = %d, At(1) = %d, want 3, 5, 5", s.At(0.5), s.At(0.9), s.At(1))
+	}
+}

@@ -1,0 +1,118 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+)
+
+// mayImport lists, for each top-level folder, the others its code may import.
+var mayImport = map[string][]string{
+	"core":        {},
+	"guardrails":  {"core"},
+	"tools":       {"core", "guardrails"},
+	"rest":        {"core", "guardrails"},
+	"oauth":       {"core", "guardrails"},
+	"storage":     {"core"},
+	"cmd":         {"core", "guardrails", "tools", "rest", "oauth", "storage"},
+	"conformance": {"core", "guardrails", "tools", "rest", "oauth", "storage", "cmd"},
+}
+
+// testsMayImport is what tests of a folder may import besides: the real
+// database, the rails, and a sending account to talk to.
+var testsMayImport = []string{"core", "guardrails", "storage"}
+
+// domainEdges are the domains whose vocabulary another domain speaks, with the
+// reason. core/catalogue lists all domains and is not held to it.
+var domainEdges = map[[2]string]string{
+	{"account", "sending"}:  "account is the sending account seen from outside",
+	{"audience", "sending"}: "consent and topics live in the sending account",
+	{"audience", "jobs"}:    "the periodic sync is a job",
+	{"replay", "jobs"}:      "expired records are swept by a job",
+}
+
+// coreModules are the modules that core's own code may import. Each one works on
+// values in memory: none speaks a protocol, opens a database or is an SDK.
+var coreModules = map[string]string{
+	"github.com/go-json-experiment/json":    "strict JSON and its canonical form",
+	"github.com/google/uuid":                "identifiers",
+	"github.com/invopop/jsonschema":         "schemas from Go types",
+	"github.com/santhosh-tekuri/jsonschema": "validation by schema",
+	"golang.org/x/crypto":                   "password hashes",
+}
+
+// coreStandard are the packages of the standard library that core's own code may
+// not import.
+var coreStandard = []string{"net", "net/http", "net/smtp", "net/rpc", "net/textproto", "database/sql", "os/exec", "plugin", "html/template"}
+
+// refusal says why a file in folder may not import the package, or "" when it
+// may. Both are the truth of one import line: folder is relative to the
+// repository, imported is a whole import path.
+func refusal(folder, imported string, test bool) string {
+	target, ours := strings.CutPrefix(imported, Module+"/")
+	if !ours {
+		return outsideRefusal(folder, imported, test)
+	}
+	from, to := top(folder), top(target)
+	if from != to && !slices.Contains(mayImport[from], to) && (!test || !slices.Contains(testsMayImport, to)) {
+		return from + " does not import " + to
+	}
+	if isAdapter(target) && !isAdapter(folder) && !test && from != "cmd" && from != "conformance" {
+		return "an adapter is chosen by cmd alone"
+	}
+	if from == "core" && to == "core" && !test {
+		return coreRefusal(folder, target)
+	}
+	return ""
+}
+
+// outsideRefusal judges imports that are not ours. Only core is choosy.
+func outsideRefusal(folder, imported string, test bool) string {
+	if top(folder) != "core" || isAdapter(folder) || test {
+		return ""
+	}
+	if slices.Contains(coreStandard, imported) {
+		return "core speaks no protocol and knows no database"
+	}
+	if host, _, _ := strings.Cut(imported, "/"); !strings.Contains(host, ".") {
+		return ""
+	}
+	for module := range coreModules {
+		if imported == module || strings.HasPrefix(imported, module+"/") {
+			return ""
+		}
+	}
+	return "not one of the modules that core may import"
+}
+
+// coreRefusal judges one folder of core importing another.
+func coreRefusal(folder, target string) string {
+	from, to := domain(folder), domain(target)
+	switch {
+	case target == "core" || from == to:
+		return ""
+	case folder == "core":
+		return "the vocabulary imports no domain"
+	case from == "catalogue":
+		return ""
+	case isAdapter(folder):
+		return "an adapter knows only the domain whose port it is for"
+	case domainEdges[[2]string{from, to}] == "":
+		return from + " does not speak " + to + "'s vocabulary"
+	}
+	return ""
+}
+
+// isAdapter: what lies below a domain is an adapter of its port.
+func isAdapter(folder string) bool {
+	return top(folder) == "core" && strings.Count(folder, "/") >= 2
+}
+
+func top(folder string) string {
+	first, _, _ := strings.Cut(folder, "/")
+	return first
+}
+
+// domain is "audience" for core/audience and what lies below it.
+func domain(folder string) string {
+	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "core"), "/"))
+}

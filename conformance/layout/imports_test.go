@@ -1,0 +1,136 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Longest chain of packages of ours that import one another.
+const maxChain = 7
+
+func TestImportDirections(t *testing.T) {
+	t.Parallel()
+	for _, s := range repository(t).Sources {
+		for _, imported := range s.Imports() {
+			if why := refusal(s.Folder(), imported, s.IsTest()); why != "" {
+				t.Errorf("%s imports %s: %s", s.Path, imported, why)
+			}
+		}
+	}
+}
+
+// The rules themselves, so that a mistake in them does not let everything pass.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		folder, imported string
+		test             bool
+		refused          bool
+	}{
+		{"cmd/mailhelm/host", Module + "/tools", false, false},
+		{"tools", Module + "/guardrails", false, false},
+		{"tools", Module + "/core/access", false, false},
+		{"tools", Module + "/rest", false, true},
+		{"rest/docs", Module + "/oauth", false, true},
+		{"rest/docs", Module + "/rest", false, false},
+		{"oauth", Module + "/storage", false, true},
+		{"oauth", Module + "/storage/storagetest", true, false},
+		{"oauth", Module + "/tools", true, true},
+		{"guardrails", Module + "/storage", false, true},
+		{"storage", Module + "/core/audience", false, false},
+		{"storage", Module + "/guardrails", false, true},
+		{"storage", Module + "/core/sending/simulator", false, true},
+		{"core", Module + "/storage", false, true},
+		{"core", Module + "/core/audience", false, true},
+		{"core", "net/http", false, true},
+		{"core", "net/http", true, false},
+		{"core/audience", "database/sql", false, true},
+		{"core/audience", "net/url", false, false},
+		{"core/audience", "github.com/modelcontextprotocol/go-sdk/mcp", false, true},
+		{"core/audience", Module + "/core/sending", false, false},
+		{"core/audience", Module + "/core/access", false, true},
+		{"core/audience", Module + "/core/sending/simulator", false, true},
+		{"core/audience", Module + "/core/sending/simulator", true, false},
+		{"core/sending", Module + "/core/sending/simulator", false, true},
+		{"core/sending/simulator", Module + "/core/sending", false, false},
+		{"core/sending/simulator", Module + "/core/audience", false, true},
+		{"core/sending/simulator", "database/sql", false, false},
+		{"core/catalogue", Module + "/core/audience", false, false},
+		{"conformance/parity", Module + "/cmd/mailhelm/host", false, false},
+		{"rest", Module + "/cmd/mailhelm/host", true, true},
+	} {
+		if why := refusal(tc.folder, tc.imported, tc.test); (why != "") != tc.refused {
+			t.Errorf("%s imports %s (test: %t): refused %q, want refused: %t", tc.folder, tc.imported, tc.test, why, tc.refused)
+		}
+	}
+}
+
+// An edge that nobody uses any more is a door left open.
+func TestDomainEdgesAreUsed(t *testing.T) {
+	t.Parallel()
+	used := map[[2]string]bool{}
+	for _, s := range repository(t).Sources {
+		for _, imported := range s.Imports() {
+			target, ours := strings.CutPrefix(imported, Module+"/core/")
+			if ours && top(s.Folder()) == "core" && !s.IsTest() {
+				used[[2]string{domain(s.Folder()), top(target)}] = true
+			}
+		}
+	}
+	for edge, reason := range domainEdges {
+		if !used[edge] {
+			t.Errorf("%s no longer imports %s (%s): take the edge out", edge[0], edge[1], reason)
+		}
+	}
+}
+
+func TestCoreModulesAreUsed(t *testing.T) {
+	t.Parallel()
+	for module := range coreModules {
+		if !slices.ContainsFunc(repository(t).Sources, func(s Source) bool {
+			return top(s.Folder()) == "core" && !isAdapter(s.Folder()) && slices.ContainsFunc(s.Imports(), func(imported string) bool {
+				return imported == module || strings.HasPrefix(imported, module+"/")
+			})
+		}) {
+			t.Errorf("core no longer imports %s: take it out", module)
+		}
+	}
+}
+
+func TestImportChain(t *testing.T) {
+	t.Parallel()
+	graph := map[string][]string{}
+	for _, s := range repository(t).Sources {
+		for _, imported := range s.Imports() {
+			if target, ours := strings.CutPrefix(imported, Module+"/"); ours && !s.IsTest() {
+				graph[s.Folder()] = append(graph[s.Folder()], target)
+			}
+		}
+	}
+	longest := map[string][]string{}
+	var follow func(folder string) []string
+	follow = func(folder string) []string {
+		if chain, known := longest[folder]; known {
+			return chain
+		}
+		var best []string
+		for _, target := range graph[folder] {
+			if chain := follow(target); len(chain) > len(best) {
+				best = chain
+			}
+		}
+		longest[folder] = append([]string{folder}, best...)
+		return longest[folder]
+	}
+	var chain []string
+	for folder := range graph {
+		if c := follow(folder); len(c) > len(chain) {
+			chain = c
+		}
+	}
+	t.Logf("longest import chain, %d packages: %s", len(chain), strings.Join(chain, " -> "))
+	if len(chain) > maxChain {
+		t.Errorf("the longest import chain has %d packages, at most %d are wanted", len(chain), maxChain)
+	}
+}

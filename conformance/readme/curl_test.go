@@ -1,0 +1,115 @@
+package readme
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The tests need nothing but Go, and curl is not everywhere: the test binary
+// stands in for it when it is started under that name with this variable set.
+// Where there is a curl, it runs the commands too.
+const actAsCurl = "MAILHELM_TEST_ACT_AS_CURL"
+
+// shellPaths are the search paths to run the commands with, by name.
+func shellPaths(t *testing.T) map[string]string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(dir, "curl")); err != nil {
+		t.Fatal(err)
+	}
+	paths := map[string]string{"stand-in": dir + string(os.PathListSeparator) + os.Getenv("PATH")}
+	if _, err := exec.LookPath("curl"); err == nil {
+		paths["curl"] = os.Getenv("PATH")
+	}
+	return paths
+}
+
+// curl does what the README asks of curl: -sS, -u, -H, -d and an address. An
+// option it does not know is an error, so it cannot pass for what it is not.
+func curl(args []string, stdout, stderr io.Writer) int {
+	request, err := curlRequest(args)
+	if err != nil {
+		fmt.Fprintln(stderr, "curl:", err)
+		return 2
+	}
+	client := &http.Client{Timeout: 30 * time.Second}
+	response, err := client.Do(request)
+	if err != nil {
+		fmt.Fprintln(stderr, "curl:", err)
+		return 7
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(stdout, response.Body); err != nil {
+		fmt.Fprintln(stderr, "curl:", err)
+		return 56
+	}
+	return 0
+}
+
+func curlRequest(args []string) (*http.Request, error) {
+	var address string
+	var data, user []string
+	header := http.Header{}
+	for len(args) > 0 {
+		option := args[0]
+		args = args[1:]
+		if option == "-sS" {
+			continue
+		}
+		if !strings.HasPrefix(option, "-") {
+			address = option
+			continue
+		}
+		if len(args) == 0 {
+			return nil, fmt.Errorf("%s needs a value", option)
+		}
+		value := args[0]
+		args = args[1:]
+		switch option {
+		case "-H":
+			name, text, _ := strings.Cut(value, ":")
+			header.Add(name, strings.TrimSpace(text))
+		case "-d":
+			data = append(data, value)
+		case "-u":
+			user = strings.SplitN(value, ":", 2)
+		default:
+			return nil, fmt.Errorf("%s is not known", option)
+		}
+	}
+	return newCurlRequest(address, header, data, user)
+}
+
+func newCurlRequest(address string, header http.Header, data, user []string) (*http.Request, error) {
+	if _, err := url.Parse(address); err != nil {
+		return nil, err
+	}
+	method, body := http.MethodGet, io.Reader(http.NoBody)
+	if data != nil {
+		method, body = http.MethodPost, strings.NewReader(strings.Join(data, "&"))
+		if header.Get("Content-Type") == "" {
+			header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+	}
+	request, err := http.NewRequest(method, address, body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header = header
+	if len(user) == 2 {
+		request.SetBasicAuth(user[0], user[1])
+	}
+	return request, nil
+}

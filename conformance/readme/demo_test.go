@@ -1,0 +1,186 @@
+package readme
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// lastLine is what the demo prints when it is ready and has said everything.
+const lastLine = "Ctrl-C stops it."
+
+// demo is a running `mailhelm demo`, started in a folder of its own.
+type demo struct {
+	dir     string
+	port    int
+	printed string
+}
+
+// program builds the program once for all tests of the package.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mailhelm-readme-")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "mailhelm")
+	output, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, output)
+	}
+	return binary, nil
+})
+
+func TestMain(m *testing.M) {
+	if os.Getenv(actAsCurl) != "" {
+		os.Exit(curl(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	code := m.Run()
+	if binary, err := program(); err == nil {
+		os.RemoveAll(filepath.Dir(binary)) //nolint:errcheck // a leftover in the temporary folder
+	}
+	os.Exit(code)
+}
+
+// startDemo starts a demo and waits for its last line. The row of ports it is
+// given was free a moment ago; should somebody have been faster, the next is tried.
+func startDemo(t *testing.T) *demo {
+	t.Helper()
+	binary, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &demo{dir: t.TempDir()}
+	for range 5 {
+		d.port = freeRow(t)
+		if err = d.start(t, binary); err == nil {
+			return d
+		}
+	}
+	t.Fatal(err)
+	return nil
+}
+
+func (d *demo) start(t *testing.T, binary string) error {
+	t.Helper()
+	cmd := exec.Command(binary, "demo", "--port", fmt.Sprint(d.port))
+	cmd.Dir = d.dir
+	var log strings.Builder
+	cmd.Stderr = &log
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var printed strings.Builder
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() {
+		printed.WriteString(lines.Text() + "\n")
+		if lines.Text() == lastLine {
+			d.printed = printed.String()
+			t.Cleanup(func() { stop(t, cmd, stdout, &log) })
+			return nil
+		}
+	}
+	return fmt.Errorf("the demo ended: %w: %s%s", cmd.Wait(), printed.String(), log.String())
+}
+
+// stop ends the demo as Ctrl-C does, and expects an orderly end.
+func stop(t *testing.T, cmd *exec.Cmd, stdout io.Reader, log *strings.Builder) {
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Error(err)
+	}
+	_, _ = io.Copy(io.Discard, stdout)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the demo did not end in order: %v: %s", err, log)
+	}
+}
+
+// freeRow finds six free ports in a row.
+func freeRow(t *testing.T) int {
+	t.Helper()
+	for range 50 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := l.Addr().(*net.TCPAddr).Port
+		err = errors.Join(l.Close(), rowFree(first))
+		if err == nil {
+			return first
+		}
+	}
+	t.Fatal("no six free ports in a row were found")
+	return 0
+}
+
+func rowFree(first int) error {
+	var row []net.Listener
+	var failures []error
+	for port := first; port < first+6; port++ {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		row = append(row, l)
+	}
+	for _, l := range row {
+		failures = append(failures, l.Close())
+	}
+	return errors.Join(failures...)
+}
+
+type credentials struct {
+	ClientID     string `json:"client_id"`
+	ClientSecret string `json:"client_secret"`
+}
+
+func (d *demo) credentials(t *testing.T) credentials {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(d.dir, "mailhelm-data", "demo.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c credentials
+	if err := json.Unmarshal(text, &c); err != nil || c.ClientID == "" {
+		t.Fatalf("demo.json: %v", err)
+	}
+	return c
+}
+
+// boundary stands between the outputs of two commands.
+const boundary = "\n-- next --\n"
+
+// paste gives the commands to one shell and returns what each of them wrote. path
+// is where the shell looks for programs.
+func (d *demo) paste(t *testing.T, path string, commands []string) []string {
+	t.Helper()
+	script := OnPorts(strings.Join(commands, "printf '"+strings.ReplaceAll(boundary, "\n", `\n`)+"'\n"), d.port)
+	sh := exec.Command("sh", "-u")
+	sh.Dir = d.dir
+	sh.Stdin = strings.NewReader(script)
+	sh.Env = append(os.Environ(), "PATH="+path, actAsCurl+"=1")
+	var complaints strings.Builder
+	sh.Stderr = &complaints
+	output, err := sh.Output()
+	if err != nil || complaints.Len() > 0 {
+		t.Fatalf("%v: %s%s", err, output, complaints.String())
+	}
+	outputs := strings.Split(string(output), boundary)
+	if len(outputs) != len(commands) {
+		t.Fatalf("%d outputs of %d commands:\n%s", len(outputs), len(commands), output)
+	}
+	return outputs
+}

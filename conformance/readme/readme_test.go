@@ -1,0 +1,76 @@
+package readme
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// promised is what the README says each of its commands shows, in order.
+var promised = []string{
+	"",                                   // the credentials, into variables
+	"",                                   // the token, into another
+	`"name":"contacts_upsert"`,           // the tools
+	`"first_name":"Ada"`,                 // the contact, for an agent
+	`"first_name":"Ada"`,                 // the same contact, for a program
+	`"email":"new.customer@example.com"`, // the contact that was made
+	`"code":"validation_failed"`,         // the refusal
+}
+
+func page(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	commands := Blocks(page(t), "sh")
+	if len(commands) != len(promised) {
+		t.Fatalf("the README has %d commands, %d are promised something", len(commands), len(promised))
+	}
+	d := startDemo(t)
+	for name, path := range shellPaths(t) {
+		t.Run(name, func(t *testing.T) {
+			for i, output := range d.paste(t, path, commands) {
+				if got := strings.ReplaceAll(output, `": "`, `":"`); !strings.Contains(got, promised[i]) {
+					t.Errorf("the output lacks %s:\n%s\n%s", promised[i], commands[i], output)
+				}
+			}
+		})
+	}
+}
+
+// The demo prints the README's commands with the credentials filled in.
+func TestDemoPrintsTheSame(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t)
+	commands := Blocks(page(t), "sh")
+	configuration := Blocks(page(t), "json")
+	if len(configuration) != 1 {
+		t.Fatalf("the README has %d blocks of JSON, want the client's configuration alone", len(configuration))
+	}
+	credentials := d.credentials(t)
+	filledIn := strings.NewReplacer(`"$CLIENT_ID:$CLIENT_SECRET"`, "'"+credentials.ClientID+":"+credentials.ClientSecret+"'")
+	for _, text := range append(commands[1:4:4], configuration...) {
+		if want := filledIn.Replace(OnPorts(text, d.port)); !strings.Contains(d.printed, want) {
+			t.Errorf("the demo does not print this of the README:\n%s\nIt prints:\n%s", want, d.printed)
+		}
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	t.Parallel()
+	const text = "a\n```sh\none\n```\n```json\n{}\n```\n\n```sh\ntwo\nthree\n```\n"
+	got := Blocks(text, "sh")
+	if len(got) != 2 || got[0] != "one\n" || got[1] != "two\nthree\n" {
+		t.Errorf("got %q", got)
+	}
+	if moved := OnPorts("http://localhost:8082/mcp", 20000); moved != "http://localhost:20002/mcp" {
+		t.Errorf("moved to %s", moved)
+	}
+}

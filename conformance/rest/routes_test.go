@@ -1,0 +1,252 @@
+package rest_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// TestContactFromBirthToArchive takes one contact through every route that
+// writes, on both databases.
+func TestContactFromBirthToArchive(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		const path = "/v1/contacts/grace%2Bhopper%40example.com"
+		a.do(t, "GET", path, "").refused(404, core.CodeNotFound)
+		a.do(t, "PATCH", path, `{}`).refused(404, core.CodeNotFound)
+
+		var c contact
+		a.do(t, "POST", "/v1/contacts", `{"email":"grace+hopper@example.com","attributes":{"first_name":"Grace","orders":3},
+			"topic_preferences":[{"topic":"offers","subscription_status":"OPT_IN"}],"lists":{"add":["newsletter"]}}`).want(201).decode(&c)
+		if c.Status != "active" || c.Attributes["orders"] != 3.0 || len(c.Lists) != 1 || len(c.TopicPreferences) != 1 {
+			t.Errorf("created: %+v", c)
+		}
+		id := c.ID
+		a.do(t, "POST", "/v1/contacts", `{"email":"GRACE+hopper@example.com"}`).refused(409, core.CodeConflict)
+
+		a.do(t, "PATCH", path, `{"attributes":{"first_name":null,"city":"Arlington"},"topic_preferences":{"events":"OPT_IN"}}`,
+			"Content-Type", "application/merge-patch+json").want(200).decode(&c)
+		if _, kept := c.Attributes["first_name"]; kept || c.Attributes["city"] != "Arlington" || c.Attributes["orders"] != 3.0 || len(c.TopicPreferences) != 2 {
+			t.Errorf("patched: %+v", c)
+		}
+
+		a.do(t, "PUT", path, `{"attributes":{"city":"New York"},"lists":[]}`).want(200).decode(&c)
+		if len(c.Attributes) != 1 || len(c.TopicPreferences) != 0 || len(c.Lists) != 0 || c.ID != id {
+			t.Errorf("replaced: %+v", c)
+		}
+
+		a.do(t, "DELETE", path, "").want(204)
+		a.do(t, "DELETE", path, "").want(204)
+		a.do(t, "GET", path, "").want(200).decode(&c)
+		if c.Status != "archived" {
+			t.Errorf("archived: %+v", c)
+		}
+		a.do(t, "PUT", "/v1/contacts/katherine%40example.com", `{}`).want(201)
+		a.do(t, "DELETE", "/v1/contacts/nobody%40example.com", "").want(204)
+	})
+}
+
+func TestReads(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	for target, cache := range map[string]string{
+		"/v1/account":                           "max-age=60",
+		"/v1/_scopes":                           "no-store",
+		"/v1/contacts":                          "no-store",
+		"/v1/contacts/" + a.Org.Contact:         "no-store",
+		"/v1/lists":                             "no-store",
+		"/v1/attributes":                        "no-store",
+		"/v1/topics":                            "no-store",
+		"/v1/_health":                           "no-store",
+		"/v1/openapi.json":                      "public, max-age=300",
+		"/openapi.json":                         "public, max-age=300",
+		"/.well-known/oauth-protected-resource": "public, max-age=300",
+	} {
+		get := a.do(t, "GET", target, "").want(200)
+		if got := get.header.Get("Cache-Control"); got != cache {
+			t.Errorf("%s: Cache-Control = %q, want %q", target, got, cache)
+		}
+		head := a.do(t, "HEAD", target, "").want(200)
+		if head.header.Get("Content-Length") != get.header.Get("Content-Length") || len(head.body) > 0 {
+			t.Errorf("%s: HEAD %v with %d bytes, GET %v", target, head.header, len(head.body), get.header)
+		}
+		for _, method := range []string{"OPTIONS", "TRACE"} {
+			if allow := a.do(t, method, target, "").want(405).header.Get("Allow"); !strings.Contains(allow, "GET") {
+				t.Errorf("%s %s: Allow = %q", method, target, allow)
+			}
+		}
+	}
+}
+
+// TestEveryCredentialKind: a key and a token are the same to the API; what was
+// made for the agent endpoint is nothing here.
+func TestEveryCredentialKind(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	a.as(a.Token(t, a.BaseURL)).do(t, "GET", "/v1/contacts", "").want(200)
+	a.as(a.Test.APIKey).do(t, "GET", "/v1/contacts", "").want(200)
+	metadata := `resource_metadata="` + a.BaseURL + `/.well-known/oauth-protected-resource"`
+	for name, credential := range map[string]string{
+		"none":        "",
+		"agent token": a.Token(t, a.MCPURL),
+		"unknown key": "sk_live_" + strings.Repeat("A", 52),
+		"client":      a.Live.ClientSecret,
+		"nonsense":    "x",
+	} {
+		refused := a.as(credential).do(t, "GET", "/v1/contacts", "")
+		refused.refused(401, core.CodeInvalidKey)
+		if got := refused.header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") || !strings.Contains(got, metadata) {
+			t.Errorf("%s: WWW-Authenticate = %q", name, got)
+		}
+	}
+}
+
+// need is a route with the scope it needs and a call that succeeds with it.
+type need struct {
+	method, target, body string
+	scope                core.Scope
+	status               int
+}
+
+func needs(a *api) []need {
+	return []need{
+		{"GET", "/v1/account", "", core.AccountView, 200},
+		{"GET", "/v1/contacts", "", core.ContactsView, 200},
+		{"GET", "/v1/contacts/" + a.Org.Contact, "", core.ContactsView, 200},
+		{"POST", "/v1/contacts", `{"email":"scopes@example.com"}`, core.ContactsManage, 201},
+		{"PUT", "/v1/contacts/scopes%40example.com", `{}`, core.ContactsManage, 200},
+		{"PATCH", "/v1/contacts/scopes%40example.com", `{}`, core.ContactsManage, 200},
+		{"DELETE", "/v1/contacts/scopes%40example.com", "", core.ContactsManage, 204},
+		{"GET", "/v1/lists", "", core.ListsView, 200},
+		{"GET", "/v1/attributes", "", core.AttributesView, 200},
+		{"GET", "/v1/topics", "", core.TopicsView, 200},
+	}
+}
+
+// TestScopes: each route opens to its own scope and to no other.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	nothing := a.as(a.mint(t))
+	nothing.do(t, "GET", "/v1/_scopes", "").want(200)
+	for _, n := range needs(a) {
+		others := make([]core.Scope, 0, len(core.AllScopes()))
+		for _, s := range core.AllScopes() {
+			if s != n.scope {
+				others = append(others, s)
+			}
+		}
+		for _, without := range []*api{nothing, a.as(a.mint(t, others...))} {
+			refused := without.do(t, n.method, n.target, n.body)
+			p := refused.refused(403, core.CodeInvalidScope)
+			challenge := refused.header.Get("WWW-Authenticate")
+			if p.Scope != n.scope || !strings.Contains(challenge, `error="insufficient_scope"`) || !strings.Contains(challenge, string(n.scope)) {
+				t.Errorf("%s %s: scope %q, challenge %q", n.method, n.target, p.Scope, challenge)
+			}
+		}
+		a.as(a.mint(t, n.scope)).do(t, n.method, n.target, n.body).want(n.status)
+	}
+}
+
+// TestScopesAreAllTested: a route that is added is added to the table above.
+func TestScopesAreAllTested(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	tested := map[string]bool{"credentials_get_scopes": true, "health_get": true, "openapi_get": true, "protected_resource_get": true}
+	for _, n := range needs(a) {
+		r := a.request(t, n.method, n.target, n.body)
+		if _, op, ok := a.description.find(r); ok {
+			tested[op.ID] = true
+		}
+	}
+	for path, item := range a.description.doc.Paths {
+		for method, op := range item {
+			if !tested[op.ID] {
+				t.Errorf("%s %s: no test of its scope", strings.ToUpper(method), path)
+			}
+		}
+	}
+}
+
+func TestCredentialTellsItsScopes(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	secret := a.mint(t, core.ListsView, core.AccountView)
+	var told struct {
+		Prefix, Environment string
+		Scopes              []string
+	}
+	a.as(secret).do(t, "GET", "/v1/_scopes", "").want(200).decode(&told)
+	if told.Prefix != secret[:16] || told.Environment != "live" || strings.Join(told.Scopes, " ") != "api.account.view api.lists.view" {
+		t.Errorf("scopes = %+v", told)
+	}
+}
+
+func TestTestCredentialsDestroyNothing(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	path := "/v1/contacts/" + a.Org.Contact
+	for _, credential := range []string{a.Test.APIKey, a.TokenWith(t, a.Test, a.BaseURL)} {
+		a.as(credential).do(t, "DELETE", path, "").refused(403, core.CodeTestEnvironmentForbidden)
+		a.as(credential).do(t, "PATCH", path, `{"attributes":{"city":"Porto"}}`).want(200)
+	}
+	var c contact
+	a.do(t, "GET", path, "").want(200).decode(&c)
+	if c.Status != "active" || c.Attributes["city"] != "Porto" {
+		t.Errorf("contact = %+v", c)
+	}
+}
+
+// TestOrganizationsDoNotMeet: what another organization has is answered exactly
+// as what nobody has.
+func TestOrganizationsDoNotMeet(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		theirs := a.as(a.Other.Live.APIKey)
+		theirs.do(t, "GET", "/v1/contacts/"+a.Other.Contact, "").want(200)
+		foreign := a.do(t, "GET", "/v1/contacts/"+a.Other.Contact, "", "X-Request-Id", "same")
+		nobody := a.do(t, "GET", "/v1/contacts/nobody@example.com", "", "X-Request-Id", "same")
+		foreign.refused(404, core.CodeNotFound)
+		if !same(t, foreign.body, nobody.body) {
+			t.Errorf("foreign: %s\nnobody: %s", foreign.body, nobody.body)
+		}
+		a.do(t, "PATCH", "/v1/contacts/"+a.Other.Contact, `{}`).refused(404, core.CodeNotFound)
+		a.do(t, "DELETE", "/v1/contacts/"+a.Other.Contact, "").want(204)
+		var c contact
+		theirs.do(t, "GET", "/v1/contacts/"+a.Other.Contact, "").want(200).decode(&c)
+		if c.Status != "active" {
+			t.Errorf("one organization archived another's contact: %+v", c)
+		}
+		var page contactPage
+		theirs.do(t, "GET", "/v1/contacts", "").want(200).decode(&page)
+		if len(page.Data) != 1 {
+			t.Errorf("the other organization sees %d contacts, has 1", len(page.Data))
+		}
+		// A cursor of one organization shows another nothing but its own rows.
+		a.do(t, "GET", "/v1/contacts?limit=1", "").want(200).decode(&page)
+		theirs.do(t, "GET", "/v1/contacts?cursor="+*page.Pagination.NextCursor, "").want(200).decode(&page)
+		for _, c := range page.Data {
+			if c.Email != a.Other.Contact {
+				t.Errorf("a borrowed cursor shows %s", c.ID)
+			}
+		}
+	})
+}
+
+func TestUnknownPaths(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	for _, path := range []string{"/", "/v1", "/v1/", "/v2/contacts", "/v1/contacts/", "/v1/contacts/a/b", "/v1//contacts", "/v1/../v1/contacts"} {
+		r := a.request(t, "GET", "/", "")
+		r.URL.Opaque = strings.TrimPrefix(a.BaseURL, "http:") + path // as it is, not cleaned by the client
+		a.send(t, r).refused(404, core.CodeNotFound)
+	}
+	if got := a.do(t, http.MethodPost, "/v1/account", `{}`).want(405).header.Get("Allow"); got != "GET, HEAD" {
+		t.Errorf("Allow = %q", got)
+	}
+}

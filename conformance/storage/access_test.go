@@ -1,0 +1,196 @@
+package storage_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestOrgs(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store := t.Context(), db.Access()
+		limit := 600
+		org := core.Org{ID: core.NewID(), Name: "Größe & Co", Slug: "groesse", Tier: "business", RetentionDays: 90, RateLimit: &limit, GitConnected: true}
+		must(t, store.InsertOrg(ctx, org))
+		for what, find := range map[string]func() (core.Org, error){
+			"Org":       func() (core.Org, error) { return store.Org(ctx, org.ID) },
+			"OrgBySlug": func() (core.Org, error) { return store.OrgBySlug(ctx, org.Slug) },
+		} {
+			got, err := find()
+			must(t, err)
+			if diff := cmp.Diff(org, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", what, diff)
+			}
+		}
+		must(t, store.SetRateLimit(ctx, org.ID, nil))
+		if got, err := store.Org(ctx, org.ID); err != nil || got.RateLimit != nil {
+			t.Errorf("cleared rate limit: %v, %v", got.RateLimit, err)
+		}
+
+		wantCode(t, "a taken slug", store.InsertOrg(ctx, core.Org{ID: core.NewID(), Slug: org.Slug}), core.CodeConflict)
+		_, err := store.Org(ctx, core.NewID())
+		wantCode(t, "an unknown org", err, core.CodeNotFound)
+		_, err = store.OrgBySlug(ctx, "Groesse")
+		wantCode(t, "another slug", err, core.CodeNotFound)
+		wantCode(t, "an unknown org's limit", store.SetRateLimit(ctx, core.NewID(), &limit), core.CodeNotFound)
+	})
+}
+
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store := t.Context(), db.Access()
+		user := access.User{ID: core.NewID(), Email: "Ada@Example.com", Name: "Ada", PasswordHash: "$argon2id$x", CreatedAt: start}
+		must(t, store.InsertUser(ctx, user))
+		got, err := store.UserByEmail(ctx, "ada@example.COM")
+		must(t, err)
+		if diff := cmp.Diff(user, got); diff != "" {
+			t.Errorf("UserByEmail (-want +got):\n%s", diff)
+		}
+		again := user
+		again.ID, again.Email = core.NewID(), "ADA@example.com"
+		wantCode(t, "the address in other case", store.InsertUser(ctx, again), core.CodeConflict)
+		_, err = store.UserByEmail(ctx, "eve@example.com")
+		wantCode(t, "an unknown user", err, core.CodeNotFound)
+
+		org := newOrg(t, db)
+		must(t, store.AddMember(ctx, org, user.ID, "owner"))
+		wantCode(t, "a member twice", store.AddMember(ctx, org, user.ID, "member"), core.CodeConflict)
+	})
+}
+
+func TestCredentials(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Access(), newOrg(t, db)
+		expires := later(86400)
+		key := access.APIKey{
+			ID: core.NewID(), OrgID: org, Name: "ci", Environment: core.Test, Prefix: "abcd1234",
+			SecretHash: []byte{0, 1, 255}, Scopes: core.NewScopes("api.contacts.view", "api.lists.view"), CreatedAt: start, ExpiresAt: &expires,
+		}
+		twin := key // another key may share the prefix
+		twin.ID, twin.OrgID, twin.ExpiresAt = core.NewID(), newOrg(t, db), nil
+		must(t, store.InsertAPIKey(ctx, key))
+		must(t, store.InsertAPIKey(ctx, twin))
+		must(t, store.RevokeAPIKey(ctx, org, key.ID, later(1)))
+		must(t, store.RevokeAPIKey(ctx, org, key.ID, later(2)))
+		revoked := later(1)
+		key.RevokedAt = &revoked
+
+		keys, err := store.APIKeys(ctx, core.Test, "abcd1234")
+		must(t, err)
+		byID := cmp.Transformer("byID", func(keys []access.APIKey) map[string]access.APIKey {
+			m := map[string]access.APIKey{}
+			for _, k := range keys {
+				m[k.ID] = k
+			}
+			return m
+		})
+		if diff := cmp.Diff([]access.APIKey{key, twin}, keys, byID); diff != "" {
+			t.Errorf("APIKeys (-want +got):\n%s", diff)
+		}
+		for _, other := range []struct {
+			env    core.Environment
+			prefix string
+		}{{core.Live, "abcd1234"}, {core.Test, "ABCD1234"}, {core.Test, ""}} {
+			if keys, err := store.APIKeys(ctx, other.env, other.prefix); err != nil || len(keys) != 0 {
+				t.Errorf("APIKeys(%v) found %d, %v", other, len(keys), err)
+			}
+		}
+		wantCode(t, "a key's id twice", store.InsertAPIKey(ctx, key), core.CodeConflict)
+		wantCode(t, "an unknown key", store.RevokeAPIKey(ctx, org, core.NewID(), start), core.CodeNotFound)
+	})
+}
+
+func TestClients(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Access(), newOrg(t, db)
+		client := access.Client{
+			ID: core.NewID(), ClientID: "oc_live_1", OrgID: org, Name: "agent", Environment: core.Live,
+			Scopes: core.NewScopes("mcp:tools", "api.contacts.view"), CreatedAt: start,
+		}
+		must(t, store.InsertClient(ctx, client))
+		must(t, store.RevokeClient(ctx, org, client.ID, later(5)))
+		revoked := later(5)
+		client.RevokedAt = &revoked
+		got, err := store.Client(ctx, "oc_live_1")
+		must(t, err)
+		if diff := cmp.Diff(client, got); diff != "" {
+			t.Errorf("Client (-want +got):\n%s", diff)
+		}
+		again := client
+		again.ID, again.OrgID = core.NewID(), newOrg(t, db)
+		wantCode(t, "a client id of another org", store.InsertClient(ctx, again), core.CodeConflict)
+		_, err = store.Client(ctx, "OC_LIVE_1")
+		wantCode(t, "an unknown client", err, core.CodeNotFound)
+		wantCode(t, "an unknown client", store.RevokeClient(ctx, org, core.NewID(), start), core.CodeNotFound)
+	})
+}
+
+func TestSigningKeysAdmitOneThatIsNotRetired(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store := t.Context(), db.Access()
+		retired := later(-60)
+		old := access.SigningKey{ID: "old", Algorithm: "ES256", Sealed: []byte{1}, CreatedAt: later(-120), RetiredAt: &retired}
+		if ok, err := store.InsertSigningKey(ctx, old); err != nil || !ok {
+			t.Fatalf("a retired key: %v, %v", ok, err)
+		}
+		const racers = 20
+		won := make([]bool, racers)
+		for _, err := range atOnce(racers, func(i int) error {
+			var err error
+			won[i], err = store.InsertSigningKey(ctx, access.SigningKey{ID: fmt.Sprint(i), Algorithm: "ES256", Sealed: []byte{2}, CreatedAt: start})
+			return err
+		}) {
+			must(t, err)
+		}
+		winners := 0
+		for _, w := range won {
+			if w {
+				winners++
+			}
+		}
+		keys, err := store.SigningKeys(ctx)
+		must(t, err)
+		if winners != 1 || len(keys) != 2 || keys[0].RetiredAt != nil || keys[1].ID != "old" {
+			t.Errorf("%d winners, keys %v", winners, keys)
+		}
+		if diff := cmp.Diff(old, keys[1]); diff != "" {
+			t.Errorf("SigningKeys (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Access(), newOrg(t, db)
+		var newest access.AuditEvent
+		for i := range 5 {
+			newest = access.AuditEvent{
+				ID: core.NewID(), OrgID: org, OccurredAt: later(i / 2), Action: "contacts_upsert", ActorKind: "api_key",
+				ActorID: core.NewID(), Surface: core.Agent, SubjectID: core.NewID(), RequestID: "r", Detail: `{"n":1}`,
+			}
+			must(t, store.AppendAudit(ctx, newest))
+		}
+		events, err := store.AuditEvents(ctx, org, 3)
+		must(t, err)
+		if len(events) != 3 {
+			t.Fatalf("%d events, want 3", len(events))
+		}
+		if diff := cmp.Diff(newest, events[0]); diff != "" {
+			t.Errorf("the newest (-want +got):\n%s", diff)
+		}
+		if a, b := events[1], events[2]; a.OccurredAt.Before(b.OccurredAt) || (a.OccurredAt.Equal(b.OccurredAt) && a.ID < b.ID) {
+			t.Errorf("not newest first: %v, %v", a, b)
+		}
+	})
+}

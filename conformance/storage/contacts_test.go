@@ -1,0 +1,167 @@
+package storage_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestContactRoundTrip(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		external := "crm-1"
+		c := newContact("Zoë.Müller@Example.com")
+		c.ExternalID, c.UnsubscribeAll = &external, true
+		c.Attributes = map[string]any{"plan": "pro <&>", "seats": 12.5, "vip": true, "since": "2026-01-01T00:00:00Z"}
+		c.TopicPreferences = []audience.TopicPreference{prefer("a", sending.OptOut), prefer("b", sending.OptIn)}
+		must(t, store.InsertContact(ctx, org, c))
+
+		finders := map[string]func() (audience.Contact, error){
+			"by email":       func() (audience.Contact, error) { return store.ContactByEmail(ctx, org, "zoë.MÜLLER@example.COM") },
+			"by external id": func() (audience.Contact, error) { return store.ContactByExternalID(ctx, org, external) },
+			"by id":          func() (audience.Contact, error) { return store.ContactByID(ctx, org, c.ID) },
+		}
+		for how, find := range finders {
+			got, err := find()
+			must(t, err)
+			if diff := cmp.Diff(c, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", how, diff)
+			}
+		}
+
+		c.Email, c.ExternalID, c.Status, c.UnsubscribeAll, c.UpdatedAt = "new@example.com", nil, audience.Archived, false, later(9)
+		c.Attributes = map[string]any{"gone": nil, "seats": 13.0}
+		c.TopicPreferences = []audience.TopicPreference{prefer("c", sending.OptIn)}
+		must(t, store.UpdateContact(ctx, org, c))
+		got, err := store.ContactByEmail(ctx, org, "new@example.com")
+		must(t, err)
+		c.Attributes = map[string]any{"seats": 13.0}
+		if diff := cmp.Diff(c, got); diff != "" {
+			t.Errorf("after UpdateContact (-want +got):\n%s", diff)
+		}
+		_, err = store.ContactByExternalID(ctx, org, external)
+		wantCode(t, "the external id that was given up", err, core.CodeNotFound)
+	})
+}
+
+func TestContactConflictsLeaveTheTransactionUsable(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		store, org := db.Audience(), newOrg(t, db)
+		external, free := "taken", "free"
+		owner, other := newContact("owner@example.com"), newContact("other@example.com")
+		owner.ExternalID, owner.Status = &external, audience.Archived
+		must(t, store.InsertContact(t.Context(), org, owner))
+		must(t, store.InsertContact(t.Context(), org, other))
+
+		must(t, db.InTx(t.Context(), func(ctx context.Context) error {
+			sameAddress, sameExternal := newContact("OWNER@example.com"), newContact("new@example.com")
+			sameExternal.ExternalID = &external
+			wantCode(t, "insert: address", store.InsertContact(ctx, org, sameAddress), core.CodeConflict)
+			wantCode(t, "insert: external id", store.InsertContact(ctx, org, sameExternal), core.CodeConflict)
+
+			sameAddress.ID, sameExternal.ID = other.ID, other.ID
+			wantCode(t, "update: address", store.UpdateContact(ctx, org, sameAddress), core.CodeConflict)
+			wantCode(t, "update: external id", store.UpdateContact(ctx, org, sameExternal), core.CodeConflict)
+			unknown := newContact("unknown@example.com")
+			wantCode(t, "update: unknown", store.UpdateContact(ctx, org, unknown), core.CodeNotFound)
+
+			other.ExternalID = &free
+			return store.UpdateContact(ctx, org, other)
+		}))
+		if _, err := store.ContactByExternalID(t.Context(), org, free); err != nil {
+			t.Errorf("the write after the conflicts: %v", err)
+		}
+	})
+}
+
+func TestRacesForAnAddress(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		const racers = 40
+		store, org, external := db.Audience(), newOrg(t, db), "wanted"
+		wantOneWinner(t, atOnce(racers, func(int) error {
+			c := newContact("wanted@example.com")
+			c.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptIn)}
+			return store.InsertContact(t.Context(), org, c)
+		}), core.CodeConflict)
+
+		// Updates meet the unique index on PostgreSQL when both have looked before
+		// either wrote.
+		contacts := make([]audience.Contact, racers)
+		for i := range contacts {
+			contacts[i] = newContact(core.NewID() + "@example.com")
+			must(t, store.InsertContact(t.Context(), org, contacts[i]))
+		}
+		wantOneWinner(t, atOnce(racers, func(i int) error {
+			c := contacts[i]
+			c.ExternalID = &external
+			return store.UpdateContact(t.Context(), org, c)
+		}), core.CodeConflict)
+	})
+}
+
+func TestContactFilters(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		must(t, store.ReplaceTopics(ctx, org, []sending.Topic{{Name: "in", Default: sending.OptIn}, {Name: "out", Default: sending.OptOut}}, start))
+		silent, yes, no := newContact("silent@x"), newContact("yes@x"), newContact("no@x")
+		yes.TopicPreferences = []audience.TopicPreference{prefer("in", sending.OptIn), prefer("out", sending.OptIn)}
+		yes.Attributes = map[string]any{"n": 30.0, "b": true, "s": `say "hi"\`, "quoted": "30"}
+		no.TopicPreferences = []audience.TopicPreference{prefer("in", sending.OptOut), prefer("out", sending.OptOut)}
+		no.Attributes = map[string]any{"n": 30.5, "b": false, "s": "hi"}
+		no.UnsubscribeAll = true
+		archived := newContact("archived@x")
+		archived.Status, archived.Attributes = audience.Archived, yes.Attributes
+		for i, c := range []audience.Contact{silent, yes, no, archived} {
+			c.CreatedAt = later(i)
+			must(t, store.InsertContact(ctx, org, c))
+		}
+
+		truth, lie := true, false
+		attribute := func(key, value string) audience.ContactFilter {
+			return audience.ContactFilter{AttributeKey: key, AttributeValue: &value}
+		}
+		for _, test := range []struct {
+			name   string
+			filter audience.ContactFilter
+			want   string // newest first
+		}{
+			{"none", audience.ContactFilter{}, "no@x yes@x silent@x "},
+			{"explicit", audience.ContactFilter{Topic: "in"}, "no@x yes@x "},
+			{"opted in, by default too", audience.ContactFilter{Topic: "in", Subscription: sending.OptIn}, "yes@x silent@x "},
+			{"opted out", audience.ContactFilter{Topic: "in", Subscription: sending.OptOut}, "no@x "},
+			{"opted out, by default too", audience.ContactFilter{Topic: "out", Subscription: sending.OptOut}, "no@x silent@x "},
+			{"unknown topic", audience.ContactFilter{Topic: "?", Subscription: sending.OptIn}, ""},
+			{"opted out of all", audience.ContactFilter{UnsubscribeAll: &truth}, "no@x "},
+			{"not opted out of all", audience.ContactFilter{UnsubscribeAll: &lie}, "yes@x silent@x "},
+			{"number", attribute("n", "30"), "yes@x "},
+			{"fraction", attribute("n", "30.5"), "no@x "},
+			{"text that is a number", attribute("quoted", "30"), "yes@x "},
+			{"boolean", attribute("b", "true"), "yes@x "},
+			{"false", attribute("b", "false"), "no@x "},
+			{"text", attribute("s", `say "hi"\`), "yes@x "},
+			{"JSON of a text is not its text", attribute("s", `"hi"`), ""},
+			{"null matches nothing", attribute("missing", "null"), ""},
+			{"a path is no name", attribute("$.n", "30"), ""},
+			{"all together", audience.ContactFilter{Topic: "in", UnsubscribeAll: &lie, AttributeKey: "n", AttributeValue: ptr("30")}, "yes@x "},
+		} {
+			test.filter.Limit = 10
+			got, err := store.Contacts(ctx, org, test.filter)
+			must(t, err)
+			if emails(got) != test.want {
+				t.Errorf("%s: got %q, want %q", test.name, emails(got), test.want)
+			}
+		}
+	})
+}
+
+func ptr(s string) *string { return &s }

@@ -1,0 +1,261 @@
+package storage_test
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// owned is everything one organization has, for the intruder to reach for.
+type owned struct {
+	org      string
+	contact  audience.Contact
+	list     audience.List
+	client   access.Client
+	apiKey   access.APIKey
+	replay   replay.Key
+	token    replay.Token
+	confirms string
+}
+
+func own(t *testing.T, db *storage.DB) owned {
+	t.Helper()
+	ctx, external := t.Context(), "crm-1"
+	o := owned{org: newOrg(t, db), contact: newContact("same@x"), list: newList("same"), confirms: "confirmation"}
+	o.contact.ExternalID, o.contact.Attributes = &external, map[string]any{"plan": "pro"}
+	o.contact.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptIn)}
+	o.client = access.Client{ID: core.NewID(), ClientID: "oc_" + o.org, OrgID: o.org, Environment: core.Live, CreatedAt: start, Scopes: core.Scopes{}}
+	o.apiKey = access.APIKey{ID: core.NewID(), OrgID: o.org, Environment: core.Live, Prefix: o.org[28:], SecretHash: []byte{1}, CreatedAt: start, Scopes: core.Scopes{}}
+	o.replay = replay.Key{OrgID: o.org, Space: "rest:x", Key: "k"}
+
+	people, store := db.Access(), db.Audience()
+	must(t, people.InsertClient(ctx, o.client))
+	must(t, people.InsertAPIKey(ctx, o.apiKey))
+	must(t, people.AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: o.org, OccurredAt: start, Detail: "{}"}))
+	must(t, store.InsertContact(ctx, o.org, o.contact))
+	must(t, store.InsertList(ctx, o.org, o.list))
+	must(t, store.InsertAttribute(ctx, o.org, audience.Attribute{ID: core.NewID(), Name: "plan", Type: audience.StringAttribute, CreatedAt: start, UpdatedAt: start}))
+	must(t, store.ReplaceTopics(ctx, o.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, start))
+	must(t, store.SaveContactList(ctx, o.org, audience.ContactList{Name: "main", LastSyncedAt: start, CreatedAt: start, UpdatedAt: start}))
+	_, _, err := store.ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
+	must(t, err)
+	record, won, err := db.Replay().Reserve(ctx, o.replay, "digest", start)
+	must(t, err)
+	if !won {
+		t.Fatal("a fresh key was not won")
+	}
+	o.token = record.Token
+	_, err = db.Replay().Spend(ctx, o.org, o.confirms, later(600))
+	must(t, err)
+	return o
+}
+
+// state is what the owner sees.
+func (o owned) state(t *testing.T, db *storage.DB) []any {
+	t.Helper()
+	ctx, store := t.Context(), db.Audience()
+	var seen []any
+	see := func(value any, err error) {
+		t.Helper()
+		must(t, err)
+		seen = append(seen, value)
+	}
+	c, err := store.ContactByID(ctx, o.org, o.contact.ID)
+	see(c, err)
+	page, err := store.Contacts(ctx, o.org, audience.ContactFilter{Topic: "news", Limit: 10})
+	see(page, err)
+	on, err := store.ContactLists(ctx, o.org, o.contact.ID)
+	see(on, err)
+	lists, err := store.Lists(ctx, o.org, audience.ListFilter{Limit: 10})
+	see(lists, err)
+	attributes, err := store.Attributes(ctx, o.org)
+	see(attributes, err)
+	topics, err := store.Topics(ctx, o.org)
+	see(topics, err)
+	header, err := store.ContactList(ctx, o.org)
+	see(header, err)
+	org, err := db.Access().Org(ctx, o.org)
+	see(org, err)
+	client, err := db.Access().Client(ctx, o.client.ClientID)
+	see(client, err)
+	keys, err := db.Access().APIKeys(ctx, core.Live, o.apiKey.Prefix)
+	see(keys, err)
+	audit, err := db.Access().AuditEvents(ctx, o.org, 10)
+	see(audit, err)
+	record, _, err := db.Replay().Reserve(ctx, o.replay, "digest", start)
+	see(record, err)
+	return seen
+}
+
+// reaches are what an organization without anything does with the ids and names
+// of another's things, by the store's method. Each must find nothing; whether it
+// changed anything is checked by the owner's state.
+func reaches(o owned, org string) map[string]reach {
+	all := map[string]reach{}
+	for _, some := range []map[string]reach{reachPeople(o, org), reachAudience(o, org), reachReplay(o, org)} {
+		maps.Copy(all, some)
+	}
+	return all
+}
+
+type reach = func(*testing.T, *storage.DB) (any, error)
+
+func reachPeople(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"RevokeClient": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Access().RevokeClient(t.Context(), org, o.client.ID, later(1))
+		},
+		"RevokeAPIKey": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Access().RevokeAPIKey(t.Context(), org, o.apiKey.ID, later(1))
+		},
+		"AuditEvents": func(t *testing.T, db *storage.DB) (any, error) { return db.Access().AuditEvents(t.Context(), org, 10) },
+	}
+}
+
+func reachAudience(o owned, org string) map[string]reach {
+	changed := o.contact
+	changed.Email = "stolen@x"
+	return map[string]reach{
+		"ContactByEmail": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().ContactByEmail(t.Context(), org, o.contact.Email)
+		},
+		"ContactByExternalID": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().ContactByExternalID(t.Context(), org, "crm-1")
+		},
+		"ContactByID": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().ContactByID(t.Context(), org, o.contact.ID)
+		},
+		"Contacts": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().Contacts(t.Context(), org, audience.ContactFilter{Topic: "news", Limit: 10})
+		},
+		"UpdateContact": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Audience().UpdateContact(t.Context(), org, changed)
+		},
+		"ContactLists": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().ContactLists(t.Context(), org, o.contact.ID)
+		},
+		"ReplaceMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
+			left, joined, err := db.Audience().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
+			return append(left, joined...), err
+		},
+		"ReplaceMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
+			own := newContact("own@x")
+			must(t, db.Audience().InsertContact(t.Context(), org, own))
+			left, joined, err := db.Audience().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
+			return append(left, joined...), err
+		},
+		"Lists": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().Lists(t.Context(), org, audience.ListFilter{Limit: 10})
+		},
+		"CountLists": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().CountLists(t.Context(), org, "") },
+		"ListsByRef": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().ListsByRef(t.Context(), org, []string{o.list.ID, o.list.Key})
+		},
+		"Attributes": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().Attributes(t.Context(), org) },
+		"AttributePage": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().AttributePage(t.Context(), org, nil, 10)
+		},
+		"Topics": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().Topics(t.Context(), org) },
+		"ReplaceTopics": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Audience().ReplaceTopics(t.Context(), org, nil, later(1))
+		},
+		"ContactList": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().ContactList(t.Context(), org) },
+		"MirrorConsent": func(t *testing.T, db *storage.DB) (any, error) {
+			page := []sending.Contact{{Email: o.contact.Email, UnsubscribeAll: true}}
+			got, err := db.Audience().MirrorConsent(t.Context(), org, page, later(9), later(9))
+			return got.Updated, err
+		},
+	}
+}
+
+func reachReplay(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"Complete": func(t *testing.T, db *storage.DB) (any, error) {
+			key := o.replay
+			key.OrgID = org
+			return nil, db.Replay().Complete(t.Context(), key, o.token, []byte("{}"), start, later(60))
+		},
+		"Release": func(t *testing.T, db *storage.DB) (any, error) {
+			key := o.replay
+			key.OrgID = org
+			return nil, db.Replay().Release(t.Context(), key, o.token)
+		},
+		"Reserve": func(t *testing.T, db *storage.DB) (any, error) {
+			key := o.replay
+			key.OrgID = org
+			_, won, err := db.Replay().Reserve(t.Context(), key, "digest", start)
+			return !won, err // another organization's key is as good as new
+		},
+		"Spend": func(t *testing.T, db *storage.DB) (any, error) {
+			fresh, err := db.Replay().Spend(t.Context(), org, o.confirms, later(60))
+			return !fresh, err
+		},
+	}
+}
+
+func TestOrganizationsNeverSeeEachOther(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		o := own(t, db)
+		before := o.state(t, db)
+		for method := range reaches(o, "") {
+			intruder := core.NewID() // an organization that has nothing yet, not even a row
+			found, err := reaches(o, intruder)[method](t, db)
+			if err == nil && !isNothing(found) {
+				t.Errorf("%s found %v", method, found)
+			}
+			if diff := cmp.Diff(before, o.state(t, db)); diff != "" {
+				t.Errorf("%s changed the owner's (-before +after):\n%s", method, diff)
+				before = o.state(t, db)
+			}
+		}
+
+		// What is unique is unique to an organization: a second one may have the same.
+		second := own(t, db)
+		if diff := cmp.Diff(before, o.state(t, db)); diff != "" {
+			t.Errorf("a second organization changed the first (-before +after):\n%s", diff)
+		}
+		if got, err := db.Audience().ContactByEmail(t.Context(), second.org, "same@x"); err != nil || got.ID != second.contact.ID {
+			t.Errorf("the second finds %s, %v", got.ID, err)
+		}
+	})
+}
+
+func isNothing(found any) bool {
+	if found == nil {
+		return true
+	}
+	v := reflect.ValueOf(found)
+	return v.IsZero() || (v.Kind() == reflect.Slice && v.Len() == 0)
+}
+
+// Every method that is given an organization has to be among the reaches.
+func TestReachesCoverEveryMethod(t *testing.T) {
+	t.Parallel()
+	// These write what they are given, under the organization they are given, and
+	// find nothing; SetRateLimit and the keyed finders go by the thing's own name.
+	exempt := []string{
+		"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
+		"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "AppendAudit",
+		"InsertContact", "InsertList", "InsertAttribute", "SaveContactList", "ReplaceMembership", "Purge",
+	}
+	covered := reaches(owned{org: "x"}, "y")
+	for _, store := range []reflect.Type{reflect.TypeFor[access.Store](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store]()} {
+		for i := range store.NumMethod() {
+			name := store.Method(i).Name
+			if _, ok := covered[name]; !ok && !slices.Contains(exempt, name) {
+				t.Errorf("%s.%s is not walked", store, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestLists(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		vip, tests, gone := newList("vip"), newList("100%_test"), newList("gone")
+		vip.Name, vip.Description, vip.Origin, vip.SourcePath = "Très ÉLÉGANT", "d", audience.Git, "lists/vip.yaml"
+		gone.Status = "archived"
+		for i, l := range []*audience.List{&vip, &tests, &gone} {
+			l.CreatedAt = later(i)
+			must(t, store.InsertList(ctx, org, *l))
+		}
+		again := newList("vip")
+		wantCode(t, "a taken key", store.InsertList(ctx, org, again), core.CodeConflict)
+
+		for query, want := range map[string][]string{
+			"": {"100%_test", "vip"}, "élé": {"vip"}, "VIP": {"vip"}, "%_": {"100%_test"}, "_": {"100%_test"}, "gone": {}, `\`: {},
+		} {
+			lists, err := store.Lists(ctx, org, audience.ListFilter{Query: query, Limit: 10})
+			must(t, err)
+			keys := []string{}
+			for _, l := range lists {
+				keys = append(keys, l.Key)
+			}
+			count, err := store.CountLists(ctx, org, query)
+			must(t, err)
+			if diff := cmp.Diff(want, keys); diff != "" || count != len(want) {
+				t.Errorf("query %q: count %d, keys (-want +got):\n%s", query, count, diff)
+			}
+		}
+
+		refs, err := store.ListsByRef(ctx, org, []string{tests.Key, vip.ID, gone.ID, "unknown", vip.Key})
+		must(t, err)
+		want := []audience.ListRef{{ID: tests.ID, Key: tests.Key, Name: tests.Name}, {ID: vip.ID, Key: vip.Key, Name: vip.Name}}
+		if diff := cmp.Diff(want, refs); diff != "" {
+			t.Errorf("ListsByRef (-want +got):\n%s", diff)
+		}
+		if none, err := store.ListsByRef(ctx, org, nil); err != nil || len(none) != 0 {
+			t.Errorf("ListsByRef of nothing: %v, %v", none, err)
+		}
+	})
+}
+
+func TestMembership(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		a, b, c := newList("a"), newList("b"), newList("c")
+		for _, l := range []audience.List{c, b, a} {
+			must(t, store.InsertList(ctx, org, l))
+		}
+		member := newContact("member@x")
+		must(t, store.InsertContact(ctx, org, member))
+
+		steps := []struct{ set, left, joined, on []string }{
+			{[]string{b.ID, a.ID}, nil, []string{a.ID, b.ID}, []string{"a", "b"}},
+			{[]string{b.ID, c.ID, core.NewID()}, []string{a.ID}, []string{c.ID}, []string{"b", "c"}},
+			{[]string{b.ID, c.ID}, nil, nil, []string{"b", "c"}},
+			{nil, []string{b.ID, c.ID}, nil, nil},
+		}
+		for i, step := range steps {
+			left, joined, err := store.ReplaceMembership(ctx, org, member.ID, step.set, later(i))
+			must(t, err)
+			refs, err := store.ContactLists(ctx, org, member.ID)
+			must(t, err)
+			var on []string
+			for _, ref := range refs {
+				on = append(on, ref.Key)
+			}
+			sorted := cmp.Transformer("set", func(ids []string) map[string]bool {
+				set := map[string]bool{}
+				for _, id := range ids {
+					set[id] = true
+				}
+				return set
+			})
+			if diff := cmp.Diff([][]string{step.left, step.joined, step.on}, [][]string{left, joined, on}, sorted); diff != "" {
+				t.Errorf("step %d, left, joined, on (-want +got):\n%s", i, diff)
+			}
+		}
+
+		_, _, err := store.ReplaceMembership(ctx, org, member.ID, []string{a.ID}, start)
+		must(t, err)
+		lists, err := store.Lists(ctx, org, audience.ListFilter{Query: "list a", Limit: 1})
+		must(t, err)
+		a.MemberCount = 1
+		if diff := cmp.Diff([]audience.List{a}, lists); diff != "" {
+			t.Errorf("Lists (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAttributeRegistry(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		plan := audience.Attribute{
+			ID: core.NewID(), Name: "plan", Type: audience.EnumAttribute, EnumValues: []string{"pro", "free"},
+			Description: "What they pay for", Origin: audience.Git, CreatedAt: start, UpdatedAt: later(1),
+		}
+		seats := audience.Attribute{ID: core.NewID(), Name: "Seats", Type: audience.NumberAttribute, Origin: audience.Managed, CreatedAt: later(2), UpdatedAt: later(2)}
+		must(t, store.InsertAttribute(ctx, org, plan))
+		must(t, store.InsertAttribute(ctx, org, seats))
+		again := seats
+		again.ID = core.NewID()
+		wantCode(t, "a taken name", store.InsertAttribute(ctx, org, again), core.CodeConflict)
+
+		byName, err := store.Attributes(ctx, org)
+		must(t, err)
+		if diff := cmp.Diff([]audience.Attribute{seats, plan}, byName); diff != "" {
+			t.Errorf("Attributes (-want +got):\n%s", diff)
+		}
+		first, err := store.AttributePage(ctx, org, nil, 1)
+		must(t, err)
+		second, err := store.AttributePage(ctx, org, &audience.After{CreatedAt: first[0].CreatedAt, ID: first[0].ID}, 5)
+		must(t, err)
+		if diff := cmp.Diff([]audience.Attribute{seats, plan}, append(first, second...)); diff != "" {
+			t.Errorf("AttributePage (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package storage_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestMirrorConsent(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		external := "kept"
+		known, same, fresh, archived := newContact("Known@x"), newContact("same@x"), newContact("fresh@x"), newContact("archived@x")
+		known.ExternalID, known.Attributes = &external, map[string]any{"plan": "pro"}
+		known.TopicPreferences = []audience.TopicPreference{prefer("old", sending.OptIn)}
+		same.TopicPreferences = []audience.TopicPreference{prefer("a", sending.OptIn), prefer("b", sending.OptOut)}
+		fresh.UpdatedAt = later(100)
+		archived.Status = audience.Archived
+		for _, c := range []audience.Contact{known, same, fresh, archived} {
+			must(t, store.InsertContact(ctx, org, c))
+		}
+
+		page := []sending.Contact{
+			{Email: "KNOWN@x", Preferences: map[string]sending.Subscription{"superseded": sending.OptIn}},
+			{Email: "known@X", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut}},
+			{Email: "same@x", Preferences: map[string]sending.Subscription{"b": sending.OptOut, "a": sending.OptIn}},
+			{Email: "fresh@x", UnsubscribeAll: true},
+			{Email: "archived@x", UnsubscribeAll: true},
+			{Email: "New@x", Preferences: map[string]sending.Subscription{"news": sending.OptIn}},
+		}
+		got, err := store.MirrorConsent(ctx, org, page, later(50), later(60))
+		must(t, err)
+		if want := (audience.Mirrored{Created: 1, Updated: 1, Unchanged: 3}); got != want {
+			t.Errorf("counts %+v, want %+v", got, want)
+		}
+		again, err := store.MirrorConsent(ctx, org, page, later(61), later(70))
+		must(t, err)
+		if want := (audience.Mirrored{Unchanged: 5}); again != want {
+			t.Errorf("the same page again: %+v, want %+v", again, want)
+		}
+
+		known.UnsubscribeAll, known.UpdatedAt = true, later(60)
+		known.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptOut)}
+		created := newContact("New@x")
+		created.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptIn)}
+		created.CreatedAt, created.UpdatedAt = later(60), later(60)
+		for _, want := range []audience.Contact{known, same, fresh, archived, created} {
+			got, err := store.ContactByEmail(ctx, org, want.Email)
+			must(t, err)
+			if want.Email == created.Email {
+				want.ID = got.ID
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", want.Email, diff)
+			}
+		}
+		// What filters look at has followed.
+		opted, err := store.Contacts(ctx, org, audience.ContactFilter{Topic: "news", Limit: 10})
+		must(t, err)
+		stale, err := store.Contacts(ctx, org, audience.ContactFilter{Topic: "old", Limit: 10})
+		must(t, err)
+		if emails(opted) != "New@x Known@x " || emails(stale) != "" {
+			t.Errorf("by topic: news %q, old %q", emails(opted), emails(stale))
+		}
+	})
+}
+
+// Two processes that mirror overlapping pages at once lose nothing and do not
+// stop one another.
+func TestMirrorsAtOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		const size = 300
+		store, org := db.Audience(), newOrg(t, db)
+		for _, err := range atOnce(6, func(i int) error {
+			page := make([]sending.Contact, size)
+			for j := range page {
+				n := j
+				if i%2 == 1 {
+					n = size - 1 - j
+				}
+				page[j] = sending.Contact{
+					Email: fmt.Sprintf("%d@x", n), UnsubscribeAll: i%2 == 1,
+					Preferences: map[string]sending.Subscription{"t": sending.OptIn},
+				}
+			}
+			_, err := store.MirrorConsent(t.Context(), org, page, later(i), later(i))
+			return err
+		}) {
+			must(t, err)
+		}
+		all, err := store.Contacts(t.Context(), org, audience.ContactFilter{Topic: "t", Limit: 2 * size})
+		must(t, err)
+		if len(all) != size {
+			t.Errorf("%d contacts, want %d", len(all), size)
+		}
+	})
+}
+
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		must(t, store.ReplaceTopics(ctx, org, []sending.Topic{
+			{Name: "b", DisplayName: "B", Description: "é", Default: sending.OptIn}, {Name: "a", Default: sending.OptOut}, {Name: "Z", Default: sending.OptOut},
+		}, start))
+		must(t, store.ReplaceTopics(ctx, org, []sending.Topic{
+			{Name: "b", DisplayName: "Bee", Description: "é", Default: sending.OptIn}, {Name: "Z", Default: sending.OptOut},
+		}, later(1)))
+		got, err := store.Topics(ctx, org)
+		must(t, err)
+		want := []audience.Topic{
+			{Name: "Z", Default: sending.OptOut, Origin: audience.Managed, Status: "active", CreatedAt: start, UpdatedAt: start},
+			{Name: "b", DisplayName: "Bee", Description: "é", Default: sending.OptIn, Origin: audience.Managed, Status: "active", CreatedAt: start, UpdatedAt: later(1)},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("Topics (-want +got):\n%s", diff)
+		}
+		must(t, store.ReplaceTopics(ctx, org, nil, later(2)))
+		if got, err := store.Topics(ctx, org); err != nil || len(got) != 0 {
+			t.Errorf("after replacing by none: %v, %v", got, err)
+		}
+	})
+}
+
+func TestContactListHeader(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		_, err := store.ContactList(ctx, org)
+		wantCode(t, "before the first sync", err, core.CodeContactListNotSynced)
+		l := audience.ContactList{Name: "main", Description: "d", LastSyncedAt: later(1), CreatedAt: start, UpdatedAt: later(1)}
+		must(t, store.SaveContactList(ctx, org, l))
+		l.LastSyncedAt = later(2)
+		must(t, store.SaveContactList(ctx, org, l))
+		got, err := store.ContactList(ctx, org)
+		must(t, err)
+		if diff := cmp.Diff(l, got); diff != "" {
+			t.Errorf("ContactList (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package storage_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// orderIDs sort differently by bytes and by any language: digits, upper and
+// lower case, letters beyond ASCII, punctuation that languages skip.
+var orderIDs = []string{"a", "B", "b", "A", "ä", "z", "Z", "-a", "_a", "10", "9", "a b", "ab", "é", "日本"}
+
+// Rows of one creation time are told apart by id alone, which is where the order
+// of the engines could differ.
+func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
+	t.Parallel()
+	want := slices.Clone(orderIDs)
+	slices.SortFunc(want, func(a, b string) int { return strings.Compare(b, a) })
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		for i, id := range orderIDs {
+			c, l := newContact(fmt.Sprintf("%d@x", i)), newList(id)
+			a := audience.Attribute{ID: id, Name: id, Type: audience.StringAttribute, Origin: audience.Managed, CreatedAt: start, UpdatedAt: start}
+			c.ID, l.ID = id, id
+			must(t, store.InsertContact(ctx, org, c))
+			must(t, store.InsertList(ctx, org, l))
+			must(t, store.InsertAttribute(ctx, org, a))
+		}
+		for what, page := range map[string]func(after *audience.After) ([]string, error){
+			"contacts": func(after *audience.After) ([]string, error) {
+				rows, err := store.Contacts(ctx, org, audience.ContactFilter{After: after, Limit: 2})
+				return ids(rows, func(c audience.Contact) string { return c.ID }), err
+			},
+			"lists": func(after *audience.After) ([]string, error) {
+				rows, err := store.Lists(ctx, org, audience.ListFilter{After: after, Limit: 2})
+				return ids(rows, func(l audience.List) string { return l.ID }), err
+			},
+			"attributes": func(after *audience.After) ([]string, error) {
+				rows, err := store.AttributePage(ctx, org, after, 2)
+				return ids(rows, func(a audience.Attribute) string { return a.ID }), err
+			},
+		} {
+			if diff := cmp.Diff(want, pages(t, page)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", what, diff)
+			}
+		}
+
+		byName, err := store.Attributes(ctx, org)
+		must(t, err)
+		slices.Reverse(byName)
+		if diff := cmp.Diff(want, ids(byName, func(a audience.Attribute) string { return a.Name })); diff != "" {
+			t.Errorf("attributes by name (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// pages reads page after page to the end.
+func pages(t *testing.T, page func(after *audience.After) ([]string, error)) []string {
+	t.Helper()
+	var all []string
+	var after *audience.After
+	for {
+		found, err := page(after)
+		must(t, err)
+		if len(found) == 0 {
+			return all
+		}
+		all = append(all, found...)
+		after = &audience.After{CreatedAt: start, ID: found[len(found)-1]}
+	}
+}
+
+func ids[T any](rows []T, id func(T) string) []string {
+	all := make([]string, len(rows))
+	for i, row := range rows {
+		all[i] = id(row)
+	}
+	return all
+}
+
+// Oldest first is the order in which a job visits organizations.
+func TestOrgIDsAreOldestFirst(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		want := []string{newOrg(t, db), newOrg(t, db), newOrg(t, db)}
+		got, err := db.Access().OrgIDs(t.Context())
+		must(t, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("OrgIDs (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// event is one line of "go test -json"; see "go doc test2json".
+type event struct {
+	Action  string
+	Package string
+	Test    string
+	Output  string
+}
+
+// tally counts what became of each test. Subtests count like tests.
+type tally struct {
+	out     io.Writer
+	pending map[string]*strings.Builder // output of tests that still run, by package and test
+	passed  int
+	failed  []string
+	skipped []skip
+}
+
+type skip struct{ name, reason string }
+
+func newTally(out io.Writer) *tally {
+	return &tally{out: out, pending: map[string]*strings.Builder{}}
+}
+
+// read takes events until the stream ends. Lines that are no events are the go
+// command's own words and are passed on.
+func (t *tally) read(events io.Reader) error {
+	lines := bufio.NewReader(events)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			t.take(line)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (t *tally) take(line string) {
+	var e event
+	if json.Unmarshal([]byte(line), &e) != nil {
+		fmt.Fprint(t.out, line)
+		return
+	}
+	name := e.Package + " " + e.Test
+	switch {
+	case e.Action == "output" || e.Action == "build-output":
+		t.output(name, e)
+	case e.Test == "":
+		// A package's own end: go test's exit code counts it.
+		t.endPackage(e)
+	case e.Action == "pass":
+		t.passed++
+		delete(t.pending, name)
+	case e.Action == "fail":
+		t.failed = append(t.failed, name)
+		fmt.Fprint(t.out, t.drain(name))
+	case e.Action == "skip":
+		t.skipped = append(t.skipped, skip{name: name, reason: reasonOf(t.drain(name))})
+	}
+}
+
+// endPackage shows what is left of tests that never ended, because the process
+// died under them.
+func (t *tally) endPackage(e event) {
+	for name := range t.pending {
+		if e.Action == "fail" && strings.HasPrefix(name, e.Package+" ") {
+			fmt.Fprint(t.out, t.drain(name))
+		}
+	}
+}
+
+// output shows a package's lines at once and keeps a test's until its end.
+func (t *tally) output(name string, e event) {
+	if e.Test == "" {
+		if e.Output != "PASS\n" {
+			fmt.Fprint(t.out, e.Output)
+		}
+		return
+	}
+	if t.pending[name] == nil {
+		t.pending[name] = &strings.Builder{}
+	}
+	t.pending[name].WriteString(e.Output)
+}
+
+func (t *tally) drain(name string) string {
+	b := t.pending[name]
+	delete(t.pending, name)
+	if b == nil {
+		return ""
+	}
+	return b.String()
+}
+
+// reasonOf finds what the test gave as its reason: the line with its file.
+func reasonOf(output string) string {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "===") && !strings.HasPrefix(line, "---") {
+			return line
+		}
+	}
+	return "no reason given"
+}
+
+// verdict prints the sum and says what is wrong with the run, if anything.
+func (t *tally) verdict(strict bool) error {
+	if len(t.skipped) > 0 {
+		fmt.Fprintf(t.out, "\n==> %d TESTS DID NOT RUN <==\n", len(t.skipped))
+		for _, s := range t.skipped {
+			fmt.Fprintf(t.out, "skipped: %s: %s\n", s.name, s.reason)
+		}
+	}
+	for _, name := range t.failed {
+		fmt.Fprintf(t.out, "failed: %s\n", name)
+	}
+	fmt.Fprintf(t.out, "\n%d passed, %d failed, %d skipped\n", t.passed, len(t.failed), len(t.skipped))
+	switch {
+	case len(t.failed) > 0:
+		return fmt.Errorf("%d tests failed", len(t.failed))
+	case t.passed == 0:
+		return errors.New("no test passed, so nothing was shown")
+	case strict && len(t.skipped) > 0:
+		return fmt.Errorf("%d tests were skipped, which CI=true does not allow", len(t.skipped))
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+-- Written by "make generate": what the migrations in storage/schema add up to, as
+-- SQLite has it. PostgreSQL has the same tables, columns and indexes.
+
+CREATE TABLE api_keys (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	name text NOT NULL,
+	environment bytetext NOT NULL,
+	prefix bytetext NOT NULL,
+	secret_hash bytea NOT NULL,
+	scopes text NOT NULL,
+	created_at bigint NOT NULL,
+	revoked_at bigint,
+	expires_at bigint,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX api_keys_by_prefix ON api_keys (environment, prefix);
+
+CREATE TABLE attributes (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	type text NOT NULL,
+	enum_values text NOT NULL,
+	description text NOT NULL,
+	origin text NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, name)
+);
+
+CREATE INDEX attributes_newest ON attributes (org_id, created_at, id);
+
+CREATE TABLE audit_events (
+	org_id bytetext NOT NULL,
+	occurred_at bigint NOT NULL,
+	id bytetext NOT NULL,
+	action text NOT NULL,
+	actor_kind text NOT NULL,
+	actor_id text NOT NULL,
+	surface text NOT NULL,
+	subject_id text NOT NULL,
+	request_id text NOT NULL,
+	detail text NOT NULL,
+	PRIMARY KEY (org_id, occurred_at, id)
+);
+
+CREATE TABLE clients (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	client_id bytetext NOT NULL UNIQUE,
+	name text NOT NULL,
+	environment text NOT NULL,
+	secret_hash bytea,
+	scopes text NOT NULL,
+	created_at bigint NOT NULL,
+	revoked_at bigint,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE TABLE contact_lists (
+	org_id bytetext PRIMARY KEY,
+	name text NOT NULL,
+	description text NOT NULL,
+	last_synced_at bigint NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL
+);
+
+CREATE TABLE contact_topics (
+	org_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	topic bytetext NOT NULL,
+	subscription text NOT NULL,
+	PRIMARY KEY (org_id, contact_id, topic),
+	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE contacts (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	email text NOT NULL,
+	email_key bytetext NOT NULL,
+	external_id bytetext,
+	status bytetext NOT NULL,
+	attributes text NOT NULL,
+	topic_preferences bytetext NOT NULL,
+	unsubscribe_all boolean NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, email_key),
+	UNIQUE (org_id, external_id)
+);
+
+CREATE INDEX contacts_newest ON contacts (org_id, status, created_at, id);
+
+CREATE TABLE list_members (
+	org_id bytetext NOT NULL,
+	list_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	added_at bigint NOT NULL,
+	PRIMARY KEY (org_id, list_id, contact_id),
+	FOREIGN KEY (org_id, list_id) REFERENCES lists (org_id, id) ON DELETE CASCADE,
+	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX list_members_by_contact ON list_members (org_id, contact_id);
+
+CREATE TABLE lists (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	key bytetext NOT NULL,
+	name text NOT NULL,
+	description text NOT NULL,
+	search bytetext NOT NULL,
+	source text NOT NULL,
+	origin text NOT NULL,
+	source_path text NOT NULL,
+	status bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, key)
+);
+
+CREATE INDEX lists_newest ON lists (org_id, status, created_at, id);
+
+CREATE TABLE members (
+	org_id bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	role text NOT NULL,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (org_id, user_id)
+);
+
+CREATE TABLE orgs (
+	id bytetext PRIMARY KEY,
+	name text NOT NULL,
+	slug bytetext NOT NULL UNIQUE,
+	tier text NOT NULL,
+	retention_days integer NOT NULL,
+	rate_limit integer,
+	git_connected boolean NOT NULL,
+	created_at bigint NOT NULL
+);
+
+CREATE TABLE replay_records (
+	org_id bytetext NOT NULL,
+	space bytetext NOT NULL,
+	key bytetext NOT NULL,
+	digest text NOT NULL,
+	token text NOT NULL,
+	done boolean NOT NULL,
+	result bytea,
+	expires_at bigint NOT NULL,
+	PRIMARY KEY (org_id, space, key)
+);
+
+CREATE INDEX replay_records_expiry ON replay_records (expires_at);
+
+CREATE TABLE signing_keys (
+	id bytetext PRIMARY KEY,
+	algorithm text NOT NULL,
+	sealed bytea NOT NULL,
+	created_at bigint NOT NULL,
+	retired_at bigint
+);
+
+CREATE UNIQUE INDEX signing_keys_current ON signing_keys ((retired_at IS NULL)) WHERE retired_at IS NULL;
+
+CREATE TABLE spent_confirmations (
+	org_id bytetext NOT NULL,
+	confirmation_id bytetext NOT NULL,
+	expires_at bigint NOT NULL,
+	PRIMARY KEY (org_id, confirmation_id)
+);
+
+CREATE INDEX spent_confirmations_expiry ON spent_confirmations (expires_at);
+
+CREATE TABLE topics (
+	org_id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	display_name text NOT NULL,
+	description text NOT NULL,
+	default_subscription text NOT NULL,
+	origin text NOT NULL,
+	status text NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, name)
+);
+
+CREATE TABLE users (
+	id bytetext PRIMARY KEY,
+	email text NOT NULL,
+	email_key bytetext NOT NULL UNIQUE,
+	name text NOT NULL,
+	password_hash text NOT NULL,
+	created_at bigint NOT NULL
+);

@@ -1,0 +1,52 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
+)
+
+// paged is a result that may continue: core.Envelope, whatever its items are.
+type paged interface{ Next() string }
+
+// answer writes the result of a call.
+func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
+	h := c.Writer.Header()
+	h.Set("Cache-Control", m.cacheControl)
+	if m.MaxAge > 0 {
+		h.Set("Vary", "Authorization")
+	}
+	if result.Replayed {
+		h.Set("Idempotent-Replayed", "true")
+	}
+	if page, ok := result.Value.(paged); ok && page.Next() != "" {
+		s.setNext(c, page.Next())
+	}
+	status := m.Success
+	if m.MayCreate && result.Created {
+		status = http.StatusCreated
+	}
+	if status == http.StatusNoContent {
+		c.Writer.WriteHeader(status)
+		return
+	}
+	body, err := json.Marshal(result.Value)
+	if err != nil {
+		s.refuse(c, m, core.Internal(err))
+		return
+	}
+	write(c.Writer, "application/json", status, body)
+}
+
+// write sends a whole answer. A client that has gone away is no failure of ours.
+func write(w http.ResponseWriter, contentType string, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,97 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// maxBody is the most a request's body may hold, in bytes.
+const maxBody = 1 << 20
+
+// readBody reads a JSON body. One that announces more than the limit is refused
+// without reading it; one that does not announce it, once it has passed it.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength == 0 {
+		return nil, errNoBody()
+	}
+	if r.ContentLength > maxBody {
+		w.Header().Set("Connection", "close")
+		return nil, errBodyTooLarge()
+	}
+	if err := checkContentType(r.Header); err != nil {
+		return nil, err
+	}
+	var body bytes.Buffer
+	if r.ContentLength > 0 {
+		body.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return nil, errBodyTooLarge()
+	}
+	if err != nil {
+		return nil, &core.Error{Code: core.CodeValidationFailed, Message: "The body ended before it was complete.", Err: err}
+	}
+	if body.Len() == 0 {
+		return nil, errNoBody()
+	}
+	return body.Bytes(), nil
+}
+
+// checkContentType takes JSON under any of its names. A body without a type is
+// refused too: what sends none has often not meant to send JSON.
+func checkContentType(h http.Header) error {
+	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		return core.Invalid("Content-Encoding", "is not supported; send the body as it is")
+	}
+	mediaType, parameters, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || mediaType != "application/json" && !strings.HasSuffix(mediaType, "+json") {
+		return core.Invalid("Content-Type", "must be application/json")
+	}
+	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {
+		return core.Invalid("Content-Type", "must name no charset but utf-8")
+	}
+	return nil
+}
+
+// refuseBody fails when a GET or DELETE carries a body, which has no meaning
+// there (RFC 9110 sections 9.3.1 and 9.3.5). A request that does not announce
+// one is asked for a single byte.
+func refuseBody(r *http.Request) error {
+	if r.ContentLength == 0 || r.Body == nil {
+		return nil
+	}
+	if r.ContentLength < 0 {
+		var one [1]byte
+		if n, _ := io.ReadFull(r.Body, one[:]); n == 0 {
+			return nil
+		}
+	}
+	return core.Invalid("", "has a body, which this method does not take")
+}
+
+func refuseQuery(query string) error {
+	if query == "" {
+		return nil
+	}
+	name, _, _ := strings.Cut(query, "=")
+	if decoded, err := url.QueryUnescape(name); err == nil {
+		name = decoded
+	}
+	return core.Invalid(core.Quotable(name, 80), "is given in the query; this method takes its arguments from the body")
+}
+
+func errNoBody() error {
+	return core.Invalid("", "has no body where a JSON object is expected")
+}
+
+func errBodyTooLarge() error {
+	return core.Invalid("", "has a body of more than 1 MiB")
+}

@@ -1,0 +1,53 @@
+package rest
+
+import (
+	"github.com/gin-gonic/gin"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
+)
+
+// call is the handler of every route: the caller is let in, the request becomes
+// arguments, the operation runs behind its rails, and what it comes to is
+// answered. The body is not read before the caller is let in.
+func (s *Server) call(m *mount) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
+		setRate(c.Writer.Header(), admission.Rate)
+		if err != nil {
+			s.refuse(c, m, err)
+			return
+		}
+		request, err := m.request(c, admission.Principal)
+		if err != nil {
+			s.refuse(c, m, err)
+			return
+		}
+		result, err := m.operation.Call(c.Request.Context(), request)
+		if err != nil {
+			s.problem(c, m, err)
+			return
+		}
+		s.answer(c, m, result)
+	}
+}
+
+// request reads what the rails need. The arguments of a caller who may not call
+// the operation are of no interest: the rails refuse such a call before they
+// look at them.
+func (m *mount) request(c *gin.Context, p core.Principal) (guardrails.Request, error) {
+	r := guardrails.Request{Principal: p, Surface: core.REST, RequestID: requestID(c)}
+	if m.operation.Allowed(p) != nil {
+		return r, nil
+	}
+	if m.operation.Info().Effect != core.Reads {
+		key, err := idempotencyKey(c.Request.Header["Idempotency-Key"])
+		if err != nil {
+			return r, err
+		}
+		r.IdempotencyKey = key
+	}
+	arguments, err := m.arguments(c)
+	r.Arguments = arguments
+	return r, err
+}

@@ -1,0 +1,112 @@
+package docs
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/guardrails"
+)
+
+// Config is what the documentation tells of. All members are required; addresses
+// are without a slash at the end.
+type Config struct {
+	Catalogue *guardrails.Catalogue
+	// Tools are the names of the operations that agents have as tools.
+	Tools []string
+	// BaseURL, AuthURL, AppURL, MCPURL and FetchURL are the public addresses.
+	BaseURL, AuthURL, AppURL, MCPURL, FetchURL string
+	// DocsURL is the address of this documentation. Its path is where the pages are.
+	DocsURL string
+	Commit  string
+}
+
+// New makes all pages. The handler answers the path of DocsURL and everything
+// below it, and leads from the root to the start page.
+func New(cfg Config) (http.Handler, error) {
+	root, err := url.Parse(cfg.DocsURL)
+	if err != nil {
+		return nil, fmt.Errorf("docs: address: %w", err)
+	}
+	s := &site{prefix: strings.TrimSuffix(root.Path, "/"), pages: map[string]page{}}
+	if err := s.render(cfg); err != nil {
+		return nil, fmt.Errorf("docs: %w", err)
+	}
+	return s, nil
+}
+
+// site is every page by its path below the prefix.
+type site struct {
+	prefix  string
+	pages   map[string]page
+	missing page
+}
+
+type page struct {
+	contentType string
+	body        []byte
+	etag        string
+}
+
+func newPage(contentType string, body []byte) page {
+	sum := sha256.Sum256(body)
+	return page{contentType, body, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
+}
+
+// policy allows the one stylesheet and nothing else. Nothing from outside can
+// be on these pages; the policy holds should that ever change.
+const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// ServeHTTP answers with a page.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	if r.URL.Path == "/" && s.prefix != "" {
+		h.Set("Location", s.prefix)
+		w.WriteHeader(http.StatusFound)
+		return
+	}
+	s.serve(w, r)
+}
+
+func (s *site) serve(w http.ResponseWriter, r *http.Request) {
+	path, below := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/"), s.prefix)
+	found, ok := s.pages[path]
+	if !below || !ok {
+		found, ok = s.missing, false
+	}
+	h := w.Header()
+	h.Set("Content-Type", found.contentType)
+	if !ok {
+		h.Set("Cache-Control", "no-store")
+		send(w, http.StatusNotFound, found.body)
+		return
+	}
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("ETag", found.etag)
+	if r.Header.Get("If-None-Match") == found.etag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	send(w, http.StatusOK, found.body)
+}
+
+// send writes a whole page. A reader who has gone away is no failure of ours.
+func send(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,190 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/rest/docs"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+func newDocs(t *testing.T, docsURL string) http.Handler {
+	t.Helper()
+	guard := guardrails.New(guardrails.Config{Clock: core.SystemClock, Metrics: prometheus.NewRegistry()})
+	handler, err := docs.New(docs.Config{
+		Catalogue: guard.Catalogue(catalogue.Operations(catalogue.Domains{})),
+		Tools:     []string{"contacts_lookup"},
+		BaseURL:   "https://api.test", AuthURL: "https://auth.test", AppURL: "https://app.test",
+		MCPURL: "https://mcp.test", FetchURL: "https://fetch.test", DocsURL: docsURL, Commit: "abc1234",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
+}
+
+func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+var links = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+
+// TestEveryPageIsReached walks the site from its start page: every link of the
+// site's own leads somewhere, and every fragment to something.
+func TestEveryPageIsReached(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []string{"/docs", ""} {
+		h := newDocs(t, "https://app.test"+prefix)
+		seen, queue := map[string]bool{}, []string{prefix + "/"}
+		for len(queue) > 0 {
+			target := queue[0]
+			queue = queue[1:]
+			if seen[target] {
+				continue
+			}
+			seen[target] = true
+			path, fragment, _ := strings.Cut(target, "#")
+			w := get(h, path)
+			if w.Code != 200 {
+				t.Errorf("%q: status %d", target, w.Code)
+				continue
+			}
+			if fragment != "" && !strings.Contains(w.Body.String(), `id="`+fragment+`"`) {
+				t.Errorf("%q: no such fragment", target)
+			}
+			for _, link := range links.FindAllStringSubmatch(w.Body.String(), -1) {
+				switch next := html.UnescapeString(link[1]); {
+				case strings.HasPrefix(next, "/"):
+					queue = append(queue, next)
+				case strings.HasPrefix(next, "#"):
+					queue = append(queue, path+next)
+				case next != "https://api.test/v1/openapi.json":
+					t.Errorf("%q links to %q", target, next)
+				}
+			}
+		}
+		for _, info := range core.Codes() {
+			if page := prefix + "/api/errors/" + string(info.Code); !seen[page] {
+				t.Errorf("no way to %s", page)
+			}
+		}
+	}
+}
+
+// TestErrorPages: a problem's type leads to a page with the code, its meaning and
+// an example that is a problem document of that code.
+func TestErrorPages(t *testing.T) {
+	t.Parallel()
+	h := newDocs(t, "https://app.test/docs")
+	example := regexp.MustCompile(`(?s)<pre[^>]*><code>(.*?)</code></pre>`)
+	for _, info := range core.Codes() {
+		path := strings.TrimPrefix(info.Code.TypeURI("https://app.test/docs"), "https://app.test")
+		body := get(h, path).Body.String()
+		found := example.FindStringSubmatch(body)
+		if !strings.Contains(body, html.EscapeString(info.Title)) || found == nil {
+			t.Errorf("%s: the page lacks the title or the example", path)
+			continue
+		}
+		var p core.Problem
+		if err := json.Unmarshal([]byte(html.UnescapeString(found[1])), &p); err != nil {
+			t.Errorf("%s: example: %v", path, err)
+		}
+		if p.Code != info.Code || p.Status != info.Status || p.Detail == "" || p.Type != "https://app.test"+path {
+			t.Errorf("%s: example = %+v", path, p)
+		}
+		if (info.Status == 429 || info.Status == 503) && p.RetryAfter == 0 {
+			t.Errorf("%s: the example does not say when to retry", path)
+		}
+	}
+}
+
+func TestPagesTellOfTheCatalogue(t *testing.T) {
+	t.Parallel()
+	h := newDocs(t, "https://app.test/docs")
+	api := get(h, "/docs/api").Body.String()
+	for _, route := range rest.Routes() {
+		if !strings.Contains(api, `<code>`+html.EscapeString(route.Path)+`</code>`) || !strings.Contains(api, `id="`+route.Operation+`"`) {
+			t.Errorf("%s %s is not told of", route.Method, route.Path)
+		}
+	}
+	scopes := get(h, "/docs/scopes").Body.String()
+	for _, scope := range core.ScopeCatalogue() {
+		if !strings.Contains(scopes, `id="`+string(scope.Scope)+`"`) {
+			t.Errorf("%s is not told of", scope.Scope)
+		}
+	}
+	start := get(h, "/docs").Body.String()
+	for _, address := range []string{"https://api.test/v1", "https://mcp.test/mcp", "https://auth.test", "https://app.test", "https://fetch.test"} {
+		if !strings.Contains(start, "<code>"+address+"</code>") {
+			t.Errorf("the start page lacks %s", address)
+		}
+	}
+	if errors := get(h, "/docs/api/errors").Body.String(); !strings.Contains(errors, "<code>scope</code>") || strings.Contains(errors, "`") {
+		t.Error("marks of the catalogue are not rendered")
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	h := newDocs(t, "https://app.test/docs")
+	for _, path := range []string{"/", "/docs", "/docs/style.css", "/docs/none"} {
+		w := get(h, path)
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			"X-Content-Type-Options":  "nosniff",
+			"Referrer-Policy":         "no-referrer",
+			"X-Frame-Options":         "DENY",
+		} {
+			if got := w.Header().Get(name); got != want {
+				t.Errorf("%s: %s = %q, want %q", path, name, got, want)
+			}
+		}
+	}
+	page := get(h, "/docs/api")
+	if strings.Contains(page.Body.String(), "<script") || strings.Contains(page.Body.String(), "style=") {
+		t.Error("the page holds what its policy forbids")
+	}
+	if again := get(h, "/docs/api", "If-None-Match", page.Header().Get("ETag")); again.Code != 304 || again.Body.Len() != 0 {
+		t.Errorf("a page that is known: status %d", again.Code)
+	}
+}
+
+func TestOtherAddresses(t *testing.T) {
+	t.Parallel()
+	h := newDocs(t, "https://app.test/docs")
+	for path, want := range map[string]int{
+		"/": 302, "/docs": 200, "/docs/": 200, "/docs/api/": 200,
+		"/docs/none": 404, "/docs/api/errors/none": 404, "/docsapi": 404, "/api": 404, "/docs/<script>": 404,
+	} {
+		w := get(h, path)
+		if w.Code != want {
+			t.Errorf("%s: status %d, want %d", path, w.Code, want)
+		}
+		if want == 404 && (!strings.Contains(w.Body.String(), "No such page") || strings.Contains(w.Body.String(), "<script>")) {
+			t.Errorf("%s: body %.100q", path, w.Body)
+		}
+	}
+	if got := get(h, "/").Header().Get("Location"); got != "/docs" {
+		t.Errorf("Location = %q", got)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/docs", nil))
+	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST: status %d, Allow %q", w.Code, w.Header().Get("Allow"))
+	}
+}

@@ -1,0 +1,72 @@
+package docs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/rest"
+)
+
+// operation is one operation with everywhere it can be called.
+type operation struct {
+	core.OperationInfo
+	Tool   bool
+	Routes []rest.Route
+}
+
+// Effects of an operation as a reader wants them named.
+func (o operation) EffectText() string {
+	switch o.Effect {
+	case core.Writes:
+		return "changes things; can be changed back"
+	case core.Destroys:
+		return "cannot simply be undone; refused to test credentials"
+	}
+	return "reads only"
+}
+
+// operationsOf lists the catalogue in its order.
+func operationsOf(cfg Config) []operation {
+	var list []operation
+	for _, guarded := range cfg.Catalogue.Operations() {
+		o := operation{OperationInfo: guarded.Info()}
+		o.Tool = slices.Contains(cfg.Tools, o.Name)
+		for _, route := range rest.Routes() {
+			if route.Operation == o.Name {
+				o.Routes = append(o.Routes, route)
+			}
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// Summary is the first sentence of the purpose.
+func (o operation) Summary() string {
+	first, _, cut := strings.Cut(o.Purpose, ". ")
+	if cut {
+		first += "."
+	}
+	return first
+}
+
+// scopeUse is a scope with the operations that need it.
+type scopeUse struct {
+	core.ScopeInfo
+	Operations []string
+}
+
+func scopesOf(cfg Config) []scopeUse {
+	var list []scopeUse
+	for _, info := range core.ScopeCatalogue() {
+		use := scopeUse{ScopeInfo: info}
+		for _, guarded := range cfg.Catalogue.Operations() {
+			if slices.Contains(guarded.Info().Scopes, info.Scope) {
+				use.Operations = append(use.Operations, guarded.Info().Name)
+			}
+		}
+		list = append(list, use)
+	}
+	return list
+}

@@ -1,0 +1,97 @@
+package docs
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html"
+	"html/template"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+//go:embed pages/*.html
+var templates embed.FS
+
+//go:embed pages/style.css
+var stylesheet []byte
+
+// view is what a template gets: the frame's members, and the page's own in Data.
+type view struct {
+	Title  string
+	Prefix string
+	// Section marks the entry of the navigation that the page belongs to.
+	Section string
+	Commit  string
+	Config  Config
+	Data    any
+}
+
+// render makes every page of the site.
+func (s *site) render(cfg Config) error {
+	s.pages["/style.css"] = newPage("text/css; charset=utf-8", stylesheet)
+	for _, p := range []struct {
+		path, file, title, section string
+		data                       any
+	}{
+		{"", "start.html", "Mailhelm", "start", nil},
+		{"/api", "operations.html", "Tools and routes", "api", operationsOf(cfg)},
+		{"/api/conventions", "conventions.html", "Conventions", "conventions", nil},
+		{"/scopes", "scopes.html", "Scopes", "scopes", scopesOf(cfg)},
+		{"/api/errors", "errors.html", "Errors", "errors", core.Codes()},
+	} {
+		made, err := s.page(cfg, p.file, p.title, p.section, p.data)
+		if err != nil {
+			return err
+		}
+		s.pages[p.path] = made
+	}
+	for _, info := range core.Codes() {
+		detail, err := errorPage(cfg, info)
+		if err != nil {
+			return err
+		}
+		made, err := s.page(cfg, "error.html", string(info.Code), "errors", detail)
+		if err != nil {
+			return err
+		}
+		s.pages["/api/errors/"+string(info.Code)] = made
+	}
+	missing, err := s.page(cfg, "missing.html", "No such page", "", nil)
+	s.missing = missing
+	return err
+}
+
+func (s *site) page(cfg Config, file, title, section string, data any) (page, error) {
+	t, err := template.New("frame.html").Funcs(template.FuncMap{
+		"marks": marks, "paragraphs": paragraphs,
+	}).ParseFS(templates, "pages/frame.html", "pages/"+file)
+	if err != nil {
+		return page{}, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, view{Title: title, Prefix: s.prefix, Section: section, Commit: cfg.Commit, Config: cfg, Data: data})
+	if err != nil {
+		return page{}, fmt.Errorf("page %s: %w", file, err)
+	}
+	return newPage("text/html; charset=utf-8", b.Bytes()), nil
+}
+
+// marks renders the one mark-up of the catalogues: text between backquotes is code.
+func marks(text string) template.HTML {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		part = html.EscapeString(part)
+		if i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		b.WriteString(part)
+	}
+	return template.HTML(b.String()) //nolint:gosec // every part is escaped above
+}
+
+// paragraphs splits a text at its empty lines.
+func paragraphs(text string) []string {
+	return strings.Split(strings.TrimSpace(text), "\n\n")
+}

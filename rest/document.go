@@ -1,0 +1,69 @@
+package rest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+)
+
+// document is a public JSON document that is the same for everybody and as long
+// as the process lives.
+type document struct {
+	body []byte
+	etag string
+}
+
+func newDocument(value any) (*document, error) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body)
+	return &document{body: body, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, nil
+}
+
+// serve answers with the document, or with 304 to who has it (RFC 9110 section
+// 13.1.2).
+func (d *document) serve(c *gin.Context) {
+	h := c.Writer.Header()
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("ETag", d.etag)
+	if has(c.Request.Header.Get("If-None-Match"), d.etag) {
+		c.Writer.WriteHeader(http.StatusNotModified)
+		return
+	}
+	write(c.Writer, "application/json", http.StatusOK, d.body)
+}
+
+// has compares weakly, as If-None-Match asks.
+func has(ifNoneMatch, etag string) bool {
+	for one := range strings.SplitSeq(ifNoneMatch, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == etag || one == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// health is what the health endpoint says. It means that the process answers,
+// and nothing about what lies behind it.
+type health struct {
+	Status string    `json:"status"`
+	Commit string    `json:"commit"`
+	Time   time.Time `json:"time"`
+}
+
+func (s *Server) health(c *gin.Context) {
+	body, err := json.Marshal(health{Status: "ok", Commit: s.cfg.Commit, Time: s.cfg.Clock().UTC()})
+	if err != nil {
+		s.refuse(c, nil, err)
+		return
+	}
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	write(c.Writer, "application/json", http.StatusOK, body)
+}

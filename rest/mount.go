@@ -1,0 +1,157 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
+)
+
+// mount is a route with its operation and all that can be known of it before
+// the first request.
+type mount struct {
+	Route
+	operation *guardrails.Operation
+	// inPath are the members that the path names.
+	inPath []pathMember
+	// inQuery are the types of the members that the query may name; nil when
+	// they come in a body.
+	inQuery map[string]queryType
+	// needs is the operation's scopes as a challenge lists them.
+	needs        string
+	cacheControl string
+}
+
+// pathMember is a member named by the path, with its beginning in the arguments.
+type pathMember struct {
+	name   string
+	prefix string // `"email":`
+}
+
+func (s *Server) mount(route Route) (*mount, error) {
+	op, ok := s.cfg.Catalogue.Operation(route.Operation)
+	if !ok {
+		return nil, fmt.Errorf("no operation is named %q", route.Operation)
+	}
+	info := op.Info()
+	if info.Confirms {
+		return nil, errors.New("the operation asks for confirmation, which has no form over REST")
+	}
+	m := &mount{Route: route, operation: op, needs: joinScopes(info.Scopes), cacheControl: "no-store"}
+	if route.MaxAge > 0 {
+		m.cacheControl = "max-age=" + strconv.Itoa(int(route.MaxAge.Seconds()))
+	}
+	members := op.Input(core.REST).Members()
+	for _, name := range pathParameters(route.Path) {
+		if !slices.Contains(members, name) {
+			return nil, fmt.Errorf("path parameter %q is not a member of the operation's input", name)
+		}
+		m.inPath = append(m.inPath, pathMember{name, strconv.Quote(name) + ":"})
+	}
+	if !m.takesBody() {
+		types, err := queryTypes(op.Input(core.REST))
+		if err != nil {
+			return nil, err
+		}
+		m.inQuery = types
+	}
+	return m, nil
+}
+
+// takesBody: these methods carry their arguments in a body, the others in the query.
+func (m *mount) takesBody() bool {
+	switch m.Method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch:
+		return true
+	}
+	return false
+}
+
+func (m *mount) namesInPath(name string) bool {
+	return slices.ContainsFunc(m.inPath, func(p pathMember) bool { return p.name == name })
+}
+
+// challenge is the WWW-Authenticate of a refusal of this route.
+func (s *Server) challenge(m *mount, e *core.Error, presented bool) access.Challenge {
+	c := access.Challenge{Realm: s.resource.ResourceName, Scope: m.needs, ResourceMetadata: s.resource.MetadataURL()}
+	switch {
+	case e.Code == core.CodeInvalidScope:
+		c.Error = "insufficient_scope"
+	case presented:
+		c.Error = "invalid_token"
+	}
+	return c
+}
+
+// pathParameters are the names in braces, in order.
+func pathParameters(path string) []string {
+	var names []string
+	for _, segment := range strings.Split(path, "/") {
+		if strings.HasPrefix(segment, "{") {
+			names = append(names, strings.Trim(segment, "{}"))
+		}
+	}
+	return names
+}
+
+func joinScopes(scopes []core.Scope) string {
+	return strings.Join(core.Scopes(scopes).Strings(), " ")
+}
+
+// queryType is what a query parameter's text stands for.
+type queryType int
+
+const (
+	queryText queryType = iota
+	queryInteger
+	queryBoolean
+)
+
+// queryTypes reads from the input schema how each member's text converts.
+func queryTypes(input *core.Schema) (map[string]queryType, error) {
+	var schema struct {
+		Properties map[string]propertyType `json:"properties"`
+	}
+	if err := json.Unmarshal(input.Text(), &schema); err != nil {
+		return nil, fmt.Errorf("input schema: %w", err)
+	}
+	types := make(map[string]queryType, len(schema.Properties))
+	for name, property := range schema.Properties {
+		types[name] = property.query()
+	}
+	return types, nil
+}
+
+// propertyType is a property's type, alone or as one of several.
+type propertyType struct {
+	Type  any            `json:"type"`
+	OneOf []propertyType `json:"oneOf"`
+	AnyOf []propertyType `json:"anyOf"`
+}
+
+func (p propertyType) query() queryType {
+	switch {
+	case p.is("integer"):
+		return queryInteger
+	case p.is("boolean"):
+		return queryBoolean
+	}
+	return queryText
+}
+
+func (p propertyType) is(name string) bool {
+	if p.Type == name {
+		return true
+	}
+	if several, ok := p.Type.([]any); ok && slices.Contains(several, any(name)) {
+		return true
+	}
+	return slices.ContainsFunc(slices.Concat(p.OneOf, p.AnyOf), func(o propertyType) bool { return o.is(name) })
+}

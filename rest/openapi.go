@@ -1,0 +1,214 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// openAPI describes the routes as an OpenAPI 3.1 document. All of it is read
+// from the routes, the operations' schemas, the scopes and the error catalogue;
+// the document is built once, and the same program builds the same bytes.
+func (s *Server) openAPI() (*document, error) {
+	schemas := &schemaSet{names: map[string]string{}}
+	paths, err := s.paths(schemas)
+	if err != nil {
+		return nil, err
+	}
+	return newDocument(object{
+		{"openapi", "3.1.0"},
+		{"info", s.info()},
+		{"servers", []object{{{"url", s.cfg.BaseURL}}}},
+		{"externalDocs", object{{"url", s.cfg.DocsURL}}},
+		{"tags", s.tags()},
+		{"paths", paths},
+		{"components", object{
+			{"schemas", append(object{{"Problem", problemSchema()}}, schemas.components...)},
+			{"parameters", sharedParameters()},
+			{"headers", sharedHeaders()},
+			{"responses", problemResponses()},
+			{"securitySchemes", s.securitySchemes()},
+		}},
+	})
+}
+
+func (s *Server) info() object {
+	return object{
+		{"title", "Mailhelm API"},
+		{"version", "1"},
+		{"summary", "A control plane for email on top of your own sending account."},
+		{"description", "Server to server: the API answers no cross-origin browser calls. Every error is a problem document (RFC 7807); branch on its `code`. Lists are paged by following the `Link` header."},
+		{"license", object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}},
+	}
+}
+
+// paths holds the routes by path, in the order in which a path first occurs.
+func (s *Server) paths(schemas *schemaSet) (object, error) {
+	var paths object
+	for _, m := range s.mounts {
+		operation, err := s.describe(m, schemas)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Operation, err)
+		}
+		i := slices.IndexFunc(paths, func(p member) bool { return p.name == m.Path })
+		if i < 0 {
+			paths = paths.with(m.Path, object{})
+			i = len(paths) - 1
+		}
+		item, _ := paths[i].value.(object)
+		paths[i].value = item.with(strings.ToLower(m.Method), operation)
+	}
+	return append(paths, publicPaths()...), nil
+}
+
+// describe is one route as an operation of the document.
+func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
+	info := m.operation.Info()
+	properties, err := propertiesOf(m.operation.Input(core.REST))
+	if err != nil {
+		return nil, err
+	}
+	operation := object{
+		{"operationId", info.Name},
+		{"summary", info.Title},
+		{"description", info.Purpose},
+		{"tags", []string{domainOf(info.Name)}},
+		{"security", securityOf(info.Scopes)},
+		{"parameters", m.parameters(info, properties)},
+	}
+	if m.takesBody() {
+		operation = operation.with("requestBody", m.requestBody(properties))
+	}
+	return operation.with("responses", m.responses(info, schemas)), nil
+}
+
+// domainOf is the first word of an operation's name; the document groups by it.
+func domainOf(operation string) string {
+	domain, _, _ := strings.Cut(operation, "_")
+	return domain
+}
+
+func (s *Server) tags() []object {
+	var names []string
+	for _, m := range s.mounts {
+		if name := domainOf(m.Operation); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	tags := make([]object, 0, len(names)+1)
+	for _, name := range append(names, "service") {
+		tags = append(tags, object{{"name", name}})
+	}
+	return tags
+}
+
+// securityOf lists the two ways in, either of which will do. Scopes stand with a
+// bearer credential too, which OpenAPI has allowed since 3.1.
+func securityOf(scopes []core.Scope) []object {
+	names := make([]string, 0, len(scopes))
+	for _, scope := range scopes {
+		names = append(names, string(scope))
+	}
+	return []object{{{"bearer", names}}, {{"oauth", names}}}
+}
+
+func (s *Server) securitySchemes() object {
+	scopes := make(object, 0, len(core.ScopeCatalogue()))
+	for _, scope := range core.ScopeCatalogue() {
+		scopes = scopes.with(string(scope.Scope), scope.Description)
+	}
+	return object{
+		{"bearer", object{
+			{"type", "http"}, {"scheme", "bearer"},
+			{"description", "An API key (`sk_live_`, `sk_test_`) or an OAuth 2.1 access token for this API."},
+		}},
+		{"oauth", object{
+			{"type", "oauth2"},
+			{"description", "Access tokens of the authorization server, valid for 15 minutes."},
+			{"flows", object{{"clientCredentials", object{
+				{"tokenUrl", s.cfg.AuthURL + "/oauth/token"}, {"scopes", scopes},
+			}}}},
+		}},
+	}
+}
+
+// publicPaths are the documents that need no credential.
+func publicPaths() object {
+	public := func(id, summary string, schema object) object {
+		return object{{"get", object{
+			{"operationId", id}, {"summary", summary}, {"tags", []string{"service"}}, {"security", []object{}},
+			{"responses", object{{"200", object{
+				{"description", "The document."},
+				{"headers", object{{requestIDHeader, reference("headers", requestIDHeader)}}},
+				{"content", jsonContent(schema)},
+			}}}},
+		}}}
+	}
+	text := object{{"type", "string"}}
+	return object{
+		{"/v1/_health", public("health_get", "Whether the API process answers", object{
+			{"type", "object"}, {"required", []string{"status", "commit", "time"}},
+			{"properties", object{
+				{"status", object{{"type", "string"}, {"const", "ok"}}},
+				{"commit", object{{"type", "string"}, {"description", "Build identifier, or `unknown`."}}},
+				{"time", object{{"type", "string"}, {"format", "date-time"}}},
+			}},
+		})},
+		{"/v1/openapi.json", public("openapi_get", "This document", object{
+			{"type", "object"}, {"required", []string{"openapi"}}, {"properties", object{{"openapi", text}}},
+		})},
+		{access.ProtectedResourcePath, public("protected_resource_get", "Where to get a token for this API (RFC 9728)", object{
+			{"type", "object"}, {"required", []string{"resource", "authorization_servers"}},
+			{"properties", object{
+				{"resource", text}, {"authorization_servers", object{{"type", "array"}, {"items", text}}},
+			}},
+		})},
+	}
+}
+
+func jsonContent(schema any) object {
+	return object{{"application/json", object{{"schema", schema}}}}
+}
+
+// propertiesOf are the members of an input schema in order of declaration.
+func propertiesOf(input *core.Schema) ([]property, error) {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	if err := json.Unmarshal(input.Text(), &schema); err != nil {
+		return nil, err
+	}
+	properties := make([]property, 0, len(schema.Properties))
+	for _, name := range input.Members() {
+		properties = append(properties, property{name, schema.Properties[name], slices.Contains(schema.Required, name)})
+	}
+	return properties, nil
+}
+
+// requestBody is the input schema without what the path names.
+func (m *mount) requestBody(properties []property) object {
+	members, required := object{}, []string{}
+	for _, p := range properties {
+		if m.namesInPath(p.name) {
+			continue
+		}
+		members = members.with(p.name, p.schema)
+		if p.required {
+			required = append(required, p.name)
+		}
+	}
+	schema := object{
+		{"type", "object"}, {"properties", members}, {"required", required}, {"additionalProperties", false},
+	}
+	content := jsonContent(schema)
+	if m.Method == http.MethodPatch {
+		content = content.with("application/merge-patch+json", object{{"schema", schema}})
+	}
+	return object{{"required", true}, {"content", content}}
+}

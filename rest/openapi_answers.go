@@ -1,0 +1,188 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// schemaSet names the result schemas, so that routes with the same result share
+// one: clients generated from the document then have one type for it.
+type schemaSet struct {
+	names      map[string]string // by text
+	components object
+}
+
+// add returns a reference to the schema, named after the first operation that
+// returns it.
+func (s *schemaSet) add(operation string, schema *core.Schema) object {
+	text := string(schema.Text())
+	name, ok := s.names[text]
+	if !ok {
+		name = pascal(operation) + "Result"
+		s.names[text] = name
+		s.components = s.components.with(name, schema.Text())
+	}
+	return reference("schemas", name)
+}
+
+// pascal writes contacts_lookup as ContactsLookup.
+func pascal(name string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(name, "_") {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// parameters are those of the path, then those of the query, then the headers.
+func (m *mount) parameters(info core.OperationInfo, properties []property) []object {
+	parameters := []object{}
+	for _, p := range properties {
+		switch {
+		case m.namesInPath(p.name):
+			parameters = append(parameters, parameter("path", p, true))
+		case !m.takesBody():
+			parameters = append(parameters, parameter("query", p, p.required))
+		}
+	}
+	slices.SortStableFunc(parameters, func(a, b object) int {
+		return strings.Compare(a[1].value.(string), b[1].value.(string)) // path before query
+	})
+	if info.Effect != core.Reads {
+		parameters = append(parameters, reference("parameters", "IdempotencyKey"))
+	}
+	return append(parameters, reference("parameters", "RequestId"))
+}
+
+func parameter(in string, p property, required bool) object {
+	o := object{{"name", p.name}, {"in", in}, {"required", required}}
+	if text := p.description(); text != "" {
+		o = o.with("description", text)
+	}
+	return o.with("schema", p.schema)
+}
+
+// responses are the successes, then a problem for each status the route can
+// have. 404 is for what the path names; 409 for writes, which may be duplicates.
+func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
+	responses := object{}
+	for _, status := range m.successes() {
+		responses = responses.with(strconv.Itoa(status), m.success(info, status, schemas))
+	}
+	for _, status := range problemStatuses() {
+		switch {
+		case status == http.StatusBadRequest, status == http.StatusMethodNotAllowed,
+			status == http.StatusNotFound && len(m.inPath) == 0,
+			status == http.StatusConflict && info.Effect == core.Reads:
+			continue
+		}
+		responses = responses.with(strconv.Itoa(status), reference("responses", problemName(status)))
+	}
+	return responses.with("default", reference("responses", "Problem"))
+}
+
+func (m *mount) successes() []int {
+	if m.MayCreate {
+		return []int{m.Success, http.StatusCreated}
+	}
+	return []int{m.Success}
+}
+
+func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet) object {
+	headers := []string{requestIDHeader, "Cache-Control"}
+	if info.Effect != core.Reads {
+		headers = append(headers, "Idempotent-Replayed")
+	}
+	if slices.Contains(m.operation.Input(core.REST).Members(), "cursor") {
+		headers = append(headers, "Link")
+	}
+	answer := object{
+		{"description", successText(status)},
+		{"headers", headerReferences(append(headers, rateHeaders...))},
+	}
+	if status == http.StatusNoContent {
+		return answer
+	}
+	return answer.with("content", jsonContent(schemas.add(info.Name, m.operation.Output(core.REST))))
+}
+
+func successText(status int) string {
+	switch status {
+	case http.StatusCreated:
+		return "Done; a new thing was made."
+	case http.StatusNoContent:
+		return "Done; there is nothing to return."
+	}
+	return "Done."
+}
+
+func headerReferences(names []string) object {
+	headers := object{}
+	for _, name := range names {
+		headers = headers.with(name, reference("headers", name))
+	}
+	return headers
+}
+
+// problemStatuses are the statuses of the error catalogue, and 504, the second
+// status of upstream_unavailable.
+func problemStatuses() []int {
+	statuses := []int{http.StatusGatewayTimeout}
+	for _, info := range core.Codes() {
+		statuses = append(statuses, info.Status)
+	}
+	slices.Sort(statuses)
+	return slices.Compact(statuses)
+}
+
+func problemName(status int) string { return fmt.Sprintf("Problem%d", status) }
+
+// problemResponses is one answer for each status, with the codes it can carry.
+func problemResponses() object {
+	responses := object{}
+	for _, status := range problemStatuses() {
+		responses = responses.with(problemName(status), problemResponse(status, codesWith(status)))
+	}
+	return responses.with("Problem", problemResponse(0, nil))
+}
+
+func codesWith(status int) []core.CodeInfo {
+	var infos []core.CodeInfo
+	for _, info := range core.Codes() {
+		if info.Status == status || status == http.StatusGatewayTimeout && info.Code == core.CodeUpstreamUnavailable {
+			infos = append(infos, info)
+		}
+	}
+	return infos
+}
+
+func problemResponse(status int, infos []core.CodeInfo) object {
+	description := "A problem that the other answers do not name."
+	if len(infos) > 0 {
+		var b strings.Builder
+		for _, info := range infos {
+			fmt.Fprintf(&b, "- `%s`: %s\n", info.Code, info.Meaning)
+		}
+		description = strings.TrimSuffix(b.String(), "\n")
+	}
+	headers := []string{requestIDHeader}
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		headers = append(headers, "WWW-Authenticate")
+	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		headers = append(headers, "Retry-After")
+	}
+	if status != http.StatusUnauthorized {
+		headers = append(headers, rateHeaders...)
+	}
+	return object{
+		{"description", description},
+		{"headers", headerReferences(headers)},
+		{"content", object{{"application/problem+json", object{{"schema", reference("schemas", "Problem")}}}}},
+	}
+}

@@ -1,0 +1,77 @@
+package rest
+
+import "github.com/mailhelm/mailhelm/core"
+
+var rateHeaders = []string{
+	"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy",
+	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+}
+
+func sharedParameters() object {
+	return object{
+		{"IdempotencyKey", object{
+			{"name", "Idempotency-Key"}, {"in", "header"}, {"required", false},
+			{"description", "Makes the write happen once: for 24 hours, a repetition with the same key and arguments gets the first answer again. Quoted as in RFC 8941 or bare; both are the same key."},
+			{"schema", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 257}}},
+		}},
+		{"RequestId", object{
+			{"name", requestIDHeader}, {"in", "header"}, {"required", false},
+			{"description", "An id of your own for this request. It comes back on the answer and is in the log."},
+			{"schema", object{{"type", "string"}, {"pattern", "^[A-Za-z0-9._:-]{1,128}$"}}},
+		}},
+	}
+}
+
+func sharedHeaders() object {
+	text := object{{"type", "string"}}
+	number := object{{"type", "integer"}, {"minimum", 0}}
+	header := func(description string, schema object) object {
+		return object{{"description", description}, {"schema", schema}}
+	}
+	return object{
+		{requestIDHeader, header("The id of this request; quote it to support.", text)},
+		{"Cache-Control", header("How long the answer may be kept.", text)},
+		{"Link", header("Address of the next page with `rel=\"next\"`; absent on the last. Follow it as it is.", text)},
+		{"Retry-After", header("Seconds to wait before the call is repeated.", number)},
+		{"WWW-Authenticate", header("What is missing, and where to get a token (RFC 6750, RFC 9728).", text)},
+		{"Idempotent-Replayed", header("Present when the answer is that of an earlier call with the same key.", object{{"type", "string"}, {"const", "true"}})},
+		{"RateLimit-Limit", header("Calls a minute. Rate headers are absent while no limit is set.", number)},
+		{"RateLimit-Remaining", header("Calls left now.", number)},
+		{"RateLimit-Reset", header("Seconds until all calls are available again.", number)},
+		{"RateLimit-Policy", header("The limit and its window in seconds: `600;w=60`.", text)},
+		{"X-RateLimit-Limit", header("Equals `RateLimit-Limit`.", number)},
+		{"X-RateLimit-Remaining", header("Equals `RateLimit-Remaining`.", number)},
+		{"X-RateLimit-Reset", header("Equals `RateLimit-Reset`.", number)},
+	}
+}
+
+// problemSchema describes core.Problem; a test holds the two together.
+func problemSchema() object {
+	codes := make([]core.Code, 0, len(core.Codes()))
+	for _, info := range core.Codes() {
+		codes = append(codes, info.Code)
+	}
+	text := func(description string) object { return object{{"type", "string"}, {"description", description}} }
+	return object{
+		{"type", "object"},
+		{"description", "A problem document (RFC 7807). More members may stand beside these."},
+		{"required", []string{"type", "title", "status", "code"}},
+		{"properties", object{
+			{"type", object{{"type", "string"}, {"format", "uri"}, {"description", "Address of the page about this code."}}},
+			{"title", text("The code in words.")},
+			{"status", object{{"type", "integer"}, {"minimum", 400}, {"maximum", 599}}},
+			{"code", object{{"type", "string"}, {"enum", codes}, {"description", "What to branch on."}}},
+			{"detail", text("What was wrong this time.")},
+			{"next_step", text("What to do now.")},
+			{"request_id", text("Quote it to support.")},
+			{"errors", object{{"type", "array"}, {"description", "What is wrong with which member of the request."}, {"items", object{
+				{"type", "object"}, {"required", []string{"field", "reason"}},
+				{"properties", object{{"field", text("Path of the member, with dots; empty for the whole.")}, {"reason", text("What is wrong with it.")}}},
+			}}}},
+			{"resource", text("What was not found.")},
+			{"retry_after", object{{"type", "integer"}, {"minimum", 1}, {"description", "Seconds to wait; equals the header `Retry-After`."}}},
+			{"scope", text("The scope that is missing.")},
+			{"retention_days", object{{"type", "integer"}, {"description", "How far back the plan reaches, on `plan_retention_exceeded`."}}},
+		}},
+	}
+}

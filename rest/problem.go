@@ -1,0 +1,117 @@
+package rest
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// WriteProblem answers with a problem document (RFC 7807) and the headers that
+// belong to it.
+func WriteProblem(w http.ResponseWriter, p core.Problem) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		// Only an extra member can fail to be written; the document stands without it.
+		p.Extra = nil
+		body, _ = json.Marshal(p)
+	}
+	write(w, "application/problem+json", p.Status, body)
+}
+
+// problem answers an error of a call that the rails have logged.
+func (s *Server) problem(c *gin.Context, m *mount, err error) {
+	e := core.AsError(err)
+	if status := e.HTTPStatus(); m != nil && (status == http.StatusUnauthorized || e.Code == core.CodeInvalidScope) {
+		_, presented := c.Request.Header["Authorization"]
+		c.Writer.Header().Set("WWW-Authenticate", s.challenge(m, e, presented).String())
+	}
+	WriteProblem(c.Writer, core.ProblemOf(e, s.cfg.DocsURL, requestID(c)))
+}
+
+// refuse logs and answers an error that came up outside the rails. The log has
+// the route's pattern and never the path, because paths hold addresses.
+func (s *Server) refuse(c *gin.Context, m *mount, err error) {
+	e := core.AsError(err)
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("request_id", requestID(c)),
+		slog.String("surface", string(core.REST)),
+		slog.String("method", knownMethod(c.Request.Method)),
+		slog.String("route", routeOf(c, m)),
+		slog.Int("status", e.HTTPStatus()),
+		slog.String("outcome", string(e.Code)),
+	}
+	if e.Code == core.CodeInternalError {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("cause", e.Error()))
+	}
+	s.cfg.Log.LogAttrs(c.Request.Context(), level, "request refused", attrs...)
+	s.problem(c, m, e)
+}
+
+// routeOf is the pattern of the route, "" when there is none.
+func routeOf(c *gin.Context, m *mount) string {
+	if m != nil {
+		return m.Path
+	}
+	return c.FullPath()
+}
+
+// knownMethod keeps a method that a caller made up out of the log.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+func (s *Server) noRoute(c *gin.Context) {
+	e := &core.Error{
+		Code: core.CodeNotFound, Resource: "path",
+		Message: "The public API has no such path.",
+		Next:    "`GET /v1/openapi.json` lists the paths. An address in a path is one percent-encoded segment.",
+	}
+	s.refuse(c, nil, e)
+}
+
+// noMethod runs with Allow already on the answer.
+func (s *Server) noMethod(c *gin.Context) {
+	e := &core.Error{
+		Code:    core.CodeMethodNotAllowed,
+		Message: "The path does not take this method; it takes " + c.Writer.Header().Get("Allow") + ".",
+	}
+	s.refuse(c, nil, e)
+}
+
+// recoverPanic turns a panic into internal_error, so that one request ends and
+// the process does not. http.ErrAbortHandler is the net/http way to hang up.
+func (s *Server) recoverPanic(c *gin.Context) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		s.cfg.Log.LogAttrs(c.Request.Context(), slog.LevelError, "panic",
+			slog.String("request_id", requestID(c)), slog.String("route", c.FullPath()),
+			slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+		if c.Writer.Written() {
+			panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		}
+		s.problem(c, nil, core.Internal(nil))
+	}()
+	c.Next()
+}

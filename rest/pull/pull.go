@@ -1,0 +1,78 @@
+// Package pull is the fetch host: the address from which the mail of a temporary
+// inbox is read by whoever holds its link. It takes no credential at all, so
+// that none ends up in a place where links are pasted, and refuses a request
+// that carries one.
+//
+// It owns what this host answers. Inboxes and their links are core's; there are
+// none yet, so every path but the health check is not found.
+package pull
+
+import (
+	"log/slog"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/rest"
+)
+
+// Config is what the fetch host needs. All members are required.
+type Config struct {
+	// DocsURL is the root of the served documentation.
+	DocsURL string
+	Log     *slog.Logger
+}
+
+// New is the fetch host's handler.
+func New(cfg Config) http.Handler {
+	h := &host{cfg: cfg}
+	return http.HandlerFunc(h.serve)
+}
+
+type host struct{ cfg Config }
+
+const healthPath = "/_health"
+
+func (h *host) serve(w http.ResponseWriter, r *http.Request) {
+	id := rest.RequestID(r.Header)
+	w.Header().Set("X-Request-Id", id)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	err := refusal(w, r)
+	if err == nil {
+		h.health(w)
+		return
+	}
+	// Paths of this host are credentials by themselves: the log has none of them.
+	h.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request refused",
+		slog.String("request_id", id), slog.String("surface", "fetch"),
+		slog.Int("status", err.HTTPStatus()), slog.String("outcome", string(err.Code)))
+	rest.WriteProblem(w, core.ProblemOf(err, h.cfg.DocsURL, id))
+}
+
+// refusal is nil for the health check alone.
+func refusal(w http.ResponseWriter, r *http.Request) *core.Error {
+	if _, credential := r.Header["Authorization"]; credential {
+		return &core.Error{
+			Code:    core.CodeWrongHost,
+			Message: "The fetch host takes no credential.",
+			Next:    "Leave the Authorization header out, and treat the credential that was sent as seen by more places than it should be. API keys and access tokens belong to the public API.",
+		}
+	}
+	if r.URL.EscapedPath() != healthPath {
+		return &core.Error{
+			Code: core.CodeNotFound, Resource: "inbox link",
+			Message: "There is nothing at this address: the link is not one of this service, or its inbox is gone.",
+			Next:    "Ask for a new link where this one came from.",
+		}
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "The health check takes GET and HEAD."}
+	}
+	return nil
+}
+
+func (h *host) health(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"status":"ok"}`)) // a client that has gone away is no failure of ours
+}

@@ -1,0 +1,43 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Route puts an operation at a method and a path.
+type Route struct {
+	Method string
+	// Path holds its parameters in braces; each is a member of the operation's
+	// REST input: /v1/contacts/{email}.
+	Path string
+	// Operation is the operation's name, and the route's operationId.
+	Operation string
+	// Success is the status of an answer without a problem.
+	Success int
+	// MayCreate is set where the answer is 201 instead when the call made a new
+	// thing.
+	MayCreate bool
+	// MaxAge is how long a client may keep the answer; zero means not at all,
+	// because it holds personal data or what a write may change at any moment.
+	MaxAge time.Duration
+}
+
+// routes is the public API, one line each, in the order of the documentation.
+var routes = []Route{
+	{Method: http.MethodGet, Path: "/v1/_scopes", Operation: "credentials_get_scopes", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/account", Operation: "account_get", Success: 200, MaxAge: time.Minute},
+	{Method: http.MethodGet, Path: "/v1/contacts", Operation: "contacts_list", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/contacts", Operation: "contacts_create", Success: 201},
+	{Method: http.MethodGet, Path: "/v1/contacts/{email}", Operation: "contacts_lookup", Success: 200},
+	{Method: http.MethodPut, Path: "/v1/contacts/{email}", Operation: "contacts_replace", Success: 200, MayCreate: true},
+	{Method: http.MethodPatch, Path: "/v1/contacts/{email}", Operation: "contacts_update", Success: 200},
+	{Method: http.MethodDelete, Path: "/v1/contacts/{email}", Operation: "contacts_archive", Success: 204},
+	{Method: http.MethodGet, Path: "/v1/lists", Operation: "lists_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/attributes", Operation: "attributes_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/topics", Operation: "topics_list", Success: 200},
+}
+
+// Routes returns the table of routes.
+func Routes() []Route { return slices.Clone(routes) }

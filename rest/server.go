@@ -1,0 +1,111 @@
+package rest
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
+)
+
+// Config is what the public API needs. All members are required; addresses are
+// without a slash at the end.
+type Config struct {
+	Catalogue *guardrails.Catalogue
+	// BaseURL is the public address of this host. Links to next pages begin with it.
+	BaseURL string
+	// AuthURL is the issuer of access tokens.
+	AuthURL string
+	// DocsURL is the root of the served documentation.
+	DocsURL string
+	// Commit identifies the build.
+	Commit string
+	Clock  core.Clock
+	Log    *slog.Logger
+}
+
+// Server answers the public API.
+type Server struct {
+	cfg      Config
+	resource access.ProtectedResource
+	mounts   []*mount
+	engine   *gin.Engine
+}
+
+// New mounts every route of the API. It fails when a route names an operation
+// that the catalogue lacks, or a path parameter that the operation does not take.
+func New(cfg Config) (*Server, error) {
+	return newServer(cfg, routes)
+}
+
+func newServer(cfg Config, table []Route) (*Server, error) {
+	s := &Server{
+		cfg:      cfg,
+		resource: access.NewProtectedResource(cfg.BaseURL, cfg.AuthURL, "Mailhelm public API", cfg.DocsURL, core.AllScopes()),
+	}
+	for _, route := range table {
+		m, err := s.mount(route)
+		if err != nil {
+			return nil, fmt.Errorf("route %s %s: %w", route.Method, route.Path, err)
+		}
+		s.mounts = append(s.mounts, m)
+	}
+	openAPI, err := s.openAPI()
+	if err != nil {
+		return nil, fmt.Errorf("openapi document: %w", err)
+	}
+	metadata, err := newDocument(s.resource)
+	if err != nil {
+		return nil, fmt.Errorf("protected-resource document: %w", err)
+	}
+	s.engine = newEngine()
+	s.engine.Use(s.identify, s.recoverPanic)
+	s.engine.NoRoute(s.noRoute)
+	s.engine.NoMethod(s.noMethod)
+	s.get("/v1/_health", s.health)
+	s.get("/v1/openapi.json", openAPI.serve)
+	s.get("/openapi.json", openAPI.serve)
+	s.get(access.ProtectedResourcePath, metadata.serve)
+	for _, m := range s.mounts {
+		s.handle(m.Method, ginPath(m.Path), s.call(m))
+	}
+	return s, nil
+}
+
+// Handler is the API for an HTTP server; the package comment says what it
+// expects of that server.
+func (s *Server) Handler() http.Handler { return s.engine }
+
+// newEngine is Gin as a router and nothing else: it neither cleans nor redirects
+// a path, and leaves path values as they were sent. Gin's own decoding would
+// read a plus sign in an address as a space.
+func newEngine() *gin.Engine {
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.UseEscapedPath = true
+	e.UnescapePathValues = false
+	e.RedirectTrailingSlash = false
+	e.RedirectFixedPath = false
+	e.HandleMethodNotAllowed = true
+	return e
+}
+
+func (s *Server) get(path string, h gin.HandlerFunc) { s.handle(http.MethodGet, path, h) }
+
+// handle mounts h; HEAD comes with GET (RFC 9110 section 9.3.2), and net/http
+// leaves the body out.
+func (s *Server) handle(method, path string, h gin.HandlerFunc) {
+	s.engine.Handle(method, path, h)
+	if method == http.MethodGet {
+		s.engine.Handle(http.MethodHead, path, h)
+	}
+}
+
+// ginPath writes {name} as Gin does.
+func ginPath(path string) string {
+	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+}

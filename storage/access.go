@@ -1,0 +1,98 @@
+package storage
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// accessStore is [access.Store]. Credentials, signing keys and the audit log are
+// in the files of these names.
+type accessStore struct{ db *DB }
+
+type orgRow struct {
+	ID            string `db:"id"`
+	Name          string `db:"name"`
+	Slug          string `db:"slug"`
+	Tier          string `db:"tier"`
+	RetentionDays int    `db:"retention_days"`
+	RateLimit     *int   `db:"rate_limit"`
+	GitConnected  bool   `db:"git_connected"`
+}
+
+const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connected`
+
+var (
+	insertOrg = register("insert org", `
+		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT DO NOTHING`)
+	orgByID      = register("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
+	orgBySlug    = register("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
+	orgIDs       = register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
+	setRateLimit = register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)
+)
+
+func (s accessStore) InsertOrg(ctx context.Context, org core.Org) error {
+	taken := core.Conflict("An organization with this id or slug exists already.", "Choose another slug.")
+	return s.db.insert(ctx, taken, insertOrg, org.ID, org.Name, org.Slug, org.Tier, org.RetentionDays,
+		org.RateLimit, org.GitConnected, At(s.db.clock()))
+}
+
+func (s accessStore) Org(ctx context.Context, orgID string) (core.Org, error) {
+	row, err := one[orgRow](ctx, s.db, "organization", orgByID, orgID)
+	return core.Org(row), err
+}
+
+func (s accessStore) OrgBySlug(ctx context.Context, slug string) (core.Org, error) {
+	row, err := one[orgRow](ctx, s.db, "organization", orgBySlug, slug)
+	return core.Org(row), err
+}
+
+func (s accessStore) OrgIDs(ctx context.Context) ([]string, error) {
+	return values[string](ctx, s.db, orgIDs)
+}
+
+func (s accessStore) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
+	return s.db.change(ctx, "organization", setRateLimit, perMinute, orgID)
+}
+
+type userRow struct {
+	ID           string `db:"id"`
+	Email        string `db:"email"`
+	Name         string `db:"name"`
+	PasswordHash string `db:"password_hash"`
+	CreatedAt    Time   `db:"created_at"`
+}
+
+var (
+	insertUser = register("insert user", `
+		INSERT INTO users (id, email, email_key, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT DO NOTHING`)
+	userByEmail = register("user by email", `
+		SELECT id, email, name, password_hash, created_at FROM users WHERE email_key = $1`)
+	addMember = register("add member", `
+		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT DO NOTHING`)
+)
+
+func (s accessStore) InsertUser(ctx context.Context, u access.User) error {
+	taken := core.Conflict("A user with this address exists already.", "Sign in as that user, or take another address.")
+	return s.db.insert(ctx, taken, insertUser, u.ID, u.Email, audience.EmailKey(u.Email), u.Name, u.PasswordHash, At(u.CreatedAt))
+}
+
+func (s accessStore) UserByEmail(ctx context.Context, email string) (access.User, error) {
+	row, err := one[userRow](ctx, s.db, "user", userByEmail, audience.EmailKey(email))
+	if err != nil {
+		return access.User{}, err
+	}
+	return access.User{
+		ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt.Time(),
+	}, nil
+}
+
+func (s accessStore) AddMember(ctx context.Context, orgID, userID, role string) error {
+	taken := core.Conflict("The user is a member of this organization already.", "Nothing has to be done.")
+	return s.db.insert(ctx, taken, addMember, orgID, userID, role, At(s.db.clock()))
+}

@@ -1,0 +1,138 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+const (
+	benchContacts = 20_000
+	bulk          = 5_000
+)
+
+func eachBench(b *testing.B, bench func(b *testing.B, db *storage.DB)) {
+	b.Run("sqlite", func(b *testing.B) { bench(b, storagetest.SQLite(b)) })
+	b.Run("postgres", func(b *testing.B) { bench(b, storagetest.Postgres(b)) })
+}
+
+// accountPage is a page as the sending account would return it.
+func accountPage(from, n int) []sending.Contact {
+	page := make([]sending.Contact, n)
+	for i := range page {
+		page[i] = sending.Contact{
+			Email: fmt.Sprintf("person%07d@example.com", from+i),
+			Preferences: map[string]sending.Subscription{
+				"news": sending.OptIn, "offers": sending.OptOut,
+			},
+		}
+	}
+	return page
+}
+
+func fill(b *testing.B, db *storage.DB, orgID string) {
+	b.Helper()
+	now := core.SystemClock()
+	for from := 0; from < benchContacts; from += bulk {
+		if _, err := db.Audience().MirrorConsent(b.Context(), orgID, accountPage(from, bulk), now, now); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPointRead is the reads that nearly every call makes.
+func BenchmarkPointRead(b *testing.B) {
+	eachBench(b, func(b *testing.B, db *storage.DB) {
+		ctx, org := b.Context(), core.Org{ID: core.NewID(), Slug: "bench", Tier: "free"}
+		key := access.APIKey{ID: core.NewID(), OrgID: org.ID, Environment: core.Live, Prefix: "abcdefgh", SecretHash: make([]byte, 32)}
+		if err := db.Access().InsertOrg(ctx, org); err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Access().InsertAPIKey(ctx, key); err != nil {
+			b.Fatal(err)
+		}
+		fill(b, db, org.ID)
+		run(b, "contact", func(i int) error {
+			_, err := db.Audience().ContactByEmail(ctx, org.ID, fmt.Sprintf("person%07d@example.com", i*7919%benchContacts))
+			return err
+		})
+		run(b, "org", func(int) error { _, err := db.Access().Org(ctx, org.ID); return err })
+		run(b, "apikey", func(int) error { _, err := db.Access().APIKeys(ctx, core.Live, "abcdefgh"); return err })
+		run(b, "page50", func(int) error {
+			_, err := db.Audience().Contacts(ctx, org.ID, audience.ContactFilter{Limit: 50})
+			return err
+		})
+	})
+}
+
+func run(b *testing.B, name string, f func(i int) error) {
+	b.Run(name, func(b *testing.B) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if err := f(i); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkMirror is one page of 5,000 contacts: new ones, then the same again.
+func BenchmarkMirror(b *testing.B) {
+	eachBench(b, func(b *testing.B, db *storage.DB) {
+		now := core.SystemClock()
+		page := accountPage(0, bulk)
+		mirror := func(orgID string) error {
+			_, err := db.Audience().MirrorConsent(context.Background(), orgID, page, now, now)
+			return err
+		}
+		run(b, "new", func(int) error { return mirror(core.NewID()) })
+		orgID := core.NewID()
+		run(b, "same", func(int) error { return mirror(orgID) })
+	})
+}
+
+// BenchmarkCommit is one small write, with what makes it durable.
+func BenchmarkCommit(b *testing.B) {
+	eachBench(b, func(b *testing.B, db *storage.DB) {
+		orgID, now := core.NewID(), core.SystemClock()
+		run(b, "spend", func(int) error {
+			_, err := db.Replay().Spend(context.Background(), orgID, core.NewID(), now)
+			return err
+		})
+	})
+}
+
+// BenchmarkOpenExisting is a start on a database that has the schema.
+func BenchmarkOpenExisting(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "data")
+	open := func() {
+		db, err := storage.Open(b.Context(), storage.Config{Dir: dir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Migrate(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := db.Access().OrgIDs(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	started := time.Now()
+	open()
+	b.ReportMetric(float64(time.Since(started).Milliseconds()), "ms-first")
+	for b.Loop() {
+		open()
+	}
+}

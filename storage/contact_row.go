@@ -1,0 +1,122 @@
+package storage
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+type contactRow struct {
+	ID               string                 `db:"id"`
+	Email            string                 `db:"email"`
+	ExternalID       *string                `db:"external_id"`
+	Status           audience.ContactStatus `db:"status"`
+	Attributes       string                 `db:"attributes"`
+	TopicPreferences string                 `db:"topic_preferences"`
+	UnsubscribeAll   bool                   `db:"unsubscribe_all"`
+	CreatedAt        Time                   `db:"created_at"`
+	UpdatedAt        Time                   `db:"updated_at"`
+}
+
+const emptyObject = "{}"
+
+func (r contactRow) contact() (audience.Contact, error) {
+	c := audience.Contact{
+		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll,
+		Attributes: map[string]any{},
+		CreatedAt:  r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
+	}
+	if r.Attributes != emptyObject {
+		if err := json.Unmarshal([]byte(r.Attributes), &c.Attributes); err != nil {
+			return audience.Contact{}, fmt.Errorf("storage: attributes of contact %s: %w", r.ID, err)
+		}
+	}
+	var err error
+	if c.TopicPreferences, err = decodePreferences(r.TopicPreferences); err != nil {
+		return audience.Contact{}, fmt.Errorf("storage: topic preferences of contact %s: %w", r.ID, err)
+	}
+	return c, nil
+}
+
+// encodeAttributes is the stored form: an object without nulls, since an absent
+// attribute and a null one mean the same.
+func encodeAttributes(attributes map[string]any) (string, error) {
+	kept := make(map[string]any, len(attributes))
+	for name, value := range attributes {
+		if value != nil {
+			kept[name] = value
+		}
+	}
+	b, err := json.Marshal(kept)
+	if err != nil {
+		return "", fmt.Errorf("storage: attributes: %w", err)
+	}
+	return string(b), nil
+}
+
+// encodePreferences is the stored form, with its keys sorted: equal choices are
+// equal text.
+func encodePreferences(preferences map[string]sending.Subscription) (string, error) {
+	if len(preferences) == 0 {
+		return emptyObject, nil
+	}
+	b, err := json.Marshal(preferences)
+	if err != nil {
+		return "", fmt.Errorf("storage: topic preferences: %w", err)
+	}
+	return string(b), nil
+}
+
+// decodePreferences reads the stored form, sorted by topic.
+func decodePreferences(stored string) ([]audience.TopicPreference, error) {
+	if stored == emptyObject {
+		return []audience.TopicPreference{}, nil
+	}
+	var byTopic map[string]sending.Subscription
+	if err := json.Unmarshal([]byte(stored), &byTopic); err != nil {
+		return nil, err
+	}
+	all := make([]audience.TopicPreference, 0, len(byTopic))
+	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
+		all = append(all, audience.TopicPreference{Topic: topic, SubscriptionStatus: byTopic[topic]})
+	}
+	return all, nil
+}
+
+func preferenceMap(preferences []audience.TopicPreference) map[string]sending.Subscription {
+	byTopic := make(map[string]sending.Subscription, len(preferences))
+	for _, p := range preferences {
+		byTopic[p.Topic] = p.SubscriptionStatus
+	}
+	return byTopic
+}
+
+func inAttributeName(r rune) bool {
+	return r == '_' || (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9')
+}
+
+// jsonForms gives the JSON texts of an attribute whose value as text is value: a
+// string, and the number or boolean that is written so.
+func jsonForms(value *string) (string, string, error) {
+	if value == nil {
+		return "", "", nil
+	}
+	b, err := json.Marshal(*value)
+	if err != nil {
+		return "", "", fmt.Errorf("storage: attribute value: %w", err)
+	}
+	asString := string(b)
+	var scalar any
+	if json.Unmarshal([]byte(*value), &scalar) == nil {
+		switch scalar.(type) {
+		case float64, bool:
+			return asString, strings.TrimSpace(*value), nil
+		}
+	}
+	return asString, asString, nil
+}

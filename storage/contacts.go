@@ -1,0 +1,101 @@
+package storage
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// audienceStore is [audience.Store]. Each noun has its own file.
+type audienceStore struct{ db *DB }
+
+const contactColumns = `id, email, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at`
+
+var (
+	contactByEmail      = register("contact by email", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND email_key = $2`)
+	contactByExternalID = register("contact by external id", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND external_id = $2`)
+	contactByID         = register("contact by id", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND id = $2`)
+
+	// A filter that is not set is an empty text or NULL and matches all. The
+	// effective choice about a topic is the explicit one, or else the default of a
+	// topic that no explicit choice covers. Attributes are compared as JSON text.
+	contactsPage = register("contacts page", `
+		SELECT `+contactColumns+` FROM contacts AS c
+		WHERE c.org_id = $1 AND c.status = 'active' AND (c.created_at, c.id) < ($2, $3)
+		AND (CAST($4 AS text) = ''
+			OR EXISTS (SELECT 1 FROM contact_topics AS p
+				WHERE p.org_id = c.org_id AND p.contact_id = c.id AND p.topic = $4 AND (CAST($5 AS text) = '' OR p.subscription = $5))
+			OR EXISTS (SELECT 1 FROM topics AS t
+				WHERE t.org_id = c.org_id AND t.name = $4 AND t.default_subscription = $5
+				AND NOT EXISTS (SELECT 1 FROM contact_topics AS p
+					WHERE p.org_id = c.org_id AND p.contact_id = c.id AND p.topic = $4)))
+		AND (CAST($6 AS boolean) IS NULL OR c.unsubscribe_all = $6)
+		AND (CAST($7 AS text) = '' OR CAST(c.attributes/*pg ::json*/ -> $7 AS text) IN ($8, $9))
+		ORDER BY c.created_at DESC, c.id DESC LIMIT $10`)
+)
+
+func (s audienceStore) ContactByEmail(ctx context.Context, orgID, email string) (audience.Contact, error) {
+	return s.contact(ctx, contactByEmail, orgID, audience.EmailKey(email))
+}
+
+func (s audienceStore) ContactByExternalID(ctx context.Context, orgID, externalID string) (audience.Contact, error) {
+	return s.contact(ctx, contactByExternalID, orgID, externalID)
+}
+
+func (s audienceStore) ContactByID(ctx context.Context, orgID, id string) (audience.Contact, error) {
+	return s.contact(ctx, contactByID, orgID, id)
+}
+
+func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key string) (audience.Contact, error) {
+	row, err := one[contactRow](ctx, s.db, "contact", by, orgID, key)
+	if err != nil {
+		return audience.Contact{}, err
+	}
+	return row.contact()
+}
+
+func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.ContactFilter) ([]audience.Contact, error) {
+	if strings.ContainsFunc(f.AttributeKey, func(r rune) bool { return !inAttributeName(r) }) {
+		return nil, nil // SQLite would read such a name as a path
+	}
+	asString, asScalar, err := jsonForms(f.AttributeValue)
+	if err != nil {
+		return nil, err
+	}
+	created, id := start(f.After)
+	rows, err := list[contactRow](ctx, s.db, contactsPage, orgID, created, id,
+		f.Topic, string(f.Subscription), f.UnsubscribeAll, f.AttributeKey, asString, asScalar, f.Limit)
+	if err != nil {
+		return nil, err
+	}
+	contacts := make([]audience.Contact, len(rows))
+	for i, row := range rows {
+		if contacts[i], err = row.contact(); err != nil {
+			return nil, err
+		}
+	}
+	return contacts, nil
+}
+
+// start is the key that a page newest first begins behind: that of after, or one
+// above every row.
+func start(after *audience.After) (Time, string) {
+	if after == nil {
+		return math.MaxInt64, ""
+	}
+	return At(after.CreatedAt), after.ID
+}
+
+var contactTaken = core.Error{
+	Code:    core.CodeConflict,
+	Message: "Another contact of this organization has this address or external id.",
+	Next:    "Look the contact up by its address and by its external id, archived ones too, and change that one.",
+}
+
+func taken() *core.Error {
+	e := contactTaken // a copy, because callers may add to an error
+	return &e
+}

@@ -1,0 +1,108 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// mirrorContacts returns the rows that it made or changed; a contact whose
+// consent was the same, that is archived or was written later stays out.
+var mirrorContacts = register("mirror contacts", `
+	INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all,
+		created_at, updated_at)
+	SELECT $1, j.value ->> 'id', j.value ->> 'email', j.value ->> 'key', 'active', '{}', j.value ->> 'preferences',
+		CAST(j.value ->> 'unsubscribe_all' AS boolean), CAST($2 AS bigint), CAST($2 AS bigint)
+	FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
+	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
+		unsubscribe_all = excluded.unsubscribe_all, updated_at = excluded.updated_at
+	WHERE contacts.status = 'active' AND contacts.updated_at <= $4
+	AND (contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
+	RETURNING id, email_key`)
+
+// mirrored is an element of the parameter of mirrorContacts.
+type mirrored struct {
+	ID             string `json:"id"`
+	Email          string `json:"email"`
+	Key            string `json:"key"`
+	Preferences    string `json:"preferences"`
+	UnsubscribeAll bool   `json:"unsubscribe_all"`
+
+	choices map[string]sending.Subscription
+}
+
+type mirroredRow struct {
+	ID  string `db:"id"`
+	Key string `db:"email_key"`
+}
+
+func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, notAfter, at time.Time) (audience.Mirrored, error) {
+	rows, err := mirroredRows(page)
+	if err != nil {
+		return audience.Mirrored{}, err
+	}
+	parameter, err := jsonParameter(rows)
+	if err != nil {
+		return audience.Mirrored{}, err
+	}
+	var count audience.Mirrored
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		written, err := list[mirroredRow](ctx, s.db, mirrorContacts, orgID, At(at), parameter, At(notAfter))
+		if err != nil {
+			return err
+		}
+		updated, topics := compare(rows, written)
+		count = audience.Mirrored{
+			Created: len(written) - len(updated), Updated: len(updated), Unchanged: len(rows) - len(written),
+		}
+		return s.replaceTopics(ctx, orgID, updated, topics)
+	})
+	if err != nil {
+		return audience.Mirrored{}, err
+	}
+	return count, nil
+}
+
+// mirroredRows gives every contact an id in case it is new. They are sorted, so
+// that two mirrors at once lock rows in the same order, and an address that
+// comes twice counts as it came last.
+func mirroredRows(page []sending.Contact) ([]mirrored, error) {
+	rows := make([]mirrored, 0, len(page))
+	for _, c := range page {
+		preferences, err := encodePreferences(c.Preferences)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, mirrored{
+			ID: core.NewID(), Email: c.Email, Key: audience.EmailKey(c.Email),
+			Preferences: preferences, UnsubscribeAll: c.UnsubscribeAll, choices: c.Preferences,
+		})
+	}
+	slices.Reverse(rows)
+	slices.SortStableFunc(rows, func(a, b mirrored) int { return strings.Compare(a.Key, b.Key) })
+	return slices.CompactFunc(rows, func(a, b mirrored) bool { return a.Key == b.Key }), nil
+}
+
+// compare tells the updated contacts from the created ones, which carry the id
+// that was minted for them, and lists the choices of both.
+func compare(rows []mirrored, written []mirroredRow) ([]string, []contactTopic) {
+	byKey := make(map[string]*mirrored, len(rows))
+	for i := range rows {
+		byKey[rows[i].Key] = &rows[i]
+	}
+	var updated []string
+	var topics []contactTopic
+	for _, w := range written {
+		row := byKey[w.Key]
+		if w.ID != row.ID {
+			updated = append(updated, w.ID)
+		}
+		topics = topicsOf(topics, w.ID, row.choices)
+	}
+	return updated, topics
+}

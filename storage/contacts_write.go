@@ -1,0 +1,132 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+var (
+	insertContact = register("insert contact", `
+		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
+			unsubscribe_all, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		ON CONFLICT DO NOTHING`)
+	// A unique violation would end a transaction on PostgreSQL, so the statement
+	// looks for another owner itself.
+	updateContact = register("update contact", `
+		UPDATE contacts SET email = $1, email_key = $2, external_id = $3, status = $4, attributes = $5,
+			topic_preferences = $6, unsubscribe_all = $7, updated_at = $8
+		WHERE org_id = $9 AND id = $10 AND NOT EXISTS (
+			SELECT 1 FROM contacts AS other
+			WHERE other.org_id = $9 AND other.id <> $10 AND (other.email_key = $2 OR other.external_id = $3))`)
+
+	deleteContactTopics = register("delete contact topics", `
+		DELETE FROM contact_topics WHERE org_id = $1
+		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	insertContactTopics = register("insert contact topics", `
+		INSERT INTO contact_topics (org_id, contact_id, topic, subscription)
+		SELECT $1, j.value ->> 'contact', j.value ->> 'topic', j.value ->> 'subscription'
+		FROM json_each(CAST($2 AS text)) AS j`)
+)
+
+func (s audienceStore) InsertContact(ctx context.Context, orgID string, c audience.Contact) error {
+	attributes, err := encodeAttributes(c.Attributes)
+	if err != nil {
+		return err
+	}
+	choices := preferenceMap(c.TopicPreferences)
+	preferences, err := encodePreferences(choices)
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		err := s.db.insert(ctx, taken(), insertContact, orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID,
+			string(c.Status), attributes, preferences, c.UnsubscribeAll, At(c.CreatedAt), At(c.UpdatedAt))
+		if err != nil {
+			return err
+		}
+		return s.addTopics(ctx, orgID, topicsOf(nil, c.ID, choices))
+	})
+}
+
+func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audience.Contact) error {
+	attributes, err := encodeAttributes(c.Attributes)
+	if err != nil {
+		return err
+	}
+	choices := preferenceMap(c.TopicPreferences)
+	preferences, err := encodePreferences(choices)
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		changed, err := s.db.exec(ctx, updateContact, c.Email, audience.EmailKey(c.Email), c.ExternalID, string(c.Status),
+			attributes, preferences, c.UnsubscribeAll, At(c.UpdatedAt), orgID, c.ID)
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			if _, err := s.ContactByID(ctx, orgID, c.ID); err != nil {
+				return err
+			}
+			return taken()
+		}
+		return s.replaceTopics(ctx, orgID, []string{c.ID}, topicsOf(nil, c.ID, choices))
+	})
+}
+
+// contactTopic is an element of the parameter of insertContactTopics.
+type contactTopic struct {
+	Contact      string               `json:"contact"`
+	Topic        string               `json:"topic"`
+	Subscription sending.Subscription `json:"subscription"`
+}
+
+func topicsOf(rows []contactTopic, contactID string, choices map[string]sending.Subscription) []contactTopic {
+	for topic, subscription := range choices {
+		rows = append(rows, contactTopic{contactID, topic, subscription})
+	}
+	return rows
+}
+
+// replaceTopics makes rows the only explicit choices of these contacts.
+func (s audienceStore) replaceTopics(ctx context.Context, orgID string, contactIDs []string, rows []contactTopic) error {
+	if len(contactIDs) > 0 {
+		ids, err := jsonParameter(contactIDs)
+		if err != nil {
+			return err
+		}
+		if _, err := s.db.exec(ctx, deleteContactTopics, orgID, ids); err != nil {
+			return err
+		}
+	}
+	return s.addTopics(ctx, orgID, rows)
+}
+
+func (s audienceStore) addTopics(ctx context.Context, orgID string, rows []contactTopic) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	parameter, err := jsonParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, insertContactTopics, orgID, parameter)
+	return err
+}
+
+// jsonParameter is many rows as one parameter of a statement with json_each.
+func jsonParameter[T any](rows []T) (string, error) {
+	if rows == nil {
+		rows = []T{}
+	}
+	b, err := json.Marshal(rows)
+	if err != nil {
+		return "", fmt.Errorf("storage: parameter: %w", err)
+	}
+	return string(b), nil
+}

@@ -1,0 +1,106 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/replay"
+)
+
+// Config says which database to open. With a URL it is PostgreSQL, otherwise
+// SQLite in Dir.
+type Config struct {
+	// URL is a PostgreSQL connection URL, postgres://user:password@host/name.
+	URL string
+	// Dir is the folder of the SQLite file mailhelm.db. It is made when missing,
+	// readable by its owner alone.
+	Dir string
+	// MaxConns bounds the connections to PostgreSQL; zero means 16. SQLite has
+	// one that writes and a few that read.
+	MaxConns int
+	// Clock tells the time where a call brings none; nil means core.SystemClock.
+	Clock core.Clock
+	// Logger takes what migrations and jobs have to say; nil means slog.Default.
+	Logger *slog.Logger
+}
+
+// DB is an open database of either engine. It is safe for concurrent use.
+//
+// Calls outside a transaction read from a pool of read connections and write
+// each on its own. Inside [DB.InTx] everything goes through the transaction. On
+// SQLite one connection writes: a write with a context from outside waits until
+// the open transaction has ended, so f of InTx must use the context it is given.
+type DB struct {
+	engine engine
+	write  *pool
+	read   *pool // the same as write on PostgreSQL
+	clock  core.Clock
+	logger *slog.Logger
+}
+
+// Open opens the database without changing its schema; see [DB.Migrate]. It
+// fails when the database cannot be reached.
+func Open(ctx context.Context, c Config) (*DB, error) {
+	if c.Clock == nil {
+		c.Clock = core.SystemClock
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.URL != "" {
+		return openPostgres(ctx, c)
+	}
+	if c.Dir == "" {
+		return nil, errors.New("storage: neither a database URL nor a data folder is given")
+	}
+	return openSQLite(ctx, c)
+}
+
+// Close ends all connections. Calls under way fail.
+func (db *DB) Close() error {
+	if db.read == db.write {
+		return db.write.close()
+	}
+	return errors.Join(db.read.close(), db.write.close())
+}
+
+// Ping asks the database for an answer, for readiness checks.
+func (db *DB) Ping(ctx context.Context) error { return db.read.sql.PingContext(ctx) }
+
+// Engine names the engine: "sqlite" or "postgres".
+func (db *DB) Engine() string { return string(db.engine) }
+
+// Access is the store of organizations, people and credentials.
+func (db *DB) Access() access.Store { return accessStore{db} }
+
+// Audience is the store of contacts, lists, attributes and topics.
+func (db *DB) Audience() audience.Store { return audienceStore{db} }
+
+// Replay is the store of replay records and used confirmations.
+func (db *DB) Replay() replay.Store { return replayStore{db} }
+
+type engine string
+
+const (
+	sqlite   engine = "sqlite"
+	postgres engine = "postgres"
+)
+
+// text is SQL as the engine is to read it.
+func (e engine) text(sql string) string {
+	if e == postgres {
+		return openSlots(sql)
+	}
+	return sql
+}
+
+var (
+	_ core.Transactor = (*DB)(nil)
+	_ access.Store    = accessStore{}
+	_ audience.Store  = audienceStore{}
+	_ replay.Store    = replayStore{}
+)

@@ -1,0 +1,37 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+)
+
+// What the tests in storage_test see of the inside. They stand outside, because
+// storagetest imports storage.
+
+// Statements lists every registered statement.
+func Statements() []*Statement { return statements }
+
+// Name and Text are the statement as it was registered.
+func (s *Statement) Name() string { return s.name }
+func (s *Statement) Text() string { return s.text }
+
+// Writer is the handle that writes.
+func (db *DB) Writer() *sql.DB { return db.write.sql }
+
+// Reader is the handle that reads.
+func (db *DB) Reader() *sql.DB { return db.read.sql }
+
+// EngineText is SQL as the engine reads it.
+func (db *DB) EngineText(text string) string { return db.engine.text(text) }
+
+// Exec runs SQL in the transaction of ctx, which must carry one.
+func (db *DB) Exec(ctx context.Context, query string, args ...any) error {
+	_, err := db.transaction(ctx).tx.ExecContext(ctx, query, args...)
+	return err
+}
+
+// OpenSlots is what PostgreSQL reads.
+func OpenSlots(text string) string { return openSlots(text) }
+
+// JobSteps is the table of River's versions.
+func JobSteps() map[int64]int { return jobSteps }

@@ -1,0 +1,97 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+type letter struct{ To string }
+
+func (letter) Kind() string { return "letter" }
+
+// lines is a log that hands out what is written to it.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	storagetest.CopySQLite(t, dir)
+	log := make(lines, 100)
+	db, err := storage.Open(t.Context(), storage.Config{Dir: dir, Logger: slog.New(slog.NewJSONHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	storage.AddWorker(queue, jobs.Worker[letter]{Work: func(_ context.Context, args letter) error {
+		if args.To == "panic@example.com" {
+			panic("by test")
+		}
+		return errors.New("by test")
+	}})
+	if err := queue.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = queue.Stop(context.Background()) })
+
+	for to, want := range map[string]string{"error@example.com": "job failed", "panic@example.com": "job panicked"} {
+		if err := queue.Enqueue(t.Context(), letter{To: to}); err != nil {
+			t.Fatal(err)
+		}
+		line := <-log
+		for !strings.Contains(line, want) { // the job before may fail again meanwhile
+			line = <-log
+		}
+		if !strings.Contains(line, `"kind":"letter"`) || !strings.Contains(line, `"job_id":`) || strings.Contains(line, "example.com") {
+			t.Errorf("logged %s", line)
+		}
+	}
+}
+
+// A job that outlives its time is cut off, which a Timeout of its own decides.
+func TestJobTimeout(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 20)
+		storage.AddWorker(queue, jobs.Worker[letter]{
+			Timeout: 30 * time.Millisecond,
+			Work: func(ctx context.Context, _ letter) error {
+				<-ctx.Done()
+				ended <- ctx.Err()
+				return nil
+			},
+		})
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Enqueue(t.Context(), letter{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the job ended with %v", err)
+		}
+		if err := queue.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

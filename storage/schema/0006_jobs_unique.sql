@@ -1,0 +1,2 @@
+-- River's version 6, a step of its own because PostgreSQL lets no transaction use
+-- the enum value that version 4 adds before it is committed.

@@ -1,0 +1,84 @@
+package storage_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// Indexes on tables with an org_id that org_id does not lead, each for a reason
+// that its migration gives.
+var notLedByOrg = map[string]bool{
+	"clients(client_id)":              true,
+	"api_keys(environment,prefix)":    true,
+	"replay_records(expires_at)":      true,
+	"spent_confirmations(expires_at)": true,
+}
+
+// notOrgTables hold what belongs to no single organization.
+var notOrgTables = map[string]bool{"orgs": true, "users": true, "signing_keys": true, "schema_versions": true}
+
+const indexColumns = `
+	SELECT t.name || '(' || (SELECT group_concat(c.name) FROM (SELECT coalesce(name, 'expression') AS name FROM pragma_index_info(i.name) ORDER BY seqno) AS c) || ')',
+		t.name
+	FROM sqlite_master AS t, pragma_index_list(t.name) AS i
+	WHERE t.type = 'table' AND t.name NOT LIKE 'river_%' AND t.name NOT LIKE 'sqlite_%'`
+
+func TestOrgLeadsEveryIndex(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	rows, err := db.Reader().QueryContext(t.Context(), indexColumns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	seen := map[string]bool{}
+	for rows.Next() {
+		var index, table string
+		if err := rows.Scan(&index, &table); err != nil {
+			t.Fatal(err)
+		}
+		seen[index] = true
+		if !notOrgTables[table] && !notLedByOrg[index] && !strings.HasPrefix(index, table+"(org_id") {
+			t.Errorf("%s is not led by org_id", index)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for index := range notLedByOrg {
+		if !seen[index] {
+			t.Errorf("%s is listed and does not exist", index)
+		}
+	}
+}
+
+// Text that an index or an ORDER BY looks at must sort by its bytes, or pages
+// come in another order on PostgreSQL.
+func TestIndexedTextSortsByBytesOnPostgres(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t)})
+	rows, err := db.Reader().QueryContext(t.Context(), `
+		SELECT c.relname || '.' || a.attname FROM pg_index AS i
+		JOIN pg_class AS c ON c.oid = i.indrelid
+		JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
+		JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE n.nspname = current_schema() AND c.relname NOT LIKE 'river%' AND a.attcollation <> 0
+		AND a.attcollation <> (SELECT oid FROM pg_collation WHERE collname = 'C')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var column string
+		if err := rows.Scan(&column); err != nil {
+			t.Fatal(err)
+		}
+		t.Errorf("%s is indexed and not bytetext", column)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}

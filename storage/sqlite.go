@@ -1,0 +1,80 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone
+)
+
+const (
+	sqliteFile = "mailhelm.db"
+	// A few readers keep two cores busy; more only cost memory for their caches.
+	sqliteReaders = 6
+)
+
+// openSQLite opens the file in c.Dir with one connection that writes and several
+// that cannot. More than one writer would only meet SQLITE_BUSY.
+func openSQLite(ctx context.Context, c Config) (*DB, error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("storage: data folder: %w", err)
+	}
+	path, err := filepath.Abs(filepath.Join(c.Dir, sqliteFile))
+	if err != nil {
+		return nil, fmt.Errorf("storage: data folder: %w", err)
+	}
+	if err := createPrivate(path); err != nil {
+		return nil, err
+	}
+	// FULL makes every commit wait for the disk. With NORMAL a power cut may undo
+	// the last commits, and what was acknowledged must not be lost.
+	write, err := openSQLitePool(ctx, path, 1, "_txlock=immediate", "_pragma=synchronous(FULL)")
+	if err != nil {
+		return nil, err
+	}
+	read, err := openSQLitePool(ctx, path, sqliteReaders, "_pragma=query_only(1)")
+	if err != nil {
+		_ = write.Close()
+		return nil, err
+	}
+	return &DB{
+		engine: sqlite, clock: c.Clock, logger: c.Logger,
+		write: &pool{sql: write, engine: sqlite},
+		read:  &pool{sql: read, engine: sqlite, readsOnly: true},
+	}, nil
+}
+
+// createPrivate makes the file before SQLite would, which follows the umask.
+func createPrivate(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("storage: database file: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("storage: database file: %w", err)
+	}
+	return nil
+}
+
+func openSQLitePool(ctx context.Context, path string, size int, options ...string) (*sql.DB, error) {
+	name := (&url.URL{Scheme: "file", Path: path}).String() +
+		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
+	for _, option := range options {
+		name += "&" + option
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, fmt.Errorf("storage: open sqlite: %w", err)
+	}
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("storage: open sqlite: %w", err)
+	}
+	return db, nil
+}

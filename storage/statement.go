@@ -1,0 +1,53 @@
+package storage
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Statement is one SQL text, the same for both engines. Statements are package
+// variables beside the functions that use them.
+type Statement struct {
+	// name says in an error or a test which statement failed. Values never do.
+	name   string
+	text   string
+	writes bool
+	index  int
+}
+
+// statements holds every registered statement. It is complete when main starts.
+var statements []*Statement
+
+// register makes a statement known. What does not begin with SELECT runs on the
+// connection that may write.
+func register(name, text string) *Statement {
+	text = strings.TrimSpace(text)
+	s := &Statement{name: name, text: text, writes: !strings.HasPrefix(text, "SELECT"), index: len(statements)}
+	statements = append(statements, s)
+	return s
+}
+
+const (
+	slotOpens  = "/*pg"
+	slotCloses = "*/"
+)
+
+// openSlots turns every /*pg text*/ into text. SQLite is handed the SQL as it
+// stands and reads a comment there.
+func openSlots(text string) string {
+	var opened strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, slotOpens)
+		opened.WriteString(before)
+		if !found {
+			return opened.String()
+		}
+		inside, after, _ := strings.Cut(rest, slotCloses)
+		opened.WriteString(inside)
+		text = after
+	}
+}
+
+func (s *Statement) wrap(err error) error {
+	return fmt.Errorf("storage: %s: %w", s.name, err)
+}

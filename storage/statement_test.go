@@ -1,0 +1,106 @@
+package storage_test
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestEveryStatementPreparesOnBothEngines(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		for _, s := range storage.Statements() {
+			stmt, err := db.Writer().PrepareContext(t.Context(), db.EngineText(s.Text()))
+			if err != nil {
+				t.Errorf("%s: %v", s.Name(), err)
+				continue
+			}
+			if err := stmt.Close(); err != nil {
+				t.Errorf("%s: %v", s.Name(), err)
+			}
+		}
+	})
+}
+
+// The slot is the only way out of the common language. A new one needs a reason,
+// and this number changed.
+func TestSlotsAreCounted(t *testing.T) {
+	t.Parallel()
+	const want = 1
+	var slots []string
+	for _, s := range storage.Statements() {
+		for range strings.Count(s.Text(), "/*") {
+			slots = append(slots, s.Name())
+		}
+	}
+	if len(slots) != want {
+		t.Errorf("%d slots, want %d: %v", len(slots), want, slots)
+	}
+}
+
+func TestOpenSlots(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"SELECT 1":                                 "SELECT 1",
+		"SELECT a/*pg ::json*/ -> 'b'":             "SELECT a ::json -> 'b'",
+		"SELECT 1 /*pg FOR UPDATE*/ /*pg NOWAIT*/": "SELECT 1  FOR UPDATE  NOWAIT",
+		"/*pg\nCREATE DOMAIN d AS text;\n*/":       "\nCREATE DOMAIN d AS text;\n",
+	} {
+		if got := storage.OpenSlots(text); got != want {
+			t.Errorf("OpenSlots(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+var (
+	marker = regexp.MustCompile(`\$(\d+)`)
+	// What one engine lacks, what asks the database for the time, and what the
+	// design rules out.
+	unportable = regexp.MustCompile(`(?i)\bnow\(|current_timestamp|datetime\(|::|\bilike\b|\bany\(|\bjsonb|\boffset\b|\?`)
+	slot       = regexp.MustCompile(`/\*pg.*?\*/`)
+)
+
+func TestStatementsKeepTheRules(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, s := range storage.Statements() {
+		if names[s.Name()] {
+			t.Errorf("%s: the name is taken", s.Name())
+		}
+		names[s.Name()] = true
+		if found := unportable.FindString(slot.ReplaceAllString(s.Text(), "")); found != "" {
+			t.Errorf("%s: %q", s.Name(), found)
+		}
+		highest := 0
+		for _, match := range marker.FindAllStringSubmatch(s.Text(), -1) {
+			n, err := strconv.Atoi(match[1])
+			if err != nil || n > highest+1 {
+				t.Errorf("%s: $%s comes before $%d", s.Name(), match[1], highest+1)
+			}
+			highest = max(highest, n)
+		}
+	}
+}
+
+// These statements work across organizations, or before one is known.
+var withoutOrg = map[string]bool{
+	"insert org": true, "org by id": true, "org by slug": true, "org ids": true, "set rate limit": true,
+	"insert user": true, "user by email": true, "insert signing key": true, "signing keys": true,
+	"client by client id": true, "api keys by prefix": true,
+	"purge replay records": true, "purge confirmations": true,
+}
+
+var scoped = regexp.MustCompile(`org_id = \$\d|INSERT INTO \w+ \(org_id`)
+
+func TestStatementsAreScopedByOrg(t *testing.T) {
+	t.Parallel()
+	for _, s := range storage.Statements() {
+		if scoped.MatchString(s.Text()) == withoutOrg[s.Name()] {
+			t.Errorf("%s: scoped by org is %v, listed as without is %v", s.Name(), !withoutOrg[s.Name()], withoutOrg[s.Name()])
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package storagetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/schema"
+)
+
+// templateLock is the advisory lock under which a template is made; the number
+// has no meaning.
+const templateLock = 7_314_259
+
+// makeTemplate makes the database that tests copy, unless another process has,
+// and returns its name. There is one for each state of the schema.
+func (s *server) makeTemplate(ctx context.Context) (string, error) {
+	name, err := templateName()
+	if err != nil {
+		return "", err
+	}
+	conn, err := s.admin.Conn(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err := conn.ExecContext(ctx, "SELECT pg_advisory_lock($1)", templateLock); err != nil {
+		return "", err
+	}
+	defer func() { _, _ = conn.ExecContext(ctx, "SELECT pg_advisory_unlock($1)", templateLock) }()
+	var exists bool
+	err = conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)", name).Scan(&exists)
+	if err != nil || exists {
+		return name, err
+	}
+	return name, s.fillTemplate(ctx, conn, name)
+}
+
+// fillTemplate works under another name until the template is whole.
+func (s *server) fillTemplate(ctx context.Context, conn *sql.Conn, name string) error {
+	unfinished := name + "_unfinished"
+	if _, err := conn.ExecContext(ctx, "DROP DATABASE IF EXISTS "+unfinished); err != nil {
+		return err
+	}
+	if err := createByLanguage(ctx, conn, unfinished); err != nil {
+		return err
+	}
+	if err := migrate(storage.Config{URL: s.url(unfinished), MaxConns: 4}); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
+	return err
+}
+
+// createByLanguage makes a database that orders text as English does, where the
+// server can: text that should be ordered by its bytes and is not then shows.
+func createByLanguage(ctx context.Context, conn *sql.Conn, name string) error {
+	_, err := conn.ExecContext(ctx, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en'")
+	if err != nil {
+		_, err = conn.ExecContext(ctx, "CREATE DATABASE "+name)
+	}
+	return err
+}
+
+func templateName() (string, error) {
+	steps, err := schema.Migrations()
+	if err != nil {
+		return "", err
+	}
+	digest := sha256.New()
+	for _, step := range steps {
+		fmt.Fprintf(digest, "%d %s\n", step.Version, step.SQL)
+	}
+	return "mailhelm_template_" + hex.EncodeToString(digest.Sum(nil)[:8]), nil
+}

@@ -1,0 +1,118 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+type topicRow struct {
+	Name        string               `db:"name"`
+	DisplayName string               `db:"display_name"`
+	Description string               `db:"description"`
+	Default     sending.Subscription `db:"default_subscription"`
+	Origin      audience.Origin      `db:"origin"`
+	Status      string               `db:"status"`
+	CreatedAt   Time                 `db:"created_at"`
+	UpdatedAt   Time                 `db:"updated_at"`
+}
+
+type contactListRow struct {
+	Name         string `db:"name"`
+	Description  string `db:"description"`
+	LastSyncedAt Time   `db:"last_synced_at"`
+	CreatedAt    Time   `db:"created_at"`
+	UpdatedAt    Time   `db:"updated_at"`
+}
+
+var (
+	allTopics = register("topics", `
+		SELECT name, display_name, description, default_subscription, origin, status, created_at, updated_at
+		FROM topics WHERE org_id = $1 ORDER BY name`)
+	dropTopics = register("drop topics", `
+		DELETE FROM topics WHERE org_id = $1
+		AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($2 AS text)) AS j)`)
+	saveTopics = register("save topics", `
+		INSERT INTO topics (org_id, name, display_name, description, default_subscription, origin, status, created_at, updated_at)
+		SELECT $1, j.value ->> 'name', j.value ->> 'display_name', j.value ->> 'description', j.value ->> 'default',
+			'managed', 'active', CAST($2 AS bigint), CAST($2 AS bigint)
+		FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, name) DO UPDATE SET display_name = excluded.display_name, description = excluded.description,
+			default_subscription = excluded.default_subscription, updated_at = excluded.updated_at
+		WHERE topics.display_name <> excluded.display_name OR topics.description <> excluded.description
+		OR topics.default_subscription <> excluded.default_subscription`)
+
+	contactList = register("contact list", `
+		SELECT name, description, last_synced_at, created_at, updated_at FROM contact_lists WHERE org_id = $1`)
+	saveContactList = register("save contact list", `
+		INSERT INTO contact_lists (org_id, name, description, last_synced_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (org_id) DO UPDATE SET name = excluded.name, description = excluded.description,
+			last_synced_at = excluded.last_synced_at, created_at = excluded.created_at, updated_at = excluded.updated_at`)
+)
+
+func (s audienceStore) Topics(ctx context.Context, orgID string) ([]audience.Topic, error) {
+	rows, err := list[topicRow](ctx, s.db, allTopics, orgID)
+	if err != nil {
+		return nil, err
+	}
+	topics := make([]audience.Topic, len(rows))
+	for i, r := range rows {
+		topics[i] = audience.Topic{
+			Name: r.Name, DisplayName: r.DisplayName, Description: r.Description, Default: r.Default,
+			Origin: r.Origin, Status: r.Status, CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
+		}
+	}
+	return topics, nil
+}
+
+// savedTopic is an element of the parameter of saveTopics.
+type savedTopic struct {
+	Name        string               `json:"name"`
+	DisplayName string               `json:"display_name"`
+	Description string               `json:"description"`
+	Default     sending.Subscription `json:"default"`
+}
+
+func (s audienceStore) ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
+	saved := make([]savedTopic, len(topics))
+	for i, t := range topics {
+		saved[i] = savedTopic(t)
+	}
+	parameter, err := jsonParameter(saved)
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := s.db.exec(ctx, dropTopics, orgID, parameter); err != nil {
+			return err
+		}
+		_, err := s.db.exec(ctx, saveTopics, orgID, At(at), parameter)
+		return err
+	})
+}
+
+func (s audienceStore) ContactList(ctx context.Context, orgID string) (audience.ContactList, error) {
+	row, err := one[contactListRow](ctx, s.db, "contact list", contactList, orgID)
+	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
+		return audience.ContactList{}, &core.Error{
+			Code: core.CodeContactListNotSynced, Message: "The contact list has not been read from the sending account yet.",
+		}
+	}
+	if err != nil {
+		return audience.ContactList{}, err
+	}
+	return audience.ContactList{
+		Name: row.Name, Description: row.Description, LastSyncedAt: row.LastSyncedAt.Time(),
+		CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(),
+	}, nil
+}
+
+func (s audienceStore) SaveContactList(ctx context.Context, orgID string, l audience.ContactList) error {
+	_, err := s.db.exec(ctx, saveContactList, orgID, l.Name, l.Description, At(l.LastSyncedAt), At(l.CreatedAt), At(l.UpdatedAt))
+	return err
+}

@@ -1,0 +1,160 @@
+package tools_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/tools"
+	"github.com/prometheus/client_golang/prometheus"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run the test with -update if the change is meant", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got); run the test with -update if the change is meant:\n%s", path, diff)
+	}
+}
+
+// The table is a promise: agents know the tools by name.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	seen := map[string]bool{}
+	for _, entry := range tools.Table() {
+		if seen[entry.Name] || len(entry.Scopes) == 0 {
+			t.Errorf("%s is twice in the table or needs no scope", entry.Name)
+		}
+		seen[entry.Name] = true
+		for _, scope := range entry.Scopes {
+			if !scope.Known() {
+				t.Errorf("%s needs the unknown scope %s", entry.Name, scope)
+			}
+		}
+		fmt.Fprintln(&b, entry.Name, core.Scopes(entry.Scopes).Strings(), entry.OpenWorld)
+	}
+	if len(seen) != 30 {
+		t.Errorf("the table has %d tools", len(seen))
+	}
+	golden(t, "testdata/table.txt", b.Bytes())
+}
+
+// Each tool of the product looks as its file says. A tool that was renamed or
+// removed leaves a file without a tool.
+func TestToolsAsListed(t *testing.T) {
+	t.Parallel()
+	const folder = "testdata/tools"
+	w := newWorldOf(t, catalogue.Operations(catalogue.Domains{}))
+	r := w.send(rpc(legacy, "tools/list", nil))
+	listed := r.result(t).Result.Tools
+	for _, tool := range listed {
+		text, err := json.MarshalIndent(tool, "", "  ")
+		w.must(err)
+		golden(t, filepath.Join(folder, tool["name"].(string)+".json"), append(text, '\n'))
+	}
+	files, err := filepath.Glob(folder + "/*.json")
+	w.must(err)
+	if len(files) != len(listed) {
+		t.Errorf("%d files for %d tools: %v", len(files), len(listed), files)
+	}
+}
+
+// bytesPerTool keeps the list of the whole table under 55 KB. Agents pay for it in
+// every conversation.
+const bytesPerTool = 1800
+
+func TestListIsSmall(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, catalogue.Operations(catalogue.Domains{}))
+	r := w.send(rpc(legacy, "tools/list", nil))
+	n := len(r.result(t).Result.Tools)
+	t.Logf("tools/list: %d tools in %d bytes, %d a tool", n, len(r.body), len(r.body)/n)
+	if len(r.body) > n*bytesPerTool {
+		t.Errorf("tools/list: %d tools in %d bytes, more than %d a tool", n, len(r.body), bytesPerTool)
+	}
+}
+
+func newOf(op core.Operation) error {
+	guard := guardrails.New(guardrails.Config{Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	_, err := tools.New(tools.Config{
+		Catalogue: guard.Catalogue([]core.Operation{op}), MCPURL: "http://mcp.test", AuthURL: "http://auth.test",
+		DocsURL: "http://app.test/docs", Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
+	})
+	return err
+}
+
+func TestOtherScopesThanPromisedDoNotStart(t *testing.T) {
+	t.Parallel()
+	lookup := func(scopes ...core.Scope) core.Operation {
+		return core.Declare(core.Op[nothingIn, contactOut]{
+			Name: "contacts_lookup", Purpose: "Reads.", Scopes: scopes,
+			Do: func(context.Context, *core.Call, nothingIn) (contactOut, error) { return contactOut{}, nil },
+		})
+	}
+	if err := newOf(lookup(core.ContactsView)); err != nil {
+		t.Error(err)
+	}
+	for _, scopes := range [][]core.Scope{nil, {core.ContactsManage}, {core.ContactsView, core.ListsView}} {
+		if err := newOf(lookup(scopes...)); err == nil || !strings.Contains(err.Error(), "contacts_lookup") {
+			t.Errorf("%v: %v", scopes, err)
+		}
+	}
+}
+
+// Whatever a tool answers fits the schema that it advertises: clients check
+// results, and some check failures too.
+func TestAnswersFitTheOutputSchema(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	schemas := map[string]*validator.Schema{}
+	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
+		c := validator.NewCompiler()
+		w.must(c.AddResource("schema.json", tool["outputSchema"]))
+		schemas[tool["name"].(string)] = c.MustCompile("schema.json")
+	}
+	for _, tc := range []struct {
+		tool      string
+		arguments map[string]any
+	}{
+		{"contacts_lookup", map[string]any{"email": "ann@example.com"}},
+		{"contacts_lookup", map[string]any{"email": "nobody@example.com"}},
+		{"contacts_lookup", nil},
+		{"audience_get_schema", nil},
+		{"broadcasts_send", map[string]any{"broadcast_id": "b1"}},
+		{"broadcasts_send", map[string]any{"broadcast_id": "b1", "confirmation_token": "x"}},
+	} {
+		a := w.send(call(legacy, tc.tool, tc.arguments)).result(t)
+		if err := schemas[tc.tool].Validate(any(a.Result.Structured)); err != nil {
+			t.Errorf("%s%v: %v", tc.tool, tc.arguments, err)
+		}
+	}
+	if err := schemas["contacts_lookup"].Validate(map[string]any{"unrelated": true}); err == nil {
+		t.Error("the schema allows anything")
+	}
+}

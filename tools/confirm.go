@@ -1,0 +1,111 @@
+package tools
+
+import (
+	"encoding/json"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// An operation that cannot be taken back takes two calls. A client that shows
+// forms is asked by one, and the token travels as its request state; any other
+// client gets the token in a plain result and sends it back as an argument. Each
+// kind of client confirms in its own way only: a request state may be repeated
+// by a program on its own, so without the form's answer it confirms nothing.
+
+// confirmForm is the key of the form among the input requests, and of its one field.
+const confirmForm = "confirm"
+
+// confirmation splits the token that a call carries from the arguments that the
+// operation sees.
+func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, string, error) {
+	members := membersOf(jsontext.Value(arguments))
+	raw, sent := members[confirmationArgument]
+	if sent {
+		delete(members, confirmationArgument)
+		rest, err := jsonv2.Marshal(members, jsonv2.Deterministic(true))
+		if err != nil {
+			return nil, "", core.Internal(err)
+		}
+		arguments = json.RawMessage(rest)
+	}
+	if x.elicits() {
+		if x.answered() {
+			return arguments, x.message.params.RequestState, nil
+		}
+		return arguments, "", nil
+	}
+	var token string
+	if sent && (raw.Kind() != '"' || jsonv2.Unmarshal(raw, &token) != nil) {
+		return nil, "", core.Invalid(confirmationArgument, "must be string")
+	}
+	return arguments, token, nil
+}
+
+// formAnswer is what came back for the form.
+type formAnswer struct {
+	Action  string `json:"action"`
+	Content struct {
+		Confirm bool `json:"confirm"`
+	} `json:"content"`
+}
+
+// answered reports whether the person agreed in the form.
+func (x *exchange) answered() bool {
+	answer, ok := x.formAnswer()
+	return ok && answer.Action == "accept" && answer.Content.Confirm
+}
+
+// declines reports whether the person saw the form and did not agree. An answer
+// in any other form than the one asked for is no agreement.
+func (x *exchange) declines() bool {
+	_, sent := x.message.params.InputResponses[confirmForm]
+	return sent && x.elicits() && !x.answered()
+}
+
+func (x *exchange) formAnswer() (formAnswer, bool) {
+	var answer formAnswer
+	raw, sent := x.message.params.InputResponses[confirmForm]
+	return answer, sent && jsonv2.Unmarshal(raw, &answer) == nil
+}
+
+// askFor answers a first call: what would happen, and how to agree to it.
+func (s *Server) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
+	if x.elicits() {
+		return &mcp.CallToolResult{
+			Meta:         mcp.Meta{metaRequestID: x.requestID},
+			Content:      []mcp.Content{}, // nil would be written as null
+			RequestState: asked.Token,
+			InputRequests: mcp.InputRequestMap{confirmForm: &mcp.ElicitParams{
+				Mode: "form", Message: asked.Message, RequestedSchema: confirmSchema,
+			}},
+		}
+	}
+	value, err := marshal(struct {
+		Required  bool      `json:"confirmation_required"`
+		Status    string    `json:"status"`
+		Message   string    `json:"message"`
+		Preview   any       `json:"preview"`
+		Token     string    `json:"confirmation_token"`
+		ExpiresAt time.Time `json:"expires_at"`
+	}{true, "confirmation_required", asked.Message, asked.Preview, asked.Token, asked.ExpiresAt})
+	if err != nil {
+		return s.failure(x, core.Internal(err))
+	}
+	return x.result("Nothing was done yet. "+asked.Message+
+		" Show this to the person you act for. If they agree, repeat the call with the same arguments and confirmation_token "+asked.Token+
+		" before "+asked.ExpiresAt.Format(time.RFC3339)+".", value)
+}
+
+var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Yes, do this",` +
+	`"description":"It cannot be taken back.","default":false}},"required":["confirm"]}`)
+
+// declined answers a person who said no, which is no error.
+func (s *Server) declined(x *exchange) *mcp.CallToolResult {
+	const message = "The person did not confirm, so nothing was done and nothing was sent."
+	return x.result(message, json.RawMessage(`{"status":"declined","message":"`+message+`"}`))
+}

@@ -1,0 +1,27 @@
+// Package tools is the agent endpoint: the operations as MCP tools over
+// streamable HTTP, without sessions and without streams.
+//
+// A request passes three layers:
+//
+//	prehandler   everything that can be decided before a tool runs: the path and
+//	             method, the origin, the token and its bucket, the JSON, the
+//	             protocol revision and its headers, the method, the tool's name
+//	             and scopes                                       prehandler.go
+//	SDK          the protocol itself: initialize, server/discover, results in
+//	             the form of each revision                        transport.go
+//	call         one handler for all tools: a guardrails.Request from the call,
+//	             an MCP result from what it came to               call.go
+//
+// What the prehandler read of a request travels to the handler as an exchange, so
+// the body has one reading that decides. The SDK's own HTTP handler is not used:
+// it reads a body several times over, and answers much of what is wrong in plain
+// text.
+//
+// A refusal that concerns HTTP is a problem document; one that concerns a JSON-RPC
+// request is a JSON-RPC error; a tool that refuses or fails answers a result with
+// isError.
+//
+// The package owns the table of tools and how a call looks on this wire. It does
+// not decide what a caller may do (guardrails does), knows nothing of a single
+// operation, and issues no tokens.
+package tools

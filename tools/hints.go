@@ -1,0 +1,30 @@
+package tools
+
+import (
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// hints replace the catalogue's remedies where those speak of routes, which an
+// agent has not. The catalogue's own stays in the problem's next_step, so that
+// a tool and a route give the same problem.
+var hints = map[core.Code]string{
+	core.CodeInvalidKey: "Get an access token from the authorization server with this endpoint's address as `resource`, and send it as " +
+		"`Authorization: Bearer`. It lives 15 minutes; then get a new one.",
+	core.CodeInvalidScope:              "Get a token with that scope. `WWW-Authenticate` lists all that this tool needs.",
+	core.CodeNotFound:                  "Check the address or id. Only what belongs to this organization can be found.",
+	core.CodeValidationFailed:          "Correct the named arguments and call again. The tool's input schema says what it takes.",
+	core.CodeAttributeValidationFailed: "Correct the values. audience_get_schema lists the attributes and their types.",
+	core.CodeUpstreamUnavailable:       "Call again after `retry_after` seconds with the same arguments: a write happens once.",
+	core.CodeMethodNotAllowed:          "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
+}
+
+// hintOf is the error's own next step, or the one an agent can take. A result has
+// no headers; what Retry-After says is a member of it.
+func hintOf(e *core.Error) string {
+	if hint, ok := hints[e.Code]; ok && e.Next == "" {
+		return hint
+	}
+	return strings.ReplaceAll(e.NextStep(), "`Retry-After`", "`retry_after`")
+}

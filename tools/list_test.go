@@ -1,0 +1,60 @@
+package tools_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func names(listed []map[string]any) []string {
+	var got []string
+	for _, tool := range listed {
+		got = append(got, tool["name"].(string))
+	}
+	return got
+}
+
+func TestListHasWhatTheCallerMayCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for token, want := range map[string][]string{
+		"live":   {"audience_get_schema", "broadcasts_send", "contacts_archive", "contacts_lookup", "contacts_set_list_membership", "contacts_upsert"},
+		"test":   {"audience_get_schema", "contacts_lookup", "contacts_set_list_membership", "contacts_upsert"},
+		"reader": {"contacts_lookup"},
+	} {
+		for range 3 { // the order is always the same
+			if got := names(w.send(rpc(legacy, "tools/list", nil).as(token)).result(t).Result.Tools); !cmp.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", token, got, want)
+			}
+		}
+	}
+}
+
+func TestListIsPrivateToTheCaller(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.send(rpc(modern, "tools/list", nil)).result(t).Result
+	if got.CacheScope != "private" || got.TTL != 60_000 {
+		t.Errorf("cacheScope %q, ttlMs %d", got.CacheScope, got.TTL)
+	}
+	if !cmp.Equal(got.Meta["io.modelcontextprotocol/serverInfo"], any(map[string]any{"name": "mailhelm", "version": "1.2.3"})) {
+		t.Errorf("serverInfo %v", got.Meta)
+	}
+}
+
+func TestEveryHintIsExplicit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hints := func(reads, destroys, idempotent, open bool) map[string]any {
+		return map[string]any{"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": idempotent, "openWorldHint": open}
+	}
+	want := map[string]map[string]any{
+		"contacts_lookup": hints(true, false, false, false), "contacts_upsert": hints(false, false, true, false),
+		"contacts_archive": hints(false, true, true, false), "broadcasts_send": hints(false, true, true, true),
+	}
+	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
+		if expected, ok := want[tool["name"].(string)]; ok && !cmp.Equal(tool["annotations"], any(expected)) {
+			t.Errorf("%s: %v", tool["name"], tool["annotations"])
+		}
+	}
+}

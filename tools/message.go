@@ -1,0 +1,149 @@
+package tools
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// message is a JSON-RPC request or notification, as far as this package reads it.
+type message struct {
+	id     jsontext.Value // as it was sent; nil for a notification
+	method string
+	params params
+	// rawParams is what params was read from; nil when there is none.
+	rawParams stdjson.RawMessage
+}
+
+func (m message) isNotification() bool { return m.id == nil }
+
+// params are the members of params that any method here reads. Member names are
+// matched exactly, and the SDK finds the same members because it does so too.
+type params struct {
+	Name           string                    `json:"name"`
+	Arguments      jsontext.Value            `json:"arguments"`
+	InputResponses map[string]jsontext.Value `json:"inputResponses"`
+	RequestState   string                    `json:"requestState"`
+	Cursor         string                    `json:"cursor"`
+	URI            string                    `json:"uri"`
+	Meta           meta                      `json:"_meta"`
+	Others         map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
+}
+
+type meta struct {
+	ProtocolVersion string                    `json:"io.modelcontextprotocol/protocolVersion"`
+	Capabilities    jsontext.Value            `json:"io.modelcontextprotocol/clientCapabilities"`
+	IdempotencyKey  jsontext.Value            `json:"dev.service/idempotencyKey"`
+	Others          map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
+}
+
+type envelope struct {
+	Version string                    `json:"jsonrpc"`
+	ID      jsontext.Value            `json:"id"`
+	Method  jsontext.Value            `json:"method"`
+	Params  jsontext.Value            `json:"params"`
+	Others  map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
+}
+
+func isBatch(body []byte) bool {
+	trimmed := bytes.TrimLeft(body, " \t\r\n")
+	return len(trimmed) > 0 && trimmed[0] == '['
+}
+
+// readMessage reads the one message of a body into m. Everything in it has
+// passed core.CheckJSON, so no member is named twice, here or in the arguments.
+func readMessage(body []byte, m *message) error {
+	if err := core.CheckJSON(body); err != nil {
+		return jsonRefusal(body, err)
+	}
+	var e envelope
+	if err := json.Unmarshal(body, &e); err != nil {
+		return invalidRequest(nil, "the body is not a JSON-RPC 2.0 request object")
+	}
+	if !isMessageID(e.ID) {
+		return invalidRequest(nil, "`id` must be a string or an integer")
+	}
+	if name := misspelled(e.Others, "jsonrpc", "id", "method", "params"); name != "" {
+		return invalidRequest(e.ID, "member names are matched exactly, and `"+name+"` is not one")
+	}
+	if e.Version != "2.0" {
+		return invalidRequest(e.ID, "`jsonrpc` must be \"2.0\"")
+	}
+	if e.Method.Kind() != '"' {
+		return invalidRequest(e.ID, "`method` must be a string")
+	}
+	m.id = e.ID
+	if err := json.Unmarshal(e.Method, &m.method); err != nil {
+		return invalidRequest(e.ID, "`method` must be a string")
+	}
+	return readParams(e.Params, m)
+}
+
+func readParams(raw jsontext.Value, m *message) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if raw.Kind() != '{' {
+		return invalidRequest(m.id, "`params` must be an object")
+	}
+	m.rawParams = stdjson.RawMessage(raw)
+	if err := json.Unmarshal(raw, &m.params); err != nil {
+		return &rpcError{id: m.id, status: http.StatusBadRequest, code: jsonrpc.CodeInvalidParams, message: "a member of `params` has the wrong type"}
+	}
+	p := &m.params
+	name := misspelled(p.Others, "name", "arguments", "inputResponses", "requestState", "cursor", "uri", "_meta")
+	if name == "" {
+		name = misspelled(p.Meta.Others, metaProtocolVersion, metaCapabilities, metaIdempotencyKey)
+	}
+	if name != "" {
+		return invalidRequest(m.id, "member names are matched exactly, and `"+name+"` is not one")
+	}
+	return nil
+}
+
+// misspelled finds a member whose name is a known one but for its case. A
+// reader that ignores case would see it, so it is refused rather than ignored.
+func misspelled(others map[string]jsontext.Value, known ...string) string {
+	for name := range others {
+		for _, k := range known {
+			if strings.EqualFold(name, k) {
+				return core.Quotable(name, 80)
+			}
+		}
+	}
+	return ""
+}
+
+// isMessageID: JSON-RPC allows fractions and null, MCP does not. An integer
+// beyond 2^53 would come back as another number from a reader of doubles.
+func isMessageID(id jsontext.Value) bool {
+	switch id.Kind() {
+	case '"':
+		return true
+	case '0':
+		digits := strings.TrimPrefix(string(id), "-")
+		return len(digits) <= 16 && strings.Trim(digits, "0123456789") == "" && (len(digits) < 16 || digits <= "9007199254740991")
+	default:
+		return id == nil
+	}
+}
+
+// jsonRefusal tells a body that is no JSON (-32700) from JSON that means nothing
+// definite or cannot be stored (-32600).
+func jsonRefusal(body []byte, err error) error {
+	refusal := invalidRequest(nil, strings.TrimSuffix(core.AsError(err).Message, "."))
+	if !jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) {
+		refusal.code = jsonrpc.CodeParseError
+	}
+	return refusal
+}
+
+func invalidRequest(id jsontext.Value, message string) *rpcError {
+	return &rpcError{id: id, status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: message}
+}

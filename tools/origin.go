@@ -1,0 +1,32 @@
+package tools
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// originSet holds the origins whose pages may call: this host's own and those
+// that the operator listed.
+func originSet(mcpURL string, allowed []string) (map[string]bool, error) {
+	set := make(map[string]bool, 1+len(allowed))
+	for _, address := range append([]string{mcpURL}, allowed...) {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme == "" || u.Host == "" {
+			return nil, fmt.Errorf("origin %q is not scheme://host", address)
+		}
+		set[u.Scheme+"://"+u.Host] = true
+	}
+	return set, nil
+}
+
+// checkOrigin refuses what a browser sends for a page of another origin, which
+// also covers a name that was rebound to this machine. Agents send no Origin.
+func (s *Server) checkOrigin(h http.Header) error {
+	origin, sent := h["Origin"]
+	if !sent || len(origin) == 1 && s.origins[origin[0]] {
+		return nil
+	}
+	return headerRefusal(http.StatusForbidden, "Origin", "is not an origin that may call this endpoint").
+		WithNext("Call from a server or a desktop program, or have the operator allow this origin.")
+}

@@ -1,0 +1,123 @@
+package tools
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// The paths of the host.
+const (
+	endpointPath = "/mcp"
+	healthPath   = "/mcp/_health"
+	// Clients look for the document both at the root and with the endpoint's
+	// path behind it (RFC 9728 section 3.1).
+	metadataPath         = access.ProtectedResourcePath
+	endpointMetadataPath = access.ProtectedResourcePath + endpointPath
+)
+
+// ServeHTTP answers every path of the host.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{requestID: requestIDOf(r.Header), client: r.Context()}
+	h := w.Header()
+	h[requestIDHeader] = []string{x.requestID}
+	h["X-Content-Type-Options"] = []string{"nosniff"}
+	defer s.answerPanic(w, x)
+	if err := s.serve(w, r, x); err != nil {
+		s.refuse(w, r, x, err)
+	}
+}
+
+// serve answers the request, or returns why it does not: a *core.Error for what
+// concerns HTTP, a *rpcError for what concerns the JSON-RPC request in it.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) error {
+	switch r.URL.Path {
+	case endpointPath:
+		if r.Method != http.MethodPost {
+			return notAllowed(w, "POST")
+		}
+		return s.serveCall(w, r, x)
+	case healthPath:
+		return s.serveHealth(w, r)
+	case metadataPath, endpointMetadataPath:
+		return s.serveMetadata(w, r)
+	default:
+		return &core.Error{
+			Code: core.CodeNotFound, Resource: "path",
+			Message: "The agent endpoint has no such path.",
+			Next:    "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
+		}
+	}
+}
+
+// serveCall takes one JSON-RPC message from the wire to the SDK. What needs
+// nothing of the body is decided before the body is read.
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) error {
+	if err := s.checkOrigin(r.Header); err != nil {
+		return err
+	}
+	admission, err := s.cfg.Catalogue.Admit(r.Context(), r.Header["Authorization"], access.Agent)
+	setRate(w.Header(), admission.Rate)
+	if err != nil {
+		return err
+	}
+	x.principal = admission.Principal
+	if err := checkMedia(r.Header); err != nil {
+		return err
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	if err := s.understand(x, r.Header, body); err != nil {
+		return err
+	}
+	if x.message.isNotification() {
+		// Nothing outlives its request here, so there is nothing to initialize or
+		// to cancel: a client that hangs up has cancelled.
+		w.WriteHeader(http.StatusAccepted)
+		return nil
+	}
+	return s.deliver(w, r, x)
+}
+
+// understand reads the message and decides whether it may reach the SDK.
+func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
+	if isBatch(body) {
+		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").
+			WithNext("Send each message in a request of its own.")
+	}
+	if err := readMessage(body, &x.message); err != nil {
+		return err
+	}
+	if err := readRevision(x, h); err != nil {
+		return x.about(err)
+	}
+	if x.message.isNotification() {
+		return x.about(checkNotification(&x.message))
+	}
+	if err := s.checkMethod(x); err != nil {
+		return x.about(err)
+	}
+	return nil
+}
+
+// answerPanic ends a request whose panic no tool caused. Those are recovered
+// where they happen, see recoverPanic.
+func (s *Server) answerPanic(w http.ResponseWriter, x *exchange) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(v) // the way of net/http to hang up
+	}
+	s.cfg.Log.LogAttrs(x.client, slog.LevelError, "panic",
+		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)),
+		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+	s.writeProblem(w, x, core.Internal(nil))
+}

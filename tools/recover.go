@@ -1,0 +1,43 @@
+package tools
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// recoverPanic is the outermost middleware. The SDK runs a call on a goroutine
+// of its own, where a panic would end the process; here it ends one call.
+func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		var result mcp.Result
+		var err error
+		func() {
+			defer func() {
+				if v := recover(); v != nil {
+					result, err = s.panicked(ctx, v)
+				}
+			}()
+			result, err = next(ctx, method, req)
+		}()
+		return result, err
+	}
+}
+
+// panicked answers a tool call as the tool's failure, everything else as an
+// internal error of the protocol.
+func (s *Server) panicked(ctx context.Context, v any) (mcp.Result, error) {
+	x := exchangeOf(ctx)
+	s.cfg.Log.LogAttrs(ctx, slog.LevelError, "panic",
+		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)), slog.String("operation", x.tool),
+		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+	failure := core.Internal(nil)
+	if x.tool != "" {
+		return s.failure(x, failure), nil
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message + " Request id: " + x.requestID}
+}

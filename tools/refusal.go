@@ -1,0 +1,128 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// rpcError is a refusal in the terms of JSON-RPC.
+type rpcError struct {
+	id      jsontext.Value // nil when the request's id could not be read
+	status  int            // of HTTP
+	code    int64
+	message string
+	data    any
+}
+
+// Error is the text for the log.
+func (e *rpcError) Error() string { return e.message }
+
+// about gives a JSON-RPC error the id of the message it is about.
+func (x *exchange) about(err error) error {
+	if rpc, ok := errors.AsType[*rpcError](err); ok {
+		rpc.id = x.message.id
+	}
+	return err
+}
+
+// refuse answers a request that reached no operation and writes its log line.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
+	if rpc, ok := errors.AsType[*rpcError](err); ok {
+		s.logRefusal(r, x, slog.LevelInfo, strconv.FormatInt(rpc.code, 10), rpc.status)
+		writeRPCError(w, rpc)
+		return
+	}
+	e := core.AsError(err)
+	if e.Code == core.CodeInternalError {
+		s.logRefusal(r, x, slog.LevelError, string(e.Code), e.HTTPStatus(), slog.String("cause", e.Error()))
+	} else {
+		s.logRefusal(r, x, slog.LevelInfo, string(e.Code), e.HTTPStatus())
+	}
+	if status := e.HTTPStatus(); status == http.StatusUnauthorized || e.Code == core.CodeInvalidScope {
+		_, presented := r.Header["Authorization"]
+		w.Header().Set("WWW-Authenticate", s.challenge(x, e, presented).String())
+	}
+	s.writeProblem(w, x, e)
+}
+
+// logRefusal writes ids and names of ours only. The path and the method are the
+// caller's text unless they are known ones.
+func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outcome string, status int, more ...slog.Attr) {
+	attrs := []slog.Attr{
+		slog.String("request_id", x.requestID),
+		slog.String("surface", string(core.Agent)),
+		slog.String("outcome", outcome),
+		slog.Int("status", status),
+	}
+	if org := x.principal.Org.ID; org != "" {
+		attrs = append(attrs, slog.String("org_id", org), slog.String("client", x.principal.Credential.Name))
+	}
+	if x.tool != "" {
+		attrs = append(attrs, slog.String("operation", x.tool))
+	}
+	s.cfg.Log.LogAttrs(r.Context(), level, "request refused", append(attrs, more...)...)
+}
+
+// challenge tells a client where to get a token, or which scopes to ask for
+// (RFC 9728 section 5.1, RFC 6750 section 3).
+func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Challenge {
+	c := access.Challenge{Realm: s.resource.ResourceName, ResourceMetadata: s.resource.MetadataURL()}
+	if t, ok := s.tools[x.tool]; ok {
+		c.Scope = t.needs
+	}
+	switch {
+	case e.Code == core.CodeInvalidScope:
+		c.Error = "insufficient_scope"
+	case presented:
+		c.Error = "invalid_token"
+	}
+	return c
+}
+
+func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
+	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
+	p.NextStep = hintOf(core.AsError(err))
+	body, marshalErr := json.Marshal(p)
+	if marshalErr != nil {
+		// Only an extra member can fail to be written; the document stands without it.
+		p.Extra = nil
+		body, _ = json.Marshal(p)
+	}
+	if p.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(p.RetryAfter))
+	}
+	write(w, "application/problem+json", p.Status, body)
+}
+
+func writeRPCError(w http.ResponseWriter, e *rpcError) {
+	type wireError struct {
+		Code    int64  `json:"code"`
+		Message string `json:"message"`
+		Data    any    `json:"data,omitempty"`
+	}
+	answer := struct {
+		Version string          `json:"jsonrpc"`
+		ID      json.RawMessage `json:"id"`
+		Error   wireError       `json:"error"`
+	}{"2.0", json.RawMessage("null"), wireError{e.code, e.message, e.data}}
+	if e.id != nil {
+		answer.ID = json.RawMessage(e.id)
+	}
+	body, _ := json.Marshal(answer) // strings, numbers and JSON always marshal
+	write(w, "application/json", e.status, body)
+}
+
+func write(w http.ResponseWriter, contentType string, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has gone reads nothing
+}

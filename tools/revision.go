@@ -1,0 +1,152 @@
+package tools
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The protocol revisions that are served, newest first. A new revision of the
+// SDK does not add to them by itself.
+const (
+	revision20260728 = "2026-07-28"
+	revision20250326 = "2025-03-26"
+)
+
+var revisions = []string{revision20260728, "2025-11-25", "2025-06-18", revision20250326, "2024-11-05"}
+
+// Members of _meta. Names that begin with dev.service are this service's own.
+const (
+	metaProtocolVersion = mcp.MetaKeyProtocolVersion
+	metaCapabilities    = mcp.MetaKeyClientCapabilities
+	metaIdempotencyKey  = "dev.service/idempotencyKey"
+	metaReplay          = "dev.service/idempotentReplay"
+	metaRequestID       = "dev.service/requestId"
+	metaHidden          = "dev.service/hiddenCharactersRemoved"
+)
+
+// readRevision finds the revision a message is written in and holds its headers
+// against its body. From 2026-07-28 on every request names its revision, method
+// and tool in headers too, so that proxies can route without reading bodies;
+// they and we must see the same request.
+func readRevision(x *exchange, h http.Header) error {
+	named, err := single(h, "Mcp-Protocol-Version")
+	if err != nil {
+		return err
+	}
+	inBody := x.message.params.Meta.ProtocolVersion
+	switch {
+	case named != "" && !slices.Contains(revisions, named):
+		return unsupported(named)
+	case named == "" && inBody != "":
+		return mismatch("the header MCP-Protocol-Version is required with `_meta` " + metaProtocolVersion)
+	case inBody != "" && inBody != named:
+		return mismatch("the header MCP-Protocol-Version and `_meta` " + metaProtocolVersion + " name different revisions")
+	case named == "":
+		named = revision20250326 // what the transport prescribes for a request that does not say
+	}
+	x.revision = named
+	if named != revision20260728 {
+		return nil
+	}
+	return checkModern(&x.message, h)
+}
+
+// checkModern holds what 2026-07-28 demands of a request beyond its revision.
+func checkModern(m *message, h http.Header) error {
+	method, err := single(h, "Mcp-Method")
+	if err != nil {
+		return err
+	}
+	if method != m.method {
+		return mismatch("the header Mcp-Method must be the body's `method`")
+	}
+	if m.isNotification() {
+		return nil
+	}
+	if m.params.Meta.ProtocolVersion == "" {
+		return invalidParams(http.StatusBadRequest, "`_meta` must have "+metaProtocolVersion)
+	}
+	if m.params.Meta.Capabilities.Kind() != '{' {
+		return invalidParams(http.StatusBadRequest, "`_meta` must have the object "+metaCapabilities)
+	}
+	var named string
+	switch m.method {
+	case methodCallTool:
+		named = m.params.Name
+	case methodReadResource:
+		named = m.params.URI
+	default:
+		return nil
+	}
+	header, err := single(h, "Mcp-Name")
+	if err != nil {
+		return err
+	}
+	if decoded, ok := decodeHeader(header); !ok || decoded != named {
+		return mismatch("the header Mcp-Name must be the name in the body's `params`")
+	}
+	return nil
+}
+
+// single is the header's one value, "" when it is absent.
+func single(h http.Header, name string) (string, error) {
+	switch values := h[name]; len(values) {
+	case 0:
+		return "", nil
+	case 1:
+		return values[0], nil
+	default:
+		return "", mismatch("the header " + name + " must not be repeated")
+	}
+}
+
+// decodeHeader undoes =?base64?..?=, in which a client puts a value that a
+// header cannot hold as it is.
+func decodeHeader(value string) (string, bool) {
+	encoded, ok := strings.CutPrefix(value, "=?base64?")
+	if ok {
+		encoded, ok = strings.CutSuffix(encoded, "?=")
+	}
+	if !ok {
+		return value, true
+	}
+	decoded, err := base64.StdEncoding.DecodeString(encoded)
+	return string(decoded), err == nil
+}
+
+// elicits reports whether the client shows forms to a person. A capability
+// without members means forms, as it did before there were other modes.
+func (x *exchange) elicits() bool {
+	if x.revision != revision20260728 {
+		return false
+	}
+	elicitation := member(x.message.params.Meta.Capabilities, "elicitation")
+	if elicitation.Kind() != '{' {
+		return false
+	}
+	return member(elicitation, "form").Kind() == '{' || len(membersOf(elicitation)) == 0
+}
+
+func mismatch(message string) *rpcError {
+	return &rpcError{status: http.StatusBadRequest, code: mcp.CodeHeaderMismatch, message: message}
+}
+
+func unsupported(requested string) *rpcError {
+	return &rpcError{
+		status: http.StatusBadRequest, code: mcp.CodeUnsupportedProtocolVersion, message: "this protocol revision is not served",
+		data: mcp.UnsupportedProtocolVersionData{Supported: revisions, Requested: core.Quotable(requested, 80)},
+	}
+}
+
+func invalidParams(status int, message string) *rpcError {
+	return &rpcError{status: status, code: jsonrpc.CodeInvalidParams, message: message}
+}
+
+func member(object jsontext.Value, name string) jsontext.Value { return membersOf(object)[name] }
