@@ -3,7 +3,9 @@ package guardrails
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -127,8 +129,7 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 		guard: g, op: o.op, info: o.info, req: req, at: -1,
 		call: &core.Call{Principal: req.Principal, Surface: req.Surface, RequestID: req.RequestID, Now: g.Clock()},
 	}
-	err := p.next(ctx)
-	p.call.Finish()
+	err := p.run(ctx)
 	var result Result
 	if err == nil {
 		result = present(p)
@@ -138,4 +139,18 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 		return Result{}, core.AsError(err)
 	}
 	return result, nil
+}
+
+// run takes the call through all rails. A panic in an operation becomes an
+// internal error here, with its stack for the log, so that what the call holds
+// is let go of and the call is counted like any other. The result is named
+// because recover has no other way to answer.
+func (p *passage) run(ctx context.Context) (err error) {
+	defer p.call.Finish()
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = core.Internal(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+		}
+	}()
+	return p.next(ctx)
 }

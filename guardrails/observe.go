@@ -2,6 +2,7 @@ package guardrails
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -18,7 +19,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mailhelm_calls_total",
-			Help: "Operation calls by outcome: ok, replayed, confirmation_required, or an error code.",
+			Help: "Operation calls by outcome: ok, replayed, confirmation_required, caller_gone, or an error code.",
 		}, []string{"operation", "surface", "outcome"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "mailhelm_call_seconds",
@@ -38,7 +39,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 // only: no argument, no result, no address.
 func (g *Guard) observe(ctx context.Context, p *passage, err error) {
 	took := g.Clock().Sub(p.call.Now)
-	outcome, level := outcomeOf(p, err)
+	outcome, level := outcomeOf(ctx, p, err)
 	g.metrics.calls.WithLabelValues(p.info.Name, string(p.call.Surface), outcome).Inc()
 	g.metrics.seconds.WithLabelValues(p.info.Name, string(p.call.Surface)).Observe(took.Seconds())
 	if !g.Log.Enabled(ctx, level) {
@@ -59,9 +60,13 @@ func (g *Guard) observe(ctx context.Context, p *passage, err error) {
 	g.Log.LogAttrs(ctx, level, "call", attrs...)
 }
 
+// callerGone is the outcome of a call whose caller hung up before the answer.
+// Whatever failed then failed because of that.
+const callerGone = "caller_gone"
+
 // outcomeOf: faults of ours are errors in the log, those of the sending account
-// warnings, refusals ordinary.
-func outcomeOf(p *passage, err error) (string, slog.Level) {
+// warnings, refusals and callers who leave ordinary.
+func outcomeOf(ctx context.Context, p *passage, err error) (string, slog.Level) {
 	if err == nil {
 		switch {
 		case p.confirm != nil:
@@ -70,6 +75,9 @@ func outcomeOf(p *passage, err error) (string, slog.Level) {
 			return "replayed", slog.LevelInfo
 		}
 		return "ok", slog.LevelInfo
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return callerGone, slog.LevelInfo
 	}
 	e := core.AsError(err)
 	switch e.Code {

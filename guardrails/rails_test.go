@@ -1,6 +1,7 @@
 package guardrails_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -137,4 +138,35 @@ func TestTwoOperationsOfOneNamePanicAtStart(t *testing.T) {
 	b := setup(t)
 	ops := b.operations()
 	guardrails.New(guardrails.Config{Clock: b.clock.Now, Metrics: noMetrics{}}).Catalogue(append(ops, ops[0]))
+}
+
+// TestAPanicHoldsNothing: after a mistake in an operation the process lives, the
+// key and the locks are free, nothing is stored, and the stack is in the log.
+func TestAPanicHoldsNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.failNext = errors.New("panic, please")
+	_, err := b.call(t, "op_crash", withKey("k"))
+	wantCode(t, err, core.CodeInternalError)
+	if b.finished.Load() != 1 || b.audited(t) != 0 {
+		t.Errorf("%d calls let go, %d audit lines", b.finished.Load(), b.audited(t))
+	}
+	if log := b.log.String(); !strings.Contains(log, "a mistake in an operation") || !strings.Contains(log, "setup_test.go") {
+		t.Errorf("the log lacks the stack: %s", log)
+	}
+	if r := mustCall(t, b, "op_crash", withKey("k")); r.Replayed {
+		t.Error("a call that panicked stored a result")
+	}
+}
+
+func TestACallerWhoLeavesIsNoFaultOfOurs(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	op, _ := b.catalogue.Operation("op_write")
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	_, err := op.Call(gone, guardrails.Request{Principal: b.principal, Surface: core.REST, Arguments: json.RawMessage(`{"email":"ann@example.com"}`)})
+	if err == nil || !strings.Contains(b.log.String(), `"level":"INFO"`) || !strings.Contains(b.log.String(), `"outcome":"caller_gone"`) {
+		t.Errorf("%v, %s", err, b.log)
+	}
 }

@@ -49,11 +49,12 @@ func replays(ctx context.Context, p *passage) error {
 	}
 	r.token = existing.Token
 	p.reservation = r
-	err = p.next(ctx)
-	if !r.stored {
-		p.giveBack(ctx, r)
-	}
-	return err
+	defer func() { // also when the operation panics
+		if !r.stored {
+			p.giveBack(ctx, r)
+		}
+	}()
+	return p.next(ctx)
 }
 
 // reservationFor is nil when the call carries no key and none is derived: REST

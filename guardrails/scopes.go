@@ -23,5 +23,6 @@ func missingScope(info core.OperationInfo, p core.Principal) error {
 	return &core.Error{
 		Code: core.CodeInvalidScope, Scope: missing,
 		Message: "This credential lacks the scope `" + string(missing) + "`.",
+		Next:    "Request a token with that scope, or use a credential that was given it.",
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +32,7 @@ type bundle struct {
 	entered  chan struct{} // op_block says it runs
 	release  chan struct{} // op_block goes on
 	failNext error
+	finished atomic.Int32 // op_crash calls that let go of what they held
 }
 
 type testClock struct {
@@ -108,6 +110,18 @@ func (b *bundle) operations() []core.Operation {
 	destroy.Name, destroy.Effect = "op_destroy", core.Destroys
 	git := write
 	git.Name, git.GitOwned = "op_git", core.GitRefused
+	crash := base
+	crash.Name, crash.Effect = "op_crash", core.Writes
+	crash.Prepare = func(_ context.Context, c *core.Call, in effectIn) (effectIn, error) {
+		c.After(func() { b.finished.Add(1) })
+		return in, nil
+	}
+	crash.Do = func(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
+		if b.fault() != nil {
+			panic("a mistake in an operation")
+		}
+		return b.effect(ctx, c, in)
+	}
 	block.Name, block.Effect = "op_block", core.Writes
 	block.Prepare = func(_ context.Context, _ *core.Call, in effectIn) (effectIn, error) {
 		b.entered <- struct{}{}
@@ -121,7 +135,7 @@ func (b *bundle) operations() []core.Operation {
 		return &core.Confirmation{Message: "This reaches people.", Preview: map[string]int{"people": b.preview}}, nil
 	}
 	return []core.Operation{
-		core.Declare(read), core.Declare(write), core.Declare(destroy), core.Declare(git), core.Declare(block), core.Declare(confirm),
+		core.Declare(read), core.Declare(write), core.Declare(destroy), core.Declare(git), core.Declare(block), core.Declare(confirm), core.Declare(crash),
 	}
 }
 

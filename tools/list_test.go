@@ -58,3 +58,15 @@ func TestEveryHintIsExplicit(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyToolsThatConfirmTakeATokenForIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
+		schema := tool["inputSchema"].(map[string]any)
+		_, takes := schema["properties"].(map[string]any)["confirmation_token"]
+		if takes != (tool["name"] == "broadcasts_send") || schema["additionalProperties"] != false {
+			t.Errorf("%s: %v", tool["name"], schema)
+		}
+	}
+}

@@ -84,11 +84,12 @@ func (s *servers) drain(ctx context.Context) error {
 	for i, one := range s.public {
 		waiting.Go(func() { failures[i] = shutdown(ctx, one) })
 	}
+	var receiver error
 	if s.smtp != nil {
-		failures = append(failures, s.smtp.Close())
+		receiver = s.smtp.Close()
 	}
 	waiting.Wait()
-	return errors.Join(failures...)
+	return errors.Join(append(failures, receiver)...)
 }
 
 // close ends what drain leaves: the admin address, which answers to the last.

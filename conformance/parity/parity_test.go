@@ -1,0 +1,181 @@
+package parity
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/tools"
+)
+
+// sameness is one question asked on both surfaces.
+type sameness struct {
+	name      string
+	tool      string
+	arguments string
+	method    string
+	path      string
+	live      bool // with live credentials; else with test ones
+	scopes    []string
+	faults    []simulator.Fault
+	// pick takes the common part out of the tool's result; nil when the route
+	// answers without a body, or both must refuse.
+	pick func(tool, route map[string]any) (map[string]any, map[string]any)
+}
+
+func contactOf(tool, route map[string]any) (map[string]any, map[string]any) {
+	return tool["contact"].(map[string]any), route
+}
+
+func itemsOf(tool, route map[string]any) (map[string]any, map[string]any) {
+	return map[string]any{"items": tool["items"]}, map[string]any{"items": route["data"]}
+}
+
+func cases(p *product.Product) []sameness {
+	contact := `{"email":"` + p.Contact + `"}`
+	of := func(email string) string { return "/v1/contacts/" + strings.ReplaceAll(email, "@", "%40") }
+	view, manage := []string{"api.contacts.view"}, []string{"api.contacts.manage"}
+	down := []simulator.Fault{{Kind: sending.Throttled}}
+	gone := []simulator.Fault{{Kind: sending.TimedOut}}
+	return []sameness{
+		{name: "a contact", tool: "contacts_lookup", arguments: contact, method: "GET", path: of(p.Contact), live: true, scopes: view, pick: contactOf},
+		{name: "a contact, test credentials", tool: "contacts_lookup", arguments: contact, method: "GET", path: of(p.Contact), scopes: view, pick: contactOf},
+		{name: "nobody", tool: "contacts_lookup", arguments: `{"email":"nobody@example.com"}`, method: "GET", path: of("nobody@example.com"), live: true, scopes: view},
+		{name: "somebody else's contact", tool: "contacts_lookup", arguments: `{"email":"` + p.Other.Contact + `"}`, method: "GET", path: of(p.Other.Contact), live: true, scopes: view},
+		{name: "no address", tool: "contacts_lookup", arguments: `{"email":"no-address"}`, method: "GET", path: of("no-address"), live: true, scopes: view},
+		{name: "account throttles", tool: "contacts_lookup", arguments: contact, method: "GET", path: of(p.Contact), live: true, scopes: view, faults: down},
+		{name: "account is silent", tool: "contacts_lookup", arguments: contact, method: "GET", path: of(p.Contact), live: true, scopes: view, faults: gone},
+		{name: "lists", tool: "lists_list", arguments: `{}`, method: "GET", path: "/v1/lists", live: true, scopes: []string{"api.lists.view"}, pick: itemsOf},
+		{name: "lists, bad limit", tool: "lists_list", arguments: `{"limit":201}`, method: "GET", path: "/v1/lists?limit=201", live: true, scopes: []string{"api.lists.view"}},
+		{name: "test credentials may not archive", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), scopes: manage},
+		{name: "archiving nobody", tool: "contacts_archive", arguments: `{"email":"nobody@example.com"}`, method: "DELETE", path: of("nobody@example.com"), live: true, scopes: manage},
+		{name: "missing scope", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), live: true, scopes: view},
+	}
+}
+
+func TestToolAndRouteSayTheSame(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		for _, c := range cases(p) {
+			t.Run(c.name, func(t *testing.T) { c.check(t, p) })
+		}
+	})
+}
+
+func (c sameness) check(t *testing.T, p *product.Product) {
+	p.Simulator.Faults().Set(c.faults...)
+	defer p.Simulator.Faults().Clear()
+	credentials := p.Test
+	if c.live {
+		credentials = p.Live
+	}
+	tool, toolStatus := c.callTool(t, p, p.TokenWith(t, credentials, p.MCPURL, c.scopes...))
+	route, routeStatus := c.callRoute(t, p, p.TokenWith(t, credentials, p.BaseURL, c.scopes...))
+	if routeStatus >= 400 {
+		comparable(tool)
+		comparable(route)
+		if diff := cmp.Diff(route, tool); diff != "" {
+			t.Errorf("the problems differ (- route, + tool):\n%s", diff)
+		}
+		return
+	}
+	if toolStatus != http.StatusOK || tool["code"] != nil {
+		t.Fatalf("the route answers %d, the tool refuses: %v", routeStatus, tool)
+	}
+	if c.pick == nil {
+		return
+	}
+	fromTool, fromRoute := c.pick(tool, route)
+	if diff := cmp.Diff(fromRoute, fromTool); diff != "" {
+		t.Errorf("the results differ (- route, + tool):\n%s", diff)
+	}
+}
+
+// comparable takes out of a problem what is of one request or one surface alone:
+// the request's id, and the two names under which tools repeat detail and next
+// step for clients that look for them there.
+func comparable(problem map[string]any) {
+	for _, member := range []string{"request_id", "message", "hint"} {
+		delete(problem, member)
+	}
+}
+
+func (c sameness) callTool(t *testing.T, p *product.Product, token string) (map[string]any, int) {
+	t.Helper()
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + c.tool + `","arguments":` + c.arguments + `}}`
+	answer, status := send(t, p, http.MethodPost, p.MCPURL+"/mcp", token, body)
+	result, ok := answer["result"].(map[string]any)
+	if !ok {
+		return answer, status // refused before the tool: a problem document
+	}
+	return result["structuredContent"].(map[string]any), status
+}
+
+func (c sameness) callRoute(t *testing.T, p *product.Product, token string) (map[string]any, int) {
+	t.Helper()
+	return send(t, p, c.method, p.BaseURL+c.path, token, "")
+}
+
+func send(t *testing.T, p *product.Product, method, address, token, body string) (map[string]any, int) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+	}
+	res, err := p.HTTP.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // read whole
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := map[string]any{}
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &answer); err != nil {
+			t.Fatalf("%d %s: %v", res.StatusCode, raw, err)
+		}
+	}
+	return answer, res.StatusCode
+}
+
+// TestEveryOperationIsReachableAndComparedWhereItCan: an operation has a tool, a
+// route or both, and those with both are compared above.
+func TestEveryOperationIsReachableAndComparedWhereItCan(t *testing.T) {
+	t.Parallel()
+	compared := map[string]bool{}
+	for _, c := range cases(&product.Product{}) {
+		compared[c.tool] = true
+	}
+	hasTool, hasRoute := map[string]bool{}, map[string]bool{}
+	for _, entry := range tools.Table() {
+		hasTool[entry.Name] = true
+	}
+	for _, route := range rest.Routes() {
+		hasRoute[route.Operation] = true
+	}
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		name := op.Info().Name
+		switch {
+		case !hasTool[name] && !hasRoute[name]:
+			t.Errorf("%s has neither a tool nor a route", name)
+		case hasTool[name] && hasRoute[name] && !compared[name]:
+			t.Errorf("%s has a tool and a route and no case here", name)
+		}
+	}
+}
