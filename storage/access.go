@@ -28,8 +28,8 @@ var (
 	insertOrg = register("insert org", `
 		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
-	orgByID      = register("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
-	orgBySlug    = register("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
+	orgByID      = registerPoint("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
+	orgBySlug    = registerPoint("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
 	orgIDs       = register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
 	setRateLimit = register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)
 )
@@ -70,7 +70,7 @@ var (
 	insertUser = register("insert user", `
 		INSERT INTO users (id, email, email_key, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`)
-	userByEmail = register("user by email", `
+	userByEmail = registerPoint("user by email", `
 		SELECT id, email, name, password_hash, created_at FROM users WHERE email_key = $1`)
 	addMember = register("add member", `
 		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)

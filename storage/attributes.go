@@ -26,7 +26,7 @@ var (
 	insertAttribute = register("insert attribute", `
 		INSERT INTO attributes (org_id, `+attributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
-	allAttributes = register("attributes", `
+	allAttributes = registerPoint("attributes", `
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 ORDER BY name`)
 	attributesPage = register("attributes page", `
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 AND (created_at, id) < ($2, $3)

@@ -15,9 +15,14 @@ type audienceStore struct{ db *DB }
 const contactColumns = `id, email, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at`
 
 var (
-	contactByEmail      = register("contact by email", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND email_key = $2`)
-	contactByExternalID = register("contact by external id", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND external_id = $2`)
-	contactByID         = register("contact by id", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND id = $2`)
+	contactByEmail      = registerPoint("contact by email", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND email_key = $2`)
+	contactByExternalID = registerPoint("contact by external id", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND external_id = $2`)
+	contactByID         = registerPoint("contact by id", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND id = $2`)
+
+	// Within a transaction the contact is locked until its end, so that what is
+	// written follows from what was read. SQLite has one writer anyway.
+	lockByEmail      = register("lock contact by email", contactByEmail.text+` /*pg FOR UPDATE*/`)
+	lockByExternalID = register("lock contact by external id", contactByExternalID.text+` /*pg FOR UPDATE*/`)
 
 	// A filter that is not set is an empty text or NULL and matches all. The
 	// effective choice about a topic is the explicit one, or else the default of a
@@ -38,15 +43,22 @@ var (
 )
 
 func (s audienceStore) ContactByEmail(ctx context.Context, orgID, email string) (audience.Contact, error) {
-	return s.contact(ctx, contactByEmail, orgID, audience.EmailKey(email))
+	return s.contact(ctx, s.lockedInside(ctx, contactByEmail, lockByEmail), orgID, audience.EmailKey(email))
 }
 
 func (s audienceStore) ContactByExternalID(ctx context.Context, orgID, externalID string) (audience.Contact, error) {
-	return s.contact(ctx, contactByExternalID, orgID, externalID)
+	return s.contact(ctx, s.lockedInside(ctx, contactByExternalID, lockByExternalID), orgID, externalID)
 }
 
 func (s audienceStore) ContactByID(ctx context.Context, orgID, id string) (audience.Contact, error) {
 	return s.contact(ctx, contactByID, orgID, id)
+}
+
+func (s audienceStore) lockedInside(ctx context.Context, read, lock *Statement) *Statement {
+	if s.db.transaction(ctx) == nil {
+		return read
+	}
+	return lock
 }
 
 func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key string) (audience.Contact, error) {

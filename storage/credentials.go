@@ -28,7 +28,7 @@ var (
 		INSERT INTO clients (org_id, id, client_id, name, environment, secret_hash, scopes, created_at, revoked_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
-	clientByClientID = register("client by client id", `
+	clientByClientID = registerPoint("client by client id", `
 		SELECT id, org_id, client_id AS public_name, name, environment, secret_hash, scopes, created_at, revoked_at
 		FROM clients WHERE client_id = $1`)
 	revokeClient = register("revoke client", `
@@ -38,7 +38,7 @@ var (
 		INSERT INTO api_keys (org_id, id, name, environment, prefix, secret_hash, scopes, created_at, revoked_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
-	apiKeysByPrefix = register("api keys by prefix", `
+	apiKeysByPrefix = registerPoint("api keys by prefix", `
 		SELECT id, org_id, prefix AS public_name, name, environment, secret_hash, scopes, created_at, revoked_at, expires_at
 		FROM api_keys WHERE environment = $1 AND prefix = $2 ORDER BY org_id, id`)
 	revokeAPIKey = register("revoke api key", `

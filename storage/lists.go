@@ -50,7 +50,7 @@ var (
 			OR l.key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j))
 		ORDER BY l.key`)
 
-	contactLists = register("lists of a contact", `
+	contactLists = registerPoint("lists of a contact", `
 		SELECT l.id, l.key, l.name FROM list_members AS m
 		JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id
 		WHERE m.org_id = $1 AND m.contact_id = $2 ORDER BY l.key`)

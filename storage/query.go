@@ -35,7 +35,7 @@ func (db *DB) each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 	if err != nil {
 		return err
 	}
-	rows, err := stmt.QueryContext(ctx, args...)
+	rows, err := stmt.QueryContext(db.patience(ctx, s), args...)
 	if err != nil {
 		return s.wrap(cause(ctx, err))
 	}
@@ -50,6 +50,14 @@ func (db *DB) each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 		return s.wrap(cause(ctx, err))
 	}
 	return nil
+}
+
+// patience is the context that a read runs under; see registerPoint.
+func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
+	if s.point && db.engine == sqlite && ctx.Err() == nil {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
 }
 
 // list returns every row as an R, a struct with "db" tags.

@@ -30,7 +30,7 @@ func TestEveryStatementPreparesOnBothEngines(t *testing.T) {
 // and this number changed.
 func TestSlotsAreCounted(t *testing.T) {
 	t.Parallel()
-	const want = 1
+	const want = 3
 	var slots []string
 	for _, s := range storage.Statements() {
 		for range strings.Count(s.Text(), "/*") {

@@ -30,7 +30,7 @@ type contactListRow struct {
 }
 
 var (
-	allTopics = register("topics", `
+	allTopics = registerPoint("topics", `
 		SELECT name, display_name, description, default_subscription, origin, status, created_at, updated_at
 		FROM topics WHERE org_id = $1 ORDER BY name`)
 	dropTopics = register("drop topics", `
@@ -46,7 +46,7 @@ var (
 		WHERE topics.display_name <> excluded.display_name OR topics.description <> excluded.description
 		OR topics.default_subscription <> excluded.default_subscription`)
 
-	contactList = register("contact list", `
+	contactList = registerPoint("contact list", `
 		SELECT name, description, last_synced_at, created_at, updated_at FROM contact_lists WHERE org_id = $1`)
 	saveContactList = register("save contact list", `
 		INSERT INTO contact_lists (org_id, name, description, last_synced_at, created_at, updated_at)

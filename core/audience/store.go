@@ -13,7 +13,8 @@ import (
 type Store interface {
 	// ContactByEmail finds by EmailKey, archived contacts too. ContactByExternalID
 	// and ContactByID likewise. The contact comes with its topic preferences and
-	// without its lists.
+	// without its lists. Inside a transaction a contact found by address or
+	// external id is locked until the transaction ends.
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 	ContactByID(ctx context.Context, orgID, id string) (Contact, error)
