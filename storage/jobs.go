@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -122,28 +121,4 @@ func (j *Jobs) Stop(ctx context.Context) error {
 		return fmt.Errorf("storage: stop jobs: %w", errors.Join(err, cutOffErr))
 	}
 	return nil
-}
-
-// riverLogger passes on what River warns of. What it says below that is about
-// its own housekeeping.
-func (db *DB) riverLogger() *slog.Logger {
-	return slog.New(atLeast{db.logger.Handler(), slog.LevelWarn})
-}
-
-// atLeast is a handler that hears nothing below a level.
-type atLeast struct {
-	slog.Handler
-	level slog.Level
-}
-
-func (h atLeast) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= h.level && h.Handler.Enabled(ctx, level)
-}
-
-func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return atLeast{h.Handler.WithAttrs(attrs), h.level}
-}
-
-func (h atLeast) WithGroup(name string) slog.Handler {
-	return atLeast{h.Handler.WithGroup(name), h.level}
 }

@@ -27,8 +27,8 @@ type Contact struct {
 	Attributes       map[string]any    `json:"attributes" jsonschema_description:"Values by attribute name, as the registry types them."`
 	TopicPreferences []TopicPreference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
 	UnsubscribeAll   bool              `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
-	// Lists is present in answers about one contact, absent in pages of contacts.
-	Lists     []ListRef `json:"lists,omitempty" jsonschema_description:"The static lists the contact is on."`
+	// Lists is present in answers about one contact, nil and absent in pages.
+	Lists     []ListRef `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -44,6 +44,12 @@ type ListRef struct {
 	ID   string `json:"id" jsonschema:"format=uuid"`
 	Key  string `json:"key"`
 	Name string `json:"name"`
+}
+
+// withLists returns the contact with the lists it is on, which may be none.
+func (c Contact) withLists(lists []ListRef) Contact {
+	c.Lists = append([]ListRef{}, lists...)
+	return c
 }
 
 // EmailKey is the form of an address under which contacts are found and unique:

@@ -134,8 +134,8 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 		return ContactWritten{}, err
 	}
 	c.About(after.ID)
-	after.Lists, err = a.applyMembership(ctx, c, after.ID, w.lists)
-	return ContactWritten{Contact: after, Result: result}, err
+	lists, err := a.applyMembership(ctx, c, after.ID, w.lists)
+	return ContactWritten{Contact: after.withLists(lists), Result: result}, err
 }
 
 // decideConsent is the usual decision: the global opt-out changes only when it is

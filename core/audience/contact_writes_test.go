@@ -179,7 +179,7 @@ func TestArchive(t *testing.T) {
 			t.Error("the account still lists the address")
 		}
 		after := b.want(t, "contacts_lookup", `{"email":"a@example.com"}`)
-		if after["status"] != "archived" || len(keys(after)) != 0 {
+		if after["status"] != "archived" || after["lists"] == nil || len(keys(after)) != 0 {
 			t.Errorf("after: %v", after)
 		}
 		for _, again := range []string{`{"email":"a@example.com"}`, `{"email":"nobody@example.com"}`} {

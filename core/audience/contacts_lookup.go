@@ -46,8 +46,7 @@ func (a *Audience) contactsLookup() core.Operation {
 		Prepare: a.prepareLookup,
 		Do: func(ctx context.Context, c *core.Call, in LookupContactIn) (FoundContact, error) {
 			lists, err := a.Store.ContactLists(ctx, c.Principal.Org.ID, in.found.ID)
-			in.found.Lists = lists
-			return FoundContact{Contact: in.found}, err
+			return FoundContact{Contact: in.found.withLists(lists)}, err
 		},
 	})
 }
