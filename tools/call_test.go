@@ -138,8 +138,8 @@ func TestPanicEndsOneCall(t *testing.T) {
 			t.Errorf("%s: %s", revision, r.body)
 		}
 	}
-	lines := w.log.lines(t, "panic")
-	if len(lines) != 2 || lines[0]["operation"] != "audience_get_schema" || !strings.Contains(lines[0]["stack"].(string), "probes_test.go") {
+	lines := w.log.lines(t, "call")
+	if len(lines) != 2 || lines[0]["level"] != "ERROR" || !strings.Contains(lines[0]["cause"].(string), "probes_test.go") {
 		t.Errorf("log: %v", lines)
 	}
 	w.send(call(legacy, "contacts_lookup", map[string]any{"email": "ann@example.com"})).result(t)

@@ -11,7 +11,8 @@ import (
 )
 
 // recoverPanic is the outermost middleware. The SDK runs a call on a goroutine
-// of its own, where a panic would end the process; here it ends one call.
+// of its own, where a panic would end the process; here it ends one call. The
+// rails catch those of operations; this is for whatever is around them.
 func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		var result mcp.Result
