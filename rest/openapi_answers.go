@@ -77,6 +77,7 @@ func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	for _, status := range problemStatuses() {
 		switch {
 		case status == http.StatusBadRequest, status == http.StatusMethodNotAllowed,
+			status == http.StatusForbidden && len(info.Scopes) == 0 && info.Effect != core.Destroys,
 			status == http.StatusNotFound && len(m.inPath) == 0,
 			status == http.StatusConflict && info.Effect == core.Reads:
 			continue

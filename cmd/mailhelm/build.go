@@ -3,13 +3,13 @@ package main
 import (
 	"runtime/debug"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
 // build is what the toolchain knows of this program. The commit is there when it
 // was built inside a checkout, which `go run` and a module download are not.
-func build() host.Build {
-	b := host.Build{Version: "devel", Commit: "unknown"}
+func build() config.Build {
+	b := config.Build{Version: "devel", Commit: "unknown"}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

@@ -99,7 +99,7 @@ func tokenRequest(t *testing.T, d printed, id, secret, resource string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close() //nolint:errcheck // read whole
+	defer a.Body.Close()
 	body, err := io.ReadAll(a.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -55,16 +55,17 @@ func shown(t *testing.T, environment map[string]string, args ...string) map[stri
 func TestPrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "base-url = \"https://file.example.com\"\ndata = \"/file\"\nport = 7000\nno-migrate = true\n")
-	environment := map[string]string{"MAILHELM_BASE_URL": "https://env.example.com", "MAILHELM_DATA": "/env", "MAILHELM_ROLE": ""}
+	environment := map[string]string{"MAILHELM_BASE_URL": "https://env.example.com", "MAILHELM_DATA": "/env", "MAILHELM_ROLE": "", "MAILHELM_ALLOWED_ORIGINS": "https://a.example,https://b.example"}
 	got := shown(t, environment, "--config", file, "--base-url", "https://flag.example.com")
 	for name, want := range map[string]settings.Value{
-		"base-url":   {Value: "https://flag.example.com", Source: "flag --base-url"},
-		"data":       {Value: "/env", Source: "environment MAILHELM_DATA"},
-		"port":       {Value: "7000", Source: "file " + file},
-		"no-migrate": {Value: "true", Source: "file " + file},
-		"role":       {Value: "all", Source: "default"}, // set but empty is unset
-		"mcp-url":    {Value: "http://localhost:7002", Source: "derived"},
-		"admin-addr": {Value: "127.0.0.1:7005", Source: "derived"},
+		"base-url":        {Value: "https://flag.example.com", Source: "flag --base-url"},
+		"data":            {Value: "/env", Source: "environment MAILHELM_DATA"},
+		"port":            {Value: "7000", Source: "file " + file},
+		"no-migrate":      {Value: "true", Source: "file " + file},
+		"role":            {Value: "all", Source: "default"}, // set but empty is unset
+		"mcp-url":         {Value: "http://localhost:7002", Source: "derived"},
+		"allowed-origins": {Value: "https://a.example,https://b.example", Source: "environment MAILHELM_ALLOWED_ORIGINS"},
+		"admin-addr":      {Value: "127.0.0.1:7005", Source: "derived"},
 	} {
 		want.Name = name
 		if got[name] != want {

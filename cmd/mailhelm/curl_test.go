@@ -64,12 +64,12 @@ func curl(args []string) int {
 	if name, password, ok := strings.Cut(user, ":"); ok {
 		r.SetBasicAuth(name, password)
 	}
-	a, err := http.DefaultClient.Do(r)
+	a, err := (&http.Client{Timeout: endTimeout}).Do(r)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer a.Body.Close()       //nolint:errcheck // the program ends
+	defer a.Body.Close()
 	io.Copy(os.Stdout, a.Body) //nolint:errcheck // what is missing shows
 	return 0
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"runtime/debug"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 )
@@ -31,9 +32,9 @@ func (c *demoCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	cfg := host.Config{DataDir: c.Data, Role: host.All, Listen: host.DefaultListen(), Log: log, Build: build()}
+	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), Log: log, Build: build()}
 	if c.Port > 0 {
-		cfg.Listen = host.PortRow(c.Port)
+		cfg.Listen = config.PortRow(c.Port)
 	}
 	h, err := host.Start(p.ctx, cfg)
 	if err != nil {

@@ -274,7 +274,7 @@ func request(t *testing.T, method, address, bearer, body string) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close() //nolint:errcheck // read whole
+	defer a.Body.Close()
 	text, err := io.ReadAll(a.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -203,7 +203,7 @@ func asHost(t *testing.T, addr, host, path string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close() //nolint:errcheck // read whole
+	defer a.Body.Close()
 	body, err := io.ReadAll(a.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import "testing"
 const (
 	maxFileLines     = 500
 	maxFunctionLines = 70
+	// Lines of tests to one line of code. About one is usual.
+	minTestShare = 0.7
 )
 
 // TestFigures prints the sizes ("make figures") and holds the hard stops, for
@@ -40,7 +42,11 @@ func TestFigures(t *testing.T) {
 	t.Logf("files:     %d, lines median %d, p90 %d, max %d", len(files), files.At(0.5), files.At(0.9), files.At(1))
 	t.Logf("functions: %d, lines median %d, p90 %d, max %d", len(functions), functions.At(0.5), functions.At(0.9), functions.At(1))
 	t.Logf("comments:  %.0f %% of the lines written", 100*CommentShare(code))
-	t.Logf("tests:     %d lines to %d of code, %.2f to 1", testLines, codeLines, float64(testLines)/float64(codeLines))
+	share := float64(testLines) / float64(codeLines)
+	t.Logf("tests:     %d lines to %d of code, %.2f to 1", testLines, codeLines, share)
+	if share < minTestShare {
+		t.Errorf("there are %.2f lines of tests to one of code, at least %.1f are wanted", share, minTestShare)
+	}
 }
 
 func TestSizesAt(t *testing.T) {

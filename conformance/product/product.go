@@ -2,6 +2,7 @@ package product
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
@@ -23,6 +25,7 @@ type Options struct {
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
 	AllowedOrigins []string
 	// Log gets the product's log, at debug level, as JSON lines; nil discards it.
+	// It is written to by one goroutine at a time until the product has ended.
 	Log io.Writer
 }
 
@@ -70,9 +73,9 @@ func Start(t testing.TB, opts Options) *Product {
 	t.Helper()
 	quiet()
 	clock := NewClock()
-	cfg := host.Config{
-		DataDir: t.TempDir(), Listen: host.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
-		Build: host.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
+	cfg := config.Config{
+		DataDir: t.TempDir(), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
+		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
 	}
 	seeded := prepare(t, opts, &cfg)
 	h, err := host.Start(t.Context(), cfg)
@@ -139,24 +142,19 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 }
 
 // prepare fills the data folder, and the database of PostgreSQL, with the demo data.
-func prepare(t testing.TB, opts Options, cfg *host.Config) seeded {
+func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	t.Helper()
-	if opts.Postgres {
-		cfg.DatabaseURL = storagetest.PostgresURL(t)
-		cfg.MasterKey = masterKey
-		s, err := seed(t.Context(), *cfg)
-		if err != nil {
-			t.Fatalf("product: demo data: %v", err)
-		}
-		return s
-	}
-	template, err := sqliteTemplate()
+	filled, err := filledTemplate()
 	if err != nil {
 		t.Fatalf("product: demo data: %v", err)
 	}
-	if err := template.copyTo(cfg.DataDir); err != nil {
+	cfg.MasterKey = masterKey
+	if opts.Postgres {
+		cfg.DatabaseURL = storagetest.PostgresURL(t)
+		err = fillPostgres(t.Context(), cfg.DatabaseURL, filled.tables)
+	}
+	if err = errors.Join(err, filled.copyTo(cfg.DataDir)); err != nil {
 		t.Fatalf("product: demo data: %v", err)
 	}
-	cfg.MasterKey = masterKey
-	return template.seeded
+	return filled.seeded
 }

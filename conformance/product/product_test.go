@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
 func get(t *testing.T, p *product.Product, address, bearer string) (int, string) {
@@ -23,7 +25,7 @@ func get(t *testing.T, p *product.Product, address, bearer string) (int, string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // read whole
+	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -87,15 +89,39 @@ func TestClockMovesTheWholeProduct(t *testing.T) {
 	}
 }
 
-func TestRateLimitAndLog(t *testing.T) {
+func TestRateLimit(t *testing.T) {
 	t.Parallel()
-	var log strings.Builder
 	limit := 2
-	p := product.Start(t, product.Options{RateLimit: &limit, Log: &log})
+	p := product.Start(t, product.Options{RateLimit: &limit})
 	p.Clock.Freeze(p.Clock.Now())
 	for i, want := range []int{200, 200, 429} {
 		if status, _ := get(t, p, p.BaseURL+"/v1/_scopes", p.Live.APIKey); status != want {
 			t.Errorf("call %d: %d, want %d", i+1, status, want)
 		}
+	}
+}
+
+func TestLogIsCompleteWhenTheProductHasEnded(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	t.Run("product", func(t *testing.T) {
+		p := product.Start(t, product.Options{Log: &log})
+		get(t, p, p.BaseURL+"/v1/lists", p.Live.APIKey)
+	})
+	if !strings.Contains(log.String(), `"operation":"lists_list"`) {
+		t.Errorf("the log holds no line about the call:\n%s", log.String())
+	}
+}
+
+func TestFaultsOfTheAccountAreFelt(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	p.Simulator.Faults().Set(simulator.Fault{Kind: sending.Throttled})
+	if status, body := get(t, p, p.BaseURL+"/v1/contacts/"+p.Contact, p.Live.APIKey); status != http.StatusServiceUnavailable {
+		t.Errorf("with a throttling account: %d %.300s", status, body)
+	}
+	p.Simulator.Faults().Clear()
+	if status, body := get(t, p, p.BaseURL+"/v1/contacts/"+p.Contact, p.Live.APIKey); status != http.StatusOK {
+		t.Errorf("with a healthy account: %d %.300s", status, body)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -27,7 +27,7 @@ type seeded struct {
 }
 
 // seed fills the stores of a configuration, without starting anything on them.
-func seed(ctx context.Context, cfg host.Config) (seeded, error) {
+func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	db, err := storage.Open(ctx, cfg.Storage())
 	if err != nil {
 		return seeded{}, err
@@ -97,25 +97,30 @@ func credentials(ctx context.Context, a admin.Admin, orgID string, env core.Envi
 	return Credentials{ClientID: client.ClientID, ClientSecret: secret, APIKey: key}, err
 }
 
-// template is the files of a filled data folder.
+// template is a filled data folder: its files, and its database as tables.
 type template struct {
 	seeded
-	files map[string][]byte
+	files  map[string][]byte
+	tables []table
 }
 
-// sqliteTemplate is made once in a process: filling a database takes longer than
-// most tests.
-var sqliteTemplate = sync.OnceValues(func() (*template, error) {
+// filledTemplate is made once in a process: filling a database takes longer than
+// most tests. All products of a process therefore have the same credentials.
+var filledTemplate = sync.OnceValues(func() (*template, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-product-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a leftover in the temporary folder harms nothing
-	who, err := seed(context.Background(), host.Config{DataDir: dir, Clock: core.SystemClock, Log: logger(nil)})
+	ctx := context.Background()
+	who, err := seed(ctx, config.Config{DataDir: dir, Clock: core.SystemClock, Log: logger(nil)})
 	if err != nil {
 		return nil, err
 	}
 	t := &template{seeded: who, files: map[string][]byte{}}
+	if t.tables, err = readTables(ctx, dir); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (p *Product) TokenWith(t testing.TB, c Credentials, resource string, scopes
 	if err != nil {
 		t.Fatalf("product: token: %v", err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // read whole
+	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatalf("product: token: %v", err)

@@ -2,6 +2,7 @@ package readme
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,14 +11,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
-// lastLine is what the demo prints when it is ready and has said everything.
-const lastLine = "Ctrl-C stops it."
+// lastLine begins what the demo prints when it is ready and has said everything.
+const lastLine = "Ctrl-C stops"
+
+// patience bounds the life of a demo, so that one which never says its last line
+// is a failure with its output and not a test that hangs.
+const patience = 2 * time.Minute
 
 // demo is a running `mailhelm demo`, started in a folder of its own.
 type demo struct {
@@ -72,7 +79,9 @@ func startDemo(t *testing.T) *demo {
 
 func (d *demo) start(t *testing.T, binary string) error {
 	t.Helper()
-	cmd := exec.Command(binary, "demo", "--port", fmt.Sprint(d.port))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel) // runs after stop
+	cmd := exec.CommandContext(ctx, binary, "demo", "--port", strconv.Itoa(d.port))
 	cmd.Dir = d.dir
 	var log strings.Builder
 	cmd.Stderr = &log
@@ -87,7 +96,7 @@ func (d *demo) start(t *testing.T, binary string) error {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
 		printed.WriteString(lines.Text() + "\n")
-		if lines.Text() == lastLine {
+		if strings.HasPrefix(lines.Text(), lastLine) {
 			d.printed = printed.String()
 			t.Cleanup(func() { stop(t, cmd, stdout, &log) })
 			return nil

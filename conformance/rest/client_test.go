@@ -173,6 +173,22 @@ type contactPage struct {
 	} `json:"pagination"`
 }
 
+// contact is the body as a contact.
+func (a *answer) contact() contact {
+	a.t.Helper()
+	var c contact
+	a.decode(&c)
+	return c
+}
+
+// page is the body as a page of contacts.
+func (a *answer) page() contactPage {
+	a.t.Helper()
+	var p contactPage
+	a.decode(&p)
+	return p
+}
+
 // same compares two JSON texts without regard to their members' order.
 func same(t testing.TB, one, other []byte) bool {
 	t.Helper()

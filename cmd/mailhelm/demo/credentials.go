@@ -53,7 +53,7 @@ func (c *Credentials) create(ctx context.Context, a admin.Admin) error {
 
 // write replaces the file whole, readable by its owner alone.
 func (c Credentials) write(path string) error {
-	text, err := json.MarshalIndent(c, "", "  ")
+	text, err := json.MarshalIndent(c, "", "  ") //nolint:gosec // the file is where the secrets are kept
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
@@ -33,7 +33,7 @@ func (e *examination) database(ctx context.Context) {
 		return
 	}
 	defer db.Close() //nolint:errcheck // nothing was written
-	missing, err := host.MissingMigrations(ctx, db)
+	missing, err := config.MissingMigrations(ctx, db)
 	switch {
 	case err != nil:
 		e.add(name, Fail, "the migrations cannot be read: "+err.Error(), "")

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 )
 
@@ -44,7 +44,7 @@ type Report struct {
 const checkTimeout = 10 * time.Second
 
 // Examine checks a configuration. file is the configuration file, "" for none.
-func Examine(ctx context.Context, cfg host.Config, file string) Report {
+func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
 	}
@@ -62,7 +62,7 @@ func Examine(ctx context.Context, cfg host.Config, file string) Report {
 }
 
 type examination struct {
-	cfg    host.Config
+	cfg    config.Config
 	report Report
 }
 

@@ -11,26 +11,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core"
 )
 
 // fresh is a configuration that nothing is wrong with, on ports that are free.
-func fresh(t *testing.T) host.Config {
+func fresh(t *testing.T) config.Config {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return host.Config{DataDir: dir, Role: host.All, Listen: host.AnyPorts(), Log: slog.New(slog.DiscardHandler), Public: host.Public{
+	return config.Config{DataDir: dir, Role: config.All, Listen: config.AnyPorts(), Log: slog.New(slog.DiscardHandler), Public: config.Public{
 		API: "https://api.example.com", Auth: "https://auth.example.com", App: "https://app.example.com",
 		MCP: "https://mcp.example.com", Fetch: "https://fetch.example.com",
 	}}
 }
 
 // used is one that a server has run with.
-func used(t *testing.T) host.Config {
+func used(t *testing.T) config.Config {
 	t.Helper()
 	cfg := fresh(t)
 	h, err := host.Start(t.Context(), cfg)
@@ -45,7 +46,7 @@ func used(t *testing.T) host.Config {
 
 func TestHealthyConfigurations(t *testing.T) {
 	t.Parallel()
-	for name, cfg := range map[string]host.Config{"fresh": fresh(t), "used": used(t)} {
+	for name, cfg := range map[string]config.Config{"fresh": fresh(t), "used": used(t)} {
 		if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK {
 			t.Errorf("%s: %s", name, text(r))
 		}
@@ -71,7 +72,7 @@ func text(r doctor.Report) string {
 func TestRunningServerIsRecognised(t *testing.T) {
 	t.Parallel()
 	cfg := fresh(t)
-	cfg.Public = host.Public{}
+	cfg.Public = config.Public{}
 	h, err := host.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +82,7 @@ func TestRunningServerIsRecognised(t *testing.T) {
 	bare := func(url string) string {
 		return strings.Replace(strings.TrimPrefix(url, "http://"), "localhost", "127.0.0.1", 1)
 	}
-	cfg.Listen = host.Listen{API: bare(a.API), App: bare(a.Auth), MCP: bare(a.MCP), Fetch: bare(a.Fetch), SMTP: a.SMTP, Admin: bare(a.Admin)}
+	cfg.Listen = config.Listen{API: bare(a.API), App: bare(a.Auth), MCP: bare(a.MCP), Fetch: bare(a.Fetch), SMTP: a.SMTP, Admin: bare(a.Admin)}
 	r := doctor.Examine(t.Context(), cfg, "")
 	if r.Status != doctor.OK || !strings.Contains(text(r), "a running Mailhelm listens on") {
 		t.Errorf("%s", text(r))
@@ -91,45 +92,45 @@ func TestRunningServerIsRecognised(t *testing.T) {
 func TestBrokenThingsAreFound(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		damage func(t *testing.T, cfg *host.Config)
+		damage func(t *testing.T, cfg *config.Config)
 		check  string
 		status doctor.Status
 		says   string
 	}{
-		"folder open to others": {func(t *testing.T, cfg *host.Config) { chmod(t, cfg.DataDir, 0o755) }, "data folder", doctor.Warn, "chmod 700"},
-		"folder is a file": {func(t *testing.T, cfg *host.Config) {
+		"folder open to others": {func(t *testing.T, cfg *config.Config) { chmod(t, cfg.DataDir, 0o755) }, "data folder", doctor.Warn, "chmod 700"},
+		"folder is a file": {func(t *testing.T, cfg *config.Config) {
 			cfg.DataDir = filepath.Join(cfg.DataDir, "f")
 			write(t, cfg.DataDir, "")
 		}, "data folder", doctor.Fail, "is a file"},
-		"key open to others":      {func(t *testing.T, cfg *host.Config) { chmod(t, cfg.MasterKeyFile(), 0o644) }, "master key", doctor.Fail, "0600"},
-		"key damaged":             {func(t *testing.T, cfg *host.Config) { write(t, cfg.MasterKeyFile(), "zz") }, "master key", doctor.Fail, "hexadecimal"},
-		"key given is no key":     {func(_ *testing.T, cfg *host.Config) { cfg.MasterKey = "short" }, "master key", doctor.Fail, "MAILHELM_MASTER_KEY"},
-		"key of another database": {func(_ *testing.T, cfg *host.Config) { cfg.MasterKey = strings.Repeat("ab", 32) }, "signing keys", doctor.Fail, "master key"},
-		"database damaged": {func(t *testing.T, cfg *host.Config) {
+		"key open to others":      {func(t *testing.T, cfg *config.Config) { chmod(t, cfg.MasterKeyFile(), 0o644) }, "master key", doctor.Fail, "0600"},
+		"key damaged":             {func(t *testing.T, cfg *config.Config) { write(t, cfg.MasterKeyFile(), "zz") }, "master key", doctor.Fail, "hexadecimal"},
+		"key given is no key":     {func(_ *testing.T, cfg *config.Config) { cfg.MasterKey = "short" }, "master key", doctor.Fail, "MAILHELM_MASTER_KEY"},
+		"key of another database": {func(_ *testing.T, cfg *config.Config) { cfg.MasterKey = strings.Repeat("ab", 32) }, "signing keys", doctor.Fail, "master key"},
+		"database damaged": {func(t *testing.T, cfg *config.Config) {
 			write(t, cfg.DatabaseFile(), strings.Repeat("no database", 100))
 		}, "database", doctor.Fail, ""},
-		"database unreachable":         {func(_ *testing.T, cfg *host.Config) { cfg.DatabaseURL = "postgres://u:secret@127.0.0.1:1/x" }, "database", doctor.Fail, "--database-url"},
-		"database URL of another kind": {func(_ *testing.T, cfg *host.Config) { cfg.DatabaseURL = "mysql://u:secret@db/x" }, "database", doctor.Fail, "postgres://"},
-		"migrations missing":           {func(t *testing.T, cfg *host.Config) { empty(t, cfg) }, "database", doctor.Warn, "mailhelm migrate up"},
-		"migrations missing and not to be made": {func(t *testing.T, cfg *host.Config) {
+		"database unreachable":         {func(_ *testing.T, cfg *config.Config) { cfg.DatabaseURL = "postgres://u:secret@127.0.0.1:1/x" }, "database", doctor.Fail, "--database-url"},
+		"database URL of another kind": {func(_ *testing.T, cfg *config.Config) { cfg.DatabaseURL = "mysql://u:secret@db/x" }, "database", doctor.Fail, "postgres://"},
+		"migrations missing":           {func(t *testing.T, cfg *config.Config) { empty(t, cfg) }, "database", doctor.Warn, "mailhelm migrate up"},
+		"migrations missing and not to be made": {func(t *testing.T, cfg *config.Config) {
 			empty(t, cfg)
 			cfg.NoMigrate = true
 		}, "database", doctor.Fail, "--no-migrate"},
-		"account damaged":    {func(t *testing.T, cfg *host.Config) { write(t, cfg.AccountFile(), strings.Repeat("x", 4096)) }, "sending account", doctor.Fail, "damaged"},
-		"clock long behind":  {func(_ *testing.T, cfg *host.Config) { cfg.Clock = at(time.Unix(0, 0)) }, "clock", doctor.Fail, "1970"},
-		"clock behind a bit": {func(_ *testing.T, cfg *host.Config) { cfg.Clock = at(core.SystemClock().Add(-time.Hour)) }, "clock", doctor.Fail, "before"},
-		"port taken":         {func(t *testing.T, cfg *host.Config) { cfg.Listen.MCP = taken(t) }, "ports", doctor.Fail, "--mcp-addr"},
-		"no address of ours": {func(_ *testing.T, cfg *host.Config) { cfg.Listen.API = "203.0.113.1:80" }, "ports", doctor.Fail, "--api-addr"},
-		"plain http":         {func(_ *testing.T, cfg *host.Config) { cfg.Public.Auth = "http://auth.example.com" }, "public addresses", doctor.Fail, "https"},
-		"path in an address": {func(_ *testing.T, cfg *host.Config) { cfg.Public.API = "https://api.example.com/v1" }, "settings", doctor.Fail, "--base-url"},
-		"one resource for both": {func(_ *testing.T, cfg *host.Config) {
+		"account damaged":    {func(t *testing.T, cfg *config.Config) { write(t, cfg.AccountFile(), strings.Repeat("x", 4096)) }, "sending account", doctor.Fail, "damaged"},
+		"clock long behind":  {func(_ *testing.T, cfg *config.Config) { cfg.Clock = at(time.Unix(0, 0)) }, "clock", doctor.Fail, "1970"},
+		"clock behind a bit": {func(_ *testing.T, cfg *config.Config) { cfg.Clock = at(core.SystemClock().Add(-time.Hour)) }, "clock", doctor.Fail, "before"},
+		"port taken":         {func(t *testing.T, cfg *config.Config) { cfg.Listen.MCP = taken(t) }, "ports", doctor.Fail, "--mcp-addr"},
+		"no address of ours": {func(_ *testing.T, cfg *config.Config) { cfg.Listen.API = "203.0.113.1:80" }, "ports", doctor.Fail, "--api-addr"},
+		"plain http":         {func(_ *testing.T, cfg *config.Config) { cfg.Public.Auth = "http://auth.example.com" }, "public addresses", doctor.Fail, "https"},
+		"path in an address": {func(_ *testing.T, cfg *config.Config) { cfg.Public.API = "https://api.example.com/v1" }, "settings", doctor.Fail, "--base-url"},
+		"one resource for both": {func(_ *testing.T, cfg *config.Config) {
 			cfg.Public.API, cfg.Public.MCP = "https://x.example.com", "https://x.example.com"
 		}, "settings", doctor.Fail, "--mcp-url"},
-		"fetch host shared": {func(_ *testing.T, cfg *host.Config) {
+		"fetch host shared": {func(_ *testing.T, cfg *config.Config) {
 			cfg.Public.Fetch, cfg.Public.App = "https://x.example.com", "https://x.example.com"
 		}, "public addresses", doctor.Fail, "strangers"},
-		"local port elsewhere":  {func(_ *testing.T, cfg *host.Config) { cfg.Public.API = "http://localhost:1234" }, "public addresses", doctor.Warn, "1234"},
-		"role without database": {func(_ *testing.T, cfg *host.Config) { cfg.Role = host.Worker }, "settings", doctor.Fail, "--database-url"},
+		"local port elsewhere":  {func(_ *testing.T, cfg *config.Config) { cfg.Public.API = "http://localhost:1234" }, "public addresses", doctor.Warn, "1234"},
+		"role without database": {func(_ *testing.T, cfg *config.Config) { cfg.Role = config.Worker }, "settings", doctor.Fail, "--database-url"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +184,7 @@ func write(t *testing.T, path, content string) {
 }
 
 // empty makes the database one without any table.
-func empty(t *testing.T, cfg *host.Config) {
+func empty(t *testing.T, cfg *config.Config) {
 	t.Helper()
 	for _, suffix := range []string{"-wal", "-shm"} {
 		os.Remove(cfg.DatabaseFile() + suffix) //nolint:errcheck // may not be there

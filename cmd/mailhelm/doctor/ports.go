@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
 // ports tries to listen on each port, and asks who is there when that fails.
@@ -38,7 +38,7 @@ func (e *examination) ports(ctx context.Context) {
 	}
 }
 
-func (e *examination) unavailable(p host.Port, err error) {
+func (e *examination) unavailable(p config.Port, err error) {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		e.add("ports", Fail, p.Addr+" is taken by another program", "Stop it, or choose another address with "+p.Flag()+".")

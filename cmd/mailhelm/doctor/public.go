@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
 // publicURLs looks at the addresses together; that each is well-formed is the
@@ -46,7 +46,7 @@ func isLocal(host string) bool {
 
 // sharedOrigins: mail that strangers sent is read on the fetch host, so scripts
 // in it must not run in the origin of anything else.
-func (e *examination) sharedOrigins(name string, public host.Public) {
+func (e *examination) sharedOrigins(name string, public config.Public) {
 	for _, other := range public.URLs() {
 		if other.Flag != "--fetch-url" && other.URL == public.Fetch {
 			e.add(name, Fail, "--fetch-url and "+other.Flag+" are both "+public.Fetch+", and the fetch host shows mail that strangers wrote", "Give the fetch host an origin of its own.")
@@ -56,11 +56,13 @@ func (e *examination) sharedOrigins(name string, public host.Public) {
 
 // localPorts: an address on this machine leads to a listener here, so its port
 // has to be one.
-func (e *examination) localPorts(name string, public host.Public) {
+func (e *examination) localPorts(name string, public config.Public) {
 	l := e.cfg.Listen
 	for _, one := range []struct{ flag, address, listen string }{
-		{"--base-url", public.API, l.API}, {"--auth-url", public.Auth, l.App},
-		{"--mcp-url", public.MCP, l.MCP}, {"--fetch-url", public.Fetch, l.Fetch},
+		{"--base-url", public.API, l.API},
+		{"--auth-url", public.Auth, l.App},
+		{"--mcp-url", public.MCP, l.MCP},
+		{"--fetch-url", public.Fetch, l.Fetch},
 	} {
 		u, err := url.Parse(one.address)
 		if err != nil || !isLocal(u.Hostname()) || u.Scheme != "http" {

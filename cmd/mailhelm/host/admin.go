@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -15,9 +16,14 @@ import (
 )
 
 // newMetrics is a registry of the host's own: several hosts may run in one process.
-func newMetrics() *prometheus.Registry {
+func newMetrics(b config.Build) *prometheus.Registry {
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "mailhelm_build_info", Help: "Always 1; the labels say which program this is.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit},
+	})
+	build.Set(1)
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
 
@@ -70,7 +76,7 @@ func (r *readiness) current(ctx context.Context) bool {
 	if r.migrated.Load() {
 		return true
 	}
-	missing, err := MissingMigrations(ctx, r.db)
+	missing, err := config.MissingMigrations(ctx, r.db)
 	if err != nil || missing > 0 {
 		r.log.WarnContext(ctx, "not ready: the schema is not this program's", "missing", missing, "error", err)
 		return false
@@ -88,8 +94,8 @@ func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 	answer(w, status, map[string]any{"status": word, "checks": c})
 }
 
-// admin is what the admin address serves.
-func admin(metrics *prometheus.Registry, r *readiness) http.Handler {
+// adminHandler is what the admin address serves.
+func adminHandler(metrics *prometheus.Registry, r *readiness) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /readyz", r.serve)

@@ -5,12 +5,13 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 )
 
 // appSites are the authorization server, the app and the documentation. Those
 // with one origin are one site, in which the documentation's paths come first.
-func appSites(public Public, issuer, documentation http.Handler) []site {
+func appSites(public config.Public, issuer, documentation http.Handler) []site {
 	origin, path := splitAddress(public.Docs)
 	app := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, public.Docs, &core.Error{Code: core.CodeNotFound, Message: "There is no such page."})
@@ -22,12 +23,12 @@ func appSites(public Public, issuer, documentation http.Handler) []site {
 	if origin == public.App {
 		app = below(path, documentation, app)
 	}
-	sites := []site{{appService, public.App, app}}
+	sites := []site{{config.AppService, public.App, app}}
 	if public.App != public.Auth {
-		sites = append(sites, site{appService, public.Auth, issuer})
+		sites = append(sites, site{config.AppService, public.Auth, issuer})
 	}
 	if origin != public.App {
-		sites = append(sites, site{appService, origin, documentation})
+		sites = append(sites, site{config.AppService, origin, documentation})
 	}
 	return sites
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
@@ -17,7 +18,7 @@ import (
 
 // Host is the running product.
 type Host struct {
-	cfg       Config
+	cfg       config.Config
 	addresses Addresses
 	stores    *stores
 	audience  *audience.Audience
@@ -28,14 +29,14 @@ type Host struct {
 
 // Addresses is where a running host is reached.
 type Addresses struct {
-	Public
+	config.Public
 	SMTP  string // host:port
 	Admin string // a URL
 }
 
 // Start brings everything up. It returns when every address answers, and then
 // the host runs until Stop, whatever becomes of ctx.
-func Start(ctx context.Context, cfg Config) (*Host, error) {
+func Start(ctx context.Context, cfg config.Config) (*Host, error) {
 	cfg = withDefaults(cfg)
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -51,8 +52,8 @@ func Start(ctx context.Context, cfg Config) (*Host, error) {
 	return h, nil
 }
 
-func withDefaults(cfg Config) Config {
-	cfg.Role = cmp.Or(cfg.Role, All)
+func withDefaults(cfg config.Config) config.Config {
+	cfg.Role = cmp.Or(cfg.Role, config.All)
 	cfg.Build.Commit = cmp.Or(cfg.Build.Commit, "unknown")
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
@@ -65,8 +66,8 @@ func withDefaults(cfg Config) Config {
 
 func (h *Host) start(ctx context.Context, open listeners) error {
 	h.cfg.Listen = open.bound(h.cfg.Listen)
-	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: localURL(h.cfg.Listen.Admin)}
-	if err := h.addresses.check(); err != nil {
+	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: config.LocalURL(h.cfg.Listen.Admin)}
+	if err := h.addresses.Check(); err != nil {
 		return err
 	}
 	var err error
@@ -80,12 +81,12 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 }
 
 func (h *Host) assemble(ctx context.Context, open listeners) error {
-	metrics := newMetrics()
+	metrics := newMetrics(h.cfg.Build)
 	h.audience = newAudience(h.cfg, h.stores)
 	h.readiness = &readiness{db: h.stores.db, log: h.cfg.Log}
-	handlers := map[string]http.Handler{adminService: admin(metrics, h.readiness)}
+	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
-	if h.cfg.Role != Worker {
+	if h.cfg.Role != config.Worker {
 		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.audience, metrics)
 		if err != nil {
 			return err
@@ -95,7 +96,7 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 		}
 		receiver = smtpd.New(smtpd.Config{Domain: hostname(h.addresses.App), Log: h.cfg.Log})
 	}
-	if h.cfg.Role != API {
+	if h.cfg.Role != config.API {
 		var err error
 		if h.jobs, err = startJobs(ctx, h.cfg, h.stores, h.audience); err != nil {
 			return err

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,18 +12,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-func config(t *testing.T) Config {
+func testConfig(t *testing.T) config.Config {
 	t.Helper()
-	return Config{
-		DataDir: filepath.Join(t.TempDir(), "data"), Listen: AnyPorts(), Role: All,
-		Log: slog.New(slog.DiscardHandler), Build: Build{Version: "test", Commit: "abc123"},
+	return config.Config{
+		DataDir: filepath.Join(t.TempDir(), "data"), Listen: config.AnyPorts(), Role: config.All,
+		Log: slog.New(slog.DiscardHandler), Build: config.Build{Version: "test", Commit: "abc123"},
 	}
 }
 
 // running is a host that is stopped with the test, unless that stopped it before.
-func running(t *testing.T, cfg Config) *Host {
+func running(t *testing.T, cfg config.Config) *Host {
 	t.Helper()
 	h, err := Start(t.Context(), cfg)
 	if err != nil {
@@ -49,7 +52,7 @@ func get(t *testing.T, address string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close() //nolint:errcheck // read whole
+	defer a.Body.Close()
 	body, err := io.ReadAll(a.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +62,7 @@ func get(t *testing.T, address string) (int, string) {
 
 func TestProbeFindsEverythingAnswering(t *testing.T) {
 	t.Parallel()
-	h := running(t, config(t))
+	h := running(t, testConfig(t))
 	if err := h.Probe(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -71,12 +74,12 @@ func TestProbeFindsEverythingAnswering(t *testing.T) {
 
 func TestAdminAddress(t *testing.T) {
 	t.Parallel()
-	h := running(t, config(t))
+	h := running(t, testConfig(t))
 	defer stop(t, h)
 	admin := h.Addresses().Admin
 	get(t, h.Addresses().API+"/v1/contacts") // something to count
 	status, metrics := get(t, admin+"/metrics")
-	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes"} {
+	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", `commit="abc123"`} {
 		if !strings.Contains(metrics, name) {
 			t.Errorf("metrics (%d) lack %s", status, name)
 		}
@@ -96,7 +99,7 @@ func TestAdminAddress(t *testing.T) {
 
 func TestReadinessFollowsDatabaseAndDraining(t *testing.T) {
 	t.Parallel()
-	h := running(t, config(t))
+	h := running(t, testConfig(t))
 	ready := h.Addresses().Admin + "/readyz"
 	if status, body := get(t, ready); status != http.StatusOK || !strings.Contains(body, `"database":"ok"`) {
 		t.Errorf("at first: %d %s", status, body)
@@ -106,7 +109,7 @@ func TestReadinessFollowsDatabaseAndDraining(t *testing.T) {
 		t.Errorf("draining: %d %s", status, body)
 	}
 	h.readiness.draining.Store(false)
-	if err := h.stores.db.Close(); err != nil {
+	if err := errors.Join(h.jobs.Stop(t.Context()), h.stores.db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	status, body := get(t, ready)
@@ -116,12 +119,12 @@ func TestReadinessFollowsDatabaseAndDraining(t *testing.T) {
 	if strings.Contains(body, "sql") {
 		t.Errorf("the answer says more than that it failed: %s", body)
 	}
-	h.Stop(t.Context()) //nolint:errcheck // the jobs cannot end well without a database
+	stop(t, h)
 }
 
 func TestReadinessNeedsTheSchema(t *testing.T) {
 	t.Parallel()
-	cfg := withDefaults(config(t))
+	cfg := withDefaults(testConfig(t))
 	s := &stores{}
 	defer s.close() //nolint:errcheck // the test is over
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
@@ -143,7 +146,7 @@ func TestReadinessNeedsTheSchema(t *testing.T) {
 
 func TestStopCutsOffWhatDoesNotFinish(t *testing.T) {
 	t.Parallel()
-	h := running(t, config(t))
+	h := running(t, testConfig(t))
 	conn, err := net.Dial("tcp", h.cfg.Listen.App)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +166,7 @@ func TestStopCutsOffWhatDoesNotFinish(t *testing.T) {
 
 func TestFailedStartLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
-	cfg := config(t)
+	cfg := testConfig(t)
 	cfg.DatabaseURL = "postgres://u:secretword@127.0.0.1:1/x"
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -183,7 +186,7 @@ func TestFailedStartLeavesNothingOpen(t *testing.T) {
 
 func TestRestartOnTheSameFolder(t *testing.T) {
 	t.Parallel()
-	cfg := config(t)
+	cfg := testConfig(t)
 	for range 3 {
 		h := running(t, cfg)
 		if status, _ := get(t, h.Addresses().Auth+"/.well-known/jwks.json"); status != http.StatusOK {
@@ -194,5 +197,26 @@ func TestRestartOnTheSameFolder(t *testing.T) {
 	cfg.MasterKey = strings.Repeat("ab", 32)
 	if _, err := Start(t.Context(), cfg); err == nil {
 		t.Error("a host started with another master key than its database was made with")
+	}
+}
+
+func TestAdminAndSMTPDoNotShare(t *testing.T) {
+	t.Parallel()
+	for _, service := range []string{config.SMTPService, config.AdminService} {
+		cfg := testConfig(t)
+		l := running(t, cfg)
+		stop(t, l)
+		cfg.Listen.API = l.cfg.Listen.API
+		if service == config.SMTPService {
+			cfg.Listen.SMTP = cfg.Listen.API
+		} else {
+			cfg.Listen.Admin = cfg.Listen.API
+		}
+		if h, err := Start(t.Context(), cfg); err == nil {
+			stop(t, h)
+			t.Errorf("%s shares the API's address", service)
+		} else if !strings.Contains(err.Error(), "--"+service+"-addr") {
+			t.Errorf("%s: %v", service, err)
+		}
 	}
 }

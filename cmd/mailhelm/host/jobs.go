@@ -3,13 +3,14 @@ package host
 import (
 	"context"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 // startJobs runs the background jobs of every domain.
-func startJobs(ctx context.Context, cfg Config, s *stores, people *audience.Audience) (*storage.Jobs, error) {
+func startJobs(ctx context.Context, cfg config.Config, s *stores, people *audience.Audience) (*storage.Jobs, error) {
 	queue, err := storage.NewJobs(s.db, storage.JobsConfig{})
 	if err != nil {
 		return nil, err

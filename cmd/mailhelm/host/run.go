@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 )
 
@@ -42,7 +43,7 @@ func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server
 	s := &servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp}
 	for service, handler := range byService {
 		one := newServer(base, handler, log)
-		if service == adminService {
+		if service == config.AdminService {
 			s.admin = one
 		} else {
 			s.public = append(s.public, one)
@@ -50,7 +51,7 @@ func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server
 		s.run(func() error { return one.Serve(open[service]) })
 	}
 	if smtp != nil {
-		s.run(func() error { return smtp.Serve(open[smtpService]) })
+		s.run(func() error { return smtp.Serve(open[config.SMTPService]) })
 	}
 	return s
 }

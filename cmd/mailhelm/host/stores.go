@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -22,7 +23,7 @@ type stores struct {
 
 // openStores opens what the data folder and the database hold, and makes what is
 // missing.
-func openStores(ctx context.Context, cfg Config) (*stores, error) {
+func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
@@ -37,20 +38,7 @@ func openStores(ctx context.Context, cfg Config) (*stores, error) {
 	return s, nil
 }
 
-// OpenMasterKey reads the configured master key, or that of the data folder,
-// which is made when missing.
-func (c Config) OpenMasterKey() (access.MasterKey, error) {
-	if c.MasterKey != "" {
-		key, err := access.ParseMasterKey(c.MasterKey)
-		if err != nil {
-			return access.MasterKey{}, fmt.Errorf("MAILHELM_MASTER_KEY: %w", err)
-		}
-		return key, nil
-	}
-	return access.LoadMasterKey(c.MasterKeyFile())
-}
-
-func (s *stores) open(ctx context.Context, cfg Config, master access.MasterKey) error {
+func (s *stores) open(ctx context.Context, cfg config.Config, master access.MasterKey) error {
 	var err error
 	s.db, err = storage.Open(ctx, cfg.Storage())
 	if err != nil {
@@ -69,37 +57,17 @@ func (s *stores) open(ctx context.Context, cfg Config, master access.MasterKey) 
 	return err
 }
 
-// Storage is the part of the configuration that says which database.
-func (c Config) Storage() storage.Config {
-	return storage.Config{URL: c.DatabaseURL, Dir: c.DataDir, MaxConns: c.MaxConns, Clock: c.Clock, Logger: c.Log}
-}
-
 // migrate brings the schema up to date, or, when it is told to leave it alone,
 // makes sure that it is.
 func migrate(ctx context.Context, db *storage.DB, leave bool) error {
 	if !leave {
 		return db.Migrate(ctx)
 	}
-	missing, err := MissingMigrations(ctx, db)
+	missing, err := config.MissingMigrations(ctx, db)
 	if err == nil && missing > 0 {
 		err = fmt.Errorf("the database lacks %d of this program's migrations: run 'mailhelm migrate up', or start without --no-migrate", missing)
 	}
 	return err
-}
-
-// MissingMigrations counts the steps of the schema that the database lacks.
-func MissingMigrations(ctx context.Context, db *storage.DB) (int, error) {
-	steps, err := db.MigrationStatus(ctx)
-	if err != nil {
-		return 0, err
-	}
-	missing := 0
-	for _, step := range steps {
-		if !step.Applied {
-			missing++
-		}
-	}
-	return missing, nil
 }
 
 const confirmationKeyBytes = 32

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/audience"
@@ -15,14 +16,14 @@ import (
 )
 
 // newAudience is the domain that both the surfaces and the jobs work with.
-func newAudience(cfg Config, s *stores) *audience.Audience {
+func newAudience(cfg config.Config, s *stores) *audience.Audience {
 	return audience.New(audience.Config{
 		Store: s.db.Audience(), Account: s.account, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
 	})
 }
 
 // surfaces makes everything that answers HTTP, in front of one row of rails.
-func surfaces(cfg Config, public Public, s *stores, people *audience.Audience, metrics prometheus.Registerer) ([]site, error) {
+func surfaces(cfg config.Config, public config.Public, s *stores, people *audience.Audience, metrics prometheus.Registerer) ([]site, error) {
 	tokens := oauth.Config{
 		Issuer: public.Auth, APIResource: public.API, AgentResource: public.MCP,
 		Store: s.db.Access(), Keys: s.signing, Clock: cfg.Clock, Log: cfg.Log,
@@ -66,9 +67,9 @@ func surfaces(cfg Config, public Public, s *stores, people *audience.Audience, m
 		return nil, err
 	}
 	web := []site{
-		{apiService, public.API, api.Handler()},
-		{mcpService, public.MCP, agents.Handler()},
-		{fetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
+		{config.APIService, public.API, api.Handler()},
+		{config.MCPService, public.MCP, agents.Handler()},
+		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}
 	return append(web, appSites(public, issuer.Handler(), documentation)...), nil
 }

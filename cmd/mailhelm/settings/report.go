@@ -56,7 +56,7 @@ func ConcealURL(raw string) string {
 		return ""
 	}
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" && u.RawQuery == "" {
+	if err != nil || u.Opaque != "" || u.Host == "" && u.RawQuery == "" {
 		return hidden
 	}
 	if _, set := u.User.Password(); set {

@@ -1,7 +1,7 @@
 package settings
 
 import (
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
 // Database says where things are kept.
@@ -27,6 +27,8 @@ type Settings struct {
 	FetchURL string `name:"fetch-url" help:"Public address of the pull host for temporary inboxes." placeholder:"URL" group:"public"`
 	DocsURL  string `name:"docs-url" help:"Public address of the documentation. Default: the app URL and /docs." placeholder:"URL" group:"public"`
 
+	AllowedOrigins []string `name:"allowed-origins" help:"Web origins whose pages may call the agent endpoint, separated by commas. Programs need none." placeholder:"URL" group:"public"`
+
 	Port      int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, in place of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
 	APIAddr   string `name:"api-addr" help:"Where the API listens. Two services may share an address; the Host header then decides." placeholder:"HOST:PORT" group:"listen"`
 	AppAddr   string `name:"app-addr" help:"Where the authorization server and the app listen." placeholder:"HOST:PORT" group:"listen"`
@@ -38,29 +40,33 @@ type Settings struct {
 
 // Host is the configuration of a host that follows from the settings. Clock, log
 // and build are the caller's to add.
-func (s Settings) Host() host.Config {
-	return host.Config{
+func (s Settings) Host() config.Config {
+	return config.Config{
 		DataDir: s.Data, DatabaseURL: s.DatabaseURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
-		Role: host.Role(s.Role),
-		Public: host.Public{
+		Role: config.Role(s.Role),
+		Public: config.Public{
 			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL,
 		},
-		Listen: s.listen(),
+		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
 	}
 }
 
 // listen is the addresses given one by one, and the row of ports for the rest.
-func (s Settings) listen() host.Listen {
-	l := host.DefaultListen()
+func (s Settings) listen() config.Listen {
+	l := config.DefaultListen()
 	if s.Port > 0 {
-		l = host.PortRow(s.Port)
+		l = config.PortRow(s.Port)
 	}
 	for _, one := range []struct {
 		into  *string
 		given string
 	}{
-		{&l.API, s.APIAddr}, {&l.App, s.AppAddr}, {&l.MCP, s.MCPAddr},
-		{&l.Fetch, s.FetchAddr}, {&l.SMTP, s.SMTPAddr}, {&l.Admin, s.AdminAddr},
+		{&l.API, s.APIAddr},
+		{&l.App, s.AppAddr},
+		{&l.MCP, s.MCPAddr},
+		{&l.Fetch, s.FetchAddr},
+		{&l.SMTP, s.SMTPAddr},
+		{&l.Admin, s.AdminAddr},
 	} {
 		if one.given != "" {
 			*one.into = one.given

@@ -1,6 +1,9 @@
 package settings
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // stringOf writes a setting as it would be written in the environment; what was
 // never set is empty.
@@ -8,6 +11,8 @@ func stringOf(value any) string {
 	switch v := value.(type) {
 	case string:
 		return v
+	case []string:
+		return strings.Join(v, ",")
 	case int:
 		if v == 0 {
 			return ""

@@ -1,6 +1,7 @@
-package host
+package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -20,15 +21,15 @@ func (p Public) URLs() []PublicURL {
 	}
 }
 
-// check holds the addresses that are given to their form, and the two resource
+// Check holds the addresses that are given to their form, and the two resource
 // hosts apart: a token names its resource by address, so one address for both
 // would make every token good for both.
-func (p Public) check() error {
+func (p Public) Check() error {
 	for _, one := range p.URLs() {
 		if one.URL == "" {
 			continue
 		}
-		if _, err := parseOrigin(one.URL); err != nil {
+		if err := checkOrigin(one.URL); err != nil {
 			return fmt.Errorf("%s %s: %w", one.Flag, one.URL, err)
 		}
 	}
@@ -46,16 +47,13 @@ func (p Public) check() error {
 	return nil
 }
 
-// parseOrigin reads a web address that has nothing behind the host.
-func parseOrigin(raw string) (*url.URL, error) {
+// checkOrigin wants a web address that has nothing behind the host.
+func checkOrigin(raw string) error {
 	u, err := parseWeb(raw)
-	if err != nil {
-		return nil, err
+	if err == nil && u.Path != "" {
+		err = errors.New("must end after the host and port, without a path or slash")
 	}
-	if u.Path != "" {
-		return nil, fmt.Errorf("must end after the host and port, without a path or slash")
-	}
-	return u, nil
+	return err
 }
 
 func parseWeb(raw string) (*url.URL, error) {
@@ -78,7 +76,7 @@ func (p Public) complete(l Listen) Public {
 		addr string
 	}{{&p.API, l.API}, {&p.Auth, l.App}, {&p.MCP, l.MCP}, {&p.Fetch, l.Fetch}} {
 		if *one.into == "" {
-			*one.into = localURL(one.addr)
+			*one.into = LocalURL(one.addr)
 		}
 	}
 	if p.App == "" {
@@ -93,9 +91,9 @@ func (p Public) complete(l Listen) Public {
 // Complete is the addresses as they will be when every port is a fixed one.
 func (c Config) Complete() Public { return c.Public.complete(c.Listen) }
 
-// localURL names the machine itself: a service without a public address is for
+// LocalURL names the machine itself: a service without a public address is for
 // whoever sits there.
-func localURL(addr string) string {
+func LocalURL(addr string) string {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return ""

@@ -1,4 +1,4 @@
-package host
+package config
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const (
 	Worker Role = "worker"
 )
 
-// Config is what a host is made of. Clock and Log may be nil.
+// Config is what a server is made of. Clock and Log may be nil.
 type Config struct {
 	// DataDir holds the SQLite database, the master key and the simulated sending
 	// account. It is made when missing.
@@ -107,5 +107,10 @@ func (c Config) Check() error {
 	if c.Role != All && c.DatabaseURL == "" {
 		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, and jobs left by another would wait for ever", c.Role)
 	}
-	return c.Public.check()
+	for _, origin := range c.AllowedOrigins {
+		if err := checkOrigin(origin); err != nil {
+			return fmt.Errorf("--allowed-origins %s: %w", origin, err)
+		}
+	}
+	return c.Public.Check()
 }

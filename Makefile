@@ -1,0 +1,77 @@
+# Everything a developer does here, by name. "go test ./..." needs nothing but Go.
+
+GO ?= go
+FUZZTIME ?= 10s
+BENCH ?= .
+PORT ?= 8080
+
+# The linter is pinned, and built from source into .bin on first use.
+LINT_VERSION := v2.12.2
+LINT := .bin/golangci-lint-$(LINT_VERSION)
+
+# Where concurrent code lives. The race detector slows the embedded database
+# about tenfold, so the rest of the tests run without it.
+RACE_PACKAGES ?= ./core/... ./guardrails/... ./oauth/... ./tools/... ./rest/... ./storage/...
+
+# What "make generate" writes.
+GENERATED := README.md core/doc/scopes.md core/doc/errors.md core/doc/schema.sql '*/testdata/*'
+
+.DEFAULT_GOAL := help
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: ## Build bin/mailhelm
+	$(GO) build -o bin/mailhelm ./cmd/mailhelm
+
+.PHONY: run
+run: ## Start everything with demo data on PORT (8080) and the ports behind it
+	$(GO) run ./cmd/mailhelm demo --port $(PORT)
+
+.PHONY: test
+test: ## Run every test; says what was skipped, and fails for it when CI=true
+	$(GO) run ./conformance/verdict ./...
+
+.PHONY: race
+race: ## Run the tests of concurrent code under the race detector
+	$(GO) run ./conformance/verdict -race $(RACE_PACKAGES)
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (10s)
+	@grep -rE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*\(' . | sed -E 's#/[^/]+\.go:func (Fuzz[A-Za-z0-9_]*).*# \1#' | sort | \
+	while read -r package target; do \
+		echo "$$package $$target"; \
+		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+	done
+
+.PHONY: bench
+bench: ## Run the benchmarks that match BENCH (all)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: lint
+lint: $(LINT) ## Check style and the linters of .golangci.yaml
+	$(LINT) run ./...
+
+$(LINT):
+	GOBIN=$(CURDIR)/.bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv .bin/golangci-lint $@
+
+.PHONY: format
+format: $(LINT) ## Rewrite the sources as lint wants them
+	$(LINT) fmt ./...
+
+# Tests that can write what they compare with declare the flag "update".
+.PHONY: generate
+generate: ## Write what is derived: tables, schema, goldens
+	$(GO) test -count=1 $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
+
+.PHONY: verify
+verify: ## Generate, and fail when that changed or added a file
+	@.ci/unchanged $(MAKE) --no-print-directory generate
+	@untracked=$$(git ls-files --others --exclude-standard -- $(GENERATED)); \
+	if [ -n "$$untracked" ]; then printf 'generated but not added to git:\n%s\n' "$$untracked"; exit 1; fi
+
+.PHONY: figures
+figures: ## Print the sizes of files and functions
+	$(GO) test ./conformance/layout -count=1 -run '^TestFigures$$' -v

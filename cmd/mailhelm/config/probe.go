@@ -1,0 +1,61 @@
+package config
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const probeTimeout = 2 * time.Second
+
+// Probe asks the service on a port whether it is ours. nil means yes. It tells a
+// running Mailhelm from another program without any credential.
+func (p Port) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if p.Service == SMTPService {
+		return greeted(ctx, p.Addr)
+	}
+	path := map[string]string{
+		APIService: "/v1/_health", AppService: "/.well-known/oauth-authorization-server", MCPService: "/mcp/_health",
+		FetchService: "/_health", AdminService: "/livez",
+	}[p.Service]
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Addr+path, nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	// Several services on one address answer 421 to a request by address.
+	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusMisdirectedRequest {
+		return fmt.Errorf("%s answers %d", r.URL, answer.StatusCode)
+	}
+	return nil
+}
+
+func greeted(ctx context.Context, addr string) error {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // nothing was said
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := conn.SetReadDeadline(deadline); err != nil {
+			return err
+		}
+	}
+	greeting, err := bufio.NewReader(conn).ReadString('\n')
+	if err == nil && !strings.HasPrefix(greeting, "220 ") {
+		err = errors.New("the greeting is not SMTP's")
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package demo
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func seeder(t *testing.T, db *storage.DB, dir string) Seeder {
+	t.Helper()
+	account, err := simulator.Open(filepath.Join(dir, "account.db"), simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { account.Close() }) //nolint:errcheck // the test is over
+	return Seeder{DB: db, Account: account, Clock: core.SystemClock, Audience: audience.New(audience.Config{
+		Store: db.Audience(), Account: account, Orgs: db.Access().OrgIDs, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
+	})}
+}
+
+func TestMirrorAgreesWithTheAccount(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		dir := t.TempDir()
+		s := seeder(t, db, dir)
+		c, err := s.Ensure(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := s.Audience.Sync(t.Context(), c.OrgID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := audience.SyncReport{Topics: 5, Pages: report.Pages, Mirrored: audience.Mirrored{Unchanged: PeopleCount}}
+		if report != want {
+			t.Errorf("another sync says %+v, want %+v", report, want)
+		}
+		again, err := s.Ensure(t.Context(), dir)
+		if err != nil || again != c {
+			t.Errorf("a second Ensure gives other credentials (%v)", err)
+		}
+	})
+}
+
+func TestCredentialsOfAnotherDatabaseAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := seeder(t, storagetest.SQLite(t), dir)
+	if _, err := s.Ensure(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, credentialsFile)
+	for name, content := range map[string]string{"another organization's": `{"org_id":"x"}`, "damaged": `{`} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Ensure(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "start over") {
+			t.Errorf("%s file: %v, want what to do", name, err)
+		}
+	}
+}
+
+// A crash between writing the file and the commit leaves a file that belongs to
+// nothing; the next start must not believe it.
+func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, credentialsFile)
+	if err := os.WriteFile(path, []byte(`{"org_id":"never committed"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := seeder(t, storagetest.SQLite(t), dir)
+	c, err := s.Ensure(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, err := readCredentials(path, c.OrgID); err != nil || read != c {
+		t.Errorf("the file holds %+v %v", read, err)
+	}
+}

@@ -1,0 +1,122 @@
+package product
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	_ "github.com/lib/pq"  // the driver "postgres"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// table is the content of one table as a JSON array of objects.
+type table struct {
+	name string
+	rows []byte
+}
+
+const databaseFile = "mailhelm.db"
+
+// readTables reads a filled SQLite database, so that PostgreSQL can be filled
+// with a dozen statements instead of some thousand. Tables are in the order of
+// their creation, in which none refers to a later one.
+func readTables(ctx context.Context, dir string) ([]table, error) {
+	address := url.URL{Scheme: "file", Path: filepath.Join(dir, databaseFile), RawQuery: "mode=ro"}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close() //nolint:errcheck // nothing is written
+	names, err := tableNames(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	tables := make([]table, len(names))
+	for i, name := range names {
+		rows, err := readRows(ctx, db, name)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", name, err)
+		}
+		if tables[i].rows, err = json.Marshal(rows); err != nil {
+			return nil, err
+		}
+		tables[i].name = name
+	}
+	return tables, nil
+}
+
+// tableNames leaves out what belongs to the engine, to the migrations and to the
+// job queue.
+func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
+	rows, err := db.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table'
+		AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'river_%' AND name <> 'schema_versions' ORDER BY rowid`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+func readRows(ctx context.Context, db *sql.DB, name string) ([]map[string]any, error) {
+	rows, err := db.QueryContext(ctx, "SELECT * FROM "+name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	all := []map[string]any{}
+	for rows.Next() {
+		values, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		row := make(map[string]any, len(columns))
+		for i, column := range columns {
+			if b, ok := values[i].([]byte); ok {
+				values[i] = `\x` + hex.EncodeToString(b) // how PostgreSQL reads bytea
+			}
+			row[column] = values[i]
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+// fillPostgres puts the tables into a database that has the schema and no rows.
+func fillPostgres(ctx context.Context, address string, tables []table) error {
+	db, err := sql.Open("postgres", address)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	for _, t := range tables {
+		_, err := tx.ExecContext(ctx,
+			fmt.Sprintf("INSERT INTO %[1]s SELECT * FROM json_populate_recordset(CAST(NULL AS %[1]s), $1)", t.name), string(t.rows))
+		if err != nil {
+			return errors.Join(fmt.Errorf("table %s: %w", t.name, err), tx.Rollback(), db.Close())
+		}
+	}
+	return errors.Join(tx.Commit(), db.Close())
+}

@@ -1,0 +1,57 @@
+package rest_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	limit := 20
+	a := start(t, product.Options{RateLimit: &limit})
+	a.Clock.Freeze(a.Clock.Now())
+	test := a.as(a.Test.APIKey)
+	for i := range limit {
+		// A refused call counts too, and all live credentials count together.
+		got := a.do(t, "GET", "/v1/contacts?limit=0", "").want(422)
+		checkRate(t, got, limit, limit-i-1, 3*(i+1))
+	}
+	token := a.as(a.Token(t, a.BaseURL))
+	over := token.do(t, "GET", "/v1/contacts", "")
+	p := over.refused(429, core.CodeRateLimited)
+	checkRate(t, over, limit, 0, 60)
+	if over.header.Get("Retry-After") != "60" || p.RetryAfter != 60 {
+		t.Errorf("Retry-After = %q, retry_after = %d", over.header.Get("Retry-After"), p.RetryAfter)
+	}
+	// Test credentials have a tenth, in a bucket of their own.
+	checkRate(t, test.do(t, "GET", "/v1/_scopes", "").want(200), 2, 1, 30)
+	checkRate(t, test.do(t, "GET", "/v1/_scopes", "").want(200), 2, 0, 60)
+	test.do(t, "GET", "/v1/_scopes", "").refused(429, core.CodeRateLimited)
+	// Another organization has no limit, and so nothing is told of one.
+	if h := a.as(a.Other.Live.APIKey).do(t, "GET", "/v1/contacts", "").want(200).header; h.Get("RateLimit-Limit") != "" {
+		t.Errorf("rate headers without a limit: %v", h)
+	}
+	a.Clock.Advance(3 * time.Second)
+	checkRate(t, a.do(t, "GET", "/v1/_scopes", "").want(200), limit, 0, 60)
+	a.do(t, "GET", "/v1/_scopes", "").refused(429, core.CodeRateLimited)
+	a.Clock.Advance(time.Minute)
+	checkRate(t, a.do(t, "GET", "/v1/_scopes", "").want(200), limit, limit-1, 3)
+}
+
+func checkRate(t *testing.T, a *answer, limit, remaining, reset int) {
+	t.Helper()
+	for name, want := range map[string]int{"RateLimit-Limit": limit, "RateLimit-Remaining": remaining, "RateLimit-Reset": reset} {
+		for _, header := range []string{name, "X-" + name} {
+			if got := a.header.Get(header); got != strconv.Itoa(want) {
+				t.Errorf("%s: %s = %q, want %d", a.call, header, got, want)
+			}
+		}
+	}
+	if got := a.header.Get("RateLimit-Policy"); got != strconv.Itoa(limit)+";w=60" {
+		t.Errorf("%s: RateLimit-Policy = %q", a.call, got)
+	}
+}
