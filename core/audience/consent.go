@@ -95,6 +95,20 @@ func (a *Audience) liveConsent(ctx context.Context, orgID string, c Contact) (se
 	return live, sending.Unavailable(err)
 }
 
+// withEveryNo joins the consent of two sources: an opt-out in either holds, and
+// otherwise a choice in either.
+func withEveryNo(a, b sending.Contact) sending.Contact {
+	joined := sending.Contact{UnsubscribeAll: a.UnsubscribeAll || b.UnsubscribeAll, Preferences: map[string]sending.Subscription{}}
+	for _, source := range []sending.Contact{a, b} {
+		for topic, choice := range source.Preferences {
+			if joined.Preferences[topic] != sending.OptOut {
+				joined.Preferences[topic] = choice
+			}
+		}
+	}
+	return joined
+}
+
 // hasOptOut reports whether the person said no to anything.
 func hasOptOut(c sending.Contact) bool {
 	if c.UnsubscribeAll {

@@ -85,24 +85,29 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite, addr
 	return nil
 }
 
-// consentInForce is the consent a write starts from. The account may know an
-// address that the mirror does not, or know of an opt-out that came after the
-// contact was archived: a no from either counts.
+// consentInForce is the consent a write to an address starts from. It gathers
+// what is known: of an active contact what holds now, of an archived one the
+// global opt-out it left with, and of the address whatever the account has, be
+// it new to the mirror or another than before. A no from anywhere counts.
 func (a *Audience) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, error) {
-	if existing != nil && existing.Status == Active {
-		return a.liveConsent(ctx, org, *existing)
+	var inForce sending.Contact
+	switch {
+	case existing != nil && existing.Status == Active:
+		var err error
+		if inForce, err = a.liveConsent(ctx, org, *existing); err != nil {
+			return inForce, err
+		}
+		if EmailKey(existing.Email) == EmailKey(email) {
+			return inForce, nil
+		}
+	case existing != nil:
+		inForce.UnsubscribeAll = existing.UnsubscribeAll
 	}
-	live, err := a.Account.Contact(ctx, org, email)
+	known, err := a.Account.Contact(ctx, org, email)
 	if sending.IsNotFound(err) {
-		err = nil
+		return inForce, nil
 	}
-	if err != nil {
-		return sending.Contact{}, sending.Unavailable(err)
-	}
-	if existing != nil {
-		live.UnsubscribeAll = live.UnsubscribeAll || existing.UnsubscribeAll
-	}
-	return live, nil
+	return withEveryNo(inForce, known), sending.Unavailable(err)
 }
 
 // store is the second half.

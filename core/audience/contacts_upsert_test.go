@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 func contextPair(t *testing.T) (context.Context, context.CancelFunc) {
@@ -73,4 +74,24 @@ func TestUpsertByExternalID(t *testing.T) {
 	b.refuse(t, "contacts_archive", `{"external_id":"u2","email":"b@example.com"}`, core.CodeValidationFailed)
 	b.refuse(t, "contacts_lookup", `{"external_id":"u2","email":"b@example.com"}`, core.CodeValidationFailed)
 	b.refuse(t, "contacts_lookup", `{}`, core.CodeValidationFailed)
+}
+
+// TestANewAddressKeepsItsOwnNo: the account may know the new address and what its
+// owner said no to; a change of address must not undo it.
+func TestANewAddressKeepsItsOwnNo(t *testing.T) {
+	t.Parallel()
+	b := upserting(t)
+	b.want(t, "contacts_upsert", `{"email":"old@example.com","external_id":"u1","topic_preferences":{"offers":"OPT_IN"}}`)
+	said := sending.Contact{Email: "new@example.com", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut, "offers": sending.OptOut}}
+	if err := b.account.PutContact(t.Context(), b.org.ID, said); err != nil {
+		t.Fatal(err)
+	}
+	moved := b.want(t, "contacts_upsert", `{"external_id":"u1","email":"new@example.com"}`)["contact"].(map[string]any)
+	if moved["unsubscribe_all"] != true || choices(moved)["news"] != "OPT_OUT" || choices(moved)["offers"] != "OPT_OUT" {
+		t.Errorf("an opt-out was undone: %v", moved)
+	}
+	back := b.want(t, "contacts_upsert", `{"external_id":"u1","unsubscribe_all":false,"topic_preferences":{"offers":"OPT_IN"}}`)["contact"].(map[string]any)
+	if back["unsubscribe_all"] != false || choices(back)["offers"] != "OPT_IN" {
+		t.Errorf("only saying so undoes it: %v", back)
+	}
 }
