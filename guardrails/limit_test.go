@@ -83,8 +83,17 @@ func TestOnlyOneWellFormedBearerIsTaken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, authorization := range [][]string{
-		nil, {""}, {"good"}, {"Bearer"}, {"Bearer "}, {"Basic good"}, {"Bearer good, Bearer good"},
-		{"Bearer good", "Bearer good"}, {"Bearer good x"}, {"Bearer bad"}, {"Bearer good\t"},
+		nil,
+		{""},
+		{"good"},
+		{"Bearer"},
+		{"Bearer "},
+		{"Basic good"},
+		{"Bearer good, Bearer good"},
+		{"Bearer good", "Bearer good"},
+		{"Bearer good x"},
+		{"Bearer bad"},
+		{"Bearer good\t"},
 	} {
 		_, err := b.catalogue.Admit(t.Context(), authorization, access.API)
 		wantCode(t, core.AsError(err), core.CodeInvalidKey)

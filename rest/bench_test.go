@@ -27,6 +27,7 @@ func BenchmarkBareGin(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	defer read.Close() //nolint:errcheck // closed with the database
 	gin.SetMode(gin.ReleaseMode)
 	engine := gin.New()
 	engine.GET("/v1/contacts/:email", func(c *gin.Context) {

@@ -124,7 +124,8 @@ func (s *Server) securitySchemes() object {
 	}
 	return object{
 		{"bearer", object{
-			{"type", "http"}, {"scheme", "bearer"},
+			{"type", "http"},
+			{"scheme", "bearer"},
 			{"description", "An API key (`sk_live_`, `sk_test_`) or an OAuth 2.1 access token for this API."},
 		}},
 		{"oauth", object{
@@ -141,7 +142,10 @@ func (s *Server) securitySchemes() object {
 func publicPaths() object {
 	public := func(id, summary string, schema object) object {
 		return object{{"get", object{
-			{"operationId", id}, {"summary", summary}, {"tags", []string{"service"}}, {"security", []object{}},
+			{"operationId", id},
+			{"summary", summary},
+			{"tags", []string{"service"}},
+			{"security", []object{}},
 			{"responses", object{{"200", object{
 				{"description", "The document."},
 				{"headers", object{{requestIDHeader, reference("headers", requestIDHeader)}}},
@@ -152,7 +156,8 @@ func publicPaths() object {
 	text := object{{"type", "string"}}
 	return object{
 		{"/v1/_health", public("health_get", "Whether the API process answers", object{
-			{"type", "object"}, {"required", []string{"status", "commit", "time"}},
+			{"type", "object"},
+			{"required", []string{"status", "commit", "time"}},
 			{"properties", object{
 				{"status", object{{"type", "string"}, {"const", "ok"}}},
 				{"commit", object{{"type", "string"}, {"description", "Build identifier, or `unknown`."}}},
@@ -163,7 +168,8 @@ func publicPaths() object {
 			{"type", "object"}, {"required", []string{"openapi"}}, {"properties", object{{"openapi", text}}},
 		})},
 		{access.ProtectedResourcePath, public("protected_resource_get", "Where to get a token for this API (RFC 9728)", object{
-			{"type", "object"}, {"required", []string{"resource", "authorization_servers"}},
+			{"type", "object"},
+			{"required", []string{"resource", "authorization_servers"}},
 			{"properties", object{
 				{"resource", text}, {"authorization_servers", object{{"type", "array"}, {"items", text}}},
 			}},

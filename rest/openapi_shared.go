@@ -10,12 +10,16 @@ var rateHeaders = []string{
 func sharedParameters() object {
 	return object{
 		{"IdempotencyKey", object{
-			{"name", "Idempotency-Key"}, {"in", "header"}, {"required", false},
+			{"name", "Idempotency-Key"},
+			{"in", "header"},
+			{"required", false},
 			{"description", "Makes the write happen once: for 24 hours, a repetition with the same key and arguments gets the first answer again. Quoted as in RFC 8941 or bare; both are the same key."},
 			{"schema", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 257}}},
 		}},
 		{"RequestId", object{
-			{"name", requestIDHeader}, {"in", "header"}, {"required", false},
+			{"name", requestIDHeader},
+			{"in", "header"},
+			{"required", false},
 			{"description", "An id of your own for this request. It comes back on the answer and is in the log."},
 			{"schema", object{{"type", "string"}, {"pattern", "^[A-Za-z0-9._:-]{1,128}$"}}},
 		}},
@@ -65,7 +69,8 @@ func problemSchema() object {
 			{"next_step", text("What to do now.")},
 			{"request_id", text("Quote it to support.")},
 			{"errors", object{{"type", "array"}, {"description", "What is wrong with which member of the request."}, {"items", object{
-				{"type", "object"}, {"required", []string{"field", "reason"}},
+				{"type", "object"},
+				{"required", []string{"field", "reason"}},
 				{"properties", object{{"field", text("Path of the member, with dots; empty for the whole.")}, {"reason", text("What is wrong with it.")}}},
 			}}}},
 			{"resource", text("What was not found.")},

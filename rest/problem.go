@@ -2,6 +2,7 @@ package rest
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -102,7 +103,7 @@ func (s *Server) recoverPanic(c *gin.Context) {
 		if v == nil {
 			return
 		}
-		if v == http.ErrAbortHandler {
+		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(v)
 		}
 		s.cfg.Log.LogAttrs(c.Request.Context(), slog.LevelError, "panic",

@@ -140,7 +140,7 @@ func send(t *testing.T, p *product.Product, method, address, token, body string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close() //nolint:errcheck // read whole
+	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -101,7 +101,7 @@ func (a *api) send(t testing.TB, r *http.Request) *answer {
 	if err != nil {
 		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
-	defer got.Body.Close() //nolint:errcheck // read whole
+	defer got.Body.Close()
 	body, err := io.ReadAll(got.Body)
 	if err != nil {
 		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)

@@ -56,7 +56,7 @@ func describe(t testing.TB, p *product.Product) *description {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer got.Body.Close() //nolint:errcheck // read whole
+	defer got.Body.Close()
 	raw, err := io.ReadAll(got.Body)
 	if err != nil {
 		t.Fatal(err)

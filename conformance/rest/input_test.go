@@ -174,7 +174,7 @@ func TestLargeBodyIsRefusedUnread(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer got.Body.Close() //nolint:errcheck // read whole
+			defer got.Body.Close()
 			body, _ := io.ReadAll(got.Body)
 			if got.StatusCode != 422 || !strings.Contains(string(body), "1 MiB") || !got.Close {
 				t.Errorf("status %d, close %v: %s", got.StatusCode, got.Close, body)

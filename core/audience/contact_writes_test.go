@@ -117,7 +117,7 @@ func TestRefusedWritesChangeNothing(t *testing.T) {
 		`{"email":"a@example.com","lists":{"remove":["beta"],"add":["beta"]}}`:           {core.CodeValidationFailed, []string{"lists"}},
 		`{"email":"not an address"}`:                                                     {core.CodeValidationFailed, []string{"email"}},
 	} {
-		e := b.refuse(t, "contacts_create", arguments, tc.code)
+		e := b.refusal(t, "contacts_create", arguments, tc.code)
 		var fields []string
 		for _, f := range e.Fields {
 			fields = append(fields, f.Field)
@@ -152,7 +152,7 @@ func TestAccountFailures(t *testing.T) {
 				if call == "contacts_create" {
 					arguments = `{"email":"b@example.com"}`
 				}
-				e := b.refuse(t, call, arguments, core.CodeUpstreamUnavailable)
+				e := b.refusal(t, call, arguments, core.CodeUpstreamUnavailable)
 				if e.HTTPStatus() != tc.status || e.RetryAfter == 0 {
 					t.Errorf("%s: status %d, retry after %v", call, e.HTTPStatus(), e.RetryAfter)
 				}

@@ -61,7 +61,7 @@ func TestUpsertByExternalID(t *testing.T) {
 	if bound["external_id"] != "u3" {
 		t.Errorf("an id for a known address: %v", bound)
 	}
-	e := b.refuse(t, "contacts_upsert", `{"external_id":"u9","email":"b@example.com"}`, core.CodeContactExternalIDMismatch)
+	e := b.refusal(t, "contacts_upsert", `{"external_id":"u9","email":"b@example.com"}`, core.CodeContactExternalIDMismatch)
 	if e.Extra["incumbent_external_id"] != "u2" || e.Extra["incumbent_archived"] != false {
 		t.Errorf("extra = %v", e.Extra)
 	}

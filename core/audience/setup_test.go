@@ -141,7 +141,12 @@ func (b *bundle) want(t *testing.T, name, arguments string) map[string]any {
 	return shown
 }
 
-func (b *bundle) refuse(t *testing.T, name, arguments string, code core.Code) *core.Error {
+func (b *bundle) refuse(t *testing.T, name, arguments string, code core.Code) {
+	t.Helper()
+	_ = b.refusal(t, name, arguments, code)
+}
+
+func (b *bundle) refusal(t *testing.T, name, arguments string, code core.Code) *core.Error {
 	t.Helper()
 	_, err := b.run(t.Context(), name, arguments)
 	if err == nil || err.Code != code {
