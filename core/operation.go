@@ -51,7 +51,8 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 	out := reflect.TypeFor[Out]()
 	for _, s := range []Surface{REST, Agent} {
 		d.input[side(s)] = mustSchema(in, s, closed)
-		d.output[side(s)] = mustSchema(viewType(out, s), s, open)
+		d.views[side(s)] = viewerOf(out, s)
+		d.output[side(s)] = mustSchema(d.views[side(s)].shown, s, open)
 	}
 	return d
 }
@@ -60,6 +61,7 @@ type declared[In, Out any] struct {
 	op     Op[In, Out]
 	input  [2]*Schema
 	output [2]*Schema
+	views  [2]viewer
 }
 
 func side(s Surface) int {
@@ -119,4 +121,4 @@ func (d *declared[In, Out]) DecodeResult(raw []byte) (any, error) {
 	return out, err
 }
 
-func (d *declared[In, Out]) View(s Surface, out any) any { return view(s, out) }
+func (d *declared[In, Out]) View(s Surface, out any) any { return d.views[side(s)].view(out) }

@@ -3,8 +3,7 @@ package core
 import "reflect"
 
 // The viewers are generic so that their return type is the schema. Reflection
-// finds the method by name; viewType fails a declaration whose method has the
-// wrong shape, so view can call it without looking again.
+// finds the method once, when the operation is declared.
 
 func viewMethod(s Surface) string {
 	if s == Agent {
@@ -13,27 +12,28 @@ func viewMethod(s Surface) string {
 	return "RESTView"
 }
 
-// viewType is the type whose schema describes out on the surface.
-func viewType(out reflect.Type, s Surface) reflect.Type {
+// viewer is how results of one type look on one surface.
+type viewer struct {
+	shown  reflect.Type
+	method int // -1 when the result is shown as it is
+}
+
+// viewerOf finds how out looks on the surface. A view method of the wrong shape
+// panics here, at declaration.
+func viewerOf(out reflect.Type, s Surface) viewer {
 	m, ok := out.MethodByName(viewMethod(s))
 	if !ok {
-		return out
+		return viewer{shown: out, method: -1}
 	}
 	if m.Type.NumIn() != 1 || m.Type.NumOut() != 1 {
 		panic("core: " + out.String() + "." + m.Name + " must take nothing and return one value")
 	}
-	return m.Type.Out(0)
+	return viewer{shown: m.Type.Out(0), method: m.Index}
 }
 
-// view is out as the surface shows it.
-func view(s Surface, out any) any {
-	v := reflect.ValueOf(out)
-	if !v.IsValid() {
+func (v viewer) view(out any) any {
+	if v.method < 0 {
 		return out
 	}
-	m := v.MethodByName(viewMethod(s))
-	if !m.IsValid() {
-		return out
-	}
-	return m.Call(nil)[0].Interface()
+	return reflect.ValueOf(out).Method(v.method).Call(nil)[0].Interface()
 }

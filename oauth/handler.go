@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -32,23 +31,10 @@ func common(next http.Handler) http.Handler {
 		header.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After, X-Request-Id")
 		header.Set("X-Content-Type-Options", "nosniff")
 		if header.Get(requestIDHeader) == "" {
-			header.Set(requestIDHeader, requestID(r.Header.Get(requestIDHeader)))
+			header.Set(requestIDHeader, core.RequestID(r.Header[requestIDHeader]))
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// requestID keeps a caller's id of 1 to 128 characters of A-Za-z0-9._:- and
-// makes one otherwise.
-func requestID(given string) string {
-	if given == "" || len(given) > 128 || strings.ContainsFunc(given, notInRequestID) {
-		return core.NewID()
-	}
-	return given
-}
-
-func notInRequestID(r rune) bool {
-	return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("._:-", r)
 }
 
 // preflight answers OPTIONS, the question a browser asks before a cross-origin

@@ -13,7 +13,7 @@ import (
 func (s *Server) call(m *mount) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
-		setRate(c.Writer.Header(), admission.Rate)
+		admission.Rate.Headers(c.Writer.Header().Set)
 		if err != nil {
 			s.refuse(c, m, err)
 			return

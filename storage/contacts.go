@@ -3,8 +3,10 @@ package storage
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 )
@@ -14,15 +16,25 @@ type audienceStore struct{ db *DB }
 
 const contactColumns = `id, email, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at`
 
+// A contact comes with its lists in one statement, a row for each list: a second
+// one would cost a lookup half as much again.
+const contactWithLists = `
+	SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.created_at, c.updated_at,
+		l.id AS list_id, l.key AS list_key, l.name AS list_name
+	FROM contacts AS c
+	LEFT JOIN list_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
+	LEFT JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id
+	WHERE c.org_id = $1 AND `
+
 var (
-	contactByEmail      = registerPoint("contact by email", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND email_key = $2`)
-	contactByExternalID = registerPoint("contact by external id", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND external_id = $2`)
-	contactByID         = registerPoint("contact by id", `SELECT `+contactColumns+` FROM contacts WHERE org_id = $1 AND id = $2`)
+	contactByEmail      = registerPoint("contact by email", contactWithLists+`c.email_key = $2`)
+	contactByExternalID = registerPoint("contact by external id", contactWithLists+`c.external_id = $2`)
+	contactByID         = registerPoint("contact by id", contactWithLists+`c.id = $2`)
 
 	// Within a transaction the contact is locked until its end, so that what is
 	// written follows from what was read. SQLite has one writer anyway.
-	lockByEmail      = register("lock contact by email", contactByEmail.text+` /*pg FOR UPDATE*/`)
-	lockByExternalID = register("lock contact by external id", contactByExternalID.text+` /*pg FOR UPDATE*/`)
+	lockByEmail      = register("lock contact by email", contactByEmail.text+` /*pg FOR UPDATE OF c*/`)
+	lockByExternalID = register("lock contact by external id", contactByExternalID.text+` /*pg FOR UPDATE OF c*/`)
 
 	// A filter that is not set is an empty text or NULL and matches all. The
 	// effective choice about a topic is the explicit one, or else the default of a
@@ -61,12 +73,32 @@ func (s audienceStore) lockedInside(ctx context.Context, read, lock *Statement) 
 	return lock
 }
 
+// contact reads one contact and its lists.
 func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key string) (audience.Contact, error) {
-	row, err := one[contactRow](ctx, s.db, "contact", by, orgID, key)
+	var row contactRow
+	var lists []audience.ListRef
+	err := s.db.retry(ctx, func() error {
+		row, lists = contactRow{}, []audience.ListRef{}
+		return s.db.each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
+			var id, key, name *string
+			err := rows.Scan(&row.ID, &row.Email, &row.ExternalID, &row.Status, &row.Attributes, &row.TopicPreferences,
+				&row.UnsubscribeAll, &row.CreatedAt, &row.UpdatedAt, &id, &key, &name)
+			if err == nil && id != nil {
+				lists = append(lists, audience.ListRef{ID: *id, Key: *key, Name: *name})
+			}
+			return err
+		})
+	})
 	if err != nil {
 		return audience.Contact{}, err
 	}
-	return row.contact()
+	if row.ID == "" {
+		return audience.Contact{}, core.NotFound("contact")
+	}
+	slices.SortFunc(lists, func(a, b audience.ListRef) int { return strings.Compare(a.Key, b.Key) })
+	contact, err := row.contact()
+	contact.Lists = lists
+	return contact, err
 }
 
 func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.ContactFilter) ([]audience.Contact, error) {

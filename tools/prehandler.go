@@ -22,7 +22,7 @@ const (
 
 // ServeHTTP answers every path of the host.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{requestID: requestIDOf(r.Header), client: r.Context()}
+	x := &exchange{requestID: core.RequestID(r.Header[requestIDHeader]), client: r.Context()}
 	h := w.Header()
 	h[requestIDHeader] = []string{x.requestID}
 	h["X-Content-Type-Options"] = []string{"nosniff"}
@@ -61,7 +61,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 		return err
 	}
 	admission, err := s.cfg.Catalogue.Admit(r.Context(), r.Header["Authorization"], access.Agent)
-	setRate(w.Header(), admission.Rate)
+	admission.Rate.Headers(w.Header().Set)
 	if err != nil {
 		return err
 	}

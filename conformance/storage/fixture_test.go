@@ -28,7 +28,7 @@ func newOrg(t *testing.T, db *storage.DB) string {
 func newContact(email string) audience.Contact {
 	return audience.Contact{
 		ID: core.NewID(), Email: email, Status: audience.Active,
-		Attributes: map[string]any{}, TopicPreferences: []audience.TopicPreference{},
+		Attributes: map[string]any{}, TopicPreferences: []audience.TopicPreference{}, Lists: []audience.ListRef{},
 		CreatedAt: start, UpdatedAt: start,
 	}
 }

@@ -46,12 +46,6 @@ type ListRef struct {
 	Name string `json:"name"`
 }
 
-// withLists returns the contact with the lists it is on, which may be none.
-func (c Contact) withLists(lists []ListRef) Contact {
-	c.Lists = append([]ListRef{}, lists...)
-	return c
-}
-
 // EmailKey is the form of an address under which contacts are found and unique:
 // lower case throughout. Mailbox providers treat the local part so, and so does
 // the sending account's contact list, although RFC 5321 would allow otherwise.

@@ -139,8 +139,8 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 		return ContactWritten{}, err
 	}
 	c.About(after.ID)
-	lists, err := a.applyMembership(ctx, c, after.ID, w.lists)
-	return ContactWritten{Contact: after.withLists(lists), Result: result}, err
+	after.Lists, err = a.applyMembership(ctx, c, after, w.lists)
+	return ContactWritten{Contact: after, Result: result}, err
 }
 
 // decideConsent is the usual decision: the global opt-out changes only when it is

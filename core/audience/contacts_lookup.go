@@ -44,9 +44,8 @@ func (a *Audience) contactsLookup() core.Operation {
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.ContactsView},
 		Prepare: a.prepareLookup,
-		Do: func(ctx context.Context, c *core.Call, in LookupContactIn) (FoundContact, error) {
-			lists, err := a.Store.ContactLists(ctx, c.Principal.Org.ID, in.found.ID)
-			return FoundContact{Contact: in.found.withLists(lists)}, err
+		Do: func(_ context.Context, _ *core.Call, in LookupContactIn) (FoundContact, error) {
+			return FoundContact{Contact: in.found}, nil
 		},
 	})
 }

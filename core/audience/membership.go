@@ -89,19 +89,23 @@ func (a *Audience) resolveLists(ctx context.Context, orgID, field string, names 
 	return slices.Compact(ids), nil
 }
 
-// applyMembership carries an edit out and returns the lists the contact is on.
-func (a *Audience) applyMembership(ctx context.Context, c *core.Call, contactID string, edit membershipEdit) ([]ListRef, error) {
-	org := c.Principal.Org.ID
-	lists, err := a.Store.ContactLists(ctx, org, contactID)
-	if err != nil || edit == nil {
-		return lists, err
+// applyMembership carries an edit out and returns the lists the contact is on
+// then, which may be none.
+func (a *Audience) applyMembership(ctx context.Context, c *core.Call, contact Contact, edit membershipEdit) ([]ListRef, error) {
+	lists := contact.Lists
+	if lists == nil {
+		lists = []ListRef{} // a new contact
+	}
+	if edit == nil {
+		return lists, nil
 	}
 	current := make([]string, len(lists))
 	for i, l := range lists {
 		current[i] = l.ID
 	}
-	if _, _, err := a.Store.ReplaceMembership(ctx, org, contactID, edit(current), c.Now); err != nil {
+	org := c.Principal.Org.ID
+	if _, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, edit(current), c.Now); err != nil {
 		return nil, err
 	}
-	return a.Store.ContactLists(ctx, org, contactID)
+	return a.Store.ContactLists(ctx, org, contact.ID)
 }

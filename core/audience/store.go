@@ -13,13 +13,14 @@ import (
 type Store interface {
 	// ContactByEmail finds by EmailKey, archived contacts too. ContactByExternalID
 	// and ContactByID likewise. The contact comes with its topic preferences and
-	// without its lists. Inside a transaction a contact found by address or
-	// external id is locked until the transaction ends.
+	// its lists. Inside a transaction a contact found by address or external id
+	// is locked until the transaction ends.
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 	ContactByID(ctx context.Context, orgID, id string) (Contact, error)
 	// Contacts is one page, newest first by creation and id, of active contacts;
-	// the whole audience, for a nil filter member. It returns at most f.Limit.
+	// the whole audience, for a nil filter member. It returns at most f.Limit,
+	// without their lists.
 	Contacts(ctx context.Context, orgID string, f ContactFilter) ([]Contact, error)
 	// InsertContact stores a new contact with its preferences. It fails with
 	// core.CodeConflict when the address or the external id is taken, archived

@@ -33,7 +33,7 @@ type host struct{ cfg Config }
 const healthPath = "/_health"
 
 func (h *host) serve(w http.ResponseWriter, r *http.Request) {
-	id := rest.RequestID(r.Header)
+	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	err := refusal(w, r)

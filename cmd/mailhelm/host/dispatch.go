@@ -69,7 +69,7 @@ func misdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
 
 // refuse writes a problem document for the few paths that belong to no surface.
 func refuse(w http.ResponseWriter, r *http.Request, docsURL string, refusal *core.Error) {
-	id := rest.RequestID(r.Header)
+	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
 	rest.WriteProblem(w, core.ProblemOf(refusal, docsURL, id))
 }

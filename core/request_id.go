@@ -1,0 +1,31 @@
+package core
+
+const maxRequestID = 128
+
+// RequestID is the id of a request, given the values of its X-Request-Id header:
+// the caller's own when there is exactly one, of 1 to 128 characters of
+// A-Za-z0-9._:- (so that it is safe in a header, a log and a shell), and a fresh
+// one otherwise.
+func RequestID(given []string) string {
+	if len(given) == 1 && isRequestID(given[0]) {
+		return given[0]
+	}
+	return NewID()
+}
+
+func isRequestID(s string) bool {
+	for i := range len(s) {
+		if !inRequestID(s[i]) {
+			return false
+		}
+	}
+	return len(s) > 0 && len(s) <= maxRequestID
+}
+
+func inRequestID(c byte) bool {
+	switch {
+	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		return true
+	}
+	return c == '.' || c == '_' || c == ':' || c == '-'
+}
