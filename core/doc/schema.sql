@@ -107,7 +107,7 @@ CREATE TABLE list_members (
 	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
 );
 
-CREATE INDEX list_members_by_contact ON list_members (org_id, contact_id);
+CREATE INDEX list_members_by_contact ON list_members (org_id, contact_id, list_id);
 
 CREATE TABLE lists (
 	org_id bytetext NOT NULL,
