@@ -122,7 +122,9 @@ func TestOverlongLineEndsTheConnection(t *testing.T) {
 	}
 	defer conn.Close() //nolint:errcheck // the test is over
 	exchange(t, conn, 220, "")
-	exchange(t, conn, 500, "EHLO "+strings.Repeat("x", 5000))
+	// Longer than the limit of 2,000, and short enough to be read in one go: what
+	// a server leaves unread resets the connection before its answer arrives.
+	exchange(t, conn, 500, "EHLO "+strings.Repeat("x", 2500))
 }
 
 // exchange sends a line, unless it is empty, and expects an answer of the code.
