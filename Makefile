@@ -8,6 +8,8 @@ PORT ?= 8080
 # The linter is pinned, and built from source into .bin on first use.
 LINT_VERSION := v2.12.2
 LINT := .bin/golangci-lint-$(LINT_VERSION)
+# Its cache remembers paths, so one that two checkouts share reports the other's.
+export GOLANGCI_LINT_CACHE := $(CURDIR)/.bin/cache
 
 # Where concurrent code lives. The race detector slows the embedded database
 # about tenfold, so the rest of the tests run without it.
