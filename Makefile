@@ -3,7 +3,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 BENCH ?= .
-PORT ?= 8080
+PORT ?=
 
 # The linter is pinned, and built from source into .bin on first use.
 LINT_VERSION := v2.12.2
@@ -28,8 +28,8 @@ build: ## Build bin/mailhelm
 	$(GO) build -o bin/mailhelm ./cmd/mailhelm
 
 .PHONY: run
-run: ## Start everything with demo data on PORT (8080) and the ports behind it
-	$(GO) run ./cmd/mailhelm demo --port $(PORT)
+run: ## Start everything with demo data; PORT=N takes N and the five ports behind it
+	$(GO) run ./cmd/mailhelm demo $(if $(PORT),--port $(PORT))
 
 .PHONY: test
 test: ## Run every test; says what was skipped, and fails for it when CI=true
