@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -90,8 +91,11 @@ func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if err := d.Input(s).Check(raw); err != nil {
 		return nil, err
 	}
+	// Where any value may stand, a number keeps the digits that were sent.
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
 	var in In
-	if err := json.Unmarshal(raw, &in); err != nil {
+	if err := decoder.Decode(&in); err != nil {
 		return nil, decodeError(err)
 	}
 	return in, nil

@@ -25,6 +25,10 @@ type Problem struct {
 	Extra map[string]any `json:"-"`
 }
 
+// maxFieldErrors bounds an answer: whoever makes more mistakes than this is not
+// helped by reading all of them.
+const maxFieldErrors = 20
+
 // ProblemOf is the only way an error leaves the process. The cause of an
 // internal error is not in what it returns; the caller logs it.
 func ProblemOf(err error, docsURL, requestID string) Problem {
@@ -38,7 +42,7 @@ func ProblemOf(err error, docsURL, requestID string) Problem {
 		Detail:     e.Message,
 		NextStep:   e.NextStep(),
 		RequestID:  requestID,
-		Errors:     e.Fields,
+		Errors:     e.Fields[:min(len(e.Fields), maxFieldErrors)],
 		Resource:   e.Resource,
 		RetryAfter: wholeSeconds(e.RetryAfter),
 		Scope:      e.Scope,

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 type Schema struct {
 	text     json.RawMessage
 	compiled func() *validator.Schema
+	lengths  *lengths
 	members  []string // names of the top-level members, for a refusal that teaches
 }
 
@@ -40,6 +42,9 @@ func (s *Schema) Check(raw []byte) error {
 // CheckValue is Check for a value already decoded from strict JSON, numbers as
 // json.Number or float64.
 func (s *Schema) CheckValue(value any) error {
+	if fault := s.lengths.check(value, ""); fault != nil {
+		return InvalidFields(*fault)
+	}
 	if err := s.compiled().Validate(value); err != nil {
 		return s.explain(err)
 	}
@@ -70,7 +75,7 @@ func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 	if err != nil {
 		panic("core: schema of " + t.String() + ": " + err.Error())
 	}
-	schema := &Schema{text: text}
+	schema := &Schema{text: text, lengths: lengthsOf(generated)}
 	if generated.Properties != nil {
 		for p := generated.Properties.Oldest(); p != nil; p = p.Next() {
 			schema.members = append(schema.members, p.Key)
@@ -92,10 +97,22 @@ func mustCompile(name string, text []byte) *validator.Schema {
 	c := validator.NewCompiler()
 	c.DefaultDraft(validator.Draft2020)
 	c.AssertFormat()
+	c.RegisterFormat(&validator.Format{Name: "email", Validate: checkEmailFormat})
 	if err := c.AddResource("schema.json", doc); err != nil {
 		panic("core: schema of " + name + ": " + err.Error())
 	}
 	return c.MustCompile("schema.json")
+}
+
+var errNotAnEmail = errors.New("not an address")
+
+// checkEmailFormat gives the schema's format "email" the meaning of IsEmail. A
+// format says nothing about values that are no strings.
+func checkEmailFormat(value any) error {
+	if s, ok := value.(string); ok && !IsEmail(s) {
+		return errNotAnEmail
+	}
+	return nil
 }
 
 // dropOtherSurface takes out the members tagged only:"..." for the other surface.

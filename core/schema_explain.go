@@ -10,8 +10,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-const maxExplained = 20
-
 // explain turns a validator's tree of causes into a flat list that a caller can
 // act on: one entry for each leaf, with the member's path and a plain reason.
 func (s *Schema) explain(err error) error {
@@ -23,9 +21,6 @@ func (s *Schema) explain(err error) error {
 	s.collect(v, &fields)
 	slices.SortStableFunc(fields, func(a, b FieldError) int { return strings.Compare(a.Field, b.Field) })
 	fields = slices.Compact(fields)
-	if len(fields) > maxExplained {
-		fields = fields[:maxExplained]
-	}
 	return InvalidFields(fields...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -14,8 +15,8 @@ import (
 const MaxJSONDepth = 64
 
 // CheckJSON accepts exactly one JSON value: valid UTF-8, no member named twice in
-// an object, no NUL character in a string (PostgreSQL cannot hold one), nesting of
-// at most MaxJSONDepth, nothing after it. It fails with validation_failed and says
+// an object, no NUL character in a string (PostgreSQL cannot hold one), no number beyond
+// float64, nesting of at most MaxJSONDepth, nothing after it. It fails with validation_failed and says
 // where. It reads the value once and keeps nothing.
 func CheckJSON(raw []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
@@ -31,6 +32,9 @@ func CheckJSON(raw []byte) error {
 		if mayHoldNUL && token.Kind() == '"' && strings.ContainsRune(token.String(), 0) {
 			return Invalid(pointerPath(string(d.StackPointer())), "holds a NUL character")
 		}
+		if token.Kind() == '0' && !isReasonable(token.String()) {
+			return Invalid(pointerPath(string(d.StackPointer())), "is a number beyond what can be computed with")
+		}
 		if d.StackDepth() > MaxJSONDepth {
 			return Invalid("", "is nested deeper than 64 levels")
 		}
@@ -42,6 +46,21 @@ func CheckJSON(raw []byte) error {
 		return Invalid("", "is empty where a JSON value is expected")
 	}
 	return nil
+}
+
+// maxNumber is in characters; a float64 with all its digits takes 24.
+const maxNumber = 64
+
+// isReasonable keeps numbers within float64, all of JSON that is sure to survive
+// a journey through other programs (RFC 8259 section 6). Comparing one with a
+// million digits, or the exponent 999999, takes seconds.
+func isReasonable(number string) bool {
+	if len(number) > maxNumber {
+		return false
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
+	return err == nil && (f != 0 || strings.Trim(mantissa, "-0.") == "")
 }
 
 // CanonicalJSON is the canonical form of a JSON value (RFC 8785): the same for

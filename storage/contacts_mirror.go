@@ -21,7 +21,7 @@ var mirrorContacts = register("mirror contacts", `
 	FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, updated_at = excluded.updated_at
-	WHERE contacts.status = 'active' AND contacts.updated_at <= $4
+	WHERE contacts.status = 'active' AND contacts.updated_at < $4
 	AND (contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
 
@@ -41,7 +41,7 @@ type mirroredRow struct {
 	Key string `db:"email_key"`
 }
 
-func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, notAfter, at time.Time) (audience.Mirrored, error) {
+func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (audience.Mirrored, error) {
 	rows, err := mirroredRows(page)
 	if err != nil {
 		return audience.Mirrored{}, err
@@ -52,7 +52,7 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 	}
 	var count audience.Mirrored
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		written, err := list[mirroredRow](ctx, s.db, mirrorContacts, orgID, At(at), parameter, At(notAfter))
+		written, err := list[mirroredRow](ctx, s.db, mirrorContacts, orgID, At(at), parameter, At(asked))
 		if err != nil {
 			return err
 		}

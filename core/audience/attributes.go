@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +15,9 @@ import (
 
 // maxAttributeText is in bytes. It keeps one contact a small row.
 const maxAttributeText = 4096
+
+// enoughFaults are named in one refusal.
+const enoughFaults = 20
 
 // registry is an organization's attributes by name.
 type registry map[string]Attribute
@@ -44,7 +47,11 @@ func (a *Audience) registry(ctx context.Context, orgID string) (registry, error)
 func (r registry) coerce(values map[string]any) (map[string]any, error) {
 	coerced := make(map[string]any, len(values))
 	var faults []core.FieldError
-	for name, value := range values {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if len(faults) == enoughFaults {
+			break
+		}
+		value := values[name]
 		attribute, known := r[name]
 		if !known {
 			faults = append(faults, core.FieldError{Field: "attributes." + core.Quotable(name, 80), Reason: "is not in the attribute registry" + r.suggestion(name)})
@@ -64,7 +71,6 @@ func (r registry) coerce(values map[string]any) (map[string]any, error) {
 	if len(faults) == 0 {
 		return coerced, nil
 	}
-	slices.SortFunc(faults, func(x, y core.FieldError) int { return strings.Compare(x.Field, y.Field) })
 	message := "Some attributes do not fit the registry."
 	if len(faults) == 1 {
 		message = "`" + faults[0].Field + "` " + faults[0].Reason + "."
@@ -116,24 +122,24 @@ func coerceString(value any) (any, string) {
 			return nil, fmt.Sprintf("must have at most %d bytes", maxAttributeText)
 		}
 		return v, ""
-	case float64, bool, json.Number:
-		b, err := json.Marshal(v)
-		if err != nil {
-			return nil, "must be a string"
-		}
-		return string(b), ""
+	case json.Number:
+		return v.String(), ""
+	case bool:
+		return strconv.FormatBool(v), ""
 	}
 	return nil, "must be a string"
 }
 
 func coerceNumber(value any) (any, string) {
+	var text string
 	switch v := value.(type) {
-	case float64:
-		return v, ""
+	case json.Number:
+		text = v.String()
 	case string:
-		if n, err := strconv.ParseFloat(v, 64); err == nil && isJSONNumber(v) && !math.IsInf(n, 0) {
-			return n, ""
-		}
+		text = v
+	}
+	if n, err := strconv.ParseFloat(text, 64); err == nil && isJSONNumber(text) {
+		return n, ""
 	}
 	return nil, "must be a number"
 }
@@ -156,8 +162,9 @@ func coerceBool(value any) (any, string) {
 func coerceDatetime(value any) (any, string) {
 	s, _ := value.(string)
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil && t.Year() > 0 && t.Year() < 10000 {
-			return t.UTC().Format(time.RFC3339Nano), ""
+		t, err := time.Parse(layout, s)
+		if t = t.UTC(); err == nil && t.Year() > 0 && t.Year() < 10000 { // in UTC, else it could not be read back
+			return t.Format(time.RFC3339Nano), ""
 		}
 	}
 	return nil, "must be a date and time in RFC 3339, or a date as YYYY-MM-DD"

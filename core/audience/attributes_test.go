@@ -18,7 +18,8 @@ func TestCoercion(t *testing.T) {
 	}{
 		{StringAttribute, `"x"`, `"x"`},
 		{StringAttribute, `""`, `""`},
-		{StringAttribute, `1.5`, `"1.5"`},
+		{StringAttribute, `1.50`, `"1.50"`},
+		{StringAttribute, `12345678901234567890`, `"12345678901234567890"`},
 		{StringAttribute, `true`, `"true"`},
 		{StringAttribute, `[1]`, ``},
 		{NumberAttribute, `1`, `1`},
@@ -37,15 +38,14 @@ func TestCoercion(t *testing.T) {
 		{DatetimeAttribute, `"2026-02-28T23:30:00+02:00"`, `"2026-02-28T21:30:00Z"`},
 		{DatetimeAttribute, `"2026-02-30"`, ``},
 		{DatetimeAttribute, `"yesterday"`, ``},
+		{DatetimeAttribute, `"9999-12-31T23:59:59-10:00"`, ``},
+		{DatetimeAttribute, `"0001-01-01T00:00:00+14:00"`, ``},
 		{DatetimeAttribute, `1772236800`, ``},
 		{EnumAttribute, `"pro"`, `"pro"`},
 		{EnumAttribute, `"Pro"`, ``},
 		{EnumAttribute, `1`, ``},
 	} {
-		var value any
-		if err := json.Unmarshal([]byte(tc.in), &value); err != nil {
-			t.Fatal(err)
-		}
+		value := decoded(t, tc.in)
 		got, reason := Attribute{Name: "a", Type: tc.kind, EnumValues: []string{"free", "pro"}}.coerce(value)
 		if (reason == "") != (tc.out != "") {
 			t.Errorf("%s %s: %v, %q", tc.kind, tc.in, got, reason)
@@ -55,6 +55,17 @@ func TestCoercion(t *testing.T) {
 			t.Errorf("%s %s = %s, want %s", tc.kind, tc.in, b, tc.out)
 		}
 	}
+}
+
+// decoded is a value as an operation's arguments hold it.
+func decoded(t interface{ Fatal(...any) }, raw string) any {
+	d := json.NewDecoder(strings.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 func TestLongTextIsRefused(t *testing.T) {
@@ -76,15 +87,24 @@ func TestCoercedValuesStay(t *testing.T) {
 			rapid.String().AsAny(), rapid.Float64().AsAny(), rapid.Bool().AsAny(),
 			rapid.SampledFrom([]any{"pro", "1e3", "true", "2026-02-28", "2026-02-28T01:02:03.456789Z"}),
 		).Draw(t, "value")
-		once, reason := a.coerce(value)
+		once, reason := a.coerce(resent(t, value))
 		if reason != "" {
 			return
 		}
-		twice, reason := a.coerce(once)
+		twice, reason := a.coerce(resent(t, once))
 		if reason != "" || twice != once {
 			t.Fatalf("%v -> %v -> %v, %q", value, once, twice, reason)
 		}
 	})
+}
+
+// resent is a value as a caller sends it and the operation decodes it.
+func resent(t *rapid.T, value any) any {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decoded(t, string(raw))
 }
 
 func TestAMisspelledAttributeIsSuggested(t *testing.T) {

@@ -2,6 +2,8 @@ package audience
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -51,18 +53,11 @@ func (w *contactWrite) existing(ctx context.Context) (*Contact, error) {
 }
 
 // push is the first half: it asks the account and returns with the consent
-// stored there. It holds the address until the call is over.
+// stored there. It holds the addresses, and the one that the contact has now,
+// until the call is over.
 func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite, addresses ...string) error {
 	org := c.Principal.Org.ID
-	for i, address := range addresses {
-		addresses[i] = org + "/" + EmailKey(address)
-	}
-	release, err := a.writes.lock(ctx, addresses...)
-	if err != nil {
-		return err
-	}
-	c.After(release)
-	existing, err := w.existing(ctx)
+	existing, err := a.hold(ctx, c, w, addresses)
 	if err != nil {
 		return err
 	}
@@ -84,6 +79,38 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite, addr
 	}
 	return nil
 }
+
+const maxMoves = 5
+
+// hold takes the turn for all addresses and returns the contact as it is then.
+// While it waits the contact may move to an address that nobody holds; then it
+// lets go and takes that one too.
+func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite, addresses []string) (*Contact, error) {
+	keys := make([]string, 0, len(addresses)+1)
+	for _, address := range addresses {
+		keys = append(keys, turnOf(c, address))
+	}
+	for range maxMoves {
+		release, err := a.writes.lock(ctx, keys...)
+		if err != nil {
+			return nil, err
+		}
+		existing, err := w.existing(ctx)
+		if err != nil || existing == nil || slices.Contains(keys, turnOf(c, existing.Email)) {
+			c.After(release)
+			return existing, err
+		}
+		release()
+		keys = append(keys, turnOf(c, existing.Email))
+	}
+	return nil, &core.Error{
+		Code: core.CodeContactClaimRace, RetryAfter: time.Second,
+		Message: "The contact's address changed again and again while this call waited for its turn.",
+	}
+}
+
+// turnOf is the key under which writers of an address take turns.
+func turnOf(c *core.Call, address string) string { return c.Principal.Org.ID + "/" + EmailKey(address) }
 
 // consentInForce is the consent a write to an address starts from. It gathers
 // what is known: of an active contact what holds now, of an archived one the
@@ -121,13 +148,16 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 	if err != nil {
 		return ContactWritten{}, err
 	}
+	// Dated now and not when the call began: a sync tells by this date that the
+	// page it read from the account meanwhile is older than the mirror.
+	now := a.Clock()
 	after = after.withConsent(w.consent)
-	after.Status, after.UpdatedAt = Active, c.Now
+	after.Status, after.UpdatedAt = Active, now
 	result := "updated"
 	switch {
 	case existing == nil:
 		result = "created"
-		after.ID, after.CreatedAt = core.NewID(), c.Now
+		after.ID, after.CreatedAt = core.NewID(), now
 		err = a.Store.InsertContact(ctx, org, after)
 	default:
 		if existing.Status == Archived {

@@ -40,22 +40,16 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 		return in, core.Invalid("email", "or `external_id` is required, and not both")
 	}
 	org := c.Principal.Org.ID
-	existing, err := a.toArchive(ctx, org, in)
-	if isNotFound(err) {
-		return in, nil
+	find := &contactWrite{find: func(ctx context.Context) (Contact, error) { return a.toArchive(ctx, org, in) }}
+	var addresses []string
+	if in.Email != "" {
+		addresses = []string{in.Email}
 	}
-	if err != nil {
+	existing, err := a.hold(ctx, c, find, addresses)
+	if err != nil || existing == nil || existing.Status == Archived {
 		return in, err
 	}
-	release, err := a.writes.lock(ctx, org+"/"+EmailKey(existing.Email))
-	if err != nil {
-		return in, err
-	}
-	c.After(release)
-	if existing.Status == Archived {
-		return in, nil
-	}
-	inForce, err := a.liveConsent(ctx, org, existing)
+	inForce, err := a.liveConsent(ctx, org, *existing)
 	if err != nil || hasOptOut(inForce) {
 		return in, err
 	}

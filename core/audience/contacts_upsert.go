@@ -76,28 +76,11 @@ func (a *Audience) prepareUpsert(ctx context.Context, c *core.Call, in UpsertCon
 			return in.edit(existing, attributes)
 		},
 	}
-	addresses, err := a.addressesOf(ctx, in)
-	if err != nil {
-		return in, err
-	}
-	return in, a.push(ctx, c, in.write, addresses...)
-}
-
-// addressesOf are the addresses an upsert touches: the one given and the one the
-// contact has now.
-func (a *Audience) addressesOf(ctx context.Context, in UpsertContactIn) ([]string, error) {
-	existing, err := in.write.existing(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var addresses []string
 	if in.Email != "" {
-		addresses = append(addresses, in.Email)
+		addresses = []string{in.Email}
 	}
-	if existing != nil {
-		addresses = append(addresses, existing.Email)
-	}
-	return addresses, nil
+	return in, a.push(ctx, c, in.write, addresses...)
 }
 
 // findForUpsert looks for the external id first, then the address. It refuses

@@ -62,8 +62,9 @@ type Store interface {
 	// MirrorConsent takes a page of the account's contacts into the mirror in
 	// bulk: consent of known contacts is replaced where it differs, unknown
 	// addresses become contacts, archived ones are left alone. Contacts that
-	// were written after notAfter keep what they have, because the page is older.
-	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, notAfter, at time.Time) (Mirrored, error)
+	// were written since asked, the time at which the page was asked for, keep what
+	// they have, because the page may be older.
+	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (Mirrored, error)
 }
 
 // Mirrored counts what MirrorConsent did.

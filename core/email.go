@@ -1,0 +1,49 @@
+package core
+
+import "strings"
+
+// Longest parts of an address, in octets (RFC 5321 section 4.5.3.1).
+const (
+	maxLocalPart = 64
+	maxAddress   = 254
+	maxLabel     = 63
+)
+
+// IsEmail reports whether s is an address as we take them: a dot-string and a
+// domain (RFC 5321 section 4.1.2), all of it visible ASCII. Quoted local parts and
+// address literals are left out on purpose: they let nearly every character into
+// headers, logs and prompts, and sending accounts do not take them either. An
+// internationalized domain is written in its ASCII form.
+func IsEmail(s string) bool {
+	at := strings.LastIndexByte(s, '@')
+	return at > 0 && at <= maxLocalPart && len(s) <= maxAddress && isDotString(s[:at]) && isDomain(s[at+1:])
+}
+
+func isDotString(local string) bool {
+	for atom := range strings.SplitSeq(local, ".") {
+		if atom == "" || strings.ContainsFunc(atom, notInAtom) {
+			return false
+		}
+	}
+	return true
+}
+
+// notInAtom is the complement of atext (RFC 5322 section 3.2.3).
+func notInAtom(r rune) bool {
+	return !isAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
+}
+
+func isDomain(domain string) bool {
+	for label := range strings.SplitSeq(domain, ".") {
+		if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' || strings.ContainsFunc(label, notInLabel) {
+			return false
+		}
+	}
+	return true
+}
+
+func notInLabel(r rune) bool { return !isAlphanumeric(r) && r != '-' }
+
+func isAlphanumeric(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
