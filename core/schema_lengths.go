@@ -6,17 +6,18 @@ import (
 	reflector "github.com/invopop/jsonschema"
 )
 
-// lengths holds what a schema says about the lengths of arrays. It is checked
-// before the rest: the validator describes every wrong element before it gives
-// up, at some 800 bytes each, so an array of half a million of them would take
-// hundreds of megabytes.
+// lengths holds what a schema says about the lengths of arrays and the sizes of
+// objects. It is checked before the rest: the validator describes every wrong
+// element before it gives up, at some 800 bytes each, so half a million of them
+// would take hundreds of megabytes.
 type lengths struct {
 	longest int // of the array itself; 0 when it is none or has no limit
+	largest int // of the object itself, in members; 0 likewise
 	items   *lengths
 	members map[string]*lengths
 }
 
-// lengthsOf is nil for a schema in which no array has a limit.
+// lengthsOf is nil for a schema in which nothing has a limit.
 func lengthsOf(s *reflector.Schema) *lengths {
 	if s == nil {
 		return nil
@@ -25,17 +26,23 @@ func lengthsOf(s *reflector.Schema) *lengths {
 	if s.MaxItems != nil {
 		l.longest = int(*s.MaxItems) //nolint:gosec // written in a struct tag of ours
 	}
+	if s.MaxProperties != nil {
+		l.largest = int(*s.MaxProperties) //nolint:gosec // likewise
+	}
 	if s.Properties != nil {
 		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
 			l.member(p.Key, lengthsOf(p.Value))
 		}
 	}
-	for _, alternative := range s.OneOf { // at most one of them is an array
-		if of := lengthsOf(alternative); of != nil && of.longest > 0 {
-			l.longest, l.items = of.longest, of.items
+	for _, alternative := range s.OneOf { // at most one of them is an array, and one an object
+		if of := lengthsOf(alternative); of != nil {
+			l.longest, l.largest = max(l.longest, of.longest), max(l.largest, of.largest)
+			if of.items != nil {
+				l.items = of.items
+			}
 		}
 	}
-	if l.longest == 0 && l.items == nil && l.members == nil {
+	if l.longest == 0 && l.largest == 0 && l.items == nil && l.members == nil {
 		return nil
 	}
 	return l
@@ -51,7 +58,7 @@ func (l *lengths) member(name string, of *lengths) {
 	l.members[name] = of
 }
 
-// check finds the first array that is too long.
+// check finds the first array or object that is too large.
 func (l *lengths) check(value any, at string) *FieldError {
 	if l == nil {
 		return nil
@@ -70,6 +77,9 @@ func (l *lengths) check(value any, at string) *FieldError {
 			}
 		}
 	case map[string]any:
+		if l.largest > 0 && len(v) > l.largest {
+			return &FieldError{Field: at, Reason: fmt.Sprintf("must have at most %d members", l.largest)}
+		}
 		for name, of := range l.members {
 			if fault := of.check(v[name], below(at, name)); fault != nil {
 				return fault

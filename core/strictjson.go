@@ -15,8 +15,8 @@ import (
 const MaxJSONDepth = 64
 
 // CheckJSON accepts exactly one JSON value: valid UTF-8, no member named twice in
-// an object, no NUL character in a string (PostgreSQL cannot hold one), no number beyond
-// float64, nesting of at most MaxJSONDepth, nothing after it. It fails with validation_failed and says
+// an object, no NUL character in a string (PostgreSQL cannot hold one), no number that a
+// float64 does not carry, nesting of at most MaxJSONDepth, nothing after it. It fails with validation_failed and says
 // where. It reads the value once and keeps nothing.
 func CheckJSON(raw []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
@@ -33,7 +33,7 @@ func CheckJSON(raw []byte) error {
 			return Invalid(pointerPath(string(d.StackPointer())), "holds a NUL character")
 		}
 		if token.Kind() == '0' && !isReasonable(token.String()) {
-			return Invalid(pointerPath(string(d.StackPointer())), "is a number beyond what can be computed with")
+			return Invalid(pointerPath(string(d.StackPointer())), "is a number that would not survive: it has more digits than a float64, or is beyond its range; send it as a string")
 		}
 		if d.StackDepth() > MaxJSONDepth {
 			return Invalid("", "is nested deeper than 64 levels")
@@ -48,19 +48,48 @@ func CheckJSON(raw []byte) error {
 	return nil
 }
 
-// maxNumber is in characters; a float64 with all its digits takes 24.
-const maxNumber = 64
+const (
+	maxNumber    = 64 // characters; the longest shortest form of a float64 has 24
+	sureDigits   = 15 // any decimal with so many significant digits survives float64
+	wholeFloat64 = 64
+)
 
-// isReasonable keeps numbers within float64, all of JSON that is sure to survive
-// a journey through other programs (RFC 8259 section 6). Comparing one with a
-// million digits, or the exponent 999999, takes seconds.
+// isReasonable accepts the numbers that a float64 carries: within its range, and
+// with no more digits than it gives back (RFC 7493 section 2.2). Others would be
+// changed on the way without a word, an identifier of 20 digits for one, and two
+// different ones would have the same canonical form. It also keeps out what takes
+// seconds to compare: a million digits, or the exponent 999999.
 func isReasonable(number string) bool {
 	if len(number) > maxNumber {
 		return false
 	}
-	f, err := strconv.ParseFloat(number, 64)
-	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
-	return err == nil && (f != 0 || strings.Trim(mantissa, "-0.") == "")
+	if len(number) <= sureDigits && !strings.ContainsAny(number, "eE") {
+		return true
+	}
+	f, err := strconv.ParseFloat(number, wholeFloat64)
+	if err != nil {
+		return false
+	}
+	digits := significantDigits(number)
+	if f == 0 {
+		return digits == "" // else it is too small to be told from zero
+	}
+	return len(digits) <= sureDigits || digits == significantDigits(strconv.FormatFloat(f, 'e', -1, wholeFloat64))
+}
+
+// significantDigits of 0.00120e7 are 12.
+func significantDigits(number string) string {
+	digits := make([]byte, 0, maxNumber)
+	for i := range len(number) {
+		c := number[i]
+		if c == 'e' || c == 'E' {
+			break
+		}
+		if c >= '0' && c <= '9' {
+			digits = append(digits, c)
+		}
+	}
+	return string(bytes.Trim(digits, "0"))
 }
 
 // CanonicalJSON is the canonical form of a JSON value (RFC 8785): the same for

@@ -19,6 +19,7 @@ type contactRow struct {
 	Attributes       string                 `db:"attributes"`
 	TopicPreferences string                 `db:"topic_preferences"`
 	UnsubscribeAll   bool                   `db:"unsubscribe_all"`
+	Shell            bool                   `db:"shell"`
 	CreatedAt        Time                   `db:"created_at"`
 	UpdatedAt        Time                   `db:"updated_at"`
 }
@@ -27,7 +28,7 @@ const emptyObject = "{}"
 
 func (r contactRow) contact() (audience.Contact, error) {
 	c := audience.Contact{
-		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll,
+		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll, Shell: r.Shell,
 		Attributes: map[string]any{},
 		CreatedAt:  r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
 	}

@@ -19,7 +19,7 @@ const contactColumns = `id, email, external_id, status, attributes, topic_prefer
 // A contact comes with its lists in one statement, a row for each list: a second
 // one would cost a lookup half as much again.
 const contactWithLists = `
-	SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.created_at, c.updated_at,
+	SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.shell, c.created_at, c.updated_at,
 		l.id AS list_id, l.key AS list_key, l.name AS list_name
 	FROM contacts AS c
 	LEFT JOIN list_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
@@ -82,7 +82,7 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 		return s.db.each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
 			var id, key, name *string
 			err := rows.Scan(&row.ID, &row.Email, &row.ExternalID, &row.Status, &row.Attributes, &row.TopicPreferences,
-				&row.UnsubscribeAll, &row.CreatedAt, &row.UpdatedAt, &id, &key, &name)
+				&row.UnsubscribeAll, &row.Shell, &row.CreatedAt, &row.UpdatedAt, &id, &key, &name)
 			if err == nil && id != nil {
 				lists = append(lists, audience.ListRef{ID: *id, Key: *key, Name: *name})
 			}

@@ -15,9 +15,9 @@ import (
 // consent was the same, that is archived or was written later stays out.
 var mirrorContacts = register("mirror contacts", `
 	INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all,
-		created_at, updated_at)
+		shell, created_at, updated_at)
 	SELECT $1, j.value ->> 'id', j.value ->> 'email', j.value ->> 'key', 'active', '{}', j.value ->> 'preferences',
-		CAST(j.value ->> 'unsubscribe_all' AS boolean), CAST($2 AS bigint), CAST($2 AS bigint)
+		CAST(j.value ->> 'unsubscribe_all' AS boolean), TRUE, CAST($2 AS bigint), CAST($2 AS bigint)
 	FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, updated_at = excluded.updated_at

@@ -19,10 +19,12 @@ var (
 	// looks for another owner itself.
 	updateContact = register("update contact", `
 		UPDATE contacts SET email = $1, email_key = $2, external_id = $3, status = $4, attributes = $5,
-			topic_preferences = $6, unsubscribe_all = $7, updated_at = $8
+			topic_preferences = $6, unsubscribe_all = $7, shell = FALSE, updated_at = $8
 		WHERE org_id = $9 AND id = $10 AND NOT EXISTS (
 			SELECT 1 FROM contacts AS other
 			WHERE other.org_id = $9 AND other.id <> $10 AND (other.email_key = $2 OR other.external_id = $3))`)
+
+	dropShell = register("drop shell", `DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell`)
 
 	deleteContactTopics = register("delete contact topics", `
 		DELETE FROM contact_topics WHERE org_id = $1
@@ -77,6 +79,11 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 		}
 		return s.replaceTopics(ctx, orgID, []string{c.ID}, topicsOf(nil, c.ID, choices))
 	})
+}
+
+func (s audienceStore) DropShell(ctx context.Context, orgID, contactID string) error {
+	_, err := s.db.exec(ctx, dropShell, orgID, contactID)
+	return err
 }
 
 // contactTopic is an element of the parameter of insertContactTopics.

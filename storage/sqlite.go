@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -48,13 +49,15 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	}, nil
 }
 
-// createPrivate makes the file before SQLite would, which follows the umask.
+// createPrivate makes the file before SQLite would, which follows the umask, and
+// makes one that was copied here with other permissions its owner's alone. SQLite
+// gives the files beside it the same mode.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("storage: database file: %w", err)
 	}
-	if err := file.Close(); err != nil {
+	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
 		return fmt.Errorf("storage: database file: %w", err)
 	}
 	return nil

@@ -69,9 +69,9 @@ func accountIsRead(t *testing.T, s Subject) {
 	}
 }
 
-func noAccountIsRefused(t *testing.T, s Subject) {
+func noAccountIsNotConnected(t *testing.T, s Subject) {
 	for name, call := range calls(s.Account, "nobody") {
-		wantKind(t, name, call(t.Context()), port.Refused)
+		wantKind(t, name, call(t.Context()), port.NotConnected)
 	}
 }
 

@@ -35,7 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		run  func(t *testing.T, s Subject)
 	}{
 		{"the account is read as it was set up", accountIsRead},
-		{"an organization without an account is refused", noAccountIsRefused},
+		{"an organization without an account is not connected", noAccountIsNotConnected},
 		{"an account without a list has no contacts", noListNoContacts},
 		{"a contact comes back as it was put", contactRoundTrip},
 		{"addresses differ in more than case", caseDoesNotMatter},

@@ -20,6 +20,7 @@ import (
 type owned struct {
 	org      string
 	contact  audience.Contact
+	shell    audience.Contact // made by a sync
 	list     audience.List
 	client   access.Client
 	apiKey   access.APIKey
@@ -43,11 +44,15 @@ func own(t *testing.T, db *storage.DB) owned {
 	must(t, people.InsertAPIKey(ctx, o.apiKey))
 	must(t, people.AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: o.org, OccurredAt: start, Detail: "{}"}))
 	must(t, store.InsertContact(ctx, o.org, o.contact))
+	_, err := store.MirrorConsent(ctx, o.org, []sending.Contact{{Email: "shell@x"}}, start, start)
+	must(t, err)
+	o.shell, err = store.ContactByEmail(ctx, o.org, "shell@x")
+	must(t, err)
 	must(t, store.InsertList(ctx, o.org, o.list))
 	must(t, store.InsertAttribute(ctx, o.org, audience.Attribute{ID: core.NewID(), Name: "plan", Type: audience.StringAttribute, CreatedAt: start, UpdatedAt: start}))
 	must(t, store.ReplaceTopics(ctx, o.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, start))
 	must(t, store.SaveContactList(ctx, o.org, audience.ContactList{Name: "main", LastSyncedAt: start, CreatedAt: start, UpdatedAt: start}))
-	_, _, err := store.ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
+	_, _, err = store.ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
 	must(t, err)
 	record, won, err := db.Replay().Reserve(ctx, o.replay, "digest", start)
 	must(t, err)
@@ -72,6 +77,8 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	}
 	c, err := store.ContactByID(ctx, o.org, o.contact.ID)
 	see(c, err)
+	shell, err := store.ContactByID(ctx, o.org, o.shell.ID)
+	see(shell, err)
 	page, err := store.Contacts(ctx, o.org, audience.ContactFilter{Topic: "news", Limit: 10})
 	see(page, err)
 	on, err := store.ContactLists(ctx, o.org, o.contact.ID)
@@ -140,6 +147,9 @@ func reachAudience(o owned, org string) map[string]reach {
 		},
 		"UpdateContact": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Audience().UpdateContact(t.Context(), org, changed)
+		},
+		"DropShell": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Audience().DropShell(t.Context(), org, o.shell.ID)
 		},
 		"ContactLists": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Audience().ContactLists(t.Context(), org, o.contact.ID)

@@ -50,7 +50,7 @@ func TestMirrorConsent(t *testing.T) {
 		known.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptOut)}
 		created := newContact("New@x")
 		created.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptIn)}
-		created.CreatedAt, created.UpdatedAt = later(60), later(60)
+		created.CreatedAt, created.UpdatedAt, created.Shell = later(60), later(60), true
 		for _, want := range []audience.Contact{known, same, fresh, archived, created} {
 			got, err := store.ContactByEmail(ctx, org, want.Email)
 			must(t, err)

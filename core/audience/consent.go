@@ -23,13 +23,29 @@ func (c *TopicChoices) UnmarshalJSON(b []byte) error {
 	switch b = bytes.TrimSpace(b); b[0] {
 	case '[':
 		*c = TopicChoices{}
-		return json.Unmarshal(b, (*[]TopicPreference)(c))
+		if err := json.Unmarshal(b, (*[]TopicPreference)(c)); err != nil {
+			return err
+		}
+		return c.unambiguous()
 	case '{':
 		var byTopic map[string]sending.Subscription
 		if err := json.Unmarshal(b, &byTopic); err != nil {
 			return err
 		}
 		*c = choicesOf(byTopic)
+	}
+	return nil
+}
+
+// unambiguous refuses two choices about one topic. In the other form that is a
+// member named twice, which strict JSON refuses.
+func (c TopicChoices) unambiguous() error {
+	seen := make(map[string]bool, len(c))
+	for _, choice := range c {
+		if seen[choice.Topic] {
+			return core.Invalid("topic_preferences."+core.Quotable(choice.Topic, 64), "is chosen about twice")
+		}
+		seen[choice.Topic] = true
 	}
 	return nil
 }
@@ -89,7 +105,7 @@ func (a *Audience) liveConsent(ctx context.Context, orgID string, c Contact) (se
 		return consentOf(c), nil
 	}
 	live, err := a.Account.Contact(ctx, orgID, c.Email)
-	if sending.IsNotFound(err) {
+	if sending.IsAbsent(err) {
 		return consentOf(c), nil
 	}
 	return live, sending.Unavailable(err)

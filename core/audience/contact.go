@@ -27,6 +27,9 @@ type Contact struct {
 	Attributes       map[string]any    `json:"attributes" jsonschema_description:"Values by attribute name, as the registry types them."`
 	TopicPreferences []TopicPreference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
 	UnsubscribeAll   bool              `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
+	// Shell is true as long as only a sync has made the contact: nobody has said
+	// anything about it here. A create may fill it, a move may take its place.
+	Shell bool `json:"-"`
 	// Lists is present in answers about one contact, nil and absent in pages.
 	Lists     []ListRef `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
 	CreatedAt time.Time `json:"created_at"`

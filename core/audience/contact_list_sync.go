@@ -61,11 +61,11 @@ func (a *Audience) syncAll(ctx context.Context, args SyncArgs) error {
 
 // Sync brings one organization's mirror up to the account. Consent and topics are
 // taken over; contacts the mirror does not know are added; nothing is archived or
-// erased because the account does not list it. An account without a contact list
-// leaves the mirror as it is.
+// erased because the account does not list it. An account without a contact list,
+// or none at all, leaves the mirror as it is.
 func (a *Audience) Sync(ctx context.Context, orgID string) (SyncReport, error) {
 	list, err := a.Account.ContactList(ctx, orgID)
-	if sending.IsNotFound(err) {
+	if sending.IsAbsent(err) {
 		return SyncReport{}, nil
 	}
 	if err != nil {

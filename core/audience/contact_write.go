@@ -26,6 +26,7 @@ type contactWrite struct {
 	lists membershipEdit
 
 	consent sending.Contact // what the account accepted; set by push
+	shell   string          // a shell that stands where the contact moves to; set by find
 }
 
 // ContactWritten is the result of a write to one contact.
@@ -147,6 +148,11 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 	after, err := w.edit(existing)
 	if err != nil {
 		return ContactWritten{}, err
+	}
+	if w.shell != "" {
+		if err := a.Store.DropShell(ctx, org, w.shell); err != nil {
+			return ContactWritten{}, err
+		}
 	}
 	// Dated now and not when the call began: a sync tells by this date that the
 	// page it read from the account meanwhile is older than the mirror.

@@ -109,13 +109,14 @@ func TestRefusedWritesChangeNothing(t *testing.T) {
 		code   core.Code
 		fields []string
 	}{
-		`{"email":"a@example.com","attributes":{"agee":1,"plan":"gold","city":{"x":1}}}`: {core.CodeAttributeValidationFailed, []string{"attributes.agee", "attributes.city", "attributes.plan"}},
-		`{"email":"a@example.com","topic_preferences":{"nope":"OPT_IN"}}`:                {core.CodeValidationFailed, []string{"topic_preferences.nope"}},
-		`{"email":"a@example.com","topic_preferences":{"news":"MAYBE"}}`:                 {core.CodeValidationFailed, []string{"topic_preferences.news"}},
-		`{"email":"a@example.com","lists":{"add":["nope"]}}`:                             {core.CodeValidationFailed, []string{"lists.add.0"}},
-		`{"email":"a@example.com","lists":{"set":[],"add":["beta"]}}`:                    {core.CodeValidationFailed, []string{"lists"}},
-		`{"email":"a@example.com","lists":{"remove":["beta"],"add":["beta"]}}`:           {core.CodeValidationFailed, []string{"lists"}},
-		`{"email":"not an address"}`:                                                     {core.CodeValidationFailed, []string{"email"}},
+		`{"email":"a@example.com","attributes":{"agee":1,"plan":"gold","city":{"x":1}}}`:                                                                   {core.CodeAttributeValidationFailed, []string{"attributes.agee", "attributes.city", "attributes.plan"}},
+		`{"email":"a@example.com","topic_preferences":{"nope":"OPT_IN"}}`:                                                                                  {core.CodeValidationFailed, []string{"topic_preferences.nope"}},
+		`{"email":"a@example.com","topic_preferences":{"news":"MAYBE"}}`:                                                                                   {core.CodeValidationFailed, []string{"topic_preferences.news"}},
+		`{"email":"a@example.com","lists":{"add":["nope"]}}`:                                                                                               {core.CodeValidationFailed, []string{"lists.add.0"}},
+		`{"email":"a@example.com","lists":{"set":[],"add":["beta"]}}`:                                                                                      {core.CodeValidationFailed, []string{"lists"}},
+		`{"email":"a@example.com","lists":{"remove":["beta"],"add":["beta"]}}`:                                                                             {core.CodeValidationFailed, []string{"lists"}},
+		`{"email":"a@example.com","topic_preferences":[{"topic":"news","subscription_status":"OPT_IN"},{"topic":"news","subscription_status":"OPT_OUT"}]}`: {core.CodeValidationFailed, []string{"topic_preferences.news"}},
+		`{"email":"not an address"}`: {core.CodeValidationFailed, []string{"email"}},
 	} {
 		e := b.refusal(t, "contacts_create", arguments, tc.code)
 		var fields []string

@@ -21,15 +21,13 @@ func (a *Audience) contactsCreate() core.Operation {
 	return core.Declare(core.Op[CreateContactIn, ContactWritten]{
 		Name:    "contacts_create",
 		Title:   "Create a contact",
-		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use, with the attributes given here. The sending account is written first.",
+		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use, with the attributes given here, and one that so far only the sending account knew is filled. The sending account is written first.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Prepare: a.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {
 			written, err := a.store(ctx, c, in.write)
-			if written.Result == "reactivated" {
-				written.Result = "created" // creating is what the caller asked for, and REST answers 201
-			}
+			written.Result = "created" // also of a shell or an archived contact: it is what the caller asked for
 			return written, err
 		},
 	})
@@ -53,7 +51,7 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 			if existing == nil {
 				return Contact{Email: in.Email, Attributes: merge(nil, attributes)}, nil
 			}
-			if existing.Status == Active {
+			if existing.Status == Active && !existing.Shell {
 				return Contact{}, core.Conflict("A contact with this address exists.", "Use PATCH to change it or PUT to replace it.")
 			}
 			back := *existing

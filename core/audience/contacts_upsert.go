@@ -70,12 +70,12 @@ func (a *Audience) prepareUpsert(ctx context.Context, c *core.Call, in UpsertCon
 		return in, err
 	}
 	in.write = &contactWrite{
-		find:   func(ctx context.Context) (Contact, error) { return a.findForUpsert(ctx, org, in) },
 		decide: decideConsent(in.UnsubscribeAll, mergeTopics(in.TopicPreferences)),
 		edit: func(existing *Contact) (Contact, error) {
 			return in.edit(existing, attributes)
 		},
 	}
+	in.write.find = func(ctx context.Context) (Contact, error) { return a.findForUpsert(ctx, org, in) }
 	var addresses []string
 	if in.Email != "" {
 		addresses = []string{in.Email}
@@ -89,6 +89,7 @@ func (a *Audience) findForUpsert(ctx context.Context, org string, in UpsertConta
 	if in.ExternalID == "" {
 		return a.Store.ContactByEmail(ctx, org, in.Email)
 	}
+	in.write.shell = ""
 	byID, err := a.Store.ContactByExternalID(ctx, org, in.ExternalID)
 	if in.Email == "" {
 		return byID, err
@@ -101,6 +102,9 @@ func (a *Audience) findForUpsert(ctx context.Context, org string, in UpsertConta
 		return Contact{}, errEmail
 	case err != nil:
 		return Contact{}, err
+	case errEmail == nil && byEmail.ID != byID.ID && byEmail.Shell:
+		in.write.shell = byEmail.ID
+		return byID, nil
 	case errEmail == nil && byEmail.ID != byID.ID:
 		return Contact{}, &core.Error{Code: core.CodeContactEmailTaken, Message: "The contact with this external id cannot get this address: another contact has it."}
 	case errEmail != nil && !isNotFound(errEmail):

@@ -22,11 +22,14 @@ type Store interface {
 	// the whole audience, for a nil filter member. It returns at most f.Limit,
 	// without their lists.
 	Contacts(ctx context.Context, orgID string, f ContactFilter) ([]Contact, error)
+	// DropShell removes a contact that only a sync has made; others stay.
+	DropShell(ctx context.Context, orgID, contactID string) error
 	// InsertContact stores a new contact with its preferences. It fails with
 	// core.CodeConflict when the address or the external id is taken, archived
 	// contacts included, and leaves the transaction usable.
 	InsertContact(ctx context.Context, orgID string, c Contact) error
-	// UpdateContact replaces a contact found by id, with its preferences. It
+	// UpdateContact replaces a contact found by id, with its preferences; it is no
+	// shell any more. It
 	// fails as InsertContact does when the new address or external id is taken.
 	UpdateContact(ctx context.Context, orgID string, c Contact) error
 

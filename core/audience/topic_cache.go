@@ -28,7 +28,7 @@ func newTopicCache(clock core.Clock) *topicCache {
 	return &topicCache{clock: clock, byOrg: map[string]cachedTopics{}}
 }
 
-// get returns the account's topics, none when it has no contact list. A failure
+// get returns the account's topics, none when there is no account or no contact list. A failure
 // of the account is upstream_unavailable and is not remembered.
 func (c *topicCache) get(ctx context.Context, orgID string, account sending.Account) ([]sending.Topic, error) {
 	now := c.clock()
@@ -39,7 +39,7 @@ func (c *topicCache) get(ctx context.Context, orgID string, account sending.Acco
 		return cached.topics, nil
 	}
 	list, err := account.ContactList(ctx, orgID)
-	if err != nil && !sending.IsNotFound(err) {
+	if err != nil && !sending.IsAbsent(err) {
 		return nil, sending.Unavailable(err)
 	}
 	c.mu.Lock()

@@ -88,6 +88,7 @@ CREATE TABLE contacts (
 	attributes text NOT NULL,
 	topic_preferences bytetext NOT NULL,
 	unsubscribe_all boolean NOT NULL,
+	shell boolean NOT NULL DEFAULT FALSE,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
 	PRIMARY KEY (org_id, id),

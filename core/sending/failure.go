@@ -15,6 +15,8 @@ type FailureKind string
 const (
 	// NotFound: the account has no such thing. Nothing is wrong with the account.
 	NotFound FailureKind = "not_found"
+	// NotConnected: the organization has no account.
+	NotConnected FailureKind = "not_connected"
 	// Refused: the account is unreachable, suspended, or rejects our credentials.
 	Refused FailureKind = "refused"
 	// Throttled: the account asks us to slow down. The call had no effect.
@@ -45,6 +47,13 @@ func IsNotFound(err error) bool {
 	return ok && f.Kind == NotFound
 }
 
+// IsAbsent reports whether the account, or there being none, answered that there
+// is no such thing.
+func IsAbsent(err error) bool {
+	f, ok := errors.AsType[*Failure](err)
+	return ok && (f.Kind == NotFound || f.Kind == NotConnected)
+}
+
 const defaultRetryAfter = 5 * time.Second
 
 // Unavailable turns a failure of the account into the error that callers see:
@@ -71,6 +80,9 @@ func Unavailable(err error) error {
 		rejected := core.Invalid("", "holds a value that the connected sending account does not accept")
 		rejected.Err = err
 		return rejected
+	case NotConnected:
+		e.Message = "No sending account is connected to this organization."
+		e.Next = "Connect a sending account, then repeat the call."
 	case Throttled:
 		e.Message = "The connected sending account is throttling calls."
 	case TimedOut:

@@ -1,5 +1,6 @@
 -- topic_preferences is the record that reads take, {"topic": "OPT_IN"} with its
 -- keys sorted; contact_topics holds the same choices as rows, to filter by.
+-- shell is true as long as only a sync has made the contact.
 CREATE TABLE contacts (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -10,6 +11,7 @@ CREATE TABLE contacts (
 	attributes text NOT NULL,
 	topic_preferences bytetext NOT NULL,
 	unsubscribe_all boolean NOT NULL,
+	shell boolean NOT NULL DEFAULT FALSE,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
 	PRIMARY KEY (org_id, id),

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -125,17 +124,14 @@ func TestReadinessFollowsDatabaseAndDraining(t *testing.T) {
 func TestReadinessNeedsTheSchema(t *testing.T) {
 	t.Parallel()
 	cfg := withDefaults(testConfig(t))
-	s := &stores{}
-	defer s.close() //nolint:errcheck // the test is over
-	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	master, err := cfg.OpenMasterKey()
+	letGo, err := holdFolder(cfg.DataDir, true)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := &stores{letGo: letGo}
+	defer s.close() //nolint:errcheck // the test is over
 	cfg.NoMigrate = true
-	if err := s.open(t.Context(), cfg, master); err == nil || !strings.Contains(err.Error(), "mailhelm migrate up") {
+	if err := s.open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "mailhelm migrate up") {
 		t.Errorf("stores of an empty database opened: %v", err)
 	}
 	r := &readiness{db: s.db, log: cfg.Log}

@@ -23,7 +23,7 @@ func listen(ctx context.Context, cfg config.Config) (listeners, error) {
 			open[p.Service] = first
 			continue
 		}
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.Addr)
+		l, err := listenOn(ctx, p.Addr)
 		if err != nil {
 			return nil, errors.Join(listenError(p, err), open.close())
 		}

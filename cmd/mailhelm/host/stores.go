@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -15,6 +14,7 @@ import (
 
 // stores is everything that is kept: the database, the sending account and the keys.
 type stores struct {
+	letGo   func() error // of the data folder
 	db      *storage.DB
 	account *simulator.Simulator
 	signing *access.SigningKeys
@@ -24,24 +24,23 @@ type stores struct {
 // openStores opens what the data folder and the database hold, and makes what is
 // missing.
 func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
-	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
-	}
-	master, err := cfg.OpenMasterKey()
+	letGo, err := holdFolder(cfg.DataDir, cfg.DatabaseURL == "")
 	if err != nil {
 		return nil, err
 	}
-	s := &stores{}
-	if err := s.open(ctx, cfg, master); err != nil {
+	s := &stores{letGo: letGo}
+	if err := s.open(ctx, cfg); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	return s, nil
 }
 
-func (s *stores) open(ctx context.Context, cfg config.Config, master access.MasterKey) error {
-	var err error
-	s.db, err = storage.Open(ctx, cfg.Storage())
+func (s *stores) open(ctx context.Context, cfg config.Config) error {
+	master, err := cfg.OpenMasterKey()
 	if err != nil {
+		return err
+	}
+	if s.db, err = storage.Open(ctx, cfg.Storage()); err != nil {
 		return err
 	}
 	if err := migrate(ctx, s.db, cfg.NoMigrate); err != nil {
@@ -90,5 +89,5 @@ func (s *stores) close() error {
 	if s.db != nil {
 		failures = append(failures, s.db.Close())
 	}
-	return errors.Join(failures...)
+	return errors.Join(append(failures, s.letGo())...)
 }

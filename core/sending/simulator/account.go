@@ -31,7 +31,7 @@ func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overvie
 }
 
 // An empty answer may mean an organization without an account, and that is
-// Refused. The first column tells: the account's row is there in any case.
+// NotConnected. The first column tells: the account's row is there in any case.
 const selectIdentities = `
 SELECT a.org_id, coalesce(i.identity, ''), coalesce(i.verification, '')
 FROM accounts a LEFT JOIN identities i ON i.org_id = a.org_id

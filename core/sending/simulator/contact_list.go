@@ -35,7 +35,7 @@ func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.Cont
 }
 
 // readList reads the list without its topics. It tells an account that has none
-// (NotFound) from an organization that has no account (Refused).
+// (NotFound) from an organization that has no account (NotConnected).
 func readList(ctx context.Context, stmt *sql.Stmt, orgID string) (sending.ContactList, error) {
 	var name, description sql.NullString
 	var updatedAt sql.NullInt64

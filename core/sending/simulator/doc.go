@@ -12,7 +12,7 @@
 // with. A preference for a topic that the list does not have is refused, and so
 // is a malformed address (both [sending.Invalid]). An organization that was
 // never set up with [Simulator.Seed] has no account: every call is
-// [sending.Refused].
+// [sending.NotConnected].
 //
 // # What it does not
 //

@@ -20,7 +20,7 @@ func invalid(text string) error {
 }
 
 func noAccount() error {
-	return &sending.Failure{Kind: sending.Refused, Err: errors.New("simulator: no account was set up for this organization")}
+	return &sending.Failure{Kind: sending.NotConnected, Err: errors.New("simulator: no account was set up for this organization")}
 }
 
 func timedOut(cause error) error {

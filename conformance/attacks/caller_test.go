@@ -1,0 +1,120 @@
+package attacks_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// reply is an answer read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+	took   time.Duration
+}
+
+// caller attacks one product with one credential.
+type caller struct {
+	*product.Product
+	credential string
+}
+
+// rest calls the public API; headers are name, value pairs.
+func (c caller) rest(t testing.TB, method, path, body string, headers ...string) reply {
+	t.Helper()
+	return c.send(t, method, c.BaseURL+path, body, headers...)
+}
+
+// tool calls a tool with arguments as they are.
+func (c caller) tool(t testing.TB, name, arguments string, headers ...string) reply {
+	t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
+	return c.send(t, http.MethodPost, c.MCPURL+"/mcp", body, headers...)
+}
+
+func (c caller) send(t testing.TB, method, address, body string, headers ...string) reply {
+	t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, address, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.credential != "" {
+		r.Header.Set("Authorization", "Bearer "+c.credential)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return c.do(t, r)
+}
+
+func (c caller) do(t testing.TB, r *http.Request) reply {
+	t.Helper()
+	began := time.Now()
+	answer, err := c.HTTP.Do(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
+	}
+	return reply{answer.StatusCode, answer.Header, string(body), time.Since(began)}
+}
+
+// want fails the test when the status is another one.
+func (r reply) want(t testing.TB, status int) reply {
+	t.Helper()
+	if r.status != status {
+		t.Errorf("status %d, want %d: %.300s", r.status, status, r.body)
+	}
+	return r
+}
+
+// failed reports whether a tool's result is a failure, and its problem.
+func (r reply) failed(t testing.TB) (bool, problem) {
+	t.Helper()
+	var rpc struct {
+		Result struct {
+			IsError           bool    `json:"isError"`
+			StructuredContent problem `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &rpc); err != nil {
+		t.Fatalf("status %d, no JSON: %.300s", r.status, r.body)
+	}
+	return rpc.Result.IsError, rpc.Result.StructuredContent
+}
+
+// problem is what attacks look at in a refusal.
+type problem struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+	Errors []struct {
+		Field  string `json:"field"`
+		Reason string `json:"reason"`
+	} `json:"errors"`
+}
+
+func (r reply) problem(t testing.TB) problem {
+	t.Helper()
+	var p problem
+	if err := json.Unmarshal([]byte(r.body), &p); err != nil {
+		t.Fatalf("status %d, no problem document: %.300s", r.status, r.body)
+	}
+	return p
+}

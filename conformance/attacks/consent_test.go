@@ -1,0 +1,235 @@
+package attacks_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// gated is the sending account with a hook around three calls, so that a test
+// decides what overtakes what.
+type gated struct {
+	sending.Account
+	beforePut     func(sending.Contact)
+	afterContact  func(email string)
+	afterContacts func()
+}
+
+func (g *gated) PutContact(ctx context.Context, org string, c sending.Contact) error {
+	if g.beforePut != nil {
+		g.beforePut(c)
+	}
+	return g.Account.PutContact(ctx, org, c)
+}
+
+func (g *gated) Contact(ctx context.Context, org, email string) (sending.Contact, error) {
+	c, err := g.Account.Contact(ctx, org, email)
+	if g.afterContact != nil {
+		g.afterContact(email)
+	}
+	return c, err
+}
+
+func (g *gated) Contacts(ctx context.Context, org, token string) ([]sending.Contact, string, error) {
+	page, next, err := g.Account.Contacts(ctx, org, token)
+	if g.afterContacts != nil {
+		g.afterContacts()
+	}
+	return page, next, err
+}
+
+// watched is the mirror that tells when a contact was looked up by external id.
+type watched struct {
+	audience.Store
+	byExternalID func()
+}
+
+func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (audience.Contact, error) {
+	c, err := w.Store.ContactByExternalID(ctx, org, id)
+	if w.byExternalID != nil {
+		w.byExternalID()
+	}
+	return c, err
+}
+
+// writer is the audience of a product with gates in it.
+type writer struct {
+	p       *product.Product
+	account *gated
+	store   *watched
+	people  *audience.Audience
+}
+
+func newWriter(p *product.Product) *writer {
+	w := &writer{p: p, account: &gated{Account: p.Simulator}, store: &watched{Store: p.DB.Audience()}}
+	w.people = audience.New(audience.Config{
+		Store: w.store, Account: w.account, Orgs: p.DB.Access().OrgIDs, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	return w
+}
+
+// call runs an operation as the rails do.
+func (w *writer) call(ctx context.Context, name, arguments string) error {
+	c := &core.Call{Principal: core.Principal{Org: core.Org{ID: w.p.OrgID}}, Surface: core.Agent, Now: w.p.Clock.Now()}
+	defer c.Finish()
+	for _, op := range w.people.Operations() {
+		if op.Info().Name != name {
+			continue
+		}
+		in, err := op.Decode(core.Agent, []byte(arguments))
+		if err != nil {
+			return err
+		}
+		if in, err = op.Prepare(ctx, c, in); err != nil {
+			return err
+		}
+		return w.p.DB.InTx(ctx, func(ctx context.Context) error {
+			_, err := op.Do(ctx, c, in)
+			return err
+		})
+	}
+	return core.NotFound("operation")
+}
+
+// A sync asks the account after a write began and reads its page before the write
+// reaches the account. The page is the older of the two whatever the write's
+// beginning says, and must not take the opt-out out of the mirror again.
+func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		w := newWriter(p)
+		atAccount, pageRead, written := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		w.account.beforePut = func(sending.Contact) { close(atAccount); <-pageRead }
+		first := true
+		w.account.afterContacts = func() {
+			if first {
+				first = false
+				close(pageRead)
+				if err := <-written; err != nil {
+					t.Errorf("the write: %v", err)
+				}
+			}
+		}
+		p.Clock.Freeze(p.Clock.Now())
+		go func() {
+			written <- w.call(context.WithoutCancel(t.Context()), "contacts_update", `{"email":"`+p.Contact+`","unsubscribe_all":true}`)
+		}()
+		<-atAccount
+		p.Clock.Advance(time.Second)
+		if _, err := w.people.Sync(t.Context(), p.OrgID); err != nil {
+			t.Fatal(err)
+		}
+		mirrored, err := p.DB.Audience().ContactByEmail(t.Context(), p.OrgID, p.Contact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !mirrored.UnsubscribeAll {
+			t.Error("the mirror has forgotten the opt-out that was confirmed to the caller")
+		}
+	})
+}
+
+// An upsert by external id waits for the address that the contact has. When the
+// contact has moved meanwhile, it has to wait for the new address as well: an
+// opt-out that came between its read and its write of consent would be lost, at
+// the account too.
+func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		w, ctx := newWriter(p), context.WithoutCancel(t.Context())
+		if err := w.call(ctx, "contacts_upsert", `{"email":"old@example.com","external_id":"e1"}`); err != nil {
+			t.Fatal(err)
+		}
+		moving, move, looked := make(chan struct{}), make(chan struct{}), make(chan struct{}, 16)
+		moved, upserted := make(chan error, 1), make(chan error, 1)
+		w.account.beforePut = func(sending.Contact) { close(moving); <-move }
+		go func() { moved <- w.call(ctx, "contacts_upsert", `{"email":"new@example.com","external_id":"e1"}`) }()
+		<-moving
+		w.account.beforePut = nil
+		w.store.byExternalID = func() { looked <- struct{}{} }
+
+		read, resume := make(chan struct{}), make(chan struct{})
+		gate := true
+		go func() {
+			upserted <- w.call(ctx, "contacts_upsert", `{"external_id":"e1","attributes":{"city":"Oslo"}}`)
+		}()
+		<-looked // it knows the old address now, and waits for it
+		w.account.afterContact = func(email string) {
+			if gate && email == "new@example.com" {
+				gate = false
+				close(read)
+				<-resume
+			}
+		}
+		close(move)
+		if err := <-moved; err != nil {
+			t.Fatal(err)
+		}
+		<-read
+		optedOut := make(chan error, 1)
+		go func() {
+			optedOut <- w.call(ctx, "contacts_update", `{"email":"new@example.com","unsubscribe_all":true}`)
+		}()
+		select {
+		case err := <-optedOut: // nobody held it up
+			if err != nil {
+				t.Error(err)
+			}
+			close(resume)
+		case <-time.After(200 * time.Millisecond): // it waits for its turn, as it should
+			close(resume)
+			if err := <-optedOut; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := <-upserted; err != nil {
+			t.Fatal(err)
+		}
+		held, err := p.Simulator.Contact(ctx, p.OrgID, "new@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !held.UnsubscribeAll {
+			t.Error("the account has forgotten the opt-out that was confirmed to the caller")
+		}
+	})
+}
+
+// An archiving that waited for the contact's address looks again where the
+// contact is: otherwise the new address would stay on the account's list.
+func TestArchiveAfterAMoveTakesTheContactOff(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		w, ctx := newWriter(p), context.WithoutCancel(t.Context())
+		if err := w.call(ctx, "contacts_upsert", `{"email":"old@example.com","external_id":"e1"}`); err != nil {
+			t.Fatal(err)
+		}
+		moving, move, looked := make(chan struct{}), make(chan struct{}), make(chan struct{}, 16)
+		moved, archived := make(chan error, 1), make(chan error, 1)
+		w.account.beforePut = func(sending.Contact) { close(moving); <-move }
+		go func() { moved <- w.call(ctx, "contacts_upsert", `{"email":"new@example.com","external_id":"e1"}`) }()
+		<-moving
+		w.store.byExternalID = func() { looked <- struct{}{} }
+		go func() { archived <- w.call(ctx, "contacts_archive", `{"external_id":"e1"}`) }()
+		<-looked
+		close(move)
+		for _, done := range []chan error{moved, archived} {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		contact, err := p.DB.Audience().ContactByExternalID(ctx, p.OrgID, "e1")
+		if err != nil || contact.Status != audience.Archived {
+			t.Fatalf("%+v, %v", contact, err)
+		}
+		if _, err := p.Simulator.Contact(ctx, p.OrgID, contact.Email); !sending.IsNotFound(err) {
+			t.Errorf("the archived contact is still on the account's list: %v", err)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package attacks_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// What one request of 1 MiB may cost beside other tests on a slow machine. An
+// honest request of that size stays under a tenth of both.
+const (
+	costTime   = time.Second
+	costMemory = 100 << 20
+)
+
+// A number is compared with the schema as a fraction of any length: one with a
+// million digits would keep a processor busy for seconds.
+func TestLongNumbersCostNoTime(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	agent := caller{p, p.Token(t, p.MCPURL)}
+	for name, number := range map[string]string{
+		"digits":   strings.Repeat("3", 1000000),
+		"fraction": strings.Repeat("3", 1000000) + "e-999999",
+		"decimals": "0." + strings.Repeat("3", 1000000),
+		"exponent": "1e999999",
+	} {
+		got := agent.tool(t, "lists_list", `{"limit":`+number+`}`)
+		if failed, _ := got.failed(t); got.status == 200 && !failed {
+			t.Errorf("%s: taken", name)
+		}
+		if got.took > costTime {
+			t.Errorf("%s: one call took %v", name, got.took)
+		}
+	}
+}
+
+// Every wrong element of an array would become a validation error of some 800
+// bytes before all but twenty are thrown away: 400 MB for 1 MiB of input.
+func TestManyMistakesCostNoMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
+	p := product.Start(t, product.Options{})
+	c := caller{p, p.Live.APIKey}
+	for name, body := range map[string]string{
+		"numbers for strings":   `{"lists":[1` + strings.Repeat(",1", 500000) + `]}`,
+		"numbers for choices":   `{"topic_preferences":[1` + strings.Repeat(",1", 500000) + `]}`,
+		"choices without topic": `{"topic_preferences":[{}` + strings.Repeat(",{}", 340000) + `]}`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c.rest(t, "PUT", "/v1/contacts/x@example.com", body).want(t, 422)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > costMemory {
+			t.Errorf("%s: one call allocated %d MB", name, used>>20)
+		}
+	}
+}
+
+// An answer lists at most twenty mistakes, also about attributes.
+func TestManyUnknownAttributesGiveAShortAnswer(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	var attributes strings.Builder
+	for i := range 80000 {
+		fmt.Fprintf(&attributes, `,"%x":1`, i)
+	}
+	got := caller{p, p.Live.APIKey}.rest(t, "POST", "/v1/contacts",
+		`{"email":"x@example.com","attributes":{`+attributes.String()[1:]+`}}`).want(t, 422)
+	if len(got.body) > 64<<10 {
+		t.Errorf("the answer has %d bytes and %d errors", len(got.body), len(got.problem(t).Errors))
+	}
+}

@@ -1,0 +1,63 @@
+package attacks_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// A create is cut short after the account has the address: its client left, or
+// the account's answer was lost. A sync then takes the address into the mirror,
+// and the same call with the same key must not fail because of its own work.
+func TestCreateCanBeRepeatedAfterASync(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		c := caller{p, p.Live.APIKey}
+		const body = `{"email":"half@example.com","attributes":{"city":"Oslo"},"lists":{"add":["newsletter"]}}`
+		p.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodPutContact, Delay: simulator.Forever, TookEffect: true})
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		c.hangUp(ctx, t, "POST", p.BaseURL+"/v1/contacts", body, "Idempotency-Key", "half")
+		cancel()
+		p.Simulator.Faults().Clear()
+		if _, err := newWriter(p).people.Sync(t.Context(), p.OrgID); err != nil {
+			t.Fatal(err)
+		}
+		var got reply
+		eventually(t, "the repeated call is answered", func() bool {
+			got = c.rest(t, "POST", "/v1/contacts", body, "Idempotency-Key", "half")
+			return got.status != 409 || got.header.Get("Retry-After") == ""
+		})
+		got.want(t, 201)
+	})
+}
+
+// The same with a change of address: the contact that the sync made of the new
+// address must not keep the contact that is moving there from arriving.
+func TestMoveCanBeRepeatedAfterASync(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		agent := caller{p, p.Token(t, p.MCPURL)}
+		agent.tool(t, "contacts_upsert", `{"external_id":"m1","email":"before@example.com"}`).want(t, 200)
+		p.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodPutContact, Delay: simulator.Forever, TookEffect: true})
+		const move = `{"external_id":"m1","email":"after@example.com"}`
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		agent.hangUp(ctx, t, "POST", p.MCPURL+"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts_upsert","arguments":`+move+`}}`)
+		cancel()
+		p.Simulator.Faults().Clear()
+		if _, err := newWriter(p).people.Sync(t.Context(), p.OrgID); err != nil {
+			t.Fatal(err)
+		}
+		var last problem
+		failed := true
+		eventually(t, "the repeated call is answered", func() bool {
+			failed, last = agent.tool(t, "contacts_upsert", move).failed(t)
+			return !failed || last.Code != "conflict"
+		})
+		if failed {
+			t.Errorf("the repeated move: %+v", last)
+		}
+	})
+}

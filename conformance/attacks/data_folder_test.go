@@ -1,0 +1,78 @@
+package attacks_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+)
+
+func startIn(t *testing.T, dir string) error {
+	t.Helper()
+	h, err := host.Start(t.Context(), config.Config{
+		DataDir: dir, Listen: config.AnyPorts(), Build: config.Build{Version: "test", Commit: "unknown"}, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	t.Cleanup(func() {
+		if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return nil
+}
+
+// Writers of one address take turns within a process, and a rotated cache or a
+// rate limit is a process's own: a second process on the same SQLite file breaks
+// all of it without a word.
+func TestSecondProcessOnOneFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := startIn(t, dir); err != nil {
+		t.Fatal(err)
+	}
+	if startIn(t, dir) == nil {
+		t.Error("two hosts run on one SQLite database")
+	}
+}
+
+// A folder that everybody may write to lets everybody replace the master key.
+func TestOpenFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // that is the attack
+		t.Fatal(err)
+	}
+	if startIn(t, dir) == nil {
+		t.Error("a folder with mode 0777 is used")
+	}
+}
+
+// A database that was copied back with mode 0644 stays readable by everybody,
+// while the master key beside it would be refused.
+func TestReadableDatabaseIsNotUsedAsItIs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mailhelm.db")
+	if err := os.WriteFile(path, nil, 0o644); err != nil { //nolint:gosec // that is the mistake
+		t.Fatal(err)
+	}
+	if startIn(t, dir) != nil {
+		return // refused, which is as good
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		t.Errorf("the database has mode %04o", mode)
+	}
+}

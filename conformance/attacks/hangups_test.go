@@ -1,0 +1,164 @@
+package attacks_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// eventually asks every few milliseconds, for ten seconds at most.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range 2000 {
+		if holds() {
+			return
+		}
+		<-tick.C
+	}
+	t.Errorf("%s: not within ten seconds", what)
+}
+
+// hangUp makes a call that the account never answers, and leaves when ctx ends.
+func (c caller) hangUp(ctx context.Context, t *testing.T, method, address, body string, headers ...string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	r.Header.Set("Authorization", "Bearer "+c.credential)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	if answer, err := c.HTTP.Do(r); err == nil {
+		answer.Body.Close()
+	}
+}
+
+// A client that leaves in the middle of a write leaves its key and its address
+// free, and the same call then happens once.
+func TestHangingUpFreesKeyAndAddress(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		c := caller{p, p.Live.APIKey}
+		for _, took := range []bool{false, true} { // with the account's write undone, and done
+			email := fmt.Sprintf("gone-%v@example.com", took)
+			p.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodPutContact, Delay: simulator.Forever, TookEffect: took})
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			c.hangUp(ctx, t, "PUT", p.BaseURL+"/v1/contacts/"+email, `{"unsubscribe_all":true}`, "Idempotency-Key", email)
+			cancel()
+			p.Simulator.Faults().Clear()
+			eventually(t, "the key is free", func() bool {
+				got := c.rest(t, "PUT", "/v1/contacts/"+email, `{"unsubscribe_all":true}`, "Idempotency-Key", email)
+				return got.status == 201 && got.header.Get("Idempotent-Replayed") == ""
+			})
+		}
+	})
+}
+
+// Agents that hang up leave nothing running. Goroutines inherit the label of
+// the one that started the product, which keeps other tests out of the count.
+func TestHangingUpLeavesNothingRunning(t *testing.T) {
+	t.Parallel()
+	label := "attack-" + t.Name()
+	pprof.Do(t.Context(), pprof.Labels("test", label), func(context.Context) {
+		p := product.Start(t, product.Options{})
+		agent := caller{p, p.Token(t, p.MCPURL)}
+		p.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodContact, Delay: simulator.Forever})
+		ctx, leave := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		for i := range 24 {
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":%q}}}`, i, p.Contact)
+			calls.Go(func() { agent.hangUp(ctx, t, "POST", p.MCPURL+"/mcp", body) })
+		}
+		eventually(t, "calls are running", func() bool { return labelled(t, label, running) >= 24 })
+		leave()
+		calls.Wait()
+		eventually(t, "no call is left", func() bool { return labelled(t, label, running) == 0 })
+	})
+}
+
+// running is on the stack of every call to a tool.
+const running = "mailhelm/tools."
+
+// labelled counts goroutines with a label and a function on their stack.
+func labelled(t *testing.T, label, function string) int {
+	t.Helper()
+	var profile bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, group := range strings.Split(profile.String(), "\n\n") {
+		var n int
+		if strings.Contains(group, label) && strings.Contains(group, function) {
+			if _, err := fmt.Sscanf(strings.TrimSpace(group), "%d @", &n); err == nil {
+				count += n
+			}
+		}
+	}
+	return count
+}
+
+// A call that is under way when the product is told to stop is carried out and
+// answered. Its body arrives only when the listener is closed already.
+func TestStoppingFinishesWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	answered := make(chan int, 1)
+	t.Run("product", func(t *testing.T) {
+		p := product.Start(t, product.Options{})
+		api, err := url.Parse(p.BaseURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, write := io.Pipe()
+		reading := make(chan struct{})
+		ctx := httptrace.WithClientTrace(context.WithoutCancel(t.Context()), &httptrace.ClientTrace{Got100Continue: func() { close(reading) }})
+		r, err := http.NewRequestWithContext(ctx, "PUT", p.BaseURL+"/v1/contacts/last@example.com", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+p.Live.APIKey)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Expect", "100-continue")
+		client := http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute}}
+		go func() {
+			defer close(answered)
+			if answer, err := client.Do(r); err == nil {
+				answered <- answer.StatusCode
+				answer.Body.Close()
+			}
+		}()
+		<-reading
+		go func() {
+			for range 10000 {
+				conn, err := net.Dial("tcp", api.Host)
+				if err != nil {
+					break
+				}
+				conn.Close() //nolint:errcheck // it was opened to see whether it can be
+			}
+			io.WriteString(write, `{}`) //nolint:errcheck // the answer tells
+			write.Close()               //nolint:errcheck // likewise
+		}()
+	})
+	if status := <-answered; status != http.StatusCreated {
+		t.Errorf("the call under way was answered %d", status)
+	}
+}

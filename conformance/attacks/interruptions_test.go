@@ -1,0 +1,66 @@
+package attacks_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// A client leaves at every moment of a write that it then repeats with the same
+// key. However far the first call had come, the contact is written once, its one
+// audit line is there, and the account and the mirror say the same.
+func TestLeavingAtAnyMomentWritesOnce(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		c := caller{p, p.Live.APIKey}
+		for i := range 40 {
+			email := fmt.Sprintf("moment%d@example.com", i)
+			const body = `{"unsubscribe_all":true,"lists":["newsletter"]}`
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*150*time.Microsecond)
+			c.hangUp(ctx, t, "PUT", p.BaseURL+"/v1/contacts/"+email, body, "Idempotency-Key", email)
+			cancel()
+			var got reply
+			eventually(t, "the repeated call is answered", func() bool {
+				got = c.rest(t, "PUT", "/v1/contacts/"+email, body, "Idempotency-Key", email)
+				return got.status != 409 || got.header.Get("Retry-After") == ""
+			})
+			var contact struct {
+				ID string `json:"id"`
+			}
+			// 200 instead of 201 when a sync saw the address at the account in between.
+			if err := json.Unmarshal([]byte(got.body), &contact); err != nil || got.status != 200 && got.status != 201 {
+				t.Fatalf("%d %.200s", got.status, got.body)
+			}
+			c.checkWrittenOnce(t, email, contact.ID)
+		}
+	})
+}
+
+func (c caller) checkWrittenOnce(t *testing.T, email, id string) {
+	t.Helper()
+	mirrored, err := c.DB.Audience().ContactByEmail(t.Context(), c.OrgID, email)
+	if err != nil || mirrored.ID != id || !mirrored.UnsubscribeAll || len(mirrored.Lists) != 1 {
+		t.Errorf("%s: the mirror has %+v, %v; the answer named %s", email, mirrored, err, id)
+	}
+	held, err := c.Simulator.Contact(t.Context(), c.OrgID, email)
+	if err != nil || !held.UnsubscribeAll {
+		t.Errorf("%s: the account has %+v, %v", email, held, err)
+	}
+	events, err := c.DB.Access().AuditEvents(t.Context(), c.OrgID, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, e := range events {
+		if e.SubjectID == id {
+			count++
+		}
+	}
+	if count != 1 {
+		t.Errorf("%s: %d audit lines, want 1", email, count)
+	}
+}

@@ -1,0 +1,79 @@
+package attacks_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// mailClient speaks SMTP by hand.
+type mailClient struct {
+	net.Conn
+	*textproto.Reader
+}
+
+func dialMail(t *testing.T, p *product.Product) mailClient {
+	t.Helper()
+	conn, err := net.Dial("tcp", p.SMTPAddr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // the test is over
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return mailClient{conn, textproto.NewReader(bufio.NewReader(conn))}
+}
+
+// say sends a line and returns the answer's code, 0 when the connection is over.
+func (c mailClient) say(line string) int {
+	if _, err := io.WriteString(c.Conn, line+"\r\n"); err != nil {
+		return 0
+	}
+	code, _, _ := c.ReadResponse(0) // every code is an answer here
+	return code
+}
+
+func TestNoMailIsTakenOrRelayed(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	c := dialMail(t, p)
+	if code, _, err := c.ReadResponse(220); err != nil {
+		t.Fatalf("greeting: %d %v", code, err)
+	}
+	c.say("EHLO attacker")
+	c.say("MAIL FROM:<>")
+	for _, to := range []string{p.Contact, p.UserEmail, "postmaster", "a@evil.example", "%s%n@x", "@a,@b:c@d", `"a\r\nRCPT TO:<b@c>"@d`} {
+		if code := c.say("RCPT TO:<" + to + ">"); code < 500 {
+			t.Errorf("RCPT TO %s: %d", to, code)
+		}
+	}
+	for _, line := range []string{"DATA", "BDAT 5 LAST\r\nhello", "AUTH PLAIN AGEAYg==", "STARTTLS", "VRFY " + p.UserEmail, "EXPN all", "XCLIENT ADDR=127.0.0.1"} {
+		if code := c.say(line); code != 0 && code < 250 || code == 250 || code > 252 && code < 500 {
+			t.Errorf("%q: %d", line, code)
+		}
+	}
+}
+
+func TestLongAndManyMailCommandsAreCutOff(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	long := dialMail(t, p)
+	if code := long.say("EHLO " + strings.Repeat("a", 1<<20)); code == 250 {
+		t.Error("a command of 1 MiB is taken")
+	}
+	many := dialMail(t, p)
+	for i := range 1000 {
+		if many.say(fmt.Sprintf("RUBBISH %d", i)) == 0 {
+			return
+		}
+	}
+	t.Error("a thousand mistakes are borne")
+}

@@ -1,0 +1,106 @@
+package parity
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/rest"
+)
+
+// TestEveryWriteIsAuditedOnce on the surface it came by; a read and a replay are not.
+func TestEveryWriteIsAuditedOnce(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		agent, program := p.Token(t, p.MCPURL), p.Token(t, p.BaseURL)
+		const path = "/v1/contacts/audit%40example.com"
+		for _, c := range []sameness{
+			{method: "POST", path: "/v1/contacts", arguments: `{"email":"audit@example.com"}`},
+			{method: "PUT", path: path, arguments: `{}`},
+			{method: "PATCH", path: path, arguments: `{"unsubscribe_all":true}`},
+			{method: "GET", path: path},
+			{method: "DELETE", path: path},
+		} {
+			if got, status := send(t, p, c.method, p.BaseURL+c.path, program, c.arguments); status >= 300 {
+				t.Fatalf("%s: %d %v", c.method, status, got)
+			}
+		}
+		for _, name := range []string{"contacts_upsert", "contacts_upsert", "contacts_lookup", "contacts_archive"} {
+			if got, _ := (sameness{tool: name, arguments: `{"email":"audit@example.com"}`}).callTool(t, p, agent); got["code"] != nil {
+				t.Fatalf("%s: %v", name, got)
+			}
+		}
+		events, err := p.DB.Access().AuditEvents(t.Context(), p.OrgID, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		for _, e := range slices.Backward(events) {
+			lines = append(lines, string(e.Surface)+" "+e.Action)
+			if e.SubjectID == "" || e.ActorID == "" || e.RequestID == "" {
+				t.Errorf("line %+v", e)
+			}
+		}
+		want := []string{
+			string(core.REST) + " contacts_create", string(core.REST) + " contacts_replace", string(core.REST) + " contacts_update",
+			string(core.REST) + " contacts_archive", string(core.Agent) + " contacts_upsert", string(core.Agent) + " contacts_archive",
+		}
+		if diff := cmp.Diff(want, lines); diff != "" {
+			t.Errorf("audit lines (-want +got):\n%s", diff)
+		}
+	})
+}
+
+var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// TestNoReadShowsAnotherOrganizationsThings: two organizations ask everything that
+// needs no argument, and no id is in both their answers.
+func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		seen := map[string]string{}
+		asked := map[string]bool{"contacts_lookup": true} // needs an argument, and is compared above
+		for name, credentials := range map[string]product.Credentials{"one": p.Live, "other": p.Other.Live} {
+			look := func(what string, answer map[string]any, status int) {
+				text, err := json.Marshal(answer)
+				if err != nil || status != 200 {
+					t.Fatalf("%s: %d %s", what, status, text)
+				}
+				for _, id := range anyID.FindAllString(string(text), -1) {
+					if owner, there := seen[id]; there && owner != name {
+						t.Errorf("%s shows %s to both organizations", what, id)
+					}
+					seen[id] = name
+				}
+			}
+			program := p.TokenWith(t, credentials, p.BaseURL)
+			for _, route := range rest.Routes() {
+				if route.Method == "GET" && route.Operation != "contacts_lookup" {
+					answer, status := send(t, p, "GET", p.BaseURL+route.Path, program, "")
+					look(route.Path, answer, status)
+					asked[route.Operation] = true
+				}
+			}
+			agent := p.TokenWith(t, credentials, p.MCPURL)
+			for _, tool := range []string{"lists_list", "audience_get_schema", "sending_readiness_check"} {
+				answer, status := (sameness{tool: tool, arguments: `{}`}).callTool(t, p, agent)
+				delete(answer, "request_id") // of a refusal: the other organization has no account to check
+				look(tool, answer, status)
+				asked[tool] = true
+			}
+		}
+		if len(seen) < 20 {
+			t.Errorf("only %d ids were seen", len(seen))
+		}
+		for _, op := range catalogue.Operations(catalogue.Domains{}) {
+			if info := op.Info(); info.Effect == core.Reads && !asked[info.Name] {
+				t.Errorf("%s was not asked", info.Name)
+			}
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package rest_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// TestRateHeadersAreOnEveryAnswer that a known caller gets of an operation,
+// whatever its status; who is not known has no limit to be told.
+func TestRateHeadersAreOnEveryAnswer(t *testing.T) {
+	t.Parallel()
+	limit := 60
+	a := start(t, product.Options{RateLimit: &limit})
+	a.Clock.Freeze(a.Clock.Now())
+	path := "/v1/contacts/" + a.Contact
+	for i, call := range []struct {
+		caller               *api
+		method, target, body string
+		status               int
+		fault                sending.FailureKind
+	}{
+		{a, "GET", "/v1/account", "", 200, ""},
+		{a, "POST", "/v1/contacts", `{"email":"rate@example.com"}`, 201, ""},
+		{a, "DELETE", "/v1/contacts/nobody%40example.com", "", 204, ""},
+		{a, "GET", "/v1/contacts/nobody%40example.com", "", 404, ""},
+		{a, "POST", "/v1/contacts", `{"email":"rate@example.com"}`, 409, ""},
+		{a, "POST", "/v1/contacts", `{`, 422, ""},
+		{a.as(a.mint(t)), "GET", "/v1/account", "", 403, ""},
+		{a, "GET", path, "", 503, sending.Throttled},
+		{a, "GET", path, "", 504, sending.TimedOut},
+	} {
+		if call.fault != "" {
+			a.Simulator.Faults().Set(simulator.Fault{Kind: call.fault, Times: 1})
+		}
+		got := call.caller.do(t, call.method, call.target, call.body).want(call.status)
+		checkRate(t, got, limit, limit-i-1, i+1)
+	}
+	test := a.as(a.Test.APIKey).do(t, "DELETE", path, "")
+	test.refused(403, core.CodeTestEnvironmentForbidden)
+	checkRate(t, test, 6, 5, 10)
+	for _, stranger := range []string{"", "sk_live_unknown"} {
+		if h := a.as(stranger).do(t, "GET", "/v1/account", "").want(401).header; h.Get("RateLimit-Limit") != "" {
+			t.Errorf("a stranger is told a limit: %v", h)
+		}
+	}
+}
+
+// TestEveryErrorCodeHasItsPage where the type of its problems points.
+func TestEveryErrorCodeHasItsPage(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	for _, info := range core.Codes() {
+		address := p.DocsURL + "/api/errors/" + string(info.Code)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.HTTP.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(got.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Body.Close()
+		if got.StatusCode != 200 || !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") || !strings.Contains(string(body), string(info.Code)) {
+			t.Errorf("%s: %d %s", address, got.StatusCode, got.Header.Get("Content-Type"))
+		}
+	}
+}
