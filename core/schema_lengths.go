@@ -24,10 +24,10 @@ func lengthsOf(s *reflector.Schema) *lengths {
 	}
 	l := &lengths{items: lengthsOf(s.Items)}
 	if s.MaxItems != nil {
-		l.longest = int(*s.MaxItems) //nolint:gosec // written in a struct tag of ours
+		l.longest = int(*s.MaxItems)
 	}
 	if s.MaxProperties != nil {
-		l.largest = int(*s.MaxProperties) //nolint:gosec // likewise
+		l.largest = int(*s.MaxProperties)
 	}
 	if s.Properties != nil {
 		for p := s.Properties.Oldest(); p != nil; p = p.Next() {

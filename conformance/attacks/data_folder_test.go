@@ -48,7 +48,7 @@ func TestOpenFolderIsRefused(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // that is the attack
+	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
 	if startIn(t, dir) == nil {
@@ -62,7 +62,7 @@ func TestReadableDatabaseIsNotUsedAsItIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mailhelm.db")
-	if err := os.WriteFile(path, nil, 0o644); err != nil { //nolint:gosec // that is the mistake
+	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if startIn(t, dir) != nil {
