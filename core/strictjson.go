@@ -33,7 +33,7 @@ func CheckJSON(raw []byte) error {
 			return Invalid(pointerPath(string(d.StackPointer())), "holds a NUL character")
 		}
 		if token.Kind() == '0' && !isReasonable(token.String()) {
-			return Invalid(pointerPath(string(d.StackPointer())), "is a number that would not survive: it has more digits than a float64, or is beyond its range; send it as a string")
+			return Invalid(pointerPath(string(d.StackPointer())), "is a number that a float64 does not carry: it has too many digits or is out of range; write an identifier as a string")
 		}
 		if d.StackDepth() > MaxJSONDepth {
 			return Invalid("", "is nested deeper than 64 levels")

@@ -107,7 +107,7 @@ func TestQueryThatIsRefused(t *testing.T) {
 		"text=%00":                 {Field: "text", Reason: "holds a NUL character"},
 		"text=%zz":                 {Field: "", Reason: "has a query that is not encoded correctly"},
 		"a;b":                      {Field: "", Reason: "has a query that is not encoded correctly"},
-		"deep=9223372036854775808": {Field: "deep", Reason: "has the wrong type"},
+		"deep=9223372036854775808": {Field: "deep", Reason: "is a number that a float64 does not carry: it has too many digits or is out of range; write an identifier as a string"},
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()

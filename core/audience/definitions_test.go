@@ -1,6 +1,7 @@
 package audience_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -134,16 +135,24 @@ func TestSyncFollowsTheAccount(t *testing.T) {
 func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	broken := core.Org{ID: core.NewID(), Name: "Broken", Slug: "broken", Tier: "free", RetentionDays: 30}
-	if err := b.db.Access().InsertOrg(t.Context(), broken); err != nil { // has no account
+	second := core.Org{ID: core.NewID(), Name: "Second", Slug: "second", Tier: "free", RetentionDays: 30}
+	if err := b.db.Access().InsertOrg(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.account.PutContact(t.Context(), b.org.ID, sending.Contact{Email: "a@example.com"}); err != nil {
+	none := core.Org{ID: core.NewID(), Name: "None", Slug: "none", Tier: "free", RetentionDays: 30}
+	if err := b.db.Access().InsertOrg(t.Context(), none); err != nil { // has no account, which is no failure
 		t.Fatal(err)
 	}
-	if err := b.audience.SyncWorker().Work(t.Context(), audience.SyncArgs{}); err == nil {
-		t.Error("the job must say that one failed")
+	if err := b.account.Seed(t.Context(), second.ID, simulator.Setup{
+		List: &sending.ContactList{Name: "main"}, Contacts: []sending.Contact{{Email: "a@example.com"}},
+	}); err != nil {
+		t.Fatal(err)
 	}
+	b.account.Faults().Set(simulator.Fault{Method: simulator.MethodContactList, Kind: sending.Refused, Times: 1})
+	if err := b.audience.SyncWorker().Work(t.Context(), audience.SyncArgs{}); err == nil || !strings.Contains(err.Error(), b.org.ID) {
+		t.Errorf("the job must say which one failed: %v", err)
+	}
+	b.org = second
 	if got := b.want(t, "contacts_list", `{}`); len(emails(got)) != 1 {
 		t.Errorf("got %v", got)
 	}
