@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
@@ -61,6 +64,9 @@ func runUntilSignal(ctx context.Context, h *host.Host, log *slog.Logger) error {
 	var failure error
 	select {
 	case <-ctx.Done():
+		// Here as well as in main, where it happens at some time soon: whoever reads
+		// the next line may send the second signal at once.
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		log.Info("stopping: finishing calls in flight", "at_most", stopTimeout)
 	case failure = <-h.Failed():
 		log.Error("stopping: a listener failed", "error", failure)
