@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
@@ -16,6 +15,8 @@ type tokenResponse struct {
 	TokenType   string `json:"token_type"`
 	ExpiresIn   int    `json:"expires_in"`
 	Scope       string `json:"scope"`
+	// RefreshToken is there for tokens that act for a person.
+	RefreshToken string `json:"refresh_token,omitempty"`
 }
 
 // ClientCredentialsExchange is the grant of RFC 6749 section 4.4: a token for
@@ -23,11 +24,14 @@ type tokenResponse struct {
 // refresh token. The client has proved itself already.
 func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRequest[oidc.ClientCredentialsRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
-	verified, ok := r.Client.(*client)
-	if !ok {
-		return nil, attempt.refuse(serverError(fmt.Errorf("client of unexpected type %T", r.Client)))
+	registered, refused := clientOf(r.Client)
+	if refused != nil {
+		return nil, attempt.refuse(refused)
 	}
-	scopes, refused := grantedScopes(r.PostForm.Get("scope"), verified.Scopes)
+	if len(registered.SecretHash) == 0 {
+		return nil, attempt.refuse(unauthorizedClient("A public client cannot prove who it is, so it cannot use client_credentials (RFC 6749 section 4.4)."))
+	}
+	scopes, refused := grantedScopes(r.PostForm.Get("scope"), registered.Scopes)
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
@@ -35,20 +39,27 @@ func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRe
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
-	token, err := p.server.tokens.issue(grant{
-		subject:  verified.ClientID,
-		client:   verified.Client,
+	return p.server.answerToken(attempt, grant{
+		subject:  registered.ClientID,
+		client:   registered,
 		audience: p.server.targets.address(target),
 		scopes:   scopes,
-	})
+	}, "")
+}
+
+// answerToken issues an access token and answers with it; refresh is the refresh
+// token that goes with it, or "".
+func (s *Server) answerToken(attempt *attempt, g grant, refresh string) (*op.Response, error) {
+	token, err := s.tokens.issue(g)
 	if err != nil {
 		return nil, attempt.refuse(serverError(err))
 	}
-	attempt.resource, attempt.tokenID = p.server.targets.address(target), token.id
+	attempt.resource, attempt.tokenID, attempt.grantID = g.audience, token.id, g.id
 	return op.NewResponse(tokenResponse{
-		AccessToken: token.text,
-		TokenType:   "Bearer",
-		ExpiresIn:   int(access.AccessTokenLifetime.Seconds()),
-		Scope:       token.scope,
+		AccessToken:  token.text,
+		TokenType:    "Bearer",
+		ExpiresIn:    int(access.AccessTokenLifetime.Seconds()),
+		Scope:        token.scope,
+		RefreshToken: refresh,
 	}), nil
 }

@@ -30,9 +30,6 @@ func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCred
 		return nil, attempt.refuse(invalidClient(clientRefused))
 	}
 	attempt.orgID = found.OrgID
-	if public {
-		return nil, attempt.refuse(unauthorizedClient("A public client cannot prove who it is, so it cannot use client_credentials (RFC 6749 section 4.4)."))
-	}
 	return &client{found}, nil
 }
 

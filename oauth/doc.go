@@ -1,5 +1,5 @@
-// Package oauth is the authorization server: it issues access tokens to
-// registered clients, publishes the keys that sign them and the metadata that
+// Package oauth is the authorization server: it checks what clients ask of
+// people, issues tokens to registered clients, revokes them, publishes the keys that sign them and the metadata that
 // clients discover it by, and has the verifier with which the resource hosts
 // check what it issued.
 //
@@ -9,7 +9,12 @@
 // cross-origin rules. A request passes, in this order: request id and CORS
 // (handler.go), form and client authentication method (token_endpoint.go),
 // routing by grant (the library), the client's secret (clients.go), the grant
-// (client_credentials.go), the token (issue.go).
+// (client_credentials.go, code_exchange.go, refresh.go), the token (issue.go).
+//
+// What a person allowed is an access.Grant, the root of a family: one code, the
+// refresh tokens that follow each other, and their access tokens (family.go). The
+// pages on which people decide are consent and login; they call
+// [Server.ReadAuthorization], [Server.Approve] and [Server.Deny].
 //
 // It does not know users' permissions, keep clients or judge API keys: that is
 // core/access. It does not serve the documents of RFC 9728, which belong to the

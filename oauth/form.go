@@ -14,14 +14,15 @@ import (
 // maxForm is the longest body that is read, in bytes.
 const maxForm = 64 << 10
 
-// readForm reads the parameters of a token request as strictly as RFC 6749
+// readForm reads the parameters of a request to the token or the revocation
+// endpoint as strictly as RFC 6749
 // section 3.2 writes them: POST, form-encoded, in the body alone, none twice
 // except `resource` (RFC 8707 section 2). Parameters without a value and
 // parameters that nobody reads are left out, as if they had not been sent.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST, OPTIONS")
-		return nil, invalidRequest("The token endpoint takes POST only.").withStatus(http.StatusMethodNotAllowed)
+		return nil, invalidRequest("This endpoint takes POST only.").withStatus(http.StatusMethodNotAllowed)
 	}
 	if r.URL.RawQuery != "" {
 		return nil, invalidRequest("Send the parameters in the body. A query string ends up in logs, so none is accepted.")
@@ -68,10 +69,11 @@ func parseForm(body string) (url.Values, *refusal) {
 	return form, nil
 }
 
-// parameters are those that the grants read, and the two of RFC 7521, which are
+// parameters are those that the endpoints read, and the two of RFC 7521, which are
 // read to be refused.
 var parameters = []string{
 	"grant_type", "client_id", "client_secret", "scope", "resource", "client_assertion", "client_assertion_type",
+	"code", "redirect_uri", "code_verifier", "refresh_token", "token", "token_type_hint",
 }
 
 // ifKnown names a parameter in a message when it is one of ours. Any other name

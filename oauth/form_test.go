@@ -11,11 +11,11 @@ import (
 
 func TestFormKeepsOnlyWhatIsRead(t *testing.T) {
 	t.Parallel()
-	form, refused := parseForm("grant_type=client_credentials&scope=&resource=a&resource=&resource=b&audience=x&code=y")
+	form, refused := parseForm("grant_type=client_credentials&scope=&resource=a&resource=&resource=b&audience=x&code=y&z=1")
 	if refused != nil {
 		t.Fatal(refused.err)
 	}
-	if len(form) != 2 || form.Get("grant_type") != "client_credentials" || !slices.Equal(form["resource"], []string{"a", "b"}) {
+	if len(form) != 3 || form.Get("code") != "y" || form.Get("grant_type") != "client_credentials" || !slices.Equal(form["resource"], []string{"a", "b"}) {
 		t.Errorf("%v", form)
 	}
 }

@@ -11,11 +11,12 @@ const (
 	publicCache     = "public, max-age=300"
 )
 
-// routes mounts the three paths. Of the library's own routes, which are more,
-// only two can be reached.
+// routes mounts the four paths. Of the library's own routes, which are more,
+// only three can be reached.
 func (s *Server) routes(library http.Handler, metadata []byte) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(TokenPath, preflight("POST", s.tokenEndpoint(library)))
+	mux.Handle(TokenPath, preflight("POST", s.clientEndpoint(checkGrant, library)))
+	mux.Handle(RevocationPath, preflight("POST", s.clientEndpoint(checkRevocation, library)))
 	mux.Handle(KeySetPath, preflight("GET, HEAD", readOnly(library)))
 	mux.Handle(MetadataPath, preflight("GET, HEAD", readOnly(document(metadata))))
 	return common(mux)

@@ -14,7 +14,7 @@ import (
 // other JWTs that the same key may sign from passing as one.
 const tokenType = "at+jwt"
 
-// claims are those of RFC 9068 section 2.2 and two of ours. The audience is one
+// claims are those of RFC 9068 section 2.2 and three of ours. The audience is one
 // string: a token is for one host.
 type claims struct {
 	Issuer      string           `json:"iss"`
@@ -27,10 +27,14 @@ type claims struct {
 	Scope       string           `json:"scope"`
 	Org         string           `json:"org"`
 	Environment core.Environment `json:"env"`
+	// Grant is the person's authorization behind the token; a token without a
+	// person has none.
+	Grant string `json:"gid,omitempty"`
 }
 
 // grant is what a token is issued for; every grant type ends in one.
 type grant struct {
+	id       string // of the person's authorization, "" without a person
 	subject  string
 	client   access.Client
 	audience string
@@ -78,6 +82,7 @@ func (t *tokenIssuer) issue(g grant) (issued, error) {
 		Scope:       token.scope,
 		Org:         g.client.OrgID,
 		Environment: g.client.Environment,
+		Grant:       g.id,
 	})
 	if err != nil {
 		return issued{}, fmt.Errorf("encode claims: %w", err)

@@ -10,27 +10,37 @@ import (
 // serverMetadata is the discovery document (RFC 8414 section 2). It lists what
 // works and nothing else.
 type serverMetadata struct {
-	Issuer             string   `json:"issuer"`
-	TokenEndpoint      string   `json:"token_endpoint"`
-	KeySet             string   `json:"jwks_uri"`
-	Scopes             []string `json:"scopes_supported"`
-	GrantTypes         []string `json:"grant_types_supported"`
-	ResponseTypes      []string `json:"response_types_supported"`
-	TokenAuthMethods   []string `json:"token_endpoint_auth_methods_supported"`
-	ProtectedResources []string `json:"protected_resources"` // RFC 9728 section 4
+	Issuer                string   `json:"issuer"`
+	AuthorizationEndpoint string   `json:"authorization_endpoint"`
+	TokenEndpoint         string   `json:"token_endpoint"`
+	RevocationEndpoint    string   `json:"revocation_endpoint"`
+	KeySet                string   `json:"jwks_uri"`
+	Scopes                []string `json:"scopes_supported"`
+	GrantTypes            []string `json:"grant_types_supported"`
+	ResponseTypes         []string `json:"response_types_supported"`
+	ResponseModes         []string `json:"response_modes_supported"`
+	TokenAuthMethods      []string `json:"token_endpoint_auth_methods_supported"`
+	RevocationAuthMethods []string `json:"revocation_endpoint_auth_methods_supported"`
+	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
+	IssuerInAnswers       bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207 section 3
+	ProtectedResources    []string `json:"protected_resources"`                            // RFC 9728 section 4
 }
 
-func encodeMetadata(issuer string, resources targets) ([]byte, error) {
+func encodeMetadata(cfg Config, resources targets) ([]byte, error) {
+	authMethods := []string{"client_secret_basic", "client_secret_post", "none"}
 	doc := serverMetadata{
-		Issuer:        issuer,
-		TokenEndpoint: issuer + TokenPath,
-		KeySet:        issuer + KeySetPath,
-		// No grant here uses the authorization endpoint. The RFC calls the member
-		// required and also wants empty ones left out; clients that check for it
-		// decide the matter.
-		ResponseTypes:      []string{},
-		TokenAuthMethods:   []string{"client_secret_basic", "client_secret_post"},
-		ProtectedResources: []string{resources.api, resources.agent},
+		Issuer:                cfg.Issuer,
+		AuthorizationEndpoint: cfg.AuthorizeURL,
+		TokenEndpoint:         cfg.Issuer + TokenPath,
+		RevocationEndpoint:    cfg.Issuer + RevocationPath,
+		KeySet:                cfg.Issuer + KeySetPath,
+		ResponseTypes:         []string{"code"},
+		ResponseModes:         []string{"query"},
+		TokenAuthMethods:      authMethods,
+		RevocationAuthMethods: authMethods,
+		ChallengeMethods:      []string{"S256"},
+		IssuerInAnswers:       true,
+		ProtectedResources:    []string{resources.api, resources.agent},
 	}
 	for _, info := range core.ScopeCatalogue() {
 		doc.Scopes = append(doc.Scopes, string(info.Scope))

@@ -33,6 +33,20 @@ func invalidTarget(description string) *refusal {
 	return refuse(http.StatusBadRequest, oidc.ErrInvalidTarget(), description)
 }
 
+func invalidGrant(description string) *refusal {
+	return refuse(http.StatusBadRequest, oidc.ErrInvalidGrant(), description)
+}
+
+// unsupportedResponseType is of RFC 6749 section 4.1.2.1; the library has no name
+// for it.
+func unsupportedResponseType(description string) *refusal {
+	return refuse(http.StatusBadRequest, &oidc.Error{ErrorType: "unsupported_response_type"}, description)
+}
+
+func accessDenied(description string) *refusal {
+	return refuse(http.StatusBadRequest, oidc.ErrAccessDenied(), description)
+}
+
 func unauthorizedClient(description string) *refusal {
 	return refuse(http.StatusBadRequest, oidc.ErrUnauthorizedClient(), description)
 }

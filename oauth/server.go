@@ -13,9 +13,10 @@ import (
 
 // The paths of the authorization server, below its issuer.
 const (
-	TokenPath    = "/oauth/token" //nolint:gosec // a path, not a credential
-	KeySetPath   = "/.well-known/jwks.json"
-	MetadataPath = "/.well-known/oauth-authorization-server" // RFC 8414 section 3
+	TokenPath      = "/oauth/token"  //nolint:gosec // a path, not a credential
+	RevocationPath = "/oauth/revoke" // RFC 7009
+	KeySetPath     = "/.well-known/jwks.json"
+	MetadataPath   = "/.well-known/oauth-authorization-server" // RFC 8414 section 3
 )
 
 // Config is what the authorization server and the verifier need.
@@ -27,21 +28,34 @@ type Config struct {
 	// the values of `resource` and `aud`.
 	APIResource   string
 	AgentResource string
+	// AuthorizeURL is where people consent: the page that calls
+	// [Server.ReadAuthorization] and [Server.Approve].
+	AuthorizeURL string
 
-	Store access.Store
-	Keys  *access.SigningKeys
-	Clock core.Clock
-	Log   *slog.Logger
+	Store   access.Store
+	Grants  access.GrantStore
+	Members access.MemberStore
+	// Principals is what this process remembers of tokens, which a revocation must
+	// be felt by at once; nil in a process that serves no resource host.
+	Principals *access.Authenticator
+	Keys       *access.SigningKeys
+	Clock      core.Clock
+	Log        *slog.Logger
 }
 
 // Server is the authorization server.
 type Server struct {
-	store   access.Store
-	keys    *access.SigningKeys
-	targets targets
-	tokens  *tokenIssuer
-	log     *slog.Logger
-	handler http.Handler
+	store      access.Store
+	grants     access.GrantStore
+	members    access.MemberStore
+	clock      core.Clock
+	keys       *access.SigningKeys
+	own        *Verifier // of tokens that are to be revoked
+	principals *access.Authenticator
+	targets    targets
+	tokens     *tokenIssuer
+	log        *slog.Logger
+	handler    http.Handler
 }
 
 // New makes an authorization server. It fails when an address of the
@@ -55,20 +69,31 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	metadata, err := encodeMetadata(cfg.Issuer, resources)
+	own, err := NewVerifier(cfg)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{store: cfg.Store, keys: cfg.Keys, targets: resources, tokens: tokens, log: cfg.Log}
+	if _, err := canonicalAddress(cfg.AuthorizeURL); err != nil {
+		return nil, fmt.Errorf("authorize URL %q: %w", cfg.AuthorizeURL, err)
+	}
+	metadata, err := encodeMetadata(cfg, resources)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		store: cfg.Store, grants: cfg.Grants, members: cfg.Members, clock: cfg.Clock,
+		keys: cfg.Keys, own: own, principals: cfg.Principals, targets: resources, tokens: tokens, log: cfg.Log,
+	}
 	library := op.RegisterServer(&provider{server: s}, op.Endpoints{
-		Token:   op.NewEndpoint(TokenPath),
-		JwksURI: op.NewEndpoint(KeySetPath),
+		Token:      op.NewEndpoint(TokenPath),
+		Revocation: op.NewEndpoint(RevocationPath),
+		JwksURI:    op.NewEndpoint(KeySetPath),
 	}, op.WithServerCORSOptions(nil))
 	s.handler = s.routes(library, metadata)
 	return s, nil
 }
 
-// Handler serves [TokenPath], [KeySetPath] and [MetadataPath]; every other path
+// Handler serves [TokenPath], [RevocationPath], [KeySetPath] and [MetadataPath]; every other path
 // is answered 404.
 func (s *Server) Handler() http.Handler { return s.handler }
 

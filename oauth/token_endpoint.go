@@ -13,14 +13,21 @@ import (
 
 // grants are the grant types that the token endpoint serves. The metadata lists
 // the same.
-var grants = []oidc.GrantType{oidc.GrantTypeClientCredentials}
+var grants = []oidc.GrantType{oidc.GrantTypeCode, oidc.GrantTypeRefreshToken, oidc.GrantTypeClientCredentials}
 
-// tokenEndpoint checks a request before the library sees it, and hands it on
-// with the parameters already parsed, so that the library reads exactly those.
-func (s *Server) tokenEndpoint(library http.Handler) http.Handler {
+// required are the parameters that each grant cannot do without.
+var required = map[oidc.GrantType][]string{
+	oidc.GrantTypeCode:         {"code", "redirect_uri", "code_verifier"},
+	oidc.GrantTypeRefreshToken: {"refresh_token"},
+}
+
+// clientEndpoint checks a request to an endpoint at which clients authenticate
+// before the library sees it, and hands it on with the parameters already
+// parsed, so that the library reads exactly those.
+func (s *Server) clientEndpoint(check func(url.Values) *refusal, library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		attempt := &attempt{}
+		attempt := &attempt{requestID: w.Header().Get(requestIDHeader)}
 		out := &challenger{ResponseWriter: w, status: http.StatusOK}
 		defer func() { s.logAttempt(r.Context(), attempt, out) }()
 
@@ -29,7 +36,7 @@ func (s *Server) tokenEndpoint(library http.Handler) http.Handler {
 			attempt.clientID, refused = checkClientAuthentication(r.Header["Authorization"], form)
 		}
 		if refused == nil {
-			refused = checkGrant(form.Get("grant_type"))
+			refused = check(form)
 		}
 		if refused != nil {
 			attempt.refused = refused
@@ -42,12 +49,25 @@ func (s *Server) tokenEndpoint(library http.Handler) http.Handler {
 	})
 }
 
-func checkGrant(grant string) *refusal {
+func checkGrant(form url.Values) *refusal {
+	grant := form.Get("grant_type")
 	if grant == "" {
 		return invalidRequest("`grant_type` is missing.")
 	}
 	if !slices.Contains(grants, oidc.GrantType(grant)) {
 		return unsupportedGrantType("This server does not serve that grant type. Its metadata lists those it does.")
+	}
+	for _, name := range required[oidc.GrantType(grant)] {
+		if !form.Has(name) {
+			return invalidRequest("`" + name + "` is missing.")
+		}
+	}
+	return nil
+}
+
+func checkRevocation(form url.Values) *refusal {
+	if !form.Has("token") {
+		return invalidRequest("`token` is missing.")
 	}
 	return nil
 }
@@ -96,20 +116,22 @@ func basicClientID(authorization string) (string, bool) {
 	return user, err == nil
 }
 
-// attempt is what the log says of one token request. It travels in the context,
+// attempt is what the log says of one request of a client. It travels in the context,
 // because the steps between are the library's.
 type attempt struct {
-	clientID string
-	orgID    string
-	resource string
-	tokenID  string
-	refused  *refusal
+	requestID string
+	clientID  string
+	orgID     string
+	resource  string
+	tokenID   string
+	grantID   string // of a person's authorization
+	refused   *refusal
 }
 
 type attemptKey struct{}
 
 // attemptOf finds the attempt of a request; a request that did not come through
-// the token endpoint gets one that nobody reads.
+// a client endpoint gets one that nobody reads.
 func attemptOf(ctx context.Context) *attempt {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		return a
@@ -125,7 +147,7 @@ func (a *attempt) refuse(r *refusal) error {
 
 func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	attrs := []slog.Attr{
-		slog.String("request_id", out.Header().Get(requestIDHeader)),
+		slog.String("request_id", a.requestID),
 		slog.Int("status", out.status),
 	}
 	// People paste secrets where the client id belongs, so only an id is logged.
@@ -135,9 +157,16 @@ func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	if a.orgID != "" {
 		attrs = append(attrs, slog.String("org", a.orgID))
 	}
+	if a.grantID != "" {
+		attrs = append(attrs, slog.String("grant", a.grantID))
+	}
 	if a.tokenID != "" {
 		attrs = append(attrs, slog.String("resource", a.resource), slog.String("token", a.tokenID))
 		s.log.LogAttrs(ctx, slog.LevelInfo, "token issued", attrs...)
+		return
+	}
+	if out.status == http.StatusOK {
+		s.log.LogAttrs(ctx, slog.LevelInfo, "revocation answered", attrs...)
 		return
 	}
 	level := slog.LevelInfo

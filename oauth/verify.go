@@ -122,6 +122,11 @@ func (v *Verifier) read(c claims) (verifiedToken, error) {
 	}
 	if c.Subject != c.ClientID {
 		token.UserID = c.Subject
+		token.GrantID = c.Grant
+	}
+	// A person's token without its grant could never be revoked.
+	if (token.UserID == "") != (c.Grant == "") {
+		return verifiedToken{}, errTokenClaims
 	}
 	return verifiedToken{token: token, resource: resource}, nil
 }

@@ -103,8 +103,10 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	s.seed()
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
 	guard := guardrails.New(guardrails.Config{
-		Authenticator: access.NewAuthenticator(db.Access(), noTokens{}, s.clock.Now),
-		Transactor:    db, Replays: db.Replay(), Audit: db.Access(),
+		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
+			Store: db.Access(), Grants: db.Grants(), Members: db.Members(), Tokens: noTokens{}, Clock: s.clock.Now,
+		}),
+		Transactor: db, Replays: db.Replay(), Audit: db.Access(),
 		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "k", Secret: make([]byte, 32)}},
 		Clock:            s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
 	})

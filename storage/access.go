@@ -66,13 +66,14 @@ type userRow struct {
 	CreatedAt    Time   `db:"created_at"`
 }
 
+const userColumns = `id, email, name, password_hash, created_at`
+
 var (
 	insertUser = register("insert user", `
 		INSERT INTO users (id, email, email_key, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`)
-	userByEmail = registerPoint("user by email", `
-		SELECT id, email, name, password_hash, created_at FROM users WHERE email_key = $1`)
-	addMember = register("add member", `
+	userByEmail = registerPoint("user by email", `SELECT `+userColumns+` FROM users WHERE email_key = $1`)
+	addMember   = register("add member", `
 		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`)
 )
@@ -87,9 +88,11 @@ func (s accessStore) UserByEmail(ctx context.Context, email string) (access.User
 	if err != nil {
 		return access.User{}, err
 	}
-	return access.User{
-		ID: row.ID, Email: row.Email, Name: row.Name, PasswordHash: row.PasswordHash, CreatedAt: row.CreatedAt.Time(),
-	}, nil
+	return row.user(), nil
+}
+
+func (r userRow) user() access.User {
+	return access.User{ID: r.ID, Email: r.Email, Name: r.Name, PasswordHash: r.PasswordHash, CreatedAt: r.CreatedAt.Time()}
 }
 
 func (s accessStore) AddMember(ctx context.Context, orgID, userID, role string) error {

@@ -21,17 +21,19 @@ type credentialRow struct {
 	CreatedAt   Time             `db:"created_at"`
 	RevokedAt   *Time            `db:"revoked_at"`
 	ExpiresAt   *Time            `db:"expires_at"`
+	// Of clients alone.
+	RedirectURIs string `db:"redirect_uris"` // a JSON array
+	RefreshDays  int    `db:"refresh_days"`
 }
 
 var (
 	insertClient = register("insert client", `
-		INSERT INTO clients (org_id, id, client_id, name, environment, secret_hash, scopes, created_at, revoked_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		INSERT INTO clients (org_id, id, client_id, name, environment, secret_hash, scopes, redirect_uris, refresh_days,
+			created_at, revoked_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT DO NOTHING`)
-	clientByClientID = registerPoint("client by client id", `
-		SELECT id, org_id, client_id AS public_name, name, environment, secret_hash, scopes, created_at, revoked_at
-		FROM clients WHERE client_id = $1`)
-	revokeClient = register("revoke client", `
+	clientByClientID = registerPoint("client by client id", `SELECT `+clientColumns+` FROM clients WHERE client_id = $1`)
+	revokeClient     = register("revoke client", `
 		UPDATE clients SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 
 	insertAPIKey = register("insert api key", `
@@ -39,16 +41,19 @@ var (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
 	apiKeysByPrefix = registerPoint("api keys by prefix", `
-		SELECT id, org_id, prefix AS public_name, name, environment, secret_hash, scopes, created_at, revoked_at, expires_at
-		FROM api_keys WHERE environment = $1 AND prefix = $2 ORDER BY org_id, id`)
+		SELECT `+apiKeyColumns+` FROM api_keys WHERE environment = $1 AND prefix = $2 ORDER BY org_id, id`)
 	revokeAPIKey = register("revoke api key", `
 		UPDATE api_keys SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 )
 
 func (s accessStore) InsertClient(ctx context.Context, c access.Client) error {
+	redirects, err := jsonParameter(c.RedirectURIs)
+	if err != nil {
+		return err
+	}
 	taken := core.Conflict("A client with this id exists already.", "Mint another client id.")
 	return s.db.insert(ctx, taken, insertClient, c.OrgID, c.ID, c.ClientID, c.Name, string(c.Environment), c.SecretHash,
-		joinScopes(c.Scopes), At(c.CreatedAt), optionalAt(c.RevokedAt))
+		joinScopes(c.Scopes), redirects, c.RefreshDays, At(c.CreatedAt), optionalAt(c.RevokedAt))
 }
 
 func (s accessStore) Client(ctx context.Context, clientID string) (access.Client, error) {
@@ -56,11 +61,7 @@ func (s accessStore) Client(ctx context.Context, clientID string) (access.Client
 	if err != nil {
 		return access.Client{}, err
 	}
-	return access.Client{
-		ID: row.ID, ClientID: row.PublicName, OrgID: row.OrgID, Name: row.Name, Environment: row.Environment,
-		SecretHash: row.SecretHash, Scopes: splitScopes(row.Scopes),
-		CreatedAt: row.CreatedAt.Time(), RevokedAt: optionalTime(row.RevokedAt),
-	}, nil
+	return row.client()
 }
 
 func (s accessStore) RevokeClient(ctx context.Context, orgID, id string, at time.Time) error {
@@ -74,19 +75,7 @@ func (s accessStore) InsertAPIKey(ctx context.Context, k access.APIKey) error {
 }
 
 func (s accessStore) APIKeys(ctx context.Context, env core.Environment, prefix string) ([]access.APIKey, error) {
-	rows, err := list[credentialRow](ctx, s.db, apiKeysByPrefix, string(env), prefix)
-	if err != nil {
-		return nil, err
-	}
-	keys := make([]access.APIKey, len(rows))
-	for i, row := range rows {
-		keys[i] = access.APIKey{
-			ID: row.ID, OrgID: row.OrgID, Name: row.Name, Environment: row.Environment, Prefix: row.PublicName,
-			SecretHash: row.SecretHash, Scopes: splitScopes(row.Scopes), CreatedAt: row.CreatedAt.Time(),
-			RevokedAt: optionalTime(row.RevokedAt), ExpiresAt: optionalTime(row.ExpiresAt),
-		}
-	}
-	return keys, nil
+	return s.apiKeys(ctx, apiKeysByPrefix, string(env), prefix)
 }
 
 func (s accessStore) RevokeAPIKey(ctx context.Context, orgID, id string, at time.Time) error {

@@ -77,6 +77,15 @@ func (db *DB) Engine() string { return string(db.engine) }
 // Access is the store of organizations, people and credentials.
 func (db *DB) Access() access.Store { return accessStore{db} }
 
+// Grants is the store of grants and of the codes and tokens that come of them.
+func (db *DB) Grants() access.GrantStore { return grantStore{db} }
+
+// Sessions is the store of signed-in browsers.
+func (db *DB) Sessions() access.SessionStore { return sessionStore{db} }
+
+// Members is the store of who belongs to which organization.
+func (db *DB) Members() access.MemberStore { return memberStore{db} }
+
 // Audience is the store of contacts, lists, attributes and topics.
 func (db *DB) Audience() audience.Store { return audienceStore{db} }
 
@@ -99,8 +108,11 @@ func (e engine) text(sql string) string {
 }
 
 var (
-	_ core.Transactor = (*DB)(nil)
-	_ access.Store    = accessStore{}
-	_ audience.Store  = audienceStore{}
-	_ replay.Store    = replayStore{}
+	_ core.Transactor     = (*DB)(nil)
+	_ access.Store        = accessStore{}
+	_ access.GrantStore   = grantStore{}
+	_ access.SessionStore = sessionStore{}
+	_ access.MemberStore  = memberStore{}
+	_ audience.Store      = audienceStore{}
+	_ replay.Store        = replayStore{}
 )

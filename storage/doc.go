@@ -6,7 +6,8 @@
 //
 // The connection ([Open], [Config]), the schema and its migrations
 // ([DB.Migrate]), transactions ([DB.InTx]), the stores that the domains declare
-// ([DB.Access], [DB.Audience], [DB.Replay]) and the runner of jobs ([Jobs]).
+// ([DB.Access], [DB.Keys], [DB.Grants], [DB.Sessions], [DB.Members], [DB.Audience],
+// [DB.Replay]) and the runner of jobs ([Jobs]).
 //
 // # What it does not
 //

@@ -13,12 +13,18 @@ import (
 var notLedByOrg = map[string]bool{
 	"clients(client_id)":              true,
 	"api_keys(environment,prefix)":    true,
+	"members(user_id)":                true,
+	"authorization_codes(hash)":       true,
+	"authorization_codes(expires_at)": true,
+	"refresh_tokens(hash)":            true,
 	"replay_records(expires_at)":      true,
 	"spent_confirmations(expires_at)": true,
 }
 
 // notOrgTables hold what belongs to no single organization.
-var notOrgTables = map[string]bool{"orgs": true, "users": true, "signing_keys": true, "schema_versions": true}
+var notOrgTables = map[string]bool{
+	"orgs": true, "users": true, "sessions": true, "signing_keys": true, "denied_tokens": true, "schema_versions": true,
+}
 
 const indexColumns = `
 	SELECT t.name || '(' || (SELECT group_concat(c.name) FROM (SELECT coalesce(name, 'expression') AS name FROM pragma_index_info(i.name) ORDER BY seqno) AS c) || ')',

@@ -87,8 +87,10 @@ func newWorldOf(t testing.TB, operations []core.Operation) *world {
 	listener := httptest.NewUnstartedServer(nil)
 	w.url = "http://" + listener.Listener.Addr().String()
 	guard := guardrails.New(guardrails.Config{
-		Authenticator: access.NewAuthenticator(w.db.Access(), w.tokens, w.clock),
-		Transactor:    w.db, Replays: w.db.Replay(), Audit: w.db.Access(),
+		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
+			Store: w.db.Access(), Grants: w.db.Grants(), Members: w.db.Members(), Tokens: w.tokens, Clock: w.clock,
+		}),
+		Transactor: w.db, Replays: w.db.Replay(), Audit: w.db.Access(),
 		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "1", Secret: bytes.Repeat([]byte{7}, 32)}},
 		Clock:            w.clock, Log: log, Metrics: prometheus.NewRegistry(),
 	})

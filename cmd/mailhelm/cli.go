@@ -16,6 +16,7 @@ type commands struct {
 
 	Demo       demoCommand    `cmd:"" help:"Try everything at once, with invented data, on this machine."`
 	Serve      serveCommand   `cmd:"" help:"Run the service."`
+	Admin      adminCommand   `cmd:"" help:"Organizations, people, API keys, OAuth clients and the audit log, from the shell."`
 	Migrate    migrateCommand `cmd:"" help:"Look at the database's schema, or bring it up to date."`
 	Doctor     doctorCommand  `cmd:"" help:"Check a configuration and say what to do about what is wrong."`
 	ShowConfig configCommand  `cmd:"" name:"config" help:"Show the resulting configuration and where each value comes from."`
@@ -29,6 +30,7 @@ Every setting can be a flag (--base-url), a variable (MAILHELM_BASE_URL) or a li
 // program is what the commands work with.
 type program struct {
 	ctx     context.Context //nolint:containedctx // as long as the process
+	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
 	sources *settings.Sources

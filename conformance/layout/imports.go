@@ -24,6 +24,7 @@ var testsMayImport = []string{"core", "guardrails", "storage"}
 // domainEdges are the domains whose vocabulary another domain speaks, with the
 // reason. core/catalogue lists all domains and is not held to it.
 var domainEdges = map[[2]string]string{
+	{"access", "jobs"}:      "the end of a rotated key's grace is a job",
 	{"account", "sending"}:  "account is the sending account seen from outside",
 	{"audience", "sending"}: "consent and topics live in the sending account",
 	{"audience", "jobs"}:    "the periodic sync is a job",
@@ -38,6 +39,7 @@ var coreModules = map[string]string{
 	"github.com/invopop/jsonschema":         "schemas from Go types",
 	"github.com/santhosh-tekuri/jsonschema": "validation by schema",
 	"golang.org/x/crypto":                   "password hashes",
+	"golang.org/x/time":                     "token buckets against guessing",
 }
 
 // coreStandard are the packages of the standard library that core's own code may

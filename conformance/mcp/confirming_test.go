@@ -54,8 +54,10 @@ func startConfirming(t *testing.T) *confirming {
 	log := slog.New(slog.DiscardHandler)
 	token := oneClient{ID: "1", ClientID: client.ClientID, OrgID: org.ID, Scopes: client.Scopes, ExpiresAt: now.Add(time.Hour)}
 	guard := guardrails.New(guardrails.Config{
-		Authenticator: access.NewAuthenticator(db.Access(), token, clock),
-		Transactor:    db, Replays: db.Replay(), Audit: db.Access(),
+		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
+			Store: db.Access(), Grants: db.Grants(), Members: db.Members(), Tokens: token, Clock: clock,
+		}),
+		Transactor: db, Replays: db.Replay(), Audit: db.Access(),
 		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "1", Secret: bytes.Repeat([]byte{1}, 32)}},
 		Clock:            clock, Log: log, Metrics: prometheus.NewRegistry(),
 	})

@@ -44,11 +44,14 @@ func TestServerMetadataIsTrue(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		var doc struct {
-			Issuer  string   `json:"issuer"`
-			Token   string   `json:"token_endpoint"`
-			Keys    string   `json:"jwks_uri"`
-			Grants  []string `json:"grant_types_supported"`
-			Targets []string `json:"protected_resources"`
+			Issuer    string   `json:"issuer"`
+			Token     string   `json:"token_endpoint"`
+			Keys      string   `json:"jwks_uri"`
+			Grants    []string `json:"grant_types_supported"`
+			Targets   []string `json:"protected_resources"`
+			Authorize string   `json:"authorization_endpoint"`
+			Revoke    string   `json:"revocation_endpoint"`
+			Iss       bool     `json:"authorization_response_iss_parameter_supported"`
 		}
 		w.must(json.Unmarshal([]byte(w.do(w.request(http.MethodGet, oauth.MetadataPath, "")).body), &doc))
 		token := w.goodToken(w.live)
@@ -61,8 +64,11 @@ func TestServerMetadataIsTrue(t *testing.T) {
 		for _, target := range doc.Targets {
 			w.goodToken(w.live, "resource", target)
 		}
-		if len(doc.Grants) != 1 || doc.Grants[0] != "client_credentials" {
+		if want := []string{"authorization_code", "refresh_token", "client_credentials"}; !cmp.Equal(doc.Grants, want) {
 			t.Errorf("grants %v", doc.Grants)
+		}
+		if doc.Authorize != authorizeURL || doc.Revoke != w.issuer+oauth.RevocationPath || !doc.Iss {
+			t.Errorf("%+v", doc)
 		}
 	})
 }
@@ -107,7 +113,8 @@ func TestOtherPathsAndMethods(t *testing.T) {
 			{"GET", "/.well-known/oauth-protected-resource", 404},
 			{"GET", "/.well-known/unknown", 404},
 			{"GET", "/oauth/authorize", 404},
-			{"POST", "/oauth/revoke", 404},
+			{"GET", "/oauth/revoke", 405},
+			{"POST", "/oauth/introspect", 404},
 			{"POST", "/oauth/register", 404},
 			{"POST", "/oauth/token/", 404},
 			{"GET", "/", 404},
@@ -127,7 +134,7 @@ func TestOtherPathsAndMethods(t *testing.T) {
 func TestCrossOriginRules(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
-		for _, path := range []string{oauth.TokenPath, oauth.KeySetPath, oauth.MetadataPath, "/unknown"} {
+		for _, path := range []string{oauth.TokenPath, oauth.RevocationPath, oauth.KeySetPath, oauth.MetadataPath, "/unknown"} {
 			for _, method := range []string{"GET", "POST", "OPTIONS"} {
 				r := w.request(method, path, "")
 				r.Header.Set("Origin", "https://evil.example")
@@ -151,7 +158,7 @@ func TestPreflight(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
 		for path, methods := range map[string]string{
-			oauth.TokenPath: "POST", oauth.KeySetPath: "GET, HEAD", oauth.MetadataPath: "GET, HEAD",
+			oauth.TokenPath: "POST", oauth.RevocationPath: "POST", oauth.KeySetPath: "GET, HEAD", oauth.MetadataPath: "GET, HEAD",
 		} {
 			r := w.request(http.MethodOptions, path, "")
 			r.Header.Set("Origin", "https://app.example")

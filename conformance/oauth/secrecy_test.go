@@ -15,6 +15,18 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		token := w.goodToken(w.live)
+		code := w.code(w.app)
+		family := w.granted(w.redeem(w.app, code))
+		w.redeem(w.app, code)
+		refresh := *family.RefreshToken
+		for range 2 {
+			w.refresh(w.app, refresh, "scope", refresh, "resource", code)
+			w.revoke(w.app, refresh, "token_type_hint", code)
+			w.revoke(w.app, family.AccessToken)
+		}
+		if _, refused := w.server.ReadAuthorization(t.Context(), query(w.app, "scope", refresh, "state", code)); refused == nil {
+			t.Error("a token passes for a scope")
+		}
 		key := access.MintAPIKey(core.Live).Secret
 		misplaced := access.MintClientSecret().Secret
 		for _, body := range []string{
@@ -49,7 +61,10 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 			}
 		}
 		text := logged.String()
-		for name, secret := range map[string]string{"client secret": w.live.secret, "misplaced secret": misplaced, "token": token, "API key": key} {
+		for name, secret := range map[string]string{
+			"client secret": w.live.secret, "misplaced secret": misplaced, "token": token, "API key": key,
+			"code": code, "refresh token": refresh, "person's token": family.AccessToken, "verifier": verifier,
+		} {
 			if strings.Contains(text, secret) || strings.Contains(text, secret[len(secret)/2:]) {
 				t.Errorf("the log holds the %s", name)
 			}

@@ -146,6 +146,8 @@ func (w *world) forgedClaims() map[string]string {
 		"no org":                 w.forge(without("org")),
 		"no iat":                 w.forge(without("iat")),
 		"no sub":                 w.forge(without("sub")),
+		"user without a grant":   w.forge(claim("sub", w.ann.UserID)),
+		"grant without a user":   w.forge(claim("gid", core.NewID())),
 		"another org":            w.forge(claim("org", w.other.OrgID)),
 		"another org's client":   w.forge(claim("client_id", w.other.ClientID)),
 		"client never seen":      w.forge(claim("client_id", access.MintClientID(core.Live))),
@@ -263,9 +265,13 @@ func TestPrincipalOfAToken(t *testing.T) {
 		if p.Credential != want || p.UserID != "" || p.Org.Slug != "mine" {
 			t.Errorf("%+v", p)
 		}
-		p, err = w.auth.Authenticate(t.Context(), w.forge(claim("sub", "a-user")), access.API)
-		if err != nil || p.UserID != "a-user" {
+		token := w.family(w.app).AccessToken
+		p, err = w.auth.Authenticate(t.Context(), token, access.API)
+		if err != nil || p.UserID != w.ann.UserID {
 			t.Errorf("a token with a user: %+v, %v", p, err)
+		}
+		if claims := w.claimsOf(token, 1); claims["sub"] != w.ann.UserID || !core.IsID(claims["gid"].(string)) {
+			t.Errorf("claims: %v", claims)
 		}
 	})
 }

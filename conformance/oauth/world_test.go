@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -27,17 +26,16 @@ import (
 const (
 	apiResource   = "http://localhost:8080"
 	agentResource = "http://localhost:8082"
+	authorizeURL  = "http://localhost:8081/oauth/authorize"
 	form          = "application/x-www-form-urlencoded"
 )
 
 // logged is everything that any test of this package logs, at every level, by
 // our own logger and by the library, which knows only the default one.
-var logged lockedBuffer
-
-func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.NewJSONHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	os.Exit(m.Run())
-}
+var (
+	logged lockedBuffer
+	logger = slog.New(slog.NewJSONHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+)
 
 type lockedBuffer struct {
 	mu  sync.Mutex
@@ -62,6 +60,8 @@ type world struct {
 	t        testing.TB
 	db       *storage.DB
 	store    access.Store
+	grants   access.GrantStore
+	server   *oauth.Server
 	keys     *access.SigningKeys
 	config   oauth.Config
 	issuer   string
@@ -72,6 +72,10 @@ type world struct {
 	now time.Time
 
 	live, test, public, revoked, other registered
+	// app is confidential and native public; both have redirect URIs. ann owns their
+	// organization.
+	app, native registered
+	ann         access.Member
 }
 
 // registered is a client with the secret that only its owner knows.
@@ -97,7 +101,9 @@ func protocol(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t testing.TB, db *storage.DB) *world {
 	t.Helper()
-	w := &world{t: t, db: db, store: db.Access(), now: start}
+	// Each time, because a product that starts in this process takes it away.
+	slog.SetDefault(logger)
+	w := &world{t: t, db: db, store: db.Access(), grants: db.Grants(), now: start}
 	master, err := access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 	w.must(err)
 	w.keys, err = access.NewSigningKeys(t.Context(), w.store, master, w.clock)
@@ -107,19 +113,29 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	w.issuer = "http://" + listener.Listener.Addr().String()
 	w.config = oauth.Config{
 		Issuer: w.issuer, APIResource: apiResource, AgentResource: agentResource,
-		Store: w.store, Keys: w.keys, Clock: w.clock, Log: slog.Default(),
+		AuthorizeURL: authorizeURL,
+		Store:        w.store, Grants: w.grants, Members: db.Members(), Keys: w.keys, Clock: w.clock, Log: logger,
 	}
-	server, err := oauth.New(w.config)
+	w.verifier, err = oauth.NewVerifier(w.config)
 	w.must(err)
-	listener.Config.Handler = server.Handler()
+	w.auth = w.authenticator()
+	w.config.Principals = w.auth
+	w.server, err = oauth.New(w.config)
+	w.must(err)
+	listener.Config.Handler = w.server.Handler()
 	listener.Start()
 	t.Cleanup(listener.Close)
 
-	w.verifier, err = oauth.NewVerifier(w.config)
-	w.must(err)
-	w.auth = access.NewAuthenticator(w.store, w.verifier, w.clock)
 	w.seed()
 	return w
+}
+
+// authenticator is one of another process: it shares the stores and remembers
+// for itself.
+func (w *world) authenticator() *access.Authenticator {
+	return access.NewAuthenticator(access.AuthenticatorConfig{
+		Store: w.store, Grants: w.grants, Members: w.db.Members(), Tokens: w.verifier, Clock: w.clock,
+	})
 }
 
 func (w *world) seed() {
@@ -130,6 +146,9 @@ func (w *world) seed() {
 	w.revoked = w.register(mine, core.Live, scopes)
 	w.must(w.store.RevokeClient(w.t.Context(), mine, w.revoked.ID, w.clock()))
 	w.public = w.registerPublic(mine, scopes)
+	w.app = w.application(mine, access.MintClientSecret().Secret, callback, callback+"?tenant=1")
+	w.native = w.application(mine, "", loopback)
+	w.ann = w.person(mine, "ann", access.Owner)
 	w.other = w.register(w.org("other"), core.Live, core.NewScopes("api.lists.view"))
 }
 

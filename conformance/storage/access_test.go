@@ -115,6 +115,7 @@ func TestClients(t *testing.T) {
 		client := access.Client{
 			ID: core.NewID(), ClientID: "oc_live_1", OrgID: org, Name: "agent", Environment: core.Live,
 			Scopes: core.NewScopes("mcp:tools", "api.contacts.view"), CreatedAt: start,
+			RedirectURIs: []string{"https://a.example/callback?x=<&>", "http://127.0.0.1/cb"}, RefreshDays: 90,
 		}
 		must(t, store.InsertClient(ctx, client))
 		must(t, store.RevokeClient(ctx, org, client.ID, later(5)))
@@ -124,6 +125,13 @@ func TestClients(t *testing.T) {
 		must(t, err)
 		if diff := cmp.Diff(client, got); diff != "" {
 			t.Errorf("Client (-want +got):\n%s", diff)
+		}
+		plain := access.Client{ID: core.NewID(), ClientID: "oc_live_2", OrgID: org, Environment: core.Live, Scopes: core.Scopes{}, CreatedAt: start}
+		must(t, store.InsertClient(ctx, plain))
+		got, err = store.Client(ctx, plain.ClientID)
+		must(t, err)
+		if diff := cmp.Diff(plain, got); diff != "" {
+			t.Errorf("a client without redirect URIs (-want +got):\n%s", diff)
 		}
 		again := client
 		again.ID, again.OrgID = core.NewID(), newOrg(t, db)

@@ -27,6 +27,11 @@ type owned struct {
 	replay   replay.Key
 	token    replay.Token
 	confirms string
+	member   access.Member
+	grant    access.Grant
+	refresh  access.RefreshToken
+	code     access.AuthorizationCode
+	session  access.Session
 }
 
 func own(t *testing.T, db *storage.DB) owned {
@@ -62,6 +67,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	o.token = record.Token
 	_, err = db.Replay().Spend(ctx, o.org, o.confirms, later(600))
 	must(t, err)
+	o.ownPeople(t, db)
 	return o
 }
 
@@ -101,7 +107,15 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(audit, err)
 	record, _, err := db.Replay().Reserve(ctx, o.replay, "digest", start)
 	see(record, err)
-	return seen
+	grants, err := db.Grants().Grants(ctx, o.org, "", 10)
+	see(grants, err)
+	token, used, err := db.Grants().PeekRefreshToken(ctx, o.refresh.Hash)
+	see(token, err)
+	members, err := db.Members().Members(ctx, o.org)
+	see(members, err)
+	session, err := db.Sessions().Session(ctx, o.session.Hash, start)
+	see(session, err)
+	return append(seen, used)
 }
 
 // reaches are what an organization without anything does with the ids and names
@@ -109,25 +123,13 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachAudience(o, org), reachReplay(o, org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachMembers(o, org), reachAudience(o, org), reachReplay(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
 }
 
 type reach = func(*testing.T, *storage.DB) (any, error)
-
-func reachPeople(o owned, org string) map[string]reach {
-	return map[string]reach{
-		"RevokeClient": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Access().RevokeClient(t.Context(), org, o.client.ID, later(1))
-		},
-		"RevokeAPIKey": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Access().RevokeAPIKey(t.Context(), org, o.apiKey.ID, later(1))
-		},
-		"AuditEvents": func(t *testing.T, db *storage.DB) (any, error) { return db.Access().AuditEvents(t.Context(), org, 10) },
-	}
-}
 
 func reachAudience(o owned, org string) map[string]reach {
 	changed := o.contact
@@ -253,14 +255,23 @@ func isNothing(found any) bool {
 func TestReachesCoverEveryMethod(t *testing.T) {
 	t.Parallel()
 	// These write what they are given, under the organization they are given, and
-	// find nothing; SetRateLimit and the keyed finders go by the thing's own name.
+	// find nothing; SetRateLimit and the keyed finders go by the thing's own name,
+	// codes, tokens and sessions by a secret's hash, and people are nobody's alone.
 	exempt := []string{
 		"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
 		"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "AppendAudit",
 		"InsertContact", "InsertList", "InsertAttribute", "SaveContactList", "ReplaceMembership", "Purge",
+		"APIKeysPastGrace", // for all organizations
+		"InsertGrant", "InsertCode", "RedeemCode", "InsertRefreshToken", "PeekRefreshToken",
+		"DenyToken", "TokenDenied", "PurgeGrants",
+		"InsertSession", "Session", "TouchSession", "DeleteSession", "DeleteSessionsOf", "PurgeSessions",
+		"MembershipsOf", "UserByID",
 	}
 	covered := reaches(owned{org: "x"}, "y")
-	for _, store := range []reflect.Type{reflect.TypeFor[access.Store](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store]()} {
+	for _, store := range []reflect.Type{
+		reflect.TypeFor[access.Store](), reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.SessionStore](),
+		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
+	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name
 			if _, ok := covered[name]; !ok && !slices.Contains(exempt, name) {

@@ -32,6 +32,12 @@ type Client struct {
 	Environment core.Environment
 	SecretHash  []byte // SHA-256 of the ocs_ secret; nil for a public client
 	Scopes      core.Scopes
+	// RedirectURIs are where codes may be sent, compared exactly. A client without
+	// any cannot use the authorization code grant.
+	RedirectURIs []string
+	// RefreshDays is how long after the authorization a grant of this client can
+	// be refreshed: 30, 90 or 365 days; 0 means without end.
+	RefreshDays int
 	CreatedAt   time.Time
 	RevokedAt   *time.Time
 }
@@ -70,7 +76,7 @@ type AuditEvent struct {
 	OccurredAt time.Time
 	// Action is an operation's name or a lifecycle slug: api_key.created.
 	Action string
-	// ActorKind is api_key, oauth_client, user or system.
+	// ActorKind is api_key, oauth_client, user, operator or system.
 	ActorKind string
 	ActorID   string
 	Surface   core.Surface

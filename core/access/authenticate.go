@@ -23,6 +23,7 @@ type Token struct {
 	ClientID  string
 	OrgID     string
 	UserID    string // "" for a token of client_credentials
+	GrantID   string // the person's authorization; "" exactly when UserID is
 	Scopes    core.Scopes
 	ExpiresAt time.Time
 }
@@ -47,10 +48,27 @@ const (
 // at most five seconds, so that a busy credential costs no database read. It is
 // safe for use by several goroutines.
 type Authenticator struct {
-	store      Store
-	tokens     TokenVerifier
+	from       AuthenticatorConfig
 	clock      core.Clock
-	principals *Cache[presented, core.Principal]
+	principals *Cache[presented, known]
+}
+
+// AuthenticatorConfig is where an Authenticator finds what it needs. All of it
+// is required: a token of a person is worth what the grant and the membership
+// behind it say now.
+type AuthenticatorConfig struct {
+	Store   Store
+	Grants  GrantStore
+	Members MemberStore
+	Tokens  TokenVerifier
+	Clock   core.Clock
+}
+
+// known is a principal with what it may have to be forgotten by.
+type known struct {
+	principal core.Principal
+	tokenID   string // "" for an API key
+	grantID   string // "" without a person
 }
 
 // presented is a credential at a resource: what one host accepts, the other may not.
@@ -59,14 +77,12 @@ type presented struct {
 	resource Resource
 }
 
-// NewAuthenticator makes an Authenticator on stored credentials and a verifier
-// of access tokens.
-func NewAuthenticator(store Store, tokens TokenVerifier, clock core.Clock) *Authenticator {
+// NewAuthenticator makes an Authenticator.
+func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 	return &Authenticator{
-		store:      store,
-		tokens:     tokens,
-		clock:      clock,
-		principals: NewCache[presented, core.Principal](principalLimit),
+		from:       cfg,
+		clock:      cfg.Clock,
+		principals: NewCache[presented, known](principalLimit),
 	}
 }
 
@@ -86,40 +102,57 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resourc
 	}
 	now := a.clock()
 	key := presented{proof: ProofOf(bearer), resource: resource}
-	if p, ok := a.principals.Get(key, now); ok {
-		return p, nil
+	if found, ok := a.principals.Get(key, now); ok {
+		return found.principal, nil
 	}
 	epoch := a.principals.Epoch()
 	find := a.byToken
 	if isKey {
 		find = a.byAPIKey
 	}
-	principal, end, err := find(ctx, bearer, resource, now)
+	found, end, err := find(ctx, bearer, resource, now)
 	if err != nil {
 		return core.Principal{}, err
 	}
-	a.principals.Put(key, principal, earlier(end, now.Add(staleness)), epoch)
-	return principal, nil
+	a.principals.Put(key, found, earlier(end, now.Add(staleness)), epoch)
+	return found.principal, nil
 }
 
 // Forget drops what is remembered of a stored credential, by its id, so that its
 // revocation is felt by the next request to this process.
 func (a *Authenticator) Forget(credentialID string) {
-	a.principals.Remove(func(p core.Principal) bool { return p.Credential.ID == credentialID })
+	a.principals.Remove(func(k known) bool { return k.principal.Credential.ID == credentialID })
+}
+
+// ForgetGrant drops what is remembered of the tokens of a person's authorization.
+func (a *Authenticator) ForgetGrant(grantID string) {
+	a.principals.Remove(func(k known) bool { return k.grantID == grantID && grantID != "" })
+}
+
+// ForgetToken drops what is remembered of one access token, by its id.
+func (a *Authenticator) ForgetToken(tokenID string) {
+	a.principals.Remove(func(k known) bool { return k.tokenID == tokenID && tokenID != "" })
+}
+
+// ForgetUser drops what is remembered of all tokens that act for a person, so
+// that a change to what the person may do is felt by the next request to this
+// process.
+func (a *Authenticator) ForgetUser(userID string) {
+	a.principals.Remove(func(k known) bool { return k.principal.UserID == userID && userID != "" })
 }
 
 // ForgetOrg drops what is remembered of all credentials of an organization, so
 // that a change to its plan is felt by the next request to this process.
 func (a *Authenticator) ForgetOrg(orgID string) {
-	a.principals.Remove(func(p core.Principal) bool { return p.Org.ID == orgID })
+	a.principals.Remove(func(k known) bool { return k.principal.Org.ID == orgID })
 }
 
-func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource, now time.Time) (core.Principal, time.Time, error) {
+func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource, now time.Time) (known, time.Time, error) {
 	name, ok := ParseAPIKey(bearer)
 	if !ok {
 		return refuse(errKeyForm)
 	}
-	candidates, err := a.store.APIKeys(ctx, name.Environment, name.Prefix)
+	candidates, err := a.from.Store.APIKeys(ctx, name.Environment, name.Prefix)
 	if err != nil {
 		return fail(err)
 	}
@@ -128,17 +161,17 @@ func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource,
 		return refuse(errKeyUnknown)
 	}
 	if err := keyState(key, now); err != nil {
-		return core.Principal{}, time.Time{}, err
+		return known{}, time.Time{}, err
 	}
-	org, err := a.store.Org(ctx, key.OrgID)
+	org, err := a.from.Store.Org(ctx, key.OrgID)
 	if err != nil {
 		return fail(err)
 	}
-	return core.Principal{
+	return known{principal: core.Principal{
 		Org:        org,
 		Credential: core.Credential{Kind: core.APIKey, ID: key.ID, Name: name.String(), Environment: key.Environment},
 		Scopes:     key.Scopes,
-	}, orNever(key.ExpiresAt), nil
+	}}, orNever(key.ExpiresAt), nil
 }
 
 // matching compares with every candidate, and once with nothing when there is
@@ -157,45 +190,15 @@ func matching(candidates []APIKey, secret string) (APIKey, bool) {
 	return match, found
 }
 
-// keyState tells a key that ran out after its rotation from one that was
-// revoked. The job that ends the grace revokes too, so the order of the two
-// instants decides.
+// keyState tells a key that ran out after its rotation from one that was revoked.
 func keyState(k APIKey, now time.Time) error {
-	expired := k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
-	if k.RevokedAt != nil && (!expired || k.RevokedAt.Before(*k.ExpiresAt)) {
+	switch k.StateAt(now) {
+	case KeyRevoked:
 		return keyRevoked()
-	}
-	if expired {
+	case KeyExpired:
 		return keyExpired()
 	}
 	return nil
-}
-
-func (a *Authenticator) byToken(ctx context.Context, bearer string, resource Resource, _ time.Time) (core.Principal, time.Time, error) {
-	token, err := a.tokens.VerifyToken(ctx, bearer, resource)
-	if err != nil {
-		return refuse(err)
-	}
-	client, err := a.store.Client(ctx, token.ClientID)
-	if isNotFound(err) {
-		return refuse(errClientGone)
-	}
-	if err != nil {
-		return fail(err)
-	}
-	if client.RevokedAt != nil || client.OrgID != token.OrgID {
-		return refuse(errClientGone)
-	}
-	org, err := a.store.Org(ctx, client.OrgID)
-	if err != nil {
-		return fail(err)
-	}
-	return core.Principal{
-		Org:        org,
-		UserID:     token.UserID,
-		Credential: core.Credential{Kind: core.OAuthClient, ID: client.ID, Name: client.ClientID, Environment: client.Environment},
-		Scopes:     token.Scopes.Intersect(client.Scopes),
-	}, token.ExpiresAt, nil
 }
 
 func isNotFound(err error) bool {

@@ -35,7 +35,9 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 	g := &gate{t: t, db: db, store: db.Access(), now: start}
 	g.org = core.Org{ID: core.NewID(), Name: "Acme", Slug: "acme", Tier: "team", RetentionDays: 90}
 	g.must(g.store.InsertOrg(t.Context(), g.org))
-	g.auth = access.NewAuthenticator(g.store, readable{g.clock}, g.clock)
+	g.auth = access.NewAuthenticator(access.AuthenticatorConfig{
+		Store: g.store, Grants: db.Grants(), Members: db.Members(), Tokens: readable{g.clock}, Clock: g.clock,
+	})
 	return g
 }
 

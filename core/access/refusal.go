@@ -17,6 +17,9 @@ var (
 	errKeyForm       = errors.New("malformed API key")
 	errKeyUnknown    = errors.New("unknown API key")
 	errClientGone    = errors.New("the token's client is revoked or does not exist")
+	errTokenDenied   = errors.New("the token was revoked")
+	errGrantGone     = errors.New("the token's authorization was revoked or does not exist")
+	errMemberGone    = errors.New("the token's person does not belong to the organization any more")
 )
 
 // invalidKeyMessage is the same for every cause, so that a guesser learns nothing.
@@ -45,10 +48,14 @@ func keyExpired() *core.Error {
 // refuse and fail are the two ways in which finding a principal ends without
 // one: the credential is not good, or the store could not be asked.
 
-func refuse(cause error) (core.Principal, time.Time, error) {
-	return core.Principal{}, time.Time{}, invalidKey(cause)
+func refuse(cause error) (known, time.Time, error) {
+	return known{}, time.Time{}, invalidKey(cause)
 }
 
-func fail(err error) (core.Principal, time.Time, error) {
-	return core.Principal{}, time.Time{}, core.Internal(fmt.Errorf("authenticate: %w", err))
+func fail(err error) (known, time.Time, error) {
+	return known{}, time.Time{}, unavailable(err)
+}
+
+func unavailable(err error) *core.Error {
+	return core.Internal(fmt.Errorf("authenticate: %w", err))
 }

@@ -18,6 +18,7 @@ const (
 	clientLive   = "oc_live_"
 	clientTest   = "oc_test_"
 	clientSecret = "ocs_"
+	refreshToken = "ocr_"
 )
 
 const (
@@ -52,6 +53,25 @@ func MintAPIKey(env core.Environment) Minted {
 func MintClientSecret() Minted {
 	secret := clientSecret + random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
+}
+
+// MintAuthorizationCode makes a code that a client redeems for tokens. Nothing
+// marks it: it is worthless after a minute and without its verifier.
+func MintAuthorizationCode() Minted {
+	secret := random(secretBytes)
+	return Minted{Secret: secret, Hash: HashSecret(secret)}
+}
+
+// MintRefreshToken makes one generation of a grant's refresh token.
+func MintRefreshToken() Minted {
+	secret := refreshToken + random(secretBytes)
+	return Minted{Secret: secret, Hash: HashSecret(secret)}
+}
+
+// IsRefreshToken reports whether s has the form of what [MintRefreshToken] makes.
+func IsRefreshToken(s string) bool {
+	body, ok := strings.CutPrefix(s, refreshToken)
+	return ok && len(body) == secretLength && isBase32(body)
 }
 
 // MintClientID makes a public client id. Its marker tells the environment.

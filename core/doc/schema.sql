@@ -47,6 +47,19 @@ CREATE TABLE audit_events (
 	PRIMARY KEY (org_id, occurred_at, id)
 );
 
+CREATE TABLE authorization_codes (
+	hash bytea PRIMARY KEY,
+	org_id bytetext NOT NULL,
+	grant_id bytetext NOT NULL,
+	client_id bytetext NOT NULL,
+	redirect_uri text NOT NULL,
+	challenge text NOT NULL,
+	expires_at bigint NOT NULL,
+	used_at bigint
+);
+
+CREATE INDEX authorization_codes_expiry ON authorization_codes (expires_at);
+
 CREATE TABLE clients (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -56,7 +69,7 @@ CREATE TABLE clients (
 	secret_hash bytea,
 	scopes text NOT NULL,
 	created_at bigint NOT NULL,
-	revoked_at bigint,
+	revoked_at bigint, redirect_uris text NOT NULL DEFAULT '[]', refresh_days integer NOT NULL DEFAULT 0,
 	PRIMARY KEY (org_id, id)
 );
 
@@ -98,6 +111,30 @@ CREATE TABLE contacts (
 
 CREATE INDEX contacts_newest ON contacts (org_id, status, created_at, id);
 
+CREATE TABLE denied_tokens (
+	token_id bytetext PRIMARY KEY,
+	expires_at bigint NOT NULL
+);
+
+CREATE INDEX denied_tokens_expiry ON denied_tokens (expires_at);
+
+CREATE TABLE grants (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	user_id bytetext NOT NULL,
+	client_id bytetext NOT NULL,
+	resource text NOT NULL,
+	scopes text NOT NULL,
+	created_at bigint NOT NULL,
+	expires_at bigint,
+	revoked_at bigint,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX grants_by_client ON grants (org_id, client_id);
+
+CREATE INDEX grants_newest ON grants (org_id, created_at, id);
+
 CREATE TABLE list_members (
 	org_id bytetext NOT NULL,
 	list_id bytetext NOT NULL,
@@ -133,9 +170,11 @@ CREATE TABLE members (
 	org_id bytetext NOT NULL,
 	user_id bytetext NOT NULL,
 	role text NOT NULL,
-	created_at bigint NOT NULL,
+	created_at bigint NOT NULL, permissions text NOT NULL DEFAULT '[]',
 	PRIMARY KEY (org_id, user_id)
 );
+
+CREATE INDEX members_by_user ON members (user_id);
 
 CREATE TABLE orgs (
 	id bytetext PRIMARY KEY,
@@ -146,6 +185,15 @@ CREATE TABLE orgs (
 	rate_limit integer,
 	git_connected boolean NOT NULL,
 	created_at bigint NOT NULL
+);
+
+CREATE TABLE refresh_tokens (
+	hash bytea PRIMARY KEY,
+	org_id bytetext NOT NULL,
+	grant_id bytetext NOT NULL,
+	client_id bytetext NOT NULL,
+	issued_at bigint NOT NULL,
+	used_at bigint
 );
 
 CREATE TABLE replay_records (
@@ -161,6 +209,20 @@ CREATE TABLE replay_records (
 );
 
 CREATE INDEX replay_records_expiry ON replay_records (expires_at);
+
+CREATE TABLE sessions (
+	hash bytea PRIMARY KEY,
+	user_id bytetext NOT NULL,
+	org_id bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	last_seen_at bigint NOT NULL,
+	expires_at bigint NOT NULL,
+	second_factor_at bigint
+);
+
+CREATE INDEX sessions_by_user ON sessions (user_id);
+
+CREATE INDEX sessions_expiry ON sessions (expires_at);
 
 CREATE TABLE signing_keys (
 	id bytetext PRIMARY KEY,

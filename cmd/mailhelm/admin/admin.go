@@ -1,11 +1,13 @@
-// Package admin creates what an operator gives out: organizations, their owners,
+// Package admin creates what an operator gives out: organizations, people in them,
 // OAuth clients and API keys. Each creation is one line of the organization's
 // audit log, in the same transaction.
 //
-// It mints secrets and returns each once; the store keeps hashes only.
+// It returns each secret once; the store keeps hashes only. What becomes of keys
+// and clients later is the business of access.Lifecycle, which also makes them.
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -13,11 +15,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Admin creates. It acts as the system: whoever can run it has the database.
+// Admin creates. Whoever can run it has the database, so nothing is refused.
 type Admin struct {
 	Store access.Store
+	// Keys may be nil where keys and clients are only created.
+	Keys  access.KeyStore
 	Tx    core.Transactor
 	Clock core.Clock
+	// Actor is who the audit log names; the zero value is the installation itself.
+	Actor access.Actor
+}
+
+// installation is the actor of what a program sets up by itself.
+var installation = access.Actor{Kind: "system", ID: "mailhelm"}
+
+func (a Admin) actor() access.Actor { return cmp.Or(a.Actor, installation) }
+
+// Lifecycle is what can be done with API keys and clients.
+func (a Admin) Lifecycle() access.Lifecycle {
+	return access.Lifecycle{Store: a.Store, Keys: a.Keys, Transactor: a.Tx, Clock: a.Clock}
 }
 
 // CreateOrg stores an organization under a fresh id. It fails with
@@ -30,20 +46,48 @@ func (a Admin) CreateOrg(ctx context.Context, org core.Org) (core.Org, error) {
 	return org, err
 }
 
+// SetRateLimit sets or clears (nil) an organization's calls a minute.
+func (a Admin) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
+	return a.audited(ctx, orgID, "org.limit_set", orgID, func(ctx context.Context) error {
+		return a.Store.SetRateLimit(ctx, orgID, perMinute)
+	})
+}
+
 // CreateOwner stores a user and makes him an owner of the organization.
 func (a Admin) CreateOwner(ctx context.Context, orgID, email, name, password string) (access.User, error) {
-	hash, err := access.HashPassword(password)
+	return a.CreateUser(ctx, NewUser{OrgID: orgID, Role: access.Owner, Email: email, Name: name, Password: password})
+}
+
+// NewUser is a person to create. OrgID may be "": the person then belongs to no
+// organization yet.
+type NewUser struct {
+	OrgID, Email, Name, Password string
+	Role                         access.Role // in the organization
+}
+
+// CreateUser stores a user and makes him a member of the organization, if one is
+// named. It fails with core.CodeConflict when the address is taken.
+func (a Admin) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
+	hash, err := access.HashPassword(n.Password)
 	if err != nil {
 		return access.User{}, fmt.Errorf("password: %w", err)
 	}
-	user := access.User{ID: core.NewID(), Email: email, Name: name, PasswordHash: hash, CreatedAt: a.Clock()}
-	err = a.audited(ctx, orgID, "member.added", user.ID, func(ctx context.Context) error {
-		if err := a.Store.InsertUser(ctx, user); err != nil {
+	user := access.User{ID: core.NewID(), Email: n.Email, Name: n.Name, PasswordHash: hash, CreatedAt: a.Clock()}
+	err = a.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := a.Store.InsertUser(ctx, user); err != nil || n.OrgID == "" {
 			return err
 		}
-		return a.Store.AddMember(ctx, orgID, user.ID, "owner")
+		return a.AddMember(ctx, n.OrgID, user.ID, n.Role)
 	})
 	return user, err
+}
+
+// AddMember makes a user a member of an organization. It fails with
+// core.CodeConflict when the user is one already.
+func (a Admin) AddMember(ctx context.Context, orgID, userID string, role access.Role) error {
+	return a.audited(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
+		return a.Store.AddMember(ctx, orgID, userID, string(role))
+	})
 }
 
 // Grant is what a new credential is for.
@@ -56,34 +100,28 @@ type Grant struct {
 
 // CreateClient registers a confidential OAuth client and returns its secret.
 func (a Admin) CreateClient(ctx context.Context, g Grant) (access.Client, string, error) {
-	minted := access.MintClientSecret()
-	client := access.Client{
-		ID: core.NewID(), ClientID: access.MintClientID(g.Environment), OrgID: g.OrgID, Name: g.Name,
-		Environment: g.Environment, SecretHash: minted.Hash, Scopes: g.Scopes, CreatedAt: a.Clock(),
-	}
-	err := a.audited(ctx, g.OrgID, "oauth_client.created", client.ID, func(ctx context.Context) error {
-		return a.Store.InsertClient(ctx, client)
+	return a.Lifecycle().CreateClient(ctx, a.actor(), access.NewClient{
+		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
 	})
-	if err != nil {
-		return access.Client{}, "", err
-	}
-	return client, minted.Secret, nil
 }
 
 // CreateAPIKey makes an API key and returns its secret.
 func (a Admin) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, string, error) {
-	minted := access.MintAPIKey(g.Environment)
-	key := access.APIKey{
-		ID: core.NewID(), OrgID: g.OrgID, Name: g.Name, Environment: g.Environment,
-		Prefix: minted.Prefix, SecretHash: minted.Hash, Scopes: g.Scopes, CreatedAt: a.Clock(),
+	return a.Lifecycle().CreateKey(ctx, a.actor(), access.NewKey(g))
+}
+
+// RevokeGrant ends what a person allowed a client to do, and returns the grant as
+// it is then. One that is revoked already stays as it is.
+func (a Admin) RevokeGrant(ctx context.Context, grants access.GrantStore, orgID, id string) (access.Grant, error) {
+	grant, err := grants.Grant(ctx, orgID, id)
+	if err != nil || grant.RevokedAt != nil {
+		return grant, err
 	}
-	err := a.audited(ctx, g.OrgID, "api_key.created", key.ID, func(ctx context.Context) error {
-		return a.Store.InsertAPIKey(ctx, key)
+	now := a.Clock()
+	grant.RevokedAt = &now
+	return grant, a.audited(ctx, orgID, "oauth_grant.revoked", id, func(ctx context.Context) error {
+		return grants.RevokeGrant(ctx, orgID, id, now)
 	})
-	if err != nil {
-		return access.APIKey{}, "", err
-	}
-	return key, minted.Secret, nil
 }
 
 // audited does something together with its line in the audit log.
@@ -94,7 +132,7 @@ func (a Admin) audited(ctx context.Context, orgID, action, subject string, do fu
 		}
 		return a.Store.AppendAudit(ctx, access.AuditEvent{
 			ID: core.NewID(), OrgID: orgID, OccurredAt: a.Clock(), Action: action,
-			ActorKind: "system", ActorID: "mailhelm", SubjectID: subject, Detail: "{}",
+			ActorKind: a.actor().Kind, ActorID: a.actor().ID, SubjectID: subject, Detail: "{}",
 		})
 	})
 }

@@ -54,18 +54,18 @@ func TestAppSites(t *testing.T) {
 	}{
 		"one origin": {
 			config.Public{Auth: "https://a.test", App: "https://a.test", Docs: "https://a.test/docs"},
-			map[string]string{"a.test/docs": "docs", "a.test/docs/x": "docs", "a.test/docsx": "auth", "a.test/oauth/token": "auth", "a.test/": "Found"},
+			map[string]string{"a.test/docs": "docs", "a.test/docs/x": "docs", "a.test/docsx": "auth", "a.test/oauth/token": "auth", "a.test/login": "people", "a.test/login/": "auth", "a.test/": "Found"},
 		},
 		"app apart": {
 			config.Public{Auth: "https://auth.test", App: "https://app.test", Docs: "https://app.test/help/docs"},
-			map[string]string{"app.test/help/docs": "docs", "app.test/docs": "Not Found", "app.test/oauth/token": "Not Found", "auth.test/docs": "auth", "app.test/": "Found"},
+			map[string]string{"app.test/help/docs": "docs", "app.test/docs": "Not Found", "app.test/oauth/token": "Not Found", "app.test/login": "people", "auth.test/login": "auth", "auth.test/docs": "auth", "app.test/": "Found"},
 		},
 		"documentation apart": {
 			config.Public{Auth: "https://a.test", App: "https://a.test", Docs: "https://docs.test"},
 			map[string]string{"docs.test/": "docs", "docs.test/api": "docs", "a.test/docs": "auth"},
 		},
 	} {
-		h := dispatch(appSites(tc.public, named("auth"), named("docs")), tc.public.Docs)
+		h := dispatch(appSites(tc.public, named("auth"), named("docs"), map[string]http.Handler{"/login": named("people")}), tc.public.Docs)
 		for address, want := range tc.want {
 			host, path, _ := strings.Cut(address, "/")
 			if got := ask(h, host, "/"+path); got != want {

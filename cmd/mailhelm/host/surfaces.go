@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
+	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs"
 	"github.com/mailhelm/mailhelm/rest/pull"
@@ -26,18 +27,23 @@ func newAudience(cfg config.Config, s *stores) *audience.Audience {
 func surfaces(cfg config.Config, public config.Public, s *stores, people *audience.Audience, metrics prometheus.Registerer) ([]site, error) {
 	tokens := oauth.Config{
 		Issuer: public.Auth, APIResource: public.API, AgentResource: public.MCP,
-		Store: s.db.Access(), Keys: s.signing, Clock: cfg.Clock, Log: cfg.Log,
-	}
-	issuer, err := oauth.New(tokens)
-	if err != nil {
-		return nil, err
+		AuthorizeURL: public.App + consent.Path,
+		Store:        s.db.Access(), Grants: s.db.Grants(), Members: s.db.Members(),
+		Keys: s.signing, Clock: cfg.Clock, Log: cfg.Log,
 	}
 	verifier, err := oauth.NewVerifier(tokens)
 	if err != nil {
 		return nil, err
 	}
+	tokens.Principals = access.NewAuthenticator(access.AuthenticatorConfig{
+		Store: tokens.Store, Grants: tokens.Grants, Members: tokens.Members, Tokens: verifier, Clock: cfg.Clock,
+	})
+	issuer, err := oauth.New(tokens)
+	if err != nil {
+		return nil, err
+	}
 	operations := guardrails.New(guardrails.Config{
-		Authenticator: access.NewAuthenticator(s.db.Access(), verifier, cfg.Clock),
+		Authenticator: tokens.Principals,
 		Transactor:    s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationKeys: s.confirm,
 		Clock: cfg.Clock, Log: cfg.Log, Metrics: metrics,
 	}).Catalogue(catalogue.Operations(catalogue.Domains{
@@ -71,7 +77,11 @@ func surfaces(cfg config.Config, public config.Public, s *stores, people *audien
 		{config.MCPService, public.MCP, agents.Handler()},
 		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}
-	return append(web, appSites(public, issuer.Handler(), documentation)...), nil
+	pages, err := peoplePages(cfg, public, s, issuer)
+	if err != nil {
+		return nil, err
+	}
+	return append(web, appSites(public, issuer.Handler(), documentation, pages)...), nil
 }
 
 // toolNames are the promised tools that the catalogue can serve.

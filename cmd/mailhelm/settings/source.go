@@ -63,9 +63,10 @@ func (s *Sources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 }
 
 // Configurable reports whether a flag is a setting. The others say what one call
-// of the program does or prints, and are read from the command line alone.
+// of the program does or prints, and are read from the command line alone; they
+// carry the tag once:"".
 func Configurable(flag *kong.Flag) bool {
-	return flag.Name != "help" && flag.Name != "json" && flag.Name != configFlag
+	return flag.Name != "help" && flag.Name != "json" && flag.Name != configFlag && !flag.Tag.Has("once")
 }
 
 // load reads the file that --config or MAILHELM_CONFIG names, once.

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+type adminClient struct {
+	Create clientCreate `cmd:"" help:"Register an OAuth client and print its secret, once."`
+	List   clientList   `cmd:"" help:"List an organization's OAuth clients."`
+	Revoke clientRevoke `cmd:"" help:"End a client for good, at once, with its access tokens."`
+}
+
+// Help is shown below the summary.
+func (adminClient) Help() string {
+	return `A confidential client has a secret; a public one (--public) is a program on other people's machines and needs a redirect URI. Redirect URIs are compared exactly, and are https:// or http:// on localhost. Scopes are names separated by commas, or all, or read for every scope that only looks.
+
+Examples:
+
+    mailhelm admin client create acme --name Agent --scopes all --redirect-uri https://agent.example.com/callback
+    mailhelm admin client create acme --name Desktop --public --scopes read --redirect-uri http://localhost:3000/callback --refresh-lifetime 30
+    mailhelm admin client create acme --name Nightly --scopes api.contacts.view --environment test
+    mailhelm admin client list acme
+    mailhelm admin client revoke acme oc_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ`
+}
+
+type clientJSON struct {
+	ID           string           `json:"id"`
+	ClientID     string           `json:"client_id"`
+	OrgID        string           `json:"org_id"`
+	Name         string           `json:"name"`
+	Environment  core.Environment `json:"environment"`
+	Public       bool             `json:"public"`
+	Scopes       []string         `json:"scopes"`
+	RedirectURIs []string         `json:"redirect_uris"`
+	// RefreshDays is null when grants can be refreshed without end.
+	RefreshDays *int       `json:"refresh_days"`
+	CreatedAt   time.Time  `json:"created_at"`
+	RevokedAt   *time.Time `json:"revoked_at"`
+	Secret      string     `json:"client_secret,omitempty"`
+}
+
+func newClientJSON(c access.Client, secret string) clientJSON {
+	shown := clientJSON{
+		ID: c.ID, ClientID: c.ClientID, OrgID: c.OrgID, Name: c.Name, Environment: c.Environment, Public: c.SecretHash == nil,
+		Scopes: c.Scopes.Strings(), RedirectURIs: append([]string{}, c.RedirectURIs...),
+		CreatedAt: c.CreatedAt, RevokedAt: c.RevokedAt, Secret: secret,
+	}
+	if c.RefreshDays != 0 {
+		shown.RefreshDays = &c.RefreshDays
+	}
+	return shown
+}
+
+func (c clientJSON) kind() string {
+	if c.Public {
+		return "public"
+	}
+	return "confidential"
+}
+
+func (c clientJSON) state() string {
+	if c.RevokedAt != nil {
+		return "revoked"
+	}
+	return "active"
+}
+
+func (c clientJSON) lifetime() string {
+	if c.RefreshDays == nil {
+		return "never ends"
+	}
+	return fmt.Sprintf("%d days", *c.RefreshDays)
+}
+
+func (s *session) printClient(c clientJSON) error {
+	if s.json {
+		return s.printJSON(c)
+	}
+	rows := [][]string{
+		{"id", c.ID},
+		{"client id", c.ClientID},
+		{"name", c.Name},
+		{"kind", c.kind()},
+		{"state", c.state()},
+		{"scopes", strings.Join(c.Scopes, " ")},
+		{"redirects", strings.Join(c.RedirectURIs, " ")},
+		{"refresh", c.lifetime()},
+	}
+	if c.Secret != "" {
+		rows = append(rows, []string{"secret", c.Secret}, []string{"", "Keep it now: it is not shown again."})
+	}
+	return s.printTable("", rows)
+}
+
+type clientCreate struct {
+	adminTarget
+	Org             string   `arg:"" help:"Slug or id."`
+	Name            string   `help:"Name for people; consent pages show it." required:"" once:""`
+	Scopes          []string `help:"Scope names separated by commas, or all, or read." required:"" once:""`
+	RedirectURI     []string `name:"redirect-uri" sep:"none" help:"Where codes may be sent. Give it again for more." placeholder:"URL" once:""`
+	Public          bool     `help:"A client without a secret." once:""`
+	RefreshLifetime string   `help:"Days from the authorization for which a grant can be refreshed: 30, 90, 365, or never, which has no end." enum:"never,30,90,365" default:"90" once:""`
+	Environment     string   `help:"live or test." enum:"live,test" default:"live" once:""`
+}
+
+// Run registers the client.
+func (c *clientCreate) Run(p *program) error {
+	scopes, err := parseScopes(c.Scopes)
+	if err != nil {
+		return err
+	}
+	days := 0
+	if c.RefreshLifetime != "never" {
+		if days, err = strconv.Atoi(c.RefreshLifetime); err != nil {
+			return err
+		}
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		client, secret, err := s.admin.Lifecycle().CreateClient(ctx, s.admin.Actor, access.NewClient{
+			OrgID: org.ID, Name: c.Name, Environment: core.Environment(c.Environment), Scopes: scopes,
+			Public: c.Public, RedirectURIs: c.RedirectURI, RefreshDays: days,
+		})
+		if err != nil {
+			return err
+		}
+		return s.printClient(newClientJSON(client, secret))
+	})
+}
+
+type clientList struct {
+	adminTarget
+	Org string `arg:"" help:"Slug or id."`
+}
+
+// Run lists the clients.
+func (c *clientList) Run(p *program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		clients, err := s.db.Keys().ClientsOf(ctx, org.ID)
+		if err != nil {
+			return err
+		}
+		listed, rows := []clientJSON{}, [][]string{{"CLIENT ID", "NAME", "KIND", "STATE", "SCOPES", "REFRESH", "CREATED"}}
+		for _, client := range clients {
+			one := newClientJSON(client, "")
+			listed = append(listed, one)
+			rows = append(rows, []string{
+				one.ClientID, one.Name, one.kind(), one.state(), fmt.Sprint(len(one.Scopes)), one.lifetime(), instant(&one.CreatedAt),
+			})
+		}
+		if s.json {
+			return s.printJSON(map[string]any{"clients": listed})
+		}
+		return s.printTable("", rows)
+	})
+}
+
+type clientRevoke struct {
+	adminTarget
+	Org    string `arg:"" help:"Slug or id of the organization."`
+	Client string `arg:"" help:"The client id, oc_..., or the UUID."`
+}
+
+// Run revokes the client.
+func (c *clientRevoke) Run(p *program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		clients, err := s.db.Keys().ClientsOf(ctx, org.ID)
+		if err != nil {
+			return err
+		}
+		for _, client := range clients {
+			if client.ID != c.Client && client.ClientID != c.Client {
+				continue
+			}
+			revoked, err := s.admin.Lifecycle().RevokeClient(ctx, s.admin.Actor, org.ID, client.ID)
+			if err != nil {
+				return err
+			}
+			return s.printClient(newClientJSON(revoked, ""))
+		}
+		return fmt.Errorf("there is no such OAuth client in %s: 'mailhelm admin client list %s' shows them", org.Slug, org.Slug)
+	})
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// shell runs admin commands of the real program on one installation.
+type shell struct {
+	t     *testing.T
+	where []string
+}
+
+// try runs a command and returns its standard output and error.
+func (s shell) try(stdin string, args ...string) (string, string, error) {
+	s.t.Helper()
+	path, err := binary()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(s.t.Context(), startTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, append(append([]string{"admin"}, args...), s.where...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = withoutSettings(os.Environ()), strings.NewReader(stdin), &stdout, &stderr
+	cmd.Dir = s.t.TempDir()
+	err = cmd.Run()
+	return stdout.String(), stderr.String(), err
+}
+
+// says runs a command that must succeed and returns what it prints.
+func (s shell) says(args ...string) string {
+	s.t.Helper()
+	stdout, stderr, err := s.try("", args...)
+	if err != nil || stderr != "" {
+		s.t.Fatalf("admin %v: %v\n%s", args, err, stderr)
+	}
+	return stdout
+}
+
+// does runs a command with --json and returns the object.
+func (s shell) does(args ...string) map[string]any {
+	s.t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal([]byte(s.says(append(args, "--json")...)), &object); err != nil {
+		s.t.Fatalf("admin %v: %v", args, err)
+	}
+	return object
+}
+
+// refuses runs a command that must fail with a text on standard error alone.
+func (s shell) refuses(text string, args ...string) {
+	s.t.Helper()
+	stdout, stderr, err := s.try("", args...)
+	if err == nil || stdout != "" || !strings.Contains(stderr, text) {
+		s.t.Errorf("admin %v: %v, want %q:\n%s%s", args, err, text, stdout, stderr)
+	}
+}
+
+// felt is how long a server may take to notice what another process changed, and
+// a second for the request itself.
+const felt = 6 * time.Second
+
+// answers asks until the API answers with the status.
+func answers(t *testing.T, address, bearer string, status int, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), felt)
+	defer cancel()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		a := request(t, http.MethodGet, address, bearer, "")
+		if a.status == status && strings.Contains(a.body, text) {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatalf("after %s still %d %s, want %d with %q", felt, a.status, a.body, status, text)
+		}
+	}
+}
+
+func TestAdminBesideARunningServer(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			s := shell{t, []string{"--data", filepath.Join(t.TempDir(), "data")}}
+			if engine == "postgres" {
+				s.where = append(s.where, "--database-url", storagetest.PostgresURL(t))
+			}
+			server, port := launchServe(t, nil, s.where...)
+			api := fmt.Sprintf("http://localhost:%d/v1/", port)
+			org := s.does("org", "create", "acme", "--name", "Acme Ltd")
+
+			key := s.does("key", "create", "acme", "--name", "CI", "--scopes", "read")
+			secret, name := key["secret"].(string), key["prefix"].(string)
+			answers(t, api+"account", secret, 200, "sandbox")
+			answers(t, api+"contacts", secret, 200, `"data"`)
+			if key["state"] != "active" || key["org_id"] != org["id"] || !strings.HasPrefix(secret, name) {
+				t.Errorf("key %v", key)
+			}
+			s.does("key", "edit-scopes", "acme", name, "--scopes", "api.lists.view")
+			answers(t, api+"contacts", secret, 403, "invalid_scope")
+			next := s.does("key", "rotate", org["id"].(string), name)
+			answers(t, api+"lists", secret, 200, `"data"`)
+			answers(t, api+"lists", next["secret"].(string), 200, `"data"`)
+			s.does("key", "revoke", "acme", next["id"].(string))
+			answers(t, api+"lists", next["secret"].(string), 401, "key_revoked")
+
+			client := s.does("client", "create", "acme", "--name", "Nightly", "--scopes", "api.lists.view,api.topics.view")
+			token := tokenFor(t, port+1, client)
+			answers(t, api+"lists", token, 200, `"data"`)
+			s.does("client", "revoke", "acme", client["client_id"].(string))
+			answers(t, api+"lists", token, 401, "invalid_key")
+
+			listed := s.says("key", "list", "acme") + s.says("client", "list", "acme") + s.says("audit", "list", "acme") + server.stderr.String()
+			for _, hidden := range []string{secret, next["secret"].(string), client["client_secret"].(string)} {
+				if strings.Contains(listed, hidden) {
+					t.Error("a secret is shown again")
+				}
+			}
+			for _, text := range []string{name, "grace", "revoked", "Nightly", "api_key.rotated", "oauth_client.revoked", `{"added":[],"removed":["api.account.view"`} {
+				if !strings.Contains(listed, text) {
+					t.Errorf("the lists do not say %q:\n%s", text, listed)
+				}
+			}
+		})
+	}
+}
+
+// tokenFor gets an access token by client_credentials.
+func tokenFor(t *testing.T, port int, client map[string]any) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://localhost:%d/oauth/token", port),
+		strings.NewReader("grant_type=client_credentials"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth(client["client_id"].(string), client["client_secret"].(string))
+	a, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: endTimeout}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	var answer struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.NewDecoder(a.Body).Decode(&answer); err != nil || answer.AccessToken == "" {
+		t.Fatalf("no token: status %d, %v", a.StatusCode, err)
+	}
+	return answer.AccessToken
+}
+
+func migrated(t *testing.T) shell {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	if r := runWith(t, nil, "migrate", "up", "--data", dir); r.status != exitOK {
+		t.Fatal(r.stderr)
+	}
+	return shell{t, []string{"--data", dir}}
+}
+
+func TestAdminPeopleAndLimits(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	s.says("org", "create", "acme", "--tier", "team")
+	s.says("org", "create", "bolt")
+	if o := s.does("org", "set-limit", "acme", "600"); o["rate_limit"] != float64(600) {
+		t.Errorf("limit: %v", o)
+	}
+	if o := s.does("org", "set-limit", "acme", "none"); o["rate_limit"] != nil {
+		t.Errorf("no limit: %v", o)
+	}
+	if orgs := s.does("org", "list")["organizations"].([]any); len(orgs) != 2 {
+		t.Errorf("organizations %v", orgs)
+	}
+
+	made := s.does("user", "create", "ada@example.com", "--org", "acme", "--role", "owner")
+	if password, _ := made["password"].(string); len(password) < 20 || made["role"] != "owner" {
+		t.Errorf("made %v", made)
+	}
+	stdout, stderr, err := s.try("correct horse battery\n", "user", "create", "bob@example.com", "--password-stdin")
+	if err != nil || strings.Contains(stdout+stderr, "correct horse") {
+		t.Errorf("password from standard input: %v\n%s%s", err, stdout, stderr)
+	}
+	if _, stderr, err := s.try("short\n", "user", "create", "eve@example.com", "--password-stdin"); err == nil || strings.Contains(stderr, "short\n") {
+		t.Errorf("a short password: %v\n%s", err, stderr)
+	}
+	s.says("user", "add-to-org", "acme", "BOB@example.com")
+	if users := s.says("user", "list", "acme"); strings.Count(users, "\n") != 3 || !strings.Contains(users, "bob@example.com") {
+		t.Errorf("users:\n%s", users)
+	}
+	s.says("grant", "list", "acme")
+	s.refuses("No such grant", "grant", "revoke", "acme", "0")
+	s.refuses("member of this organization already", "user", "add-to-org", "acme", "bob@example.com")
+	s.refuses("exists already", "user", "create", "Ada@example.com")
+	s.refuses("exists already", "org", "create", "acme")
+	s.refuses("lower-case", "org", "create", "Acme Ltd")
+	s.refuses("org list", "key", "list", "nobody")
+	s.refuses(`"api.everything"`, "key", "create", "acme", "--name", "x", "--scopes", "api.everything")
+	s.refuses("https://", "client", "create", "acme", "--name", "x", "--scopes", "read", "--redirect-uri", "http://a.example/")
+	s.refuses("public client", "client", "create", "acme", "--name", "x", "--scopes", "read", "--public")
+	public := s.does("client", "create", "acme", "--name", "x", "--scopes", "all", "--public", "--redirect-uri", "https://a.example/?a,b", "--refresh-lifetime", "never")
+	if _, has := public["client_secret"]; has || public["refresh_days"] != nil || fmt.Sprint(public["redirect_uris"]) != "[https://a.example/?a,b]" {
+		t.Errorf("a public client: %v", public)
+	}
+}
+
+func TestAdminMakesNoInstallation(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "misspelt")
+	shell{t, []string{"--data", dir}}.refuses("no database", "org", "list")
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the folder was made (%v)", err)
+	}
+}
+
+// What a command is told once is no setting: a variable for a server's role does
+// not make a person one, and a file cannot name a key.
+func TestAdminReadsItsOwnFlagsFromTheCommandLineAlone(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	environment := map[string]string{"MAILHELM_DATA": s.where[1], "MAILHELM_ROLE": "owner", "MAILHELM_NAME": "x", "MAILHELM_SCOPES": "all"}
+	r := runWith(t, environment, "admin", "user", "create", "ada@example.com", "--json")
+	if r.status != exitOK || strings.Contains(r.stdout, "owner") || !strings.Contains(r.stdout, `"name": "ada@example.com"`) {
+		t.Errorf("status %d:\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := runWith(t, environment, "admin", "key", "create", "acme"); r.status != exitUsage {
+		t.Errorf("a key without a name: status %d:\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	if r := runWith(t, nil, "config", "--config", writeFile(t, `scopes = "all"`)); r.status != exitUsage {
+		t.Errorf("a file with scopes: status %d:\n%s", r.status, r.stdout)
+	}
+	for _, group := range []string{"", "org", "user", "key", "client", "grant", "audit"} {
+		args := strings.Fields("admin " + group + " --help")
+		if r := runWith(t, nil, args...); r.status != exitOK || !strings.Contains(r.stdout, "Examples:") {
+			t.Errorf("%v: status %d:\n%s", args, r.status, r.stdout)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// newCode stores a code of the grant that expires at 60 s.
+func newCode(t *testing.T, db *storage.DB, g access.Grant) access.AuthorizationCode {
+	t.Helper()
+	c := access.AuthorizationCode{
+		Hash: []byte(core.NewID()), GrantID: g.ID, OrgID: g.OrgID, ClientID: g.ClientID,
+		RedirectURI: "https://client.example/callback?x=ü", Challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+		ExpiresAt: later(60),
+	}
+	must(t, db.Grants().InsertCode(t.Context(), c))
+	return c
+}
+
+func TestACodeIsGoodOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, g := t.Context(), db.Grants(), newGrant(t, db, newOrg(t, db))
+		code := newCode(t, db, g)
+		wantCode(t, "a code twice", store.InsertCode(ctx, code), core.CodeConflict)
+		got, outcome, err := store.RedeemCode(ctx, code.Hash, later(59))
+		if err != nil || outcome != access.Redeemed {
+			t.Fatalf("the first time: %v, %v", outcome, err)
+		}
+		if diff := cmp.Diff(code, got); diff != "" {
+			t.Errorf("RedeemCode (-want +got):\n%s", diff)
+		}
+		wantRevoked(t, db, g, nil)
+
+		theft := later(61) // after its 60 seconds a used code still betrays it
+		got, outcome, err = store.RedeemCode(ctx, code.Hash, theft)
+		if err != nil || outcome != access.Replayed || got.GrantID != g.ID {
+			t.Errorf("the second time: %+v, %v, %v", got, outcome, err)
+		}
+		wantRevoked(t, db, g, &theft)
+		if _, outcome, err := store.RedeemCode(ctx, code.Hash, later(62)); err != nil || outcome != access.Replayed {
+			t.Errorf("the third time: %v, %v", outcome, err)
+		}
+		wantRevoked(t, db, g, &theft)
+	})
+}
+
+func TestCodesThatAreUnknown(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Grants(), newOrg(t, db)
+		live, revoked := newGrant(t, db, org), newGrant(t, db, org)
+		expired, late := newCode(t, db, live), newCode(t, db, revoked)
+		must(t, store.RevokeGrant(ctx, org, revoked.ID, later(1)))
+		for what, c := range map[string]struct {
+			hash []byte
+			at   int
+		}{
+			"one never issued":         {[]byte("guess"), 1},
+			"one that has expired":     {expired.Hash, 60},
+			"one of a revoked grant":   {late.Hash, 2},
+			"the empty one":            {[]byte{}, 1},
+			"one that is part of one":  {expired.Hash[:8], 1},
+			"one that is absent (nil)": {nil, 1},
+		} {
+			got, outcome, err := store.RedeemCode(ctx, c.hash, later(c.at))
+			if diff := cmp.Diff(access.AuthorizationCode{}, got); err != nil || outcome != access.Unknown || diff != "" {
+				t.Errorf("%s: %v, %v\n%s", what, outcome, err, diff)
+			}
+		}
+		wantRevoked(t, db, live, nil)
+		if _, outcome, err := store.RedeemCode(ctx, expired.Hash, later(59)); err != nil || outcome != access.Redeemed {
+			t.Errorf("a code that was tried too late and then in time: %v, %v", outcome, err)
+		}
+	})
+}
+
+func TestRacesForACode(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		const racers = 50
+		g := newGrant(t, db, newOrg(t, db))
+		code := newCode(t, db, g)
+		var outcomes [3]atomic.Int32
+		for _, err := range atOnce(racers, func(int) error {
+			_, outcome, err := db.Grants().RedeemCode(t.Context(), code.Hash, later(1))
+			outcomes[outcome].Add(1)
+			return err
+		}) {
+			must(t, err)
+		}
+		if won, replayed := outcomes[access.Redeemed].Load(), outcomes[access.Replayed].Load(); won != 1 || replayed != racers-1 {
+			t.Errorf("%d redeemed it and %d replayed it, want 1 and %d", won, replayed, racers-1)
+		}
+		theft := later(1)
+		wantRevoked(t, db, g, &theft)
+	})
+}
+
+// What the exchange does after the code belongs to it: a rollback gives the code
+// back, and one of several exchanges in transactions of their own wins.
+func TestRedeemingInATransaction(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g := newGrant(t, db, newOrg(t, db))
+		code := newCode(t, db, g)
+		undone := errors.New("by test")
+		err := db.InTx(t.Context(), func(ctx context.Context) error {
+			_, outcome, err := db.Grants().RedeemCode(ctx, code.Hash, later(1))
+			if err != nil || outcome != access.Redeemed {
+				t.Errorf("in a transaction: %v, %v", outcome, err)
+			}
+			return undone
+		})
+		if !errors.Is(err, undone) {
+			t.Fatal(err)
+		}
+
+		const racers = 20
+		var issued atomic.Int32
+		for _, err := range atOnce(racers, func(int) error {
+			return db.InTx(t.Context(), func(ctx context.Context) error {
+				_, outcome, err := db.Grants().RedeemCode(ctx, code.Hash, later(1))
+				if err != nil || outcome != access.Redeemed {
+					return err
+				}
+				issued.Add(1)
+				return db.Grants().InsertRefreshToken(ctx, nextToken(g))
+			})
+		}) {
+			must(t, err)
+		}
+		if issued.Load() != 1 {
+			t.Errorf("%d exchanges issued a token, want 1", issued.Load())
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// ownPeople gives the organization a member who is signed in and has let a client in.
+func (o *owned) ownPeople(t *testing.T, db *storage.DB) {
+	t.Helper()
+	o.member = access.Member{OrgID: o.org, UserID: newUser(t, db).ID, Role: access.PlainMember, Permissions: []access.Permission{access.MayViewContacts}}
+	must(t, db.Members().SetMember(t.Context(), o.member))
+	o.session = newSession(t, db, o.org, o.member.UserID)
+	o.grant = newGrant(t, db, o.org)
+	o.refresh, o.code = newToken(t, db, o.grant), newCode(t, db, o.grant)
+}
+
+func reachPeople(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"RevokeClient": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Access().RevokeClient(t.Context(), org, o.client.ID, later(1))
+		},
+		"RevokeAPIKey": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Access().RevokeAPIKey(t.Context(), org, o.apiKey.ID, later(1))
+		},
+		"AuditEvents": func(t *testing.T, db *storage.DB) (any, error) { return db.Access().AuditEvents(t.Context(), org, 10) },
+	}
+}
+
+func reachGrants(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"Grant": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Grants().Grant(t.Context(), org, o.grant.ID)
+		},
+		"Grants": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Grants().Grants(t.Context(), org, o.grant.UserID, 10)
+		},
+		"RevokeGrant": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Grants().RevokeGrant(t.Context(), org, o.grant.ID, later(1))
+		},
+		"RevokeGrantsOf": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Grants().RevokeGrantsOf(t.Context(), org, o.grant.ClientID, later(1))
+		},
+		"RotateRefreshToken": func(t *testing.T, db *storage.DB) (any, error) {
+			next := nextToken(o.grant)
+			next.OrgID = org
+			outcome, err := db.Grants().RotateRefreshToken(t.Context(), o.refresh.Hash, next, later(1))
+			return outcome != access.Unknown, err
+		},
+	}
+}
+
+func reachMembers(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"Member": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Members().Member(t.Context(), org, o.member.UserID)
+		},
+		"Members": func(t *testing.T, db *storage.DB) (any, error) { return db.Members().Members(t.Context(), org) },
+		"SetMember": func(t *testing.T, db *storage.DB) (any, error) {
+			promoted := access.Member{OrgID: org, UserID: o.member.UserID, Role: access.Owner}
+			return nil, db.Members().SetMember(t.Context(), promoted) // its own organization's, where it may
+		},
+		"RemoveMember": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Members().RemoveMember(t.Context(), org, o.member.UserID)
+		},
+	}
+}

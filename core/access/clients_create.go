@@ -1,0 +1,59 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// NewClient is what an OAuth client is registered with.
+type NewClient struct {
+	OrgID       string
+	Name        string
+	Environment core.Environment
+	Scopes      core.Scopes
+	// Public clients have no secret: programs on other people's machines.
+	Public       bool
+	RedirectURIs []string
+	RefreshDays  int // see [Client]
+}
+
+// CreateClient registers an OAuth client and returns it with its secret, which
+// exists nowhere else from then on and is "" for a public client. It fails with
+// core.CodeValidationFailed for a name, scope, redirect URI or lifetime that
+// cannot be, and with core.CodeNotFound for an unknown organization.
+func (l Lifecycle) CreateClient(ctx context.Context, actor Actor, n NewClient) (Client, string, error) {
+	client := Client{
+		ID: core.NewID(), ClientID: MintClientID(n.Environment), OrgID: n.OrgID, Name: n.Name, Environment: n.Environment,
+		RedirectURIs: n.RedirectURIs, RefreshDays: n.RefreshDays, Scopes: n.Scopes,
+	}
+	if err := checkEnvironment(n.Environment); err != nil {
+		return Client{}, "", err
+	}
+	minted := Minted{}
+	if !n.Public {
+		minted = MintClientSecret()
+		client.SecretHash = minted.Hash
+	}
+	if err := client.check(); err != nil {
+		return Client{}, "", err
+	}
+	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
+		if _, err := l.Store.Org(ctx, n.OrgID); err != nil {
+			return err
+		}
+		client.CreatedAt = now
+		if err := l.Store.InsertClient(ctx, client); err != nil {
+			return err
+		}
+		return l.record(ctx, now, happening{
+			actor: actor, action: "oauth_client.created", orgID: client.OrgID, subject: client.ID,
+			detail: granted{client.Environment, client.Scopes.Strings()},
+		})
+	})
+	if err != nil {
+		return Client{}, "", err
+	}
+	return client, minted.Secret, nil
+}

@@ -1,0 +1,26 @@
+package access
+
+import (
+	"context"
+	"time"
+)
+
+// RevokeClient ends an OAuth client for good and returns it as it is then. Its
+// access tokens are refused from then on, like new requests for tokens. A client
+// that is revoked already stays as it is. It fails with core.CodeNotFound for an
+// unknown client.
+func (l Lifecycle) RevokeClient(ctx context.Context, actor Actor, orgID, id string) (Client, error) {
+	var client Client
+	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
+		var err error
+		if client, err = l.Keys.ClientByID(ctx, orgID, id); err != nil || client.RevokedAt != nil {
+			return err
+		}
+		if err := l.Store.RevokeClient(ctx, orgID, id, now); err != nil {
+			return err
+		}
+		client.RevokedAt = &now
+		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.revoked", orgID: orgID, subject: id})
+	}, id)
+	return client, err
+}

@@ -1,0 +1,60 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// NewKey is what an API key is created with.
+type NewKey struct {
+	OrgID       string
+	Name        string
+	Environment core.Environment
+	Scopes      core.Scopes
+}
+
+// CreateKey makes an API key and returns it with its secret, which exists nowhere
+// else from then on. It fails with core.CodeValidationFailed for a name, an
+// environment or a scope that cannot be, and with core.CodeNotFound for an
+// unknown organization.
+func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey, string, error) {
+	scopes, err := checkScopes(n.Scopes)
+	if err == nil {
+		err = checkName(n.Name)
+	}
+	if err == nil {
+		err = checkEnvironment(n.Environment)
+	}
+	if err != nil {
+		return APIKey{}, "", err
+	}
+	key, secret := mintKey(n.OrgID, n.Name, n.Environment, scopes)
+	err = l.change(ctx, func(ctx context.Context, now time.Time) error {
+		if _, err := l.Store.Org(ctx, n.OrgID); err != nil {
+			return err
+		}
+		key.CreatedAt = now
+		if err := l.Store.InsertAPIKey(ctx, key); err != nil {
+			return err
+		}
+		return l.record(ctx, now, happening{
+			actor: actor, action: "api_key.created", orgID: key.OrgID, subject: key.ID,
+			detail: granted{key.Environment, key.Scopes.Strings()},
+		})
+	})
+	if err != nil {
+		return APIKey{}, "", err
+	}
+	return key, secret, nil
+}
+
+// mintKey is a key with a fresh id and secret, which is not stored yet.
+func mintKey(orgID, name string, env core.Environment, scopes core.Scopes) (APIKey, string) {
+	minted := MintAPIKey(env)
+	return APIKey{
+		ID: core.NewID(), OrgID: orgID, Name: name, Environment: env,
+		Prefix: minted.Prefix, SecretHash: minted.Hash, Scopes: scopes,
+	}, minted.Secret
+}

@@ -1,0 +1,73 @@
+package access
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+const (
+	// GraceEvery is how often keys whose grace is over are looked for. A key that
+	// was not found yet is refused all the same: authentication compares the time.
+	GraceEvery = time.Minute
+	graceBatch = 100
+)
+
+// GraceArgs are the arguments of the job that ends grace; there are none.
+type GraceArgs struct{}
+
+// Kind names the job.
+func (GraceArgs) Kind() string { return "api_key_grace" }
+
+// GraceWorker revokes rotated keys when their grace is over.
+func (l Lifecycle) GraceWorker(log *slog.Logger) jobs.Worker[GraceArgs] {
+	return jobs.Worker[GraceArgs]{Every: GraceEvery, Work: func(ctx context.Context, _ GraceArgs) error {
+		ended, err := l.ExpireGrace(ctx)
+		if ended > 0 {
+			log.InfoContext(ctx, "grace of rotated API keys ended", "keys", ended)
+		}
+		return err
+	}}
+}
+
+// ExpireGrace revokes every rotated key of any organization whose grace is over,
+// each in a transaction of its own, and returns how many.
+func (l Lifecycle) ExpireGrace(ctx context.Context) (int, error) {
+	for ended := 0; ; {
+		keys, err := l.Keys.APIKeysPastGrace(ctx, l.Clock(), graceBatch)
+		if err != nil {
+			return ended, err
+		}
+		for _, key := range keys {
+			mine, err := l.endGrace(ctx, key)
+			if err != nil {
+				return ended, err
+			}
+			if mine {
+				ended++
+			}
+		}
+		if len(keys) < graceBatch {
+			return ended, nil
+		}
+	}
+}
+
+// endGrace revokes one key, unless another process was faster, and reports
+// whether it did.
+func (l Lifecycle) endGrace(ctx context.Context, found APIKey) (bool, error) {
+	mine := false
+	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
+		key, err := l.Keys.APIKey(ctx, found.OrgID, found.ID)
+		if mine = err == nil && key.RevokedAt == nil; !mine {
+			return err
+		}
+		if err := l.Store.RevokeAPIKey(ctx, key.OrgID, key.ID, now); err != nil {
+			return err
+		}
+		return l.record(ctx, now, happening{actor: system(), action: "api_key.grace_expired", orgID: key.OrgID, subject: key.ID})
+	}, found.ID)
+	return mine && err == nil, err
+}

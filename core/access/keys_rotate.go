@@ -1,0 +1,65 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Grace is how long a rotated key works beside the one that replaces it.
+const Grace = 24 * time.Hour
+
+// The details of a rotation's two lines in the audit log.
+type (
+	rotatedTo struct {
+		ReplacedBy string    `json:"replaced_by"` // an id
+		ExpiresAt  time.Time `json:"expires_at"`
+	}
+	rotatedFrom struct {
+		Replaces string `json:"replaces"` // an id
+	}
+)
+
+// RotateKey makes a key with the name, environment and scopes of another one,
+// which then works for [Grace] and no longer. It returns the new key and its
+// secret. It fails with core.CodeNotFound for an unknown key, and with
+// core.CodeConflict for one that no longer works or was rotated before: a second
+// rotation would move the end of a grace that somebody counts on.
+func (l Lifecycle) RotateKey(ctx context.Context, actor Actor, orgID, id string) (APIKey, string, error) {
+	var next APIKey
+	var secret string
+	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
+		old, err := l.workingKey(ctx, orgID, id, now)
+		if err != nil {
+			return err
+		}
+		if old.ExpiresAt != nil {
+			return core.Conflict("This API key was rotated already.", "Rotate the key that replaced it.")
+		}
+		next, secret = mintKey(orgID, old.Name, old.Environment, old.Scopes)
+		next.CreatedAt = now
+		return l.replace(ctx, actor, old, next)
+	}, id)
+	if err != nil {
+		return APIKey{}, "", err
+	}
+	return next, secret, nil
+}
+
+func (l Lifecycle) replace(ctx context.Context, actor Actor, old, next APIKey) error {
+	now := next.CreatedAt
+	end := now.Add(Grace)
+	if err := l.Keys.SetAPIKeyExpiry(ctx, old.OrgID, old.ID, end); err != nil {
+		return err
+	}
+	if err := l.Store.InsertAPIKey(ctx, next); err != nil {
+		return err
+	}
+	happened := happening{actor: actor, action: "api_key.rotated", orgID: old.OrgID, subject: old.ID, detail: rotatedTo{next.ID, end}}
+	if err := l.record(ctx, now, happened); err != nil {
+		return err
+	}
+	happened.subject, happened.detail = next.ID, rotatedFrom{old.ID}
+	return l.record(ctx, now, happened)
+}

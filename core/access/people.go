@@ -1,0 +1,47 @@
+package access
+
+import (
+	"context"
+	"time"
+)
+
+// Session is a signed-in browser. The cookie holds 256 random bits; only their
+// hash is stored.
+type Session struct {
+	Hash   []byte
+	UserID string
+	// OrgID is the organization the person works in at the moment.
+	OrgID      string
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+	ExpiresAt  time.Time
+	// SecondFactorAt is when the person last proved a second factor in this
+	// session; nil means never. Sensitive steps ask for a recent one.
+	SecondFactorAt *time.Time
+}
+
+// SessionStore keeps sessions. Finders fail with core.CodeNotFound.
+type SessionStore interface {
+	InsertSession(ctx context.Context, s Session) error
+	// Session finds one that has not expired at now.
+	Session(ctx context.Context, hash []byte, now time.Time) (Session, error)
+	// TouchSession moves LastSeenAt and ExpiresAt, switches the organization and
+	// records a second factor: it stores what s says for the session with s.Hash.
+	TouchSession(ctx context.Context, s Session) error
+	DeleteSession(ctx context.Context, hash []byte) error
+	// DeleteSessionsOf ends every session of a person: sign-out everywhere.
+	DeleteSessionsOf(ctx context.Context, userID string) error
+	PurgeSessions(ctx context.Context, now time.Time) (int, error)
+}
+
+// MemberStore keeps who belongs to which organization with which permissions.
+type MemberStore interface {
+	// Member fails with core.CodeNotFound when the user does not belong to it.
+	Member(ctx context.Context, orgID, userID string) (Member, error)
+	Members(ctx context.Context, orgID string) ([]Member, error)
+	// MembershipsOf lists the organizations of a user, by name of organization.
+	MembershipsOf(ctx context.Context, userID string) ([]Member, error)
+	SetMember(ctx context.Context, m Member) error
+	RemoveMember(ctx context.Context, orgID, userID string) error
+	UserByID(ctx context.Context, userID string) (User, error)
+}

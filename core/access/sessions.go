@@ -1,0 +1,225 @@
+package access
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// How long a session lasts: at most SessionLifetime from signing in, and at most
+// SessionIdle from the last request.
+const (
+	SessionLifetime = 12 * time.Hour
+	SessionIdle     = 2 * time.Hour
+)
+
+// touchAfter spares most requests a write. A session may end this much early.
+const touchAfter = time.Minute
+
+// App is the surface that audit events of the pages name.
+const App core.Surface = "app"
+
+// SessionsConfig is what sessions are made of. All members are required.
+type SessionsConfig struct {
+	Store    Store
+	Sessions SessionStore
+	Members  MemberStore
+	Tx       core.Transactor
+	Clock    core.Clock
+}
+
+// Sessions signs people in and out. It is safe for use by several goroutines.
+type Sessions struct {
+	SessionsConfig
+	byAddress *throttle
+	byClient  *throttle
+	// hashing bounds how many passwords are hashed at once.
+	hashing chan struct{}
+}
+
+// NewSessions makes the tasks of signing in and out.
+func NewSessions(cfg SessionsConfig) *Sessions {
+	_, _ = nobodysHash() // made now, so that the first unknown address does not take longer
+	return &Sessions{
+		SessionsConfig: cfg,
+		byAddress:      newThrottle(attemptsPerAddress, addressRefill),
+		byClient:       newThrottle(attemptsPerClient, clientRefill),
+		hashing:        make(chan struct{}, hashesAtOnce),
+	}
+}
+
+// Visitor is who a session belongs to, as the stores know it now.
+type Visitor struct {
+	Session Session
+	User    User
+	Member  Member   // in the organization of the session
+	Org     core.Org // the organization of the session
+	// secret is the cookie's value. It proves forms and is never shown.
+	secret string
+}
+
+// FormToken is the synchronizer token of a form: it belongs to the session, the
+// organization that the person works in, and what is asked, so that a form of
+// another session, organization or question does not pass.
+func (v Visitor) FormToken(question string) string {
+	mac := hmac.New(sha256.New, []byte(v.secret))
+	mac.Write([]byte("mailhelm form 1\x00" + v.Session.OrgID + "\x00" + question))
+	return encoding.EncodeToString(mac.Sum(nil))
+}
+
+// FormTokenMatches compares in constant time.
+func (v Visitor) FormTokenMatches(token, question string) bool {
+	return hmac.Equal([]byte(token), []byte(v.FormToken(question)))
+}
+
+var errNoSession = errors.New("no such session, or it has ended")
+
+// Current finds who a session's secret belongs to and notes the visit. It fails
+// with invalid_key when there is no session or it has ended. A person who left
+// the organization of the session goes on in the next of theirs.
+func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) {
+	now := s.Clock()
+	session, err := s.find(ctx, secret, now)
+	if err != nil {
+		return Visitor{}, err
+	}
+	member, err := s.memberOf(ctx, session)
+	if err != nil {
+		return Visitor{}, err
+	}
+	if member.OrgID != session.OrgID || now.Sub(session.LastSeenAt) >= touchAfter {
+		session, err = s.change(ctx, secret, func(fresh *Session) { fresh.OrgID = member.OrgID })
+		if err != nil {
+			return Visitor{}, err
+		}
+	}
+	user, err := s.Members.UserByID(ctx, session.UserID)
+	if err != nil {
+		return Visitor{}, signedOut(err)
+	}
+	org, err := s.Store.Org(ctx, session.OrgID)
+	if err != nil {
+		return Visitor{}, fmt.Errorf("organization of a session: %w", err)
+	}
+	return Visitor{Session: session, User: user, Member: member, Org: org, secret: secret}, nil
+}
+
+// Organizations lists where a person may switch to, by name.
+func (s *Sessions) Organizations(ctx context.Context, userID string) ([]core.Org, error) {
+	members, err := s.Members.MembershipsOf(ctx, userID)
+	if err != nil {
+		return nil, fmt.Errorf("memberships: %w", err)
+	}
+	orgs := make([]core.Org, 0, len(members))
+	for _, member := range members {
+		org, err := s.Store.Org(ctx, member.OrgID)
+		if err != nil {
+			return nil, fmt.Errorf("organization of a member: %w", err)
+		}
+		orgs = append(orgs, org)
+	}
+	return orgs, nil
+}
+
+// SwitchOrg moves a session to another organization of the person. It fails with
+// not_found when the person is not a member there, and with invalid_key when
+// there is no session.
+func (s *Sessions) SwitchOrg(ctx context.Context, secret, orgID string) error {
+	session, err := s.find(ctx, secret, s.Clock())
+	if err != nil {
+		return err
+	}
+	if !core.IsID(orgID) {
+		return core.NotFound("membership")
+	}
+	if _, err := s.Members.Member(ctx, orgID, session.UserID); err != nil {
+		return err
+	}
+	_, err = s.change(ctx, secret, func(fresh *Session) { fresh.OrgID = orgID })
+	return err
+}
+
+// find reads a session and holds it to both limits.
+func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Session, error) {
+	if len(secret) != secretLength || !isBase32(secret) {
+		return Session{}, signedOut(nil)
+	}
+	session, err := s.Sessions.Session(ctx, HashSecret(secret), now)
+	if err != nil {
+		return Session{}, signedOut(err)
+	}
+	if !now.Before(endOf(session.CreatedAt, session.LastSeenAt)) {
+		return Session{}, signedOut(nil)
+	}
+	return session, nil
+}
+
+// change reads the session again inside a transaction, so that a visit that is
+// noted late does not undo a switch made meanwhile.
+func (s *Sessions) change(ctx context.Context, secret string, with func(*Session)) (Session, error) {
+	var changed Session
+	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
+		now := s.Clock()
+		session, err := s.find(ctx, secret, now)
+		if err != nil {
+			return err
+		}
+		with(&session)
+		session.LastSeenAt, session.ExpiresAt = now, endOf(session.CreatedAt, now)
+		changed = session
+		if err := s.Sessions.TouchSession(ctx, session); err != nil {
+			return signedOut(err)
+		}
+		return nil
+	})
+	return changed, err
+}
+
+// memberOf is the person in the organization of the session, or in the first of
+// theirs when they no longer belong to that one.
+func (s *Sessions) memberOf(ctx context.Context, session Session) (Member, error) {
+	member, err := s.Members.Member(ctx, session.OrgID, session.UserID)
+	if !isNotFound(err) {
+		return member, err
+	}
+	return s.firstMembership(ctx, session.UserID)
+}
+
+// firstMembership fails with invalid_key for a person without any: there is
+// nothing that such a person could do here.
+func (s *Sessions) firstMembership(ctx context.Context, userID string) (Member, error) {
+	members, err := s.Members.MembershipsOf(ctx, userID)
+	if err != nil {
+		return Member{}, fmt.Errorf("memberships: %w", err)
+	}
+	if len(members) == 0 {
+		return Member{}, signInRefused(errNoMembership)
+	}
+	return members[0], nil
+}
+
+// endOf is when a session ends that was last used at seen.
+func endOf(created, seen time.Time) time.Time {
+	end, idle := created.Add(SessionLifetime), seen.Add(SessionIdle)
+	if idle.Before(end) {
+		return idle
+	}
+	return end
+}
+
+// signedOut turns "not found" into the refusal of a session that is no more.
+// Other failures stay what they are.
+func signedOut(err error) error {
+	if err == nil || isNotFound(err) {
+		return &core.Error{
+			Code: core.CodeInvalidKey, Message: "You are not signed in, or the session has ended.",
+			Next: "Sign in.", Err: errNoSession,
+		}
+	}
+	return fmt.Errorf("session: %w", err)
+}

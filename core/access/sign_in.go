@@ -1,0 +1,207 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Guessing is limited twice. Ten wrong passwords for one address, then one more
+// every half minute; thirty attempts from one client, then one more every ten
+// seconds, whatever addresses it tries.
+const (
+	attemptsPerAddress = 10
+	addressRefill      = 30 * time.Second
+	attemptsPerClient  = 30
+	clientRefill       = 10 * time.Second
+)
+
+// hashesAtOnce bounds memory and processor time: one hash takes 19 MiB.
+const hashesAtOnce = 4
+
+var (
+	errWrongPassword = errors.New("unknown address or wrong password")
+	errNoMembership  = errors.New("the user belongs to no organization")
+)
+
+// SignInRequest is an attempt to sign in.
+type SignInRequest struct {
+	Email    string
+	Password string
+	// Client is where the attempt comes from, for the throttle: an IP address, or
+	// the network of one.
+	Client string
+	// Previous is the session secret that the browser sent along, or "". That
+	// session ends, whoever began it.
+	Previous  string
+	RequestID string
+}
+
+// SignIn checks a password and begins a session, in the first organization of
+// the person. It returns the secret for the cookie, which is always a new one.
+//
+// An unknown address, a wrong password and a person without an organization are
+// refused with invalid_key in the same words, after the same work. Too many
+// attempts are refused with rate_limited, for addresses that exist or not.
+func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (string, error) {
+	if err := s.admit(in); err != nil {
+		return "", err
+	}
+	user, err := s.checkPassword(ctx, in)
+	if err != nil {
+		return "", err
+	}
+	member, err := s.firstMembership(ctx, user.ID)
+	if err != nil {
+		return "", err
+	}
+	s.byAddress.forget(addressKey(in.Email))
+	secret := random(secretBytes)
+	now := s.Clock()
+	session := Session{
+		Hash: HashSecret(secret), UserID: user.ID, OrgID: member.OrgID,
+		CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now),
+	}
+	return secret, s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.end(ctx, in.Previous); err != nil {
+			return err
+		}
+		if err := s.Sessions.InsertSession(ctx, session); err != nil {
+			return fmt.Errorf("begin session: %w", err)
+		}
+		return s.audit(ctx, session, "user.signed_in", in.RequestID, "{}")
+	})
+}
+
+// SignOut ends the session with this secret. Without one there is nothing to do.
+func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error {
+	session, err := s.find(ctx, secret, s.Clock())
+	if err != nil {
+		return ignoreSignedOut(err)
+	}
+	return s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.end(ctx, secret); err != nil {
+			return err
+		}
+		return s.audit(ctx, session, "user.signed_out", requestID, "{}")
+	})
+}
+
+// SignOutEverywhere ends every session of the person whose session this is.
+func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID string) error {
+	session, err := s.find(ctx, secret, s.Clock())
+	if err != nil {
+		return ignoreSignedOut(err)
+	}
+	return s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.Sessions.DeleteSessionsOf(ctx, session.UserID); err != nil {
+			return fmt.Errorf("end sessions: %w", err)
+		}
+		return s.audit(ctx, session, "user.signed_out", requestID, `{"everywhere":true}`)
+	})
+}
+
+// admit counts the attempt, first for the client, so that a client which is
+// over its limit cannot use up the attempts of other people's addresses.
+func (s *Sessions) admit(in SignInRequest) error {
+	now := s.Clock()
+	wait := s.byClient.take(in.Client, now)
+	if wait == 0 {
+		wait = s.byAddress.take(addressKey(in.Email), now)
+	}
+	if wait == 0 {
+		return nil
+	}
+	return &core.Error{
+		Code: core.CodeRateLimited, RetryAfter: wait.Truncate(time.Second) + time.Second,
+		Message: "There were too many attempts to sign in.", Next: "Wait a little, then try again.",
+	}
+}
+
+// checkPassword does the same work whether or not the address is known.
+func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (User, error) {
+	user, err := s.findUser(ctx, in.Email)
+	if err != nil {
+		return User{}, err
+	}
+	known, hash := user.ID != "", user.PasswordHash
+	if !known {
+		if hash, err = nobodysHash(); err != nil {
+			return User{}, err
+		}
+	}
+	select {
+	case s.hashing <- struct{}{}:
+		defer func() { <-s.hashing }()
+	case <-ctx.Done():
+		return User{}, ctx.Err()
+	}
+	matches, err := VerifyPassword(hash, in.Password)
+	if err != nil {
+		return User{}, fmt.Errorf("stored password hash: %w", err)
+	}
+	if !matches || !known {
+		return User{}, signInRefused(errWrongPassword)
+	}
+	return user, nil
+}
+
+// findUser returns the zero user when there is none with this address. What is no
+// address is not asked for: a database takes not every byte.
+func (s *Sessions) findUser(ctx context.Context, email string) (User, error) {
+	if !core.IsEmail(email) {
+		return User{}, nil
+	}
+	user, err := s.Store.UserByEmail(ctx, email)
+	if isNotFound(err) {
+		return User{}, nil
+	}
+	if err != nil {
+		return User{}, fmt.Errorf("find user: %w", err)
+	}
+	return user, nil
+}
+
+// nobodysHash stands in for the hash of an address that is not known.
+var nobodysHash = sync.OnceValues(func() (string, error) { return HashPassword(random(secretBytes)) })
+
+// end deletes a session, if there is one.
+func (s *Sessions) end(ctx context.Context, secret string) error {
+	if secret == "" {
+		return nil
+	}
+	if err := s.Sessions.DeleteSession(ctx, HashSecret(secret)); err != nil && !isNotFound(err) {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+// audit writes to the log of the organization that the session is in.
+func (s *Sessions) audit(ctx context.Context, session Session, action, requestID, detail string) error {
+	return s.Store.AppendAudit(ctx, AuditEvent{
+		ID: core.NewID(), OrgID: session.OrgID, OccurredAt: s.Clock(), Action: action, ActorKind: "user",
+		ActorID: session.UserID, Surface: App, SubjectID: session.UserID, RequestID: requestID, Detail: detail,
+	})
+}
+
+func signInRefused(cause error) error {
+	return &core.Error{
+		Code: core.CodeInvalidKey, Message: "The address or the password is not right.",
+		Next: "Check both and try again.", Err: cause,
+	}
+}
+
+func ignoreSignedOut(err error) error {
+	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeInvalidKey {
+		return nil
+	}
+	return err
+}
+
+// addressKey is the address as accounts are found by it.
+func addressKey(email string) string { return strings.ToLower(email) }

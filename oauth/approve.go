@@ -1,0 +1,64 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// codeLifetime is how long a client has to redeem an authorization code.
+const codeLifetime = 60 * time.Second
+
+// Approve records that a member allows what was asked for, and returns where to
+// send the browser: the client's redirect URI with a code, the state and the
+// issuer. The grant covers those of the chosen scopes that were asked for and
+// that the member has now. It fails with not_found when the client belongs to
+// another organization than the member, and with validation_failed when no
+// scope is left although some were asked for.
+func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, member access.Member, chosen core.Scopes) (string, error) {
+	if member.OrgID == "" || member.UserID == "" || member.OrgID != request.Client.OrgID {
+		return "", core.NotFound("application")
+	}
+	scopes := request.Scopes.Intersect(chosen).Intersect(member.Scopes())
+	if len(scopes) == 0 && len(request.Scopes) > 0 {
+		return "", core.Invalid("scopes", "must name at least one that the application asks for and that you may use yourself")
+	}
+	now := s.clock()
+	allowed := access.Grant{
+		ID: core.NewID(), OrgID: member.OrgID, UserID: member.UserID, ClientID: request.Client.ClientID,
+		Resource: request.Resource, Scopes: scopes, CreatedAt: now, ExpiresAt: refreshEnd(request.Client, now),
+	}
+	if err := s.grants.InsertGrant(ctx, allowed); err != nil {
+		return "", fmt.Errorf("store grant: %w", err)
+	}
+	code := access.MintAuthorizationCode()
+	err := s.grants.InsertCode(ctx, access.AuthorizationCode{
+		Hash: code.Hash, GrantID: allowed.ID, OrgID: allowed.OrgID, ClientID: allowed.ClientID,
+		RedirectURI: request.RedirectURI, Challenge: request.Challenge, ExpiresAt: now.Add(codeLifetime),
+	})
+	if err != nil {
+		return "", fmt.Errorf("store authorization code: %w", err)
+	}
+	s.log.LogAttrs(ctx, slog.LevelInfo, "authorization granted",
+		slog.String("client", allowed.ClientID), slog.String("org", allowed.OrgID), slog.String("grant", allowed.ID))
+	return s.answer(request, url.Values{"code": {code.Secret}}), nil
+}
+
+// Deny is where to send the browser when the person declines.
+func (s *Server) Deny(request AuthorizationRequest) string {
+	return s.sendBack(request, accessDenied("The person declined the request.")).Redirect
+}
+
+// refreshEnd is the absolute end of refreshing, nil for never.
+func refreshEnd(client access.Client, from time.Time) *time.Time {
+	if client.RefreshDays <= 0 {
+		return nil
+	}
+	end := from.AddDate(0, 0, client.RefreshDays)
+	return &end
+}

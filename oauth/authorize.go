@@ -1,0 +1,169 @@
+package oauth
+
+import (
+	"context"
+	"encoding/base64"
+	"net/url"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// maxAuthorization is the longest query of an authorization request, in bytes.
+const maxAuthorization = 16 << 10
+
+// challengeBytes is the length of a SHA-256, which an S256 challenge is.
+const challengeBytes = 32
+
+// AuthorizationRequest is a request of a client for a person's consent that was
+// checked and can be put to the person (RFC 6749 section 4.1.1).
+type AuthorizationRequest struct {
+	Client      access.Client
+	RedirectURI string // as the client asked; registered, but for a loopback port
+	State       string // "" when the client sent none
+	Challenge   string // S256 (RFC 7636 section 4.2)
+	Scopes      core.Scopes
+	Resource    access.Resource
+	ResourceURL string
+}
+
+// AuthorizationRefusal is why a request cannot be put to a person. When it is
+// safe, the client is told by Redirect; otherwise the browser must be sent
+// nowhere, and Message is for the person (RFC 6749 section 4.1.2.1).
+type AuthorizationRefusal struct {
+	Redirect string
+	Message  string
+	// Err is the cause when the fault is the server's, for the log.
+	Err error
+}
+
+// ReadAuthorization checks the query of an authorization request. A client that
+// is not known and a redirect URI that is not registered are never redirected
+// to; every other fault goes back to the client with `error`,
+// `error_description`, `state` and `iss` (RFC 9207).
+func (s *Server) ReadAuthorization(ctx context.Context, rawQuery string) (AuthorizationRequest, *AuthorizationRefusal) {
+	var request AuthorizationRequest
+	query, err := url.ParseQuery(rawQuery)
+	if err != nil || len(rawQuery) > maxAuthorization {
+		return request, tell("The link that brought you here is damaged or too long. Start again in the application.")
+	}
+	request.Client, err = s.findClient(ctx, single(query, "client_id"))
+	if err != nil {
+		refused := tell("The request could not be checked. Try again in a moment.")
+		refused.Err = err
+		return request, refused
+	}
+	if request.Client.ClientID == "" || request.Client.RevokedAt != nil {
+		return request, tell("The application that sent you here is not registered, or its registration was revoked.")
+	}
+	request.RedirectURI = single(query, "redirect_uri")
+	if !mayRedirect(request.Client.RedirectURIs, request.RedirectURI) {
+		return request, tell("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Tell the people who make it.")
+	}
+	request.State = single(query, "state")
+	if refused := s.readParameters(&request, query); refused != nil {
+		return request, s.sendBack(request, refused)
+	}
+	return request, nil
+}
+
+// readParameters reads what may be answered at the client's redirect URI.
+func (s *Server) readParameters(request *AuthorizationRequest, query url.Values) *refusal {
+	if refused := checkQuery(query); refused != nil {
+		return refused
+	}
+	if refused := checkFlow(query); refused != nil {
+		return refused
+	}
+	var refused *refusal
+	if request.Challenge, refused = readChallenge(query); refused != nil {
+		return refused
+	}
+	if request.Scopes, refused = grantedScopes(query.Get("scope"), request.Client.Scopes); refused != nil {
+		return refused
+	}
+	named := slices.DeleteFunc(slices.Clone(query["resource"]), func(v string) bool { return v == "" })
+	if request.Resource, refused = s.targets.requested(named); refused != nil {
+		return refused
+	}
+	request.ResourceURL = s.targets.address(request.Resource)
+	return nil
+}
+
+// checkQuery refuses parameters that occur twice and values that are no text.
+// Parameters that nobody reads may be anything (RFC 6749 section 3.1).
+func checkQuery(query url.Values) *refusal {
+	for _, name := range authorizationParameters {
+		if len(query[name]) > 1 && name != "resource" {
+			return invalidRequest("A parameter occurs twice: `" + name + "`. Only `resource` may.")
+		}
+		if slices.ContainsFunc(query[name], func(v string) bool { return !isText(v) }) {
+			return invalidRequest("The value of a parameter holds control characters or is not UTF-8: `" + name + "`.")
+		}
+	}
+	return nil
+}
+
+var authorizationParameters = []string{
+	"response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource",
+}
+
+func checkFlow(query url.Values) *refusal {
+	switch query.Get("response_type") {
+	case "code":
+	case "":
+		return invalidRequest("`response_type` is missing. It must be `code`.")
+	default:
+		return unsupportedResponseType("`response_type` must be `code`.")
+	}
+	if mode := query.Get("response_mode"); mode != "" && mode != "query" {
+		return invalidRequest("`response_mode` must be `query`, which is also the default.")
+	}
+	return nil
+}
+
+// readChallenge insists on S256 (RFC 7636 section 4.2) from every client. A
+// missing method would mean plain, which proves nothing to whoever reads the
+// request.
+func readChallenge(query url.Values) (string, *refusal) {
+	challenge := query.Get("code_challenge")
+	if challenge == "" {
+		return "", invalidRequest("`code_challenge` is missing. Every client must use PKCE with S256 (RFC 7636).")
+	}
+	if query.Get("code_challenge_method") != "S256" {
+		return "", invalidRequest("`code_challenge_method` must be `S256`.")
+	}
+	if raw, err := base64.RawURLEncoding.Strict().DecodeString(challenge); err != nil || len(raw) != challengeBytes {
+		return "", invalidRequest("`code_challenge` must be a SHA-256 in Base64url without padding, which has 43 characters.")
+	}
+	return challenge, nil
+}
+
+// single is the value of a parameter that occurs once, and "" otherwise.
+func single(query url.Values, name string) string {
+	if values := query[name]; len(values) == 1 && isText(values[0]) {
+		return values[0]
+	}
+	return ""
+}
+
+func tell(message string) *AuthorizationRefusal { return &AuthorizationRefusal{Message: message} }
+
+// sendBack is the answer to the client that its request was refused.
+func (s *Server) sendBack(request AuthorizationRequest, refused *refusal) *AuthorizationRefusal {
+	return &AuthorizationRefusal{Redirect: s.answer(request, url.Values{
+		"error":             {refused.code()},
+		"error_description": {refused.err.Description},
+	})}
+}
+
+// answer is the redirect URI with an answer to an authorization request, in
+// which the issuer names itself (RFC 9207 section 2).
+func (s *Server) answer(request AuthorizationRequest, parameters url.Values) string {
+	if request.State != "" {
+		parameters.Set("state", request.State)
+	}
+	parameters.Set("iss", s.tokens.address)
+	return withParameters(request.RedirectURI, parameters)
+}

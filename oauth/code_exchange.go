@@ -1,0 +1,112 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/url"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// The bounds of a code verifier (RFC 7636 section 4.1), in characters.
+const (
+	minVerifier = 43
+	maxVerifier = 128
+)
+
+const (
+	codeUnknown  = "The authorization code is not known, has expired, or was issued to another client or for another redirect URI."
+	codeReplayed = "The authorization code was redeemed before. A code that is redeemed twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
+)
+
+// CodeExchange is the grant of RFC 6749 section 4.1.3 with PKCE. The client has
+// proved itself already, unless it is public: then the verifier alone proves it.
+func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
+	attempt := attemptOf(ctx)
+	registered, refused := clientOf(r.Client)
+	if refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	if refused := checkVerifier(r.PostForm.Get("code_verifier")); refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	allowed, refused := p.server.redeemCode(ctx, registered, r.PostForm)
+	if refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	next, stored := newRefreshToken(allowed, p.server.clock())
+	if err := p.server.grants.InsertRefreshToken(ctx, stored); err != nil {
+		return nil, attempt.refuse(serverError(err))
+	}
+	return p.server.answerPerson(attempt, personalAnswer{
+		client: registered, allowed: allowed, scopes: allowed.Scopes.Intersect(registered.Scopes), refresh: next,
+	})
+}
+
+// redeemCode uses a code up and returns the grant behind it, which lived at that
+// moment: when a replay ends it right after, the tokens are born dead. A code that
+// was presented wrongly is in the wrong hands, so its grant ends with it.
+func (s *Server) redeemCode(ctx context.Context, registered access.Client, form url.Values) (access.Grant, *refusal) {
+	now := s.clock()
+	code, outcome, err := s.grants.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)
+	if err != nil {
+		return access.Grant{}, serverError(err)
+	}
+	switch outcome {
+	case access.Redeemed:
+	case access.Replayed:
+		s.reportReplay(ctx, registered, code.GrantID, code.OrgID)
+		return access.Grant{}, invalidGrant(codeReplayed)
+	default:
+		return access.Grant{}, invalidGrant(codeUnknown)
+	}
+	refused := checkCode(code, registered, form, now)
+	if refused == nil {
+		var allowed access.Grant
+		if allowed, refused = s.authorization(ctx, code.OrgID, code.GrantID, form["resource"]); refused == nil {
+			return allowed, nil
+		}
+	}
+	if err := s.revokeGrant(ctx, code.OrgID, code.GrantID); err != nil {
+		return access.Grant{}, serverError(err)
+	}
+	return access.Grant{}, refused
+}
+
+func checkCode(code access.AuthorizationCode, registered access.Client, form url.Values, now time.Time) *refusal {
+	if code.ClientID != registered.ClientID || code.RedirectURI != form.Get("redirect_uri") || !now.Before(code.ExpiresAt) {
+		return invalidGrant(codeUnknown)
+	}
+	if !proves(form.Get("code_verifier"), code.Challenge) {
+		return invalidGrant("`code_verifier` does not belong to the `code_challenge` of the authorization request.")
+	}
+	return nil
+}
+
+// checkVerifier insists on the form of RFC 7636 section 4.1.
+func checkVerifier(verifier string) *refusal {
+	if len(verifier) < minVerifier || len(verifier) > maxVerifier {
+		return invalidRequest("`code_verifier` must have 43 to 128 characters (RFC 7636).")
+	}
+	for i := range len(verifier) {
+		c := verifier[i]
+		letter := c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '-' && c != '.' && c != '_' && c != '~' {
+			return invalidRequest("`code_verifier` must consist of letters, digits and -._~ (RFC 7636).")
+		}
+	}
+	return nil
+}
+
+// proves reports whether the challenge was made from the verifier (RFC 7636
+// section 4.6).
+func proves(verifier, challenge string) bool {
+	sum := sha256.Sum256([]byte(verifier))
+	made := base64.RawURLEncoding.EncodeToString(sum[:])
+	return subtle.ConstantTimeCompare([]byte(made), []byte(challenge)) == 1
+}

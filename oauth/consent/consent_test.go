@@ -1,0 +1,206 @@
+package consent_test
+
+import (
+	"html"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/oauth"
+	"github.com/mailhelm/mailhelm/oauth/consent"
+	"github.com/mailhelm/mailhelm/oauth/login"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+const (
+	email    = "owner@example.org"
+	password = "correct horse battery staple"
+	redirect = "https://client.test/callback"
+	appURL   = "https://app.test"
+)
+
+var (
+	start        = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	passwordHash = sync.OnceValues(func() (string, error) { return access.HashPassword(password) })
+)
+
+// office is the pages and the authorization server on a real store. The person
+// belongs to Acme, whose client it is, and to Zeta.
+type office struct {
+	t      *testing.T
+	db     *storage.DB
+	pages  map[string]http.Handler
+	acme   core.Org
+	zeta   core.Org
+	user   access.User
+	client access.Client
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	o := &office{t: t, db: storagetest.SQLite(t)}
+	clock := func() time.Time { return start }
+	log := slog.New(slog.DiscardHandler)
+	master, err := access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
+	o.must(err)
+	keys, err := access.NewSigningKeys(t.Context(), o.db.Access(), master, clock)
+	o.must(err)
+	server, err := oauth.New(oauth.Config{
+		Issuer: appURL, APIResource: "https://api.test", AgentResource: "https://mcp.test", AuthorizeURL: appURL + consent.Path,
+		Store: o.db.Access(), Grants: o.db.Grants(), Members: o.db.Members(), Keys: keys, Clock: clock, Log: log,
+	})
+	o.must(err)
+	site, err := login.New(login.Config{
+		Sessions: access.NewSessions(access.SessionsConfig{
+			Store: o.db.Access(), Sessions: o.db.Sessions(), Members: o.db.Members(), Tx: o.db, Clock: clock,
+		}),
+		AppURL: appURL, DocsURL: appURL + "/docs", Log: log,
+	})
+	o.must(err)
+	page, err := consent.New(consent.Config{Server: server, Login: site})
+	o.must(err)
+	o.pages = site.Routes()
+	o.pages[consent.Path] = page.Handler()
+	o.seed()
+	return o
+}
+
+func (o *office) seed() {
+	ctx, store := o.t.Context(), o.db.Access()
+	hash, err := passwordHash()
+	o.must(err)
+	o.user = access.User{ID: core.NewID(), Email: email, Name: "Owner", PasswordHash: hash, CreatedAt: start}
+	o.must(store.InsertUser(ctx, o.user))
+	for _, org := range []*core.Org{&o.acme, &o.zeta} {
+		name := map[*core.Org]string{&o.acme: "Acme", &o.zeta: "Zeta"}[org]
+		*org = core.Org{ID: core.NewID(), Name: name, Slug: strings.ToLower(name), Tier: "team", RetentionDays: 90}
+		o.must(store.InsertOrg(ctx, *org))
+		o.must(store.AddMember(ctx, org.ID, o.user.ID, string(access.Owner)))
+	}
+	o.client = access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: o.acme.ID, Name: "<i>Robot</i>", Environment: core.Live,
+		Scopes:       core.NewScopes("api.contacts.view", "api.contacts.manage", "api.lists.view", "api.messages.unmask_recipients"),
+		RedirectURIs: []string{redirect, "http://localhost/cb", "http://[::1]/cb"}, CreatedAt: start,
+	}
+	o.must(store.InsertClient(ctx, o.client))
+}
+
+func (o *office) must(err error) {
+	o.t.Helper()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+// request is the query of a faultless request, changed by pairs of name and value.
+func (o *office) request(changes ...string) string {
+	query := url.Values{
+		"response_type": {"code"}, "client_id": {o.client.ClientID}, "redirect_uri": {redirect}, "state": {"s&\"<1>"},
+		"code_challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, "code_challenge_method": {"S256"},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		query.Set(changes[i], changes[i+1])
+	}
+	return query.Encode()
+}
+
+type browser struct {
+	*office
+	cookies []*http.Cookie
+}
+
+// answer is what the browser got.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+	body       string
+}
+
+// send sends a request as a browser does: a form with its origin.
+func (b *browser) send(method, path string, form url.Values, headers ...string) answer {
+	b.t.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	for _, c := range b.cookies {
+		r.AddCookie(c)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	b.pages[r.URL.Path].ServeHTTP(w, r)
+	if set := (&http.Response{Header: w.Header()}).Cookies(); len(set) == 1 {
+		b.cookies = set
+	}
+	return answer{w.Code, w.Header(), w.Body.String()}
+}
+
+func (o *office) signedIn() *browser {
+	o.t.Helper()
+	b := &browser{office: o}
+	if r := b.send("POST", "/login", url.Values{"email": {email}, "password": {password}}); r.StatusCode != http.StatusSeeOther {
+		o.t.Fatalf("sign in: %d", r.StatusCode)
+	}
+	return b
+}
+
+func (b *browser) switchTo(org core.Org) {
+	b.t.Helper()
+	if r := b.send("POST", "/switch-org", url.Values{"org_id": {org.ID}}); r.StatusCode != http.StatusSeeOther {
+		b.t.Fatalf("switch: %d", r.StatusCode)
+	}
+}
+
+var hidden = regexp.MustCompile(`<input type="hidden" name="(request|token|org_id)" value="([^"]*)">`)
+
+// open opens the page and returns its form as the browser would send it, with
+// the scopes that are marked.
+func (b *browser) open(query string) (string, url.Values) {
+	b.t.Helper()
+	r := b.send("GET", consent.Path+"?"+query, nil)
+	page := r.body
+	if r.StatusCode != http.StatusOK {
+		b.t.Fatalf("consent page: %d: %s", r.StatusCode, page)
+	}
+	form := url.Values{}
+	for _, m := range hidden.FindAllStringSubmatch(page, -1) {
+		form.Set(m[1], html.UnescapeString(m[2]))
+	}
+	for _, m := range regexp.MustCompile(`name="scope" value="([^"]*)" checked`).FindAllStringSubmatch(page, -1) {
+		form.Add("scope", m[1])
+	}
+	return page, form
+}
+
+// grants are those of the person in the client's organization.
+func (o *office) grants() []access.Grant {
+	o.t.Helper()
+	all, err := o.db.Grants().Grants(o.t.Context(), o.acme.ID, o.user.ID, 10)
+	o.must(err)
+	return all
+}
+
+// location takes a redirect apart into the address and its parameters.
+func location(t *testing.T, r answer) (string, url.Values) {
+	t.Helper()
+	u, err := url.Parse(r.Header.Get("Location"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameters := u.Query()
+	u.RawQuery = ""
+	return u.String(), parameters
+}

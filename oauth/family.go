@@ -1,0 +1,97 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// auditSurface marks what clients did at this server in the audit log.
+const auditSurface core.Surface = "oauth"
+
+// clientOf takes our own client back from the library.
+func clientOf(c op.Client) (access.Client, *refusal) {
+	verified, ok := c.(*client)
+	if !ok {
+		return access.Client{}, serverError(fmt.Errorf("client of unexpected type %T", c))
+	}
+	return verified.Client, nil
+}
+
+// authorization finds a grant of a person who still belongs to its organization.
+// A `resource` may only repeat the grant's own, which is also what none means
+// (RFC 8707 section 2.2). The grant may be revoked.
+func (s *Server) authorization(ctx context.Context, orgID, id string, resources []string) (access.Grant, *refusal) {
+	allowed, err := s.grants.Grant(ctx, orgID, id)
+	if err != nil {
+		return access.Grant{}, serverError(err)
+	}
+	if _, err := s.members.Member(ctx, orgID, allowed.UserID); isNotFound(err) {
+		return access.Grant{}, invalidGrant("The person who authorized the client does not belong to the organization any more.")
+	} else if err != nil {
+		return access.Grant{}, serverError(err)
+	}
+	if len(resources) == 0 {
+		return allowed, nil
+	}
+	named, refused := s.targets.requested(resources)
+	if refused != nil {
+		return access.Grant{}, refused
+	}
+	if named != allowed.Resource {
+		return access.Grant{}, invalidTarget("The authorization is for " + s.targets.address(allowed.Resource) + " and never for another `resource`. Leave the parameter out, or authorize again.")
+	}
+	return allowed, nil
+}
+
+// personalAnswer is what the tokens for a person are made from.
+type personalAnswer struct {
+	client  access.Client
+	allowed access.Grant
+	scopes  core.Scopes
+	refresh string
+}
+
+// answerPerson issues an access token that acts for a person. It carries the
+// scopes that were consented to; what they are worth is decided at each call.
+func (s *Server) answerPerson(attempt *attempt, a personalAnswer) (*op.Response, error) {
+	return s.answerToken(attempt, grant{
+		id: a.allowed.ID, subject: a.allowed.UserID, client: a.client,
+		audience: s.targets.address(a.allowed.Resource), scopes: a.scopes,
+	}, a.refresh)
+}
+
+// revokeGrant ends a family of tokens, for this process from the next request.
+func (s *Server) revokeGrant(ctx context.Context, orgID, id string) error {
+	err := s.grants.RevokeGrant(ctx, orgID, id, s.clock())
+	if err != nil && !isNotFound(err) {
+		return fmt.Errorf("revoke grant: %w", err)
+	}
+	s.forgetGrant(id)
+	return nil
+}
+
+// reportReplay tells the organization that a code or a refresh token was used
+// twice. The store has revoked the grant already, so a failure to tell changes
+// nothing for the client.
+func (s *Server) reportReplay(ctx context.Context, registered access.Client, grantID, orgID string) {
+	s.forgetGrant(grantID)
+	err := s.store.AppendAudit(ctx, access.AuditEvent{
+		ID: core.NewID(), OrgID: orgID, OccurredAt: s.clock(), Action: "grant.replayed",
+		ActorKind: string(core.OAuthClient), ActorID: registered.ID, Surface: auditSurface,
+		SubjectID: grantID, RequestID: attemptOf(ctx).requestID, Detail: "{}",
+	})
+	if err != nil {
+		s.log.LogAttrs(ctx, slog.LevelError, "replay not audited", slog.String("grant", grantID), slog.Any("cause", err))
+	}
+}
+
+func (s *Server) forgetGrant(id string) {
+	if s.principals != nil {
+		s.principals.ForgetGrant(id)
+	}
+}

@@ -1,0 +1,51 @@
+package login
+
+import (
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// cookie is how the session's secret is kept in the browser.
+//
+// Over https it has the prefix __Host-, with which a browser takes it only when
+// it is Secure, for the whole host and for no other host, so neither a sibling
+// host nor an attacker on the network can plant one (RFC 6265bis section 4.1.3.2).
+//
+// On http://localhost it has neither the prefix nor Secure. Chromium and Firefox
+// would take Secure there, Safari and programs that follow RFC 6265 would not
+// send it back, and what goes from a machine to itself passes no network.
+type cookie struct {
+	name   string
+	secure bool
+}
+
+func cookieFor(https bool) cookie {
+	if https {
+		return cookie{name: "__Host-mailhelm_session", secure: true}
+	}
+	return cookie{name: "mailhelm_session"}
+}
+
+// read returns the secret, or "" when there is none or more than one: a second
+// cookie of the name was put there by somebody else.
+func (c cookie) read(r *http.Request) string {
+	found := r.CookiesNamed(c.name)
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0].Value
+}
+
+func (c cookie) set(w http.ResponseWriter, secret string) {
+	http.SetCookie(w, c.with(secret, int(access.SessionLifetime.Seconds())))
+}
+
+func (c cookie) clear(w http.ResponseWriter) { http.SetCookie(w, c.with("", -1)) }
+
+func (c cookie) with(value string, maxAge int) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // Secure is off for http://localhost alone; see the type
+		Name: c.name, Value: value, Path: "/", MaxAge: maxAge,
+		Secure: c.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+}

@@ -1,0 +1,43 @@
+package login
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// maxNext bounds what is carried from page to page, in bytes: an authorization
+// request of the longest kind with its path.
+const maxNext = 17 << 10
+
+// localPath returns next when it is a path of this host with or without a query,
+// and "" for anything else. It is strict because browsers are not: they drop tabs
+// and line breaks, read a backslash as a slash, and two slashes as another host.
+func localPath(next string) string {
+	if len(next) > maxNext || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") {
+		return ""
+	}
+	before, _, _ := strings.Cut(next, "?")
+	if strings.ContainsFunc(next, func(c rune) bool { return c <= ' ' || c > '~' || c == '#' }) || strings.Contains(before, "\\") {
+		return ""
+	}
+	u, err := url.Parse(next)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !plain(u.Path) {
+		return ""
+	}
+	return next
+}
+
+// plain reports whether a decoded path has no empty or dot segments and nothing
+// that a second decoding or a browser would read as more than text.
+func plain(decoded string) bool {
+	return path.Clean(decoded) == decoded && !strings.ContainsAny(decoded, "\\%") &&
+		!strings.ContainsFunc(decoded, func(c rune) bool { return c <= ' ' || c > '~' })
+}
+
+func signInAddress(next string) string {
+	if next == "" {
+		return SignInPath
+	}
+	return SignInPath + "?" + url.Values{"next": {next}}.Encode()
+}

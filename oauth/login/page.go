@@ -1,0 +1,125 @@
+package login
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+//go:embed pages/*.html
+var templates embed.FS
+
+//go:embed pages/style.css
+var stylesheet []byte
+
+type pages struct{ signIn, account, refusal *template.Template }
+
+func parsePages() (pages, error) {
+	var p pages
+	for file, into := range map[string]**template.Template{
+		"sign_in.html": &p.signIn, "account.html": &p.account, "refusal.html": &p.refusal,
+	} {
+		parsed, err := ParsePage(templates, "pages/"+file)
+		if err != nil {
+			return pages{}, err
+		}
+		*into = parsed
+	}
+	return p, nil
+}
+
+// ParsePage makes a page in the frame: the file defines the template "content".
+func ParsePage(files fs.FS, name string) (*template.Template, error) {
+	frame, err := template.ParseFS(templates, "pages/frame.html")
+	if err != nil {
+		return nil, fmt.Errorf("page frame: %w", err)
+	}
+	page, err := frame.ParseFS(files, name)
+	if err != nil {
+		return nil, fmt.Errorf("page %s: %w", name, err)
+	}
+	return page, nil
+}
+
+// frame is what the frame's template gets.
+type frame struct {
+	Title, Style, DocsURL string
+	Data                  any
+}
+
+// Show writes a page. A page that cannot be made is a failure of ours.
+func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {
+	var b bytes.Buffer
+	if err := page.Execute(&b, frame{Title: title, Style: StylePath, DocsURL: s.docsURL, Data: data}); err != nil {
+		s.logFailure(r, fmt.Errorf("make page: %w", err))
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b.Bytes()) // a reader who has gone away is no failure of ours
+	}
+}
+
+// refusal is what the page of a refusal says.
+type refusal struct{ Heading, Text, RequestID string }
+
+// Refuse answers with a page that says what is wrong and what to do.
+func (s *Site) Refuse(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
+	s.Show(w, r, status, s.pages.refusal, heading, refusal{Heading: heading, Text: text, RequestID: requestID(r)})
+}
+
+// Fail answers an error: a refusal in its own words, anything else as a failure
+// of ours, with its cause in the log alone.
+func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	e := core.AsError(err)
+	if e.Code == core.CodeInternalError {
+		s.logFailure(r, err)
+		s.Refuse(w, r, http.StatusInternalServerError, "Something failed on our side", "Try again in a moment.")
+		return
+	}
+	s.Refuse(w, r, e.HTTPStatus(), e.Message, e.NextStep())
+}
+
+func (s *Site) logFailure(r *http.Request, err error) {
+	s.log.LogAttrs(r.Context(), slog.LevelWarn, "page failed",
+		slog.String("request_id", requestID(r)), slog.String("path", r.URL.Path), slog.String("cause", err.Error()))
+}
+
+// IsSignedOut reports whether an error says that nobody is signed in.
+func IsSignedOut(err error) bool {
+	e, ok := errors.AsType[*core.Error](err)
+	return ok && e.Code == core.CodeInvalidKey
+}
+
+func serveStyle(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("X-Content-Type-Options", "nosniff")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		return
+	}
+	h.Set("Content-Type", "text/css; charset=utf-8")
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("Content-Length", strconv.Itoa(len(stylesheet)))
+	_, _ = w.Write(stylesheet) // likewise
+}
+
+// account is what the page of a signed-in person shows.
+type account struct {
+	Visitor       access.Visitor
+	Organizations []core.Org
+}

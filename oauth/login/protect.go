@@ -1,0 +1,82 @@
+package login
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// maxForm is the longest form that is read, in bytes.
+const maxForm = 64 << 10
+
+const requestIDHeader = "X-Request-Id"
+
+// Methods are the handlers of a path by method. Nothing is implied: HEAD is
+// answered only where it is listed.
+type Methods map[string]http.HandlerFunc
+
+// Protect puts a page behind what every page for people needs: headers that
+// forbid framing, scripts, caching and telling other sites about it; a request
+// id; the refusal of forms from other sites and of methods that are not listed.
+func (s *Site) Protect(methods Methods) http.Handler {
+	allow := make([]string, 0, len(methods))
+	for method := range methods {
+		allow = append(allow, method)
+	}
+	slices.Sort(allow)
+	dispatch := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handle, ok := methods[r.Method]
+		if !ok {
+			w.Header().Set("Allow", strings.Join(allow, ", "))
+			s.Refuse(w, r, http.StatusMethodNotAllowed, "This page cannot be asked for in that way",
+				"Open it from the page that led here.")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			s.Refuse(w, r, http.StatusBadRequest, "The form could not be read", "Go back and send it again.")
+			return
+		}
+		handle(w, r)
+	})
+	return headers(s.origins.Handler(dispatch))
+}
+
+func headers(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		SetPolicy(w, "")
+		h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		id := core.RequestID(r.Header[requestIDHeader])
+		h.Set(requestIDHeader, id)
+		r.Header[requestIDHeader] = []string{id}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// requestID is the id that headers has settled on.
+func requestID(r *http.Request) string { return r.Header.Get(requestIDHeader) }
+
+// SetPolicy sets the page's content security policy. formTarget is a source
+// beside this host that a form's answer may redirect to, which browsers count as
+// the form's target; "" means none.
+func SetPolicy(w http.ResponseWriter, formTarget string) {
+	target := "'self'"
+	if formTarget != "" {
+		target += " " + formTarget
+	}
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; form-action "+target+"; base-uri 'none'; frame-ancestors 'none'")
+}
+
+// seeOther redirects with 303, after which the browser asks with GET and does
+// not send the form on (RFC 9110 section 15.4.4).
+func seeOther(w http.ResponseWriter, location string) {
+	w.Header().Set("Location", location)
+	w.WriteHeader(http.StatusSeeOther)
+}

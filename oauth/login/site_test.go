@@ -1,0 +1,244 @@
+package login_test
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/oauth/login"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+const (
+	email    = "owner@example.org"
+	password = "canary-password-7f3a"
+)
+
+var passwordHash = sync.OnceValues(func() (string, error) { return access.HashPassword(password) })
+
+// house is the pages on a real store, with a log that is kept. The person
+// belongs to the organizations Acme and Zeta.
+type house struct {
+	t      *testing.T
+	routes map[string]http.Handler
+	orgs   []core.Org
+	logged *lockedBuffer
+	now    time.Time
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func newHouse(t *testing.T, appURL string) *house {
+	t.Helper()
+	db := storagetest.SQLite(t)
+	h := &house{t: t, logged: &lockedBuffer{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	hash, err := passwordHash()
+	h.must(err)
+	user := access.User{ID: core.NewID(), Email: email, Name: "<b>Owner</b>", PasswordHash: hash, CreatedAt: h.now}
+	h.must(db.Access().InsertUser(t.Context(), user))
+	for _, name := range []string{"Acme", "Zeta"} {
+		org := core.Org{ID: core.NewID(), Name: name, Slug: strings.ToLower(name), Tier: "team", RetentionDays: 90}
+		h.must(db.Access().InsertOrg(t.Context(), org))
+		h.must(db.Access().AddMember(t.Context(), org.ID, user.ID, string(access.Owner)))
+		h.orgs = append(h.orgs, org)
+	}
+	site, err := login.New(login.Config{
+		Sessions: access.NewSessions(access.SessionsConfig{
+			Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Tx: db, Clock: func() time.Time { return h.now },
+		}),
+		AppURL: appURL, DocsURL: appURL + "/docs",
+		Log: slog.New(slog.NewJSONHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	h.must(err)
+	h.routes = site.Routes()
+	return h
+}
+
+func (h *house) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// answer is what a browser got.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+	body       string
+}
+
+func (a answer) cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
+
+// send sends a request as a browser that has the cookies. A form makes it a POST.
+func (h *house) send(path string, form url.Values, cookies []*http.Cookie, headers ...string) answer {
+	h.t.Helper()
+	method, body := http.MethodGet, io.Reader(nil)
+	if form != nil {
+		method, body = http.MethodPost, strings.NewReader(form.Encode())
+	}
+	r := httptest.NewRequest(method, path, body)
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.routes[r.URL.Path].ServeHTTP(w, r)
+	return answer{w.Code, w.Header(), w.Body.String()}
+}
+
+// signIn signs in, ten seconds after whatever was before, so that the throttle
+// has forgotten that.
+func (h *house) signIn(next string) answer {
+	h.t.Helper()
+	h.now = h.now.Add(10 * time.Second)
+	r := h.send("/login", url.Values{"email": {email}, "password": {password}, "next": {next}}, nil)
+	if r.StatusCode != http.StatusSeeOther || len(r.cookies()) != 1 {
+		h.t.Fatalf("sign in: %d with %d cookies", r.StatusCode, len(r.cookies()))
+	}
+	return r
+}
+
+// signedIn is the page of the person whose cookies these are, or "".
+func (h *house) signedIn(cookies []*http.Cookie) string {
+	h.t.Helper()
+	page := h.send("/login", nil, cookies).body
+	if strings.Contains(page, "You are signed in") {
+		return page
+	}
+	return ""
+}
+
+func TestCookieAttributes(t *testing.T) {
+	t.Parallel()
+	for appURL, want := range map[string]string{
+		"https://app.test":      "__Host-mailhelm_session=*; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax",
+		"http://localhost:8081": "mailhelm_session=*; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax",
+	} {
+		h := newHouse(t, appURL)
+		r := h.signIn("")
+		if got := strings.Replace(r.Header.Get("Set-Cookie"), r.cookies()[0].Value, "*", 1); got != want {
+			t.Errorf("%s: %s", appURL, got)
+		}
+		if h.signedIn(r.cookies()) == "" {
+			t.Errorf("%s: the cookie does not sign in", appURL)
+		}
+		twice := append(r.cookies(), &http.Cookie{Name: r.cookies()[0].Name, Value: strings.Repeat("A", 52)})
+		if h.signedIn(twice) != "" {
+			t.Errorf("%s: two cookies of the name are told apart by guessing", appURL)
+		}
+	}
+}
+
+func TestSessionFixation(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "https://app.test")
+	planted := h.signIn("").cookies()
+	own := h.send("/login", url.Values{"email": {email}, "password": {password}}, planted).cookies()
+	if len(own) != 1 || own[0].Value == planted[0].Value {
+		t.Fatal("signing in keeps the cookie that was there")
+	}
+	if h.signedIn(planted) != "" || h.signedIn(own) == "" {
+		t.Error("the planted session lives on")
+	}
+	invented := &http.Cookie{Name: own[0].Name, Value: strings.Repeat("A", 52)}
+	got := h.send("/login", url.Values{"email": {email}, "password": {password}}, []*http.Cookie{invented}).cookies()
+	if len(got) != 1 || got[0].Value == invented.Value {
+		t.Error("an invented session was adopted")
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "https://app.test")
+	wrong := url.Values{"email": {email}, "password": {"wrong"}}
+	for name, r := range map[string]answer{
+		"form": h.send("/login", nil, nil), "wrong": h.send("/login", wrong, nil), "signed in": h.signIn(""),
+		"account": h.send("/login", nil, h.signIn("").cookies()), "method": h.send("/logout", nil, nil),
+		"cross": h.send("/login", wrong, nil, "Sec-Fetch-Site", "cross-site"),
+	} {
+		for header, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+			"X-Frame-Options":         "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+		} {
+			if got := r.Header.Get(header); got != want {
+				t.Errorf("%s: %s: %q", name, header, got)
+			}
+		}
+		if r.Header.Get("X-Request-Id") == "" {
+			t.Errorf("%s: no request id", name)
+		}
+	}
+}
+
+func TestFormsOfOtherSites(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "https://app.test")
+	cookies := h.signIn("").cookies()
+	good := url.Values{"email": {email}, "password": {password}, "org_id": {h.orgs[1].ID}}
+	for _, path := range []string{"/login", "/logout", "/logout-everywhere", "/switch-org"} {
+		for _, headers := range [][]string{
+			{"Sec-Fetch-Site", "cross-site"},
+			{"Sec-Fetch-Site", "same-site"},
+			{"Sec-Fetch-Site", "", "Origin", "https://evil.test"},
+			{"Sec-Fetch-Site", "", "Origin", "null"},
+		} {
+			r := h.send(path, good, cookies, headers...)
+			if r.StatusCode != http.StatusForbidden || len(r.cookies()) != 0 {
+				t.Errorf("%s with %v: %d", path, headers, r.StatusCode)
+			}
+		}
+	}
+	if page := h.signedIn(cookies); !strings.Contains(page, "<dd>Acme</dd>") {
+		t.Errorf("a form of another site did something: %s", page)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "https://app.test")
+	for path, allow := range map[string]string{
+		"/login": "GET, POST", "/logout": "POST", "/logout-everywhere": "POST", "/switch-org": "POST", "/login/style.css": "GET, HEAD",
+	} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+			w := httptest.NewRecorder()
+			h.routes[path].ServeHTTP(w, httptest.NewRequest(method, path, nil))
+			if allowed := strings.Contains(allow, method); allowed == (w.Code == http.StatusMethodNotAllowed) {
+				t.Errorf("%s %s: %d", method, path, w.Code)
+			}
+			if w.Code == http.StatusMethodNotAllowed && w.Header().Get("Allow") != allow {
+				t.Errorf("%s %s: Allow %q", method, path, w.Header().Get("Allow"))
+			}
+		}
+	}
+}

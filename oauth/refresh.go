@@ -1,0 +1,120 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+const (
+	refreshUnknown  = "The refresh token is not known, or was issued to another client."
+	refreshReplayed = "The refresh token was used before. Each is good once, and one that is used twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
+	refreshRevoked  = "The authorization was revoked. The person has to authorize again."
+	refreshExpired  = "The time in which this authorization can be refreshed is over. It counts from the authorization; the person has to authorize again."
+)
+
+// RefreshToken is the grant of RFC 6749 section 6, with rotation: the token that
+// is presented ends and the answer has the next. What is wrong with the request
+// is found before that, so that a mistake costs no token.
+func (p *provider) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
+	attempt := attemptOf(ctx)
+	registered, refused := clientOf(r.Client)
+	if refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	hash := access.HashSecret(r.PostForm.Get("refresh_token"))
+	allowed, refused := p.server.refreshable(ctx, registered, hash, r.PostForm["resource"])
+	if refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	scopes, refused := grantedScopes(r.PostForm.Get("scope"), allowed.Scopes.Intersect(registered.Scopes))
+	if refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	next, refused := p.server.rotate(ctx, registered, allowed, hash)
+	if refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	return p.server.answerPerson(attempt, personalAnswer{client: registered, allowed: allowed, scopes: scopes, refresh: next})
+}
+
+// refreshable finds the grant of a refresh token and checks that it can be
+// refreshed by this client at this time.
+func (s *Server) refreshable(ctx context.Context, registered access.Client, hash []byte, resources []string) (access.Grant, *refusal) {
+	token, used, err := s.grants.PeekRefreshToken(ctx, hash)
+	if isNotFound(err) || err == nil && token.ClientID != registered.ClientID {
+		return access.Grant{}, invalidGrant(refreshUnknown)
+	}
+	if err != nil {
+		return access.Grant{}, serverError(err)
+	}
+	if used {
+		return access.Grant{}, s.replayed(ctx, registered, token)
+	}
+	allowed, refused := s.authorization(ctx, token.OrgID, token.GrantID, resources)
+	if refused != nil {
+		return access.Grant{}, refused
+	}
+	if allowed.RevokedAt != nil {
+		return access.Grant{}, invalidGrant(refreshRevoked)
+	}
+	if allowed.ExpiresAt != nil && !s.clock().Before(*allowed.ExpiresAt) {
+		return access.Grant{}, invalidGrant(refreshExpired)
+	}
+	return allowed, nil
+}
+
+// replayed ends the family of a refresh token that is presented again. Whoever
+// goes on presenting it adds nothing to the audit log.
+func (s *Server) replayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
+	family, err := s.grants.Grant(ctx, token.OrgID, token.GrantID)
+	if err != nil {
+		return serverError(err)
+	}
+	if family.RevokedAt == nil {
+		if err := s.revokeGrant(ctx, token.OrgID, token.GrantID); err != nil {
+			return serverError(err)
+		}
+		s.reportReplay(ctx, registered, token.GrantID, token.OrgID)
+	}
+	return invalidGrant(refreshReplayed)
+}
+
+// rotate puts the next refresh token in the place of the one presented. Of
+// several requests with the same token one wins; for the others it is a replay.
+func (s *Server) rotate(ctx context.Context, registered access.Client, allowed access.Grant, old []byte) (string, *refusal) {
+	now := s.clock()
+	next, stored := newRefreshToken(allowed, now)
+	outcome, err := s.grants.RotateRefreshToken(ctx, old, stored, now)
+	if err != nil {
+		return "", serverError(err)
+	}
+	switch outcome {
+	case access.Redeemed:
+		return next, nil
+	case access.Replayed:
+		s.reportReplay(ctx, registered, allowed.ID, allowed.OrgID)
+		return "", invalidGrant(refreshReplayed)
+	default:
+		return "", invalidGrant(refreshUnknown)
+	}
+}
+
+// newRefreshToken makes the next refresh token of a grant: the secret, and what
+// is stored of it.
+func newRefreshToken(allowed access.Grant, now time.Time) (string, access.RefreshToken) {
+	minted := access.MintRefreshToken()
+	return minted.Secret, access.RefreshToken{
+		Hash: minted.Hash, GrantID: allowed.ID, OrgID: allowed.OrgID, ClientID: allowed.ClientID, IssuedAt: now,
+	}
+}
+
+func isNotFound(err error) bool {
+	e, ok := errors.AsType[*core.Error](err)
+	return ok && e.Code == core.CodeNotFound
+}

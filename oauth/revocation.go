@@ -1,0 +1,55 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// Revocation is RFC 7009: a refresh token ends its whole family, an access token
+// itself alone. The hint is not needed, because the two look different. A token
+// that is not known, has expired or belongs to another client is answered like
+// one that was revoked, and nothing is done.
+func (p *provider) Revocation(ctx context.Context, r *op.ClientRequest[oidc.RevocationRequest]) (*op.Response, error) {
+	attempt := attemptOf(ctx)
+	registered, refused := clientOf(r.Client)
+	if refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	revoke := p.server.revokeAccessToken
+	if access.IsRefreshToken(r.Data.Token) {
+		revoke = p.server.revokeRefreshToken
+	}
+	if err := revoke(ctx, registered, r.Data.Token); err != nil {
+		return nil, attempt.refuse(serverError(err))
+	}
+	return op.NewResponse(struct{}{}), nil
+}
+
+func (s *Server) revokeRefreshToken(ctx context.Context, registered access.Client, token string) error {
+	found, _, err := s.grants.PeekRefreshToken(ctx, access.HashSecret(token))
+	if isNotFound(err) || err == nil && found.ClientID != registered.ClientID {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("find refresh token: %w", err)
+	}
+	return s.revokeGrant(ctx, found.OrgID, found.GrantID)
+}
+
+func (s *Server) revokeAccessToken(ctx context.Context, registered access.Client, token string) error {
+	found, err := s.own.check(ctx, token, s.clock())
+	if err != nil || found.token.ClientID != registered.ClientID {
+		return nil //nolint:nilerr // a token that is not good any more needs no revocation
+	}
+	if err := s.grants.DenyToken(ctx, found.token.ID, found.token.ExpiresAt); err != nil {
+		return fmt.Errorf("deny token: %w", err)
+	}
+	if s.principals != nil {
+		s.principals.ForgetToken(found.token.ID)
+	}
+	return nil
+}

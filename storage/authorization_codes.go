@@ -1,0 +1,81 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+type codeRow struct {
+	Hash        []byte `db:"hash"`
+	OrgID       string `db:"org_id"`
+	GrantID     string `db:"grant_id"`
+	ClientID    string `db:"client_id"`
+	RedirectURI string `db:"redirect_uri"`
+	Challenge   string `db:"challenge"`
+	ExpiresAt   Time   `db:"expires_at"`
+}
+
+const codeColumns = `org_id, hash, grant_id, client_id, redirect_uri, challenge, expires_at`
+
+var (
+	insertCode = register("insert authorization code", `
+		INSERT INTO authorization_codes (`+codeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT DO NOTHING`)
+	// Of callers at the same time one finds used_at NULL: PostgreSQL looks again
+	// once the row's lock is free, and SQLite has one writer.
+	redeemCode = register("redeem authorization code", `
+		UPDATE authorization_codes SET used_at = $1
+		WHERE hash = $2 AND used_at IS NULL AND expires_at > $1 AND EXISTS (
+			SELECT 1 FROM grants AS g
+			WHERE g.org_id = authorization_codes.org_id AND g.id = authorization_codes.grant_id AND g.revoked_at IS NULL)
+		RETURNING `+codeColumns)
+	usedCode = register("used authorization code", `
+		SELECT `+codeColumns+` FROM authorization_codes WHERE hash = $1 AND used_at IS NOT NULL`)
+	purgeCodes = register("purge authorization codes", `DELETE FROM authorization_codes WHERE expires_at <= $1`)
+)
+
+func (s grantStore) InsertCode(ctx context.Context, c access.AuthorizationCode) error {
+	taken := core.Conflict("This authorization code exists already.", "Mint another code.")
+	return s.db.insert(ctx, taken, insertCode, c.OrgID, c.Hash, c.GrantID, c.ClientID, c.RedirectURI, c.Challenge, At(c.ExpiresAt))
+}
+
+// RedeemCode returns the code with Replayed too, for the audit log. A used code
+// that has expired is Replayed as long as PurgeGrants has not forgotten it; one
+// of a grant that was revoked before it was used is Unknown. Inside a transaction
+// the revocation stands only when that transaction commits, so a caller that
+// meets a replay must not end it with an error.
+func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (access.AuthorizationCode, access.Redemption, error) {
+	var code access.AuthorizationCode
+	outcome := access.Unknown
+	err := s.db.InTx(ctx, func(ctx context.Context) error {
+		code, outcome = access.AuthorizationCode{}, access.Unknown // of an attempt before
+		redeemed, err := list[codeRow](ctx, s.db, redeemCode, At(at), hash)
+		if err != nil {
+			return err
+		}
+		if len(redeemed) == 1 {
+			code, outcome = redeemed[0].code(), access.Redeemed
+			return nil
+		}
+		used, err := list[codeRow](ctx, s.db, usedCode, hash)
+		if err != nil || len(used) == 0 {
+			return err
+		}
+		code, outcome = used[0].code(), access.Replayed
+		return s.RevokeGrant(ctx, code.OrgID, code.GrantID, at)
+	})
+	if err != nil {
+		return access.AuthorizationCode{}, access.Unknown, err
+	}
+	return code, outcome, nil
+}
+
+func (r codeRow) code() access.AuthorizationCode {
+	return access.AuthorizationCode{
+		Hash: r.Hash, GrantID: r.GrantID, OrgID: r.OrgID, ClientID: r.ClientID,
+		RedirectURI: r.RedirectURI, Challenge: r.Challenge, ExpiresAt: r.ExpiresAt.Time(),
+	}
+}

@@ -1,0 +1,123 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// grantStore is [access.GrantStore]. Authorization codes, refresh tokens and the
+// denylist are in the files of these names.
+type grantStore struct{ db *DB }
+
+type grantRow struct {
+	ID        string `db:"id"`
+	OrgID     string `db:"org_id"`
+	UserID    string `db:"user_id"`
+	ClientID  string `db:"client_id"`
+	Resource  string `db:"resource"`
+	Scopes    string `db:"scopes"`
+	CreatedAt Time   `db:"created_at"`
+	ExpiresAt *Time  `db:"expires_at"`
+	RevokedAt *Time  `db:"revoked_at"`
+}
+
+const grantColumns = `org_id, id, user_id, client_id, resource, scopes, created_at, expires_at, revoked_at`
+
+var (
+	insertGrant = register("insert grant", `
+		INSERT INTO grants (`+grantColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT DO NOTHING`)
+	grantByID = registerPoint("grant by id", `SELECT `+grantColumns+` FROM grants WHERE org_id = $1 AND id = $2`)
+	newGrants = register("grants, newest first", `
+		SELECT `+grantColumns+` FROM grants
+		WHERE org_id = $1 AND revoked_at IS NULL AND (CAST($2 AS text) = '' OR user_id = $2)
+		ORDER BY created_at DESC, id DESC LIMIT $3`)
+	revokeGrant = register("revoke grant", `
+		UPDATE grants SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
+	revokeGrantsOf = register("revoke grants of a client", `
+		UPDATE grants SET revoked_at = $1 WHERE org_id = $2 AND client_id = $3 AND revoked_at IS NULL
+		RETURNING id`)
+)
+
+func (s grantStore) InsertGrant(ctx context.Context, g access.Grant) error {
+	resource, err := resourceName(g.Resource)
+	if err != nil {
+		return err
+	}
+	taken := core.Conflict("A grant with this id exists already.", "Mint another id.")
+	return s.db.insert(ctx, taken, insertGrant, g.OrgID, g.ID, g.UserID, g.ClientID, resource,
+		joinScopes(g.Scopes), At(g.CreatedAt), optionalAt(g.ExpiresAt), optionalAt(g.RevokedAt))
+}
+
+func (s grantStore) Grant(ctx context.Context, orgID, id string) (access.Grant, error) {
+	row, err := one[grantRow](ctx, s.db, "grant", grantByID, orgID, id)
+	if err != nil {
+		return access.Grant{}, err
+	}
+	return row.grant()
+}
+
+func (s grantStore) Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error) {
+	rows, err := list[grantRow](ctx, s.db, newGrants, orgID, userID, limit)
+	if err != nil {
+		return nil, err
+	}
+	grants := make([]access.Grant, len(rows))
+	for i, row := range rows {
+		if grants[i], err = row.grant(); err != nil {
+			return nil, err
+		}
+	}
+	return grants, nil
+}
+
+func (s grantStore) RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error {
+	return s.db.change(ctx, "grant", revokeGrant, At(at), orgID, id)
+}
+
+func (s grantStore) RevokeGrantsOf(ctx context.Context, orgID, clientID string, at time.Time) ([]string, error) {
+	return values[string](ctx, s.db, revokeGrantsOf, At(at), orgID, clientID)
+}
+
+func (r grantRow) grant() (access.Grant, error) {
+	resource, err := resourceOf(r.Resource)
+	if err != nil {
+		return access.Grant{}, fmt.Errorf("storage: grant %s: %w", r.ID, err)
+	}
+	return access.Grant{
+		ID: r.ID, OrgID: r.OrgID, UserID: r.UserID, ClientID: r.ClientID, Resource: resource, Scopes: splitScopes(r.Scopes),
+		CreatedAt: r.CreatedAt.Time(), ExpiresAt: optionalTime(r.ExpiresAt), RevokedAt: optionalTime(r.RevokedAt),
+	}, nil
+}
+
+// Resources are stored by name, since the order of the constants may change.
+const (
+	storedAPI   = "api"
+	storedAgent = "agent"
+)
+
+func resourceName(r access.Resource) (string, error) {
+	switch r {
+	case access.API:
+		return storedAPI, nil
+	case access.Agent:
+		return storedAgent, nil
+	}
+	return "", fmt.Errorf("storage: no resource is numbered %d", r)
+}
+
+// resourceOf refuses a name it does not know: a grant of a resource that went
+// away must not become one of another.
+func resourceOf(stored string) (access.Resource, error) {
+	switch stored {
+	case storedAPI:
+		return access.API, nil
+	case storedAgent:
+		return access.Agent, nil
+	}
+	return 0, fmt.Errorf("no resource is named %q", stored)
+}

@@ -1,0 +1,130 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Keys is the store of what is decided about API keys and clients.
+func (db *DB) Keys() access.KeyStore { return accessStore{db} }
+
+var _ access.KeyStore = accessStore{}
+
+const (
+	//nolint:gosec // names of columns, no secret
+	apiKeyColumns = `id, org_id, prefix AS public_name, name, environment, secret_hash, scopes, created_at, revoked_at, expires_at`
+	clientColumns = `id, org_id, client_id AS public_name, name, environment, secret_hash, scopes, redirect_uris, refresh_days,
+		created_at, revoked_at`
+)
+
+var (
+	apiKeysOf = register("api keys of org", `
+		SELECT `+apiKeyColumns+` FROM api_keys WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
+	holdAPIKey = register("hold api key", `
+		SELECT `+apiKeyColumns+` FROM api_keys WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
+	setAPIKeyScopes = register("set api key scopes", `
+		UPDATE api_keys SET scopes = $1 WHERE org_id = $2 AND id = $3`)
+	setAPIKeyExpiry = register("set api key expiry", `
+		UPDATE api_keys SET expires_at = $1 WHERE org_id = $2 AND id = $3`)
+	apiKeysPastGrace = register("api keys past grace", `
+		SELECT `+apiKeyColumns+` FROM api_keys WHERE expires_at <= $1 AND revoked_at IS NULL
+		ORDER BY expires_at, id LIMIT $2`)
+
+	clientsOf = register("clients of org", `
+		SELECT `+clientColumns+` FROM clients WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
+	holdClient = register("hold client", `
+		SELECT `+clientColumns+` FROM clients WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
+	setClient = register("set client", `
+		UPDATE clients SET name = $1, scopes = $2, redirect_uris = $3, refresh_days = $4 WHERE org_id = $5 AND id = $6`)
+)
+
+func (s accessStore) APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error) {
+	return s.apiKeys(ctx, apiKeysOf, orgID)
+}
+
+func (s accessStore) APIKey(ctx context.Context, orgID, id string) (access.APIKey, error) {
+	row, err := one[credentialRow](ctx, s.db, "API key", holdAPIKey, orgID, id)
+	if err != nil {
+		return access.APIKey{}, err
+	}
+	return row.apiKey(), nil
+}
+
+func (s accessStore) SetAPIKeyScopes(ctx context.Context, orgID, id string, scopes core.Scopes) error {
+	return s.db.change(ctx, "API key", setAPIKeyScopes, joinScopes(scopes), orgID, id)
+}
+
+func (s accessStore) SetAPIKeyExpiry(ctx context.Context, orgID, id string, at time.Time) error {
+	return s.db.change(ctx, "API key", setAPIKeyExpiry, At(at), orgID, id)
+}
+
+func (s accessStore) APIKeysPastGrace(ctx context.Context, now time.Time, limit int) ([]access.APIKey, error) {
+	return s.apiKeys(ctx, apiKeysPastGrace, At(now), limit)
+}
+
+func (s accessStore) apiKeys(ctx context.Context, statement *Statement, args ...any) ([]access.APIKey, error) {
+	rows, err := list[credentialRow](ctx, s.db, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]access.APIKey, len(rows))
+	for i, row := range rows {
+		keys[i] = row.apiKey()
+	}
+	return keys, nil
+}
+
+func (row credentialRow) apiKey() access.APIKey {
+	return access.APIKey{
+		ID: row.ID, OrgID: row.OrgID, Name: row.Name, Environment: row.Environment, Prefix: row.PublicName,
+		SecretHash: row.SecretHash, Scopes: splitScopes(row.Scopes), CreatedAt: row.CreatedAt.Time(),
+		RevokedAt: optionalTime(row.RevokedAt), ExpiresAt: optionalTime(row.ExpiresAt),
+	}
+}
+
+func (s accessStore) ClientsOf(ctx context.Context, orgID string) ([]access.Client, error) {
+	rows, err := list[credentialRow](ctx, s.db, clientsOf, orgID)
+	if err != nil {
+		return nil, err
+	}
+	clients := make([]access.Client, len(rows))
+	for i, row := range rows {
+		if clients[i], err = row.client(); err != nil {
+			return nil, err
+		}
+	}
+	return clients, nil
+}
+
+func (s accessStore) ClientByID(ctx context.Context, orgID, id string) (access.Client, error) {
+	row, err := one[credentialRow](ctx, s.db, "client", holdClient, orgID, id)
+	if err != nil {
+		return access.Client{}, err
+	}
+	return row.client()
+}
+
+func (s accessStore) SetClient(ctx context.Context, c access.Client) error {
+	redirects, err := jsonParameter(c.RedirectURIs)
+	if err != nil {
+		return err
+	}
+	return s.db.change(ctx, "client", setClient, c.Name, joinScopes(c.Scopes), redirects, c.RefreshDays, c.OrgID, c.ID)
+}
+
+func (row credentialRow) client() (access.Client, error) {
+	redirects, err := storedList[string](row.RedirectURIs)
+	if err != nil {
+		return access.Client{}, fmt.Errorf("storage: redirect URIs of client %s: %w", row.ID, err)
+	}
+	return access.Client{
+		ID: row.ID, ClientID: row.PublicName, OrgID: row.OrgID, Name: row.Name, Environment: row.Environment,
+		SecretHash: row.SecretHash, Scopes: splitScopes(row.Scopes),
+		RedirectURIs: redirects, RefreshDays: row.RefreshDays,
+		CreatedAt: row.CreatedAt.Time(), RevokedAt: optionalTime(row.RevokedAt),
+	}, nil
+}

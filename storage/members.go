@@ -1,0 +1,108 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// memberStore is [access.MemberStore].
+type memberStore struct{ db *DB }
+
+type memberRow struct {
+	OrgID       string      `db:"org_id"`
+	UserID      string      `db:"user_id"`
+	Role        access.Role `db:"role"`
+	Permissions string      `db:"permissions"`
+}
+
+var (
+	memberByID = registerPoint("member", `
+		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 AND user_id = $2`)
+	membersOfOrg = register("members of an organization", `
+		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 ORDER BY created_at, user_id`)
+	// The cast gives the name the same order on both engines.
+	membershipsOf = register("memberships of a user", `
+		SELECT m.org_id, m.user_id, m.role, m.permissions FROM members AS m JOIN orgs AS o ON o.id = m.org_id
+		WHERE m.user_id = $1 ORDER BY lower(CAST(o.name AS bytetext)), o.id`)
+	setMember = register("set member", `
+		INSERT INTO members (org_id, user_id, role, permissions, created_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role, permissions = excluded.permissions`)
+	removeMember = register("remove member", `DELETE FROM members WHERE org_id = $1 AND user_id = $2`)
+	userByID     = registerPoint("user by id", `SELECT `+userColumns+` FROM users WHERE id = $1`)
+)
+
+func (s memberStore) Member(ctx context.Context, orgID, userID string) (access.Member, error) {
+	row, err := one[memberRow](ctx, s.db, "member", memberByID, orgID, userID)
+	if err != nil {
+		return access.Member{}, err
+	}
+	return row.member()
+}
+
+func (s memberStore) Members(ctx context.Context, orgID string) ([]access.Member, error) {
+	return s.members(ctx, membersOfOrg, orgID)
+}
+
+func (s memberStore) MembershipsOf(ctx context.Context, userID string) ([]access.Member, error) {
+	return s.members(ctx, membershipsOf, userID)
+}
+
+func (s memberStore) members(ctx context.Context, by *Statement, id string) ([]access.Member, error) {
+	rows, err := list[memberRow](ctx, s.db, by, id)
+	if err != nil {
+		return nil, err
+	}
+	members := make([]access.Member, len(rows))
+	for i, row := range rows {
+		if members[i], err = row.member(); err != nil {
+			return nil, err
+		}
+	}
+	return members, nil
+}
+
+// SetMember adds the member or replaces role and permissions. Whether somebody
+// is left to own the organization is for the caller to see to.
+func (s memberStore) SetMember(ctx context.Context, m access.Member) error {
+	permissions, err := jsonParameter(m.Permissions)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, setMember, m.OrgID, m.UserID, string(m.Role), permissions, At(s.db.clock()))
+	return err
+}
+
+func (s memberStore) RemoveMember(ctx context.Context, orgID, userID string) error {
+	return s.db.change(ctx, "member", removeMember, orgID, userID)
+}
+
+func (s memberStore) UserByID(ctx context.Context, userID string) (access.User, error) {
+	row, err := one[userRow](ctx, s.db, "user", userByID, userID)
+	if err != nil {
+		return access.User{}, err
+	}
+	return row.user(), nil
+}
+
+func (r memberRow) member() (access.Member, error) {
+	permissions, err := storedList[access.Permission](r.Permissions)
+	if err != nil {
+		return access.Member{}, fmt.Errorf("storage: permissions of member %s: %w", r.UserID, err)
+	}
+	return access.Member{OrgID: r.OrgID, UserID: r.UserID, Role: r.Role, Permissions: permissions}, nil
+}
+
+const emptyList = "[]"
+
+// storedList reads what jsonParameter wrote into a column. An empty list is nil.
+func storedList[T any](stored string) ([]T, error) {
+	if stored == emptyList {
+		return nil, nil
+	}
+	var all []T
+	err := json.Unmarshal([]byte(stored), &all)
+	return all, err
+}
