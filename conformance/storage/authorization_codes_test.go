@@ -59,6 +59,9 @@ func TestCodesThatAreUnknown(t *testing.T) {
 		ctx, store, org := t.Context(), db.Grants(), newOrg(t, db)
 		live, revoked := newGrant(t, db, org), newGrant(t, db, org)
 		expired, late := newCode(t, db, live), newCode(t, db, revoked)
+		twin := revoked // has the same id in another organization, and stays
+		twin.OrgID = newOrg(t, db)
+		must(t, store.InsertGrant(ctx, twin))
 		must(t, store.RevokeGrant(ctx, org, revoked.ID, later(1)))
 		for what, c := range map[string]struct {
 			hash []byte
