@@ -47,11 +47,12 @@ type RefreshToken struct {
 // Redemption is what became of the attempt to redeem a code or a refresh token.
 type Redemption int
 
-// The outcomes. Replayed means that it was redeemed before, which betrays a theft:
-// the store has revoked the grant in the same transaction.
+// The outcomes; the zero value is no success. Replayed means that it was redeemed
+// before, which betrays a theft: the store has revoked the grant in the same
+// transaction, which the caller must let commit.
 const (
-	Redeemed Redemption = iota
-	Unknown
+	Unknown Redemption = iota
+	Redeemed
 	Replayed
 )
 
