@@ -58,7 +58,7 @@ func (s *Server) ReadAuthorization(ctx context.Context, rawQuery string) (Author
 		return request, tell("The application that sent you here is not registered, or its registration was revoked.")
 	}
 	request.RedirectURI = single(query, "redirect_uri")
-	if !mayRedirect(request.Client.RedirectURIs, request.RedirectURI) {
+	if !access.MayRedirect(request.Client.RedirectURIs, request.RedirectURI) {
 		return request, tell("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Tell the people who make it.")
 	}
 	request.State = single(query, "state")

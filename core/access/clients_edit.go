@@ -3,19 +3,14 @@ package access
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxRedirectURIs and maxRedirectURI, in bytes, bound what a client registers.
-const (
-	maxRedirectURIs = 20
-	maxRedirectURI  = 2000
-)
+// maxRedirectURIs bounds what a client registers.
+const maxRedirectURIs = 20
 
 // refreshDays are the lifetimes that a client's grants can have.
 var refreshDays = []int{0, 30, 90, 365}
@@ -71,36 +66,9 @@ func (c *Client) check() error {
 		return core.Invalid("redirect_uris", "must hold one for a public client, which can get tokens in no other way")
 	}
 	for _, uri := range c.RedirectURIs {
-		if reason := redirectRefusal(uri); reason != "" {
-			return core.Invalid("redirect_uris", reason)
+		if err := CheckRedirectURI(uri); err != nil {
+			return core.Invalid("redirect_uris", err.Error())
 		}
 	}
 	return nil
 }
-
-// redirectRefusal says what is wrong with a redirect URI, or "". Codes travel
-// there, so it has to be encrypted unless it stays on the machine, and exact, so
-// that comparing it byte for byte means something (RFC 9700 section 4.1.3).
-func redirectRefusal(uri string) string {
-	u, err := url.Parse(uri)
-	switch {
-	case len(uri) > maxRedirectURI:
-		return fmt.Sprintf("must have at most %d characters each", maxRedirectURI)
-	case err != nil || u.Opaque != "" || u.Hostname() == "" || strings.ContainsFunc(uri, rewritten):
-		return "must be whole web addresses such as https://app.example.com/callback"
-	case strings.Contains(uri, "*"):
-		return "must be exact: there are no wildcards"
-	case u.User != nil || strings.Contains(uri, "#"):
-		return "must hold neither a user nor a fragment"
-	case !strings.HasPrefix(uri, "https://") && !(strings.HasPrefix(uri, "http://") && loopbackHost(u.Hostname())):
-		return "must begin with https://, or with http:// on localhost"
-	}
-	return ""
-}
-
-func loopbackHost(host string) bool {
-	return host == "localhost" || host == "127.0.0.1" || host == "::1"
-}
-
-// rewritten reports characters that a browser would change or read as another.
-func rewritten(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`\"<>`, r) }

@@ -1,0 +1,92 @@
+package access
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// maxRedirectURI is the longest redirect URI that can be registered, in bytes.
+const maxRedirectURI = 2000
+
+// loopbackHosts may be used without TLS. They are not interchangeable: a client
+// that registered one is not sent to another.
+var loopbackHosts = []string{"localhost", "127.0.0.1", "[::1]"}
+
+// CheckRedirectURI says what keeps a redirect URI from being registered: it must
+// be an absolute https URL, or http on a loopback host, with no user, fragment,
+// wildcard or character that browsers rewrite (RFC 6749 section 3.1.2). Its
+// error is a phrase for the person who registers.
+func CheckRedirectURI(uri string) error {
+	if len(uri) > maxRedirectURI {
+		return errors.New("must have at most 2000 characters")
+	}
+	if strings.ContainsFunc(uri, rewritten) {
+		return errors.New("must not have spaces, control characters, backslashes, wildcards or characters outside ASCII")
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil || u.Host == "" || u.Hostname() == "":
+		return errors.New("must be an absolute URL with a host")
+	case strings.Contains(uri, "#"):
+		return errors.New("must not have a fragment")
+	case u.User != nil || strings.Contains(u.Host, "@"):
+		return errors.New("must not have a user")
+	}
+	if _, _, loopback := splitLoopback(uri); !strings.HasPrefix(uri, "https://") && !loopback {
+		return errors.New("must begin with https://, or with http:// and localhost, 127.0.0.1 or [::1]")
+	}
+	return nil
+}
+
+// rewritten reports characters that a browser would change or read as another.
+func rewritten(r rune) bool {
+	return r <= ' ' || r >= unicode.MaxASCII || strings.ContainsRune(`\*"<>`, r)
+}
+
+// MayRedirect compares what was asked for with what is registered, byte for byte
+// (RFC 9700 section 4.1.3). Only the port of a loopback redirect may differ:
+// native applications take the one that is free (RFC 8252 section 7.3).
+func MayRedirect(registered []string, requested string) bool {
+	return slices.ContainsFunc(registered, func(uri string) bool {
+		if CheckRedirectURI(uri) != nil {
+			return false
+		}
+		if uri == requested {
+			return true
+		}
+		host, rest, loopback := splitLoopback(uri)
+		askedHost, askedRest, asked := splitLoopback(requested)
+		return loopback && asked && host == askedHost && rest == askedRest
+	})
+}
+
+// splitLoopback takes an http URI on a loopback host apart, without its port. It
+// compares text only, so that nothing can be written in two ways.
+func splitLoopback(uri string) (string, string, bool) {
+	after, ok := strings.CutPrefix(uri, "http://")
+	if !ok {
+		return "", "", false
+	}
+	authority, rest := after, ""
+	if end := strings.IndexAny(after, "/?#"); end >= 0 {
+		authority, rest = after[:end], after[end:]
+	}
+	for _, host := range loopbackHosts {
+		port, found := strings.CutPrefix(authority, host)
+		if found && (port == "" || isPort(port)) {
+			return host, rest, true
+		}
+	}
+	return "", "", false
+}
+
+// isPort reads a colon and a port number as it is usually written.
+func isPort(s string) bool {
+	digits, ok := strings.CutPrefix(s, ":")
+	number, err := strconv.ParseUint(digits, 10, 16)
+	return ok && err == nil && number > 0 && strconv.FormatUint(number, 10) == digits
+}
