@@ -48,6 +48,12 @@ type Org struct {
 	// GitConnected is true when definitions come from a repository, which makes
 	// them read-only here.
 	GitConnected bool
+	// RequireSecondFactor is true when members must sign in with a second factor,
+	// and prove it again before they create or revoke API keys.
+	RequireSecondFactor bool
+	// PlatformMode is true when temporary inboxes are counted per account of a
+	// platform's customer.
+	PlatformMode bool
 }
 
 // Principal is who is calling: an organization, perhaps a user in it, and a

@@ -20,24 +20,30 @@ type orgRow struct {
 	RetentionDays int    `db:"retention_days"`
 	RateLimit     *int   `db:"rate_limit"`
 	GitConnected  bool   `db:"git_connected"`
+
+	RequireSecondFactor bool `db:"require_second_factor"`
+	PlatformMode        bool `db:"platform_mode"`
 }
 
-const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connected`
+const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connected, require_second_factor,
+	platform_mode`
 
 var (
 	insertOrg = register("insert org", `
-		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
-	orgByID      = registerPoint("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
-	orgBySlug    = registerPoint("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
-	orgIDs       = register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
+	orgByID        = registerPoint("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
+	orgBySlug      = registerPoint("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
+	orgIDs         = register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
+	setOrgSettings = register("set org settings", `
+		UPDATE orgs SET name = $1, require_second_factor = $2, platform_mode = $3 WHERE id = $4`)
 	setRateLimit = register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)
 )
 
 func (s accessStore) InsertOrg(ctx context.Context, org core.Org) error {
 	taken := core.Conflict("An organization with this id or slug exists already.", "Choose another slug.")
 	return s.db.insert(ctx, taken, insertOrg, org.ID, org.Name, org.Slug, org.Tier, org.RetentionDays,
-		org.RateLimit, org.GitConnected, At(s.db.clock()))
+		org.RateLimit, org.GitConnected, org.RequireSecondFactor, org.PlatformMode, At(s.db.clock()))
 }
 
 func (s accessStore) Org(ctx context.Context, orgID string) (core.Org, error) {
@@ -56,6 +62,10 @@ func (s accessStore) OrgIDs(ctx context.Context) ([]string, error) {
 
 func (s accessStore) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
 	return s.db.change(ctx, "organization", setRateLimit, perMinute, orgID)
+}
+
+func (s accessStore) SetOrgSettings(ctx context.Context, org core.Org) error {
+	return s.db.change(ctx, "organization", setOrgSettings, org.Name, org.RequireSecondFactor, org.PlatformMode, org.ID)
 }
 
 type userRow struct {

@@ -38,9 +38,27 @@ type Client struct {
 	// RefreshDays is how long after the authorization a grant of this client can
 	// be refreshed: 30, 90 or 365 days; 0 means without end.
 	RefreshDays int
-	CreatedAt   time.Time
-	RevokedAt   *time.Time
+	// Kind says who described the client. OrgID is "" for the kinds that belong to
+	// no organization; every organization may let those in, and may block them.
+	Kind ClientKind
+	// DocumentReadAt is when a metadata document was last read and found good.
+	DocumentReadAt *time.Time
+	CreatedAt      time.Time
+	RevokedAt      *time.Time
 }
+
+// ClientKind says where the description of a client comes from.
+type ClientKind string
+
+// The kinds of client.
+const (
+	// RegisteredClient was set up by an organization, which owns it.
+	RegisteredClient ClientKind = "registered"
+	// DocumentClient is described by the metadata document at its client id.
+	DocumentClient ClientKind = "document"
+	// DynamicClient registered itself (RFC 7591).
+	DynamicClient ClientKind = "dynamic"
+)
 
 // APIKey is a key for the public API. Prefix is the first eight characters after
 // sk_live_ or sk_test_, kept in plain text so that people can tell keys apart.

@@ -21,6 +21,10 @@ type Store interface {
 	// SetRateLimit sets or clears (nil) the plan's calls a minute.
 	SetRateLimit(ctx context.Context, orgID string, perMinute *int) error
 
+	// SetOrgSettings stores what org says of its name, of second factors and of
+	// platform mode, for the organization with its ID.
+	SetOrgSettings(ctx context.Context, org core.Org) error
+
 	InsertUser(ctx context.Context, u User) error
 	UserByEmail(ctx context.Context, email string) (User, error)
 	// AddMember makes a user a member with a role: owner or member.

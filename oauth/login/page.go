@@ -37,17 +37,23 @@ func parsePages() (pages, error) {
 	return p, nil
 }
 
-// ParsePage makes a page in the frame: the file defines the template "content".
-func ParsePage(files fs.FS, name string) (*template.Template, error) {
+// ParsePage makes a page in the frame from files, of which one defines the
+// template "content".
+func ParsePage(files fs.FS, names ...string) (*template.Template, error) {
 	frame, err := template.ParseFS(templates, "pages/frame.html")
 	if err != nil {
 		return nil, fmt.Errorf("page frame: %w", err)
 	}
-	page, err := frame.ParseFS(files, name)
+	page, err := frame.ParseFS(files, names...)
 	if err != nil {
-		return nil, fmt.Errorf("page %s: %w", name, err)
+		return nil, fmt.Errorf("page %v: %w", names, err)
 	}
 	return page, nil
+}
+
+// ParsePage is the function of this name, for pages that know the site alone.
+func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
+	return ParsePage(files, names...)
 }
 
 // frame is what the frame's template gets.

@@ -15,7 +15,7 @@ const requestIDHeader = "X-Request-Id"
 
 // Methods are the handlers of a path by method. Nothing is implied: HEAD is
 // answered only where it is listed.
-type Methods map[string]http.HandlerFunc
+type Methods = map[string]http.HandlerFunc
 
 // Protect puts a page behind what every page for people needs: headers that
 // forbid framing, scripts, caching and telling other sites about it; a request

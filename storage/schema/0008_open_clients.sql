@@ -1,0 +1,17 @@
+-- Clients that belong to no organization have the empty org_id: those that a
+-- metadata document describes, whose client_id is its address, and those that
+-- registered themselves.
+ALTER TABLE clients ADD COLUMN kind text NOT NULL DEFAULT 'registered';
+-- When the metadata document was last read and found good.
+ALTER TABLE clients ADD COLUMN document_read_at bigint;
+
+-- The clients that an organization does not let in, by their public client id.
+CREATE TABLE blocked_clients (
+	org_id bytetext NOT NULL,
+	client_id bytetext NOT NULL,
+	blocked_at bigint NOT NULL,
+	PRIMARY KEY (org_id, client_id)
+);
+
+-- For the end of rotated keys' grace, which is looked for over all organizations.
+CREATE INDEX api_keys_grace ON api_keys (expires_at) WHERE revoked_at IS NULL;
