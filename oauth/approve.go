@@ -18,24 +18,26 @@ const codeLifetime = 60 * time.Second
 // send the browser: the client's redirect URI with a code, the state and the
 // issuer. The grant covers those of the chosen scopes that were asked for and
 // that the member has now. It fails with not_found when the client belongs to
-// another organization than the member, and with validation_failed when no
-// scope is left although some were asked for.
+// another organization than the member, with conflict when the member's blocked
+// it, and with validation_failed when no scope is left although some were asked
+// for.
 func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, member access.Member, chosen core.Scopes) (string, error) {
-	if member.OrgID == "" || member.UserID == "" || member.OrgID != request.Client.OrgID {
-		return "", core.NotFound("application")
+	if err := s.letsIn(ctx, request.Client, member); err != nil {
+		return "", err
 	}
 	scopes := request.Scopes.Intersect(chosen).Intersect(member.Scopes())
 	if len(scopes) == 0 && len(request.Scopes) > 0 {
 		return "", core.Invalid("scopes", "must name at least one that the application asks for and that you may use yourself")
+	}
+	if err := s.keepDescribed(ctx, request.Client); err != nil {
+		return "", err
 	}
 	now := s.clock()
 	allowed := access.Grant{
 		ID: core.NewID(), OrgID: member.OrgID, UserID: member.UserID, ClientID: request.Client.ClientID,
 		Resource: request.Resource, Scopes: scopes, CreatedAt: now, ExpiresAt: refreshEnd(request.Client, now),
 	}
-	if err := s.grants.InsertGrant(ctx, allowed); err != nil {
-		return "", fmt.Errorf("store grant: %w", err)
-	}
+	// The code first: a grant without one would be listed as if it were in use.
 	code := access.MintAuthorizationCode()
 	err := s.grants.InsertCode(ctx, access.AuthorizationCode{
 		Hash: code.Hash, GrantID: allowed.ID, OrgID: allowed.OrgID, ClientID: allowed.ClientID,
@@ -44,9 +46,27 @@ func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, memb
 	if err != nil {
 		return "", fmt.Errorf("store authorization code: %w", err)
 	}
+	if err := s.grants.InsertGrant(ctx, allowed); err != nil {
+		return "", fmt.Errorf("store grant: %w", err)
+	}
 	s.log.LogAttrs(ctx, slog.LevelInfo, "authorization granted",
 		slog.String("client", allowed.ClientID), slog.String("org", allowed.OrgID), slog.String("grant", allowed.ID))
 	return s.answer(request, url.Values{"code": {code.Secret}}), nil
+}
+
+// letsIn refuses a member who cannot let the client in.
+func (s *Server) letsIn(ctx context.Context, client access.Client, member access.Member) error {
+	if member.OrgID == "" || member.UserID == "" || !client.Open() && member.OrgID != client.OrgID {
+		return core.NotFound("application")
+	}
+	blocked, err := s.Blocked(ctx, client, member.OrgID)
+	if err != nil {
+		return err
+	}
+	if blocked {
+		return core.Conflict("Your organization has blocked this application.", "Ask an owner of the organization.")
+	}
+	return nil
 }
 
 // Deny is where to send the browser when the person declines.

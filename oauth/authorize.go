@@ -48,14 +48,9 @@ func (s *Server) ReadAuthorization(ctx context.Context, rawQuery string) (Author
 	if err != nil || len(rawQuery) > maxAuthorization {
 		return request, tell("The link that brought you here is damaged or too long. Start again in the application.")
 	}
-	request.Client, err = s.findClient(ctx, single(query, "client_id"))
-	if err != nil {
-		refused := tell("The request could not be checked. Try again in a moment.")
-		refused.Err = err
+	var refused *AuthorizationRefusal
+	if request.Client, refused = s.askingClient(ctx, single(query, "client_id")); refused != nil {
 		return request, refused
-	}
-	if request.Client.ClientID == "" || request.Client.RevokedAt != nil {
-		return request, tell("The application that sent you here is not registered, or its registration was revoked.")
 	}
 	request.RedirectURI = single(query, "redirect_uri")
 	if !access.MayRedirect(request.Client.RedirectURIs, request.RedirectURI) {
@@ -80,7 +75,7 @@ func (s *Server) readParameters(request *AuthorizationRequest, query url.Values)
 	if request.Challenge, refused = readChallenge(query); refused != nil {
 		return refused
 	}
-	if request.Scopes, refused = grantedScopes(query.Get("scope"), request.Client.Scopes); refused != nil {
+	if request.Scopes, refused = offeredScopes(query.Get("scope"), request.Client.Scopes); refused != nil {
 		return refused
 	}
 	named := slices.DeleteFunc(slices.Clone(query["resource"]), func(v string) bool { return v == "" })

@@ -28,6 +28,9 @@ func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRe
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
+	if registered.Open() {
+		return nil, attempt.refuse(unauthorizedClient("The client belongs to no organization, so it can only act for people, by authorization_code."))
+	}
 	if len(registered.SecretHash) == 0 {
 		return nil, attempt.refuse(unauthorizedClient("A public client cannot prove who it is, so it cannot use client_credentials (RFC 6749 section 4.4)."))
 	}
@@ -41,6 +44,7 @@ func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRe
 	}
 	return p.server.answerToken(attempt, grant{
 		subject:  registered.ClientID,
+		orgID:    registered.OrgID,
 		client:   registered,
 		audience: p.server.targets.address(target),
 		scopes:   scopes,

@@ -29,13 +29,15 @@ func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCred
 	if !matches && !public || found.RevokedAt != nil {
 		return nil, attempt.refuse(invalidClient(clientRefused))
 	}
-	attempt.orgID = found.OrgID
+	attempt.orgID, attempt.known = found.OrgID, true
 	return &client{found}, nil
 }
 
-// findClient returns the zero client when there is none with this id.
+// findClient returns the zero client when there is none with this id. It fetches
+// nothing: a metadata document is read when a person is asked, and from then on
+// the client is what was stored.
 func (s *Server) findClient(ctx context.Context, clientID string) (access.Client, error) {
-	if !access.IsClientID(clientID) {
+	if !access.IsClientID(clientID) && !access.IsDocumentClientID(clientID) {
 		return access.Client{}, nil
 	}
 	found, err := s.store.Client(ctx, clientID)

@@ -11,6 +11,11 @@
 // routing by grant (the library), the client's secret (clients.go), the grant
 // (client_credentials.go, code_exchange.go, refresh.go), the token (issue.go).
 //
+// A client is one that an organization registered, one that a metadata document
+// describes, which is read when a person is asked (asking_client.go, through the
+// adapter clientdocument), or one that registered itself (registration.go). The
+// latter two belong to no organization; each organization may block them.
+//
 // What a person allowed is an access.Grant, the root of a family: one code, the
 // refresh tokens that follow each other, and their access tokens (family.go). The
 // pages on which people decide are consent and login; they call

@@ -59,8 +59,9 @@ type personalAnswer struct {
 // answerPerson issues an access token that acts for a person. It carries the
 // scopes that were consented to; what they are worth is decided at each call.
 func (s *Server) answerPerson(attempt *attempt, a personalAnswer) (*op.Response, error) {
+	attempt.orgID = a.allowed.OrgID
 	return s.answerToken(attempt, grant{
-		id: a.allowed.ID, subject: a.allowed.UserID, client: a.client,
+		id: a.allowed.ID, orgID: a.allowed.OrgID, subject: a.allowed.UserID, client: a.client,
 		audience: s.targets.address(a.allowed.Resource), scopes: a.scopes,
 	}, a.refresh)
 }

@@ -20,6 +20,15 @@ const maxForm = 64 << 10
 // except `resource` (RFC 8707 section 2). Parameters without a value and
 // parameters that nobody reads are left out, as if they had not been sent.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
+	body, refused := readBody(w, r, "application/x-www-form-urlencoded")
+	if refused != nil {
+		return nil, refused
+	}
+	return parseForm(string(body))
+}
+
+// readBody reads the body of a POST, of the one media type and at most 64 KB.
+func readBody(w http.ResponseWriter, r *http.Request, want string) ([]byte, *refusal) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST, OPTIONS")
 		return nil, invalidRequest("This endpoint takes POST only.").withStatus(http.StatusMethodNotAllowed)
@@ -28,8 +37,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
 		return nil, invalidRequest("Send the parameters in the body. A query string ends up in logs, so none is accepted.")
 	}
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || mediaType != "application/x-www-form-urlencoded" {
-		return nil, invalidRequest("The body must have the content type application/x-www-form-urlencoded.")
+	if err != nil || mediaType != want {
+		return nil, invalidRequest("The body must have the content type " + want + ".")
 	}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, invalidRequest("The body must not be compressed.")
@@ -41,7 +50,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
 	if err != nil {
 		return nil, invalidRequest("The body ended early.")
 	}
-	return parseForm(string(body))
+	return body, nil
 }
 
 func parseForm(body string) (url.Values, *refusal) {

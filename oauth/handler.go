@@ -11,13 +11,19 @@ const (
 	publicCache     = "public, max-age=300"
 )
 
-// routes mounts the four paths. Of the library's own routes, which are more,
-// only three can be reached.
-func (s *Server) routes(library http.Handler, metadata []byte) http.Handler {
+// routes mounts what the configuration has. Of the library's own routes, which are
+// more, only the four named here can be reached.
+func (s *Server) routes(cfg Config, library http.Handler, metadata []byte) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(TokenPath, preflight("POST", s.clientEndpoint(checkGrant, library)))
 	mux.Handle(RevocationPath, preflight("POST", s.clientEndpoint(checkRevocation, library)))
+	if cfg.Introspection {
+		mux.Handle(IntrospectionPath, preflight("POST", s.clientEndpoint(checkIntrospection, confidential(library))))
+	}
 	mux.Handle(KeySetPath, preflight("GET, HEAD", readOnly(library)))
+	if s.registrar != nil {
+		mux.Handle(RegistrationPath, preflight("POST", http.HandlerFunc(s.register)))
+	}
 	mux.Handle(MetadataPath, preflight("GET, HEAD", readOnly(document(metadata))))
 	return common(mux)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core"
@@ -35,6 +36,7 @@ type claims struct {
 // grant is what a token is issued for; every grant type ends in one.
 type grant struct {
 	id       string // of the person's authorization, "" without a person
+	orgID    string // which need not be the client's, who may have none
 	subject  string
 	client   access.Client
 	audience string
@@ -48,24 +50,43 @@ type issued struct {
 	scope string
 }
 
-// tokenIssuer signs access tokens. Its signer is made once: making one costs
-// more than signing. It is safe for use by several goroutines.
+// tokenIssuer signs access tokens. A signer is made once for each key: making one
+// costs more than signing. It is safe for use by several goroutines.
 type tokenIssuer struct {
 	address string
-	signer  jose.Signer
+	keys    *access.SigningKeys
 	clock   core.Clock
+	latest  atomic.Pointer[keySigner]
+}
+
+// keySigner is the signer of one key.
+type keySigner struct {
+	kid string
+	jose.Signer
 }
 
 func newTokenIssuer(address string, keys *access.SigningKeys, clock core.Clock) (*tokenIssuer, error) {
-	id, private := keys.Current()
-	signer, err := jose.NewSigner(
-		jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: private, KeyID: id}},
+	t := &tokenIssuer{address: address, keys: keys, clock: clock}
+	_, err := t.signer()
+	return t, err
+}
+
+// signer follows the key that signs now. Two goroutines that meet a new key at
+// once may both make its signer, and either one will do.
+func (t *tokenIssuer) signer() (jose.Signer, error) {
+	kid, private := t.keys.Current()
+	if known := t.latest.Load(); known != nil && known.kid == kid {
+		return known, nil
+	}
+	made, err := jose.NewSigner(
+		jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: private, KeyID: kid}},
 		(&jose.SignerOptions{}).WithType(tokenType),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("make token signer: %w", err)
 	}
-	return &tokenIssuer{address: address, signer: signer, clock: clock}, nil
+	t.latest.Store(&keySigner{kid, made})
+	return made, nil
 }
 
 func (t *tokenIssuer) issue(g grant) (issued, error) {
@@ -80,14 +101,18 @@ func (t *tokenIssuer) issue(g grant) (issued, error) {
 		ID:          token.id,
 		ClientID:    g.client.ClientID,
 		Scope:       token.scope,
-		Org:         g.client.OrgID,
+		Org:         g.orgID,
 		Environment: g.client.Environment,
 		Grant:       g.id,
 	})
 	if err != nil {
 		return issued{}, fmt.Errorf("encode claims: %w", err)
 	}
-	signed, err := t.signer.Sign(payload)
+	signer, err := t.signer()
+	if err != nil {
+		return issued{}, err
+	}
+	signed, err := signer.Sign(payload)
 	if err != nil {
 		return issued{}, fmt.Errorf("sign token: %w", err)
 	}

@@ -82,7 +82,14 @@ func (s *Server) replayed(ctx context.Context, registered access.Client, token a
 		}
 		s.reportReplay(ctx, registered, token.GrantID, token.OrgID)
 	}
-	return invalidGrant(refreshReplayed)
+	return s.refreshReplay()
+}
+
+// replayPage tells people with two sessions why both ended.
+const replayPage = "/guides/refresh-tokens"
+
+func (s *Server) refreshReplay() *refusal {
+	return invalidGrant(refreshReplayed).explainedAt(s.docsURL, replayPage)
 }
 
 // rotate puts the next refresh token in the place of the one presented. Of
@@ -99,7 +106,7 @@ func (s *Server) rotate(ctx context.Context, registered access.Client, allowed a
 		return next, nil
 	case access.Replayed:
 		s.reportReplay(ctx, registered, allowed.ID, allowed.OrgID)
-		return "", invalidGrant(refreshReplayed)
+		return "", s.refreshReplay()
 	default:
 		return "", invalidGrant(refreshUnknown)
 	}

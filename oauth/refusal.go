@@ -19,6 +19,9 @@ const basicChallenge = `Basic realm="Mailhelm", charset="UTF-8"`
 type refusal struct {
 	status int
 	err    *oidc.Error
+	// page is `error_uri`: where the documentation says more; "" for nowhere. The
+	// library has no place for it, so such a refusal is always written by write.
+	page string
 }
 
 func invalidRequest(description string) *refusal {
@@ -77,6 +80,14 @@ func (r *refusal) withStatus(status int) *refusal {
 	return r
 }
 
+// explainedAt refers to a page of the documentation, when there is documentation.
+func (r *refusal) explainedAt(docsURL, path string) *refusal {
+	if docsURL != "" {
+		r.page = docsURL + path
+	}
+	return r
+}
+
 // code is the value of the member `error`.
 func (r *refusal) code() string { return string(r.err.ErrorType) }
 
@@ -85,7 +96,11 @@ func (r *refusal) asError() error { return op.NewStatusError(r.err, r.status) }
 
 // write answers with the refusal.
 func (r *refusal) write(w http.ResponseWriter) {
-	body, err := json.Marshal(r.err)
+	body, err := json.Marshal(struct {
+		Error       string `json:"error"`
+		Description string `json:"error_description"`
+		Page        string `json:"error_uri,omitempty"`
+	}{r.code(), r.err.Description, r.page})
 	if err != nil {
 		w.WriteHeader(http.StatusInternalServerError)
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/oauth/proxies"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
@@ -15,8 +16,12 @@ import (
 const (
 	TokenPath      = "/oauth/token"  //nolint:gosec // a path, not a credential
 	RevocationPath = "/oauth/revoke" // RFC 7009
-	KeySetPath     = "/.well-known/jwks.json"
-	MetadataPath   = "/.well-known/oauth-authorization-server" // RFC 8414 section 3
+	// IntrospectionPath is served unless the configuration says otherwise.
+	IntrospectionPath = "/oauth/introspect" // RFC 7662
+	// RegistrationPath is served only when clients may register themselves.
+	RegistrationPath = "/oauth/register" // RFC 7591
+	KeySetPath       = "/.well-known/jwks.json"
+	MetadataPath     = "/.well-known/oauth-authorization-server" // RFC 8414 section 3
 )
 
 // Config is what the authorization server and the verifier need.
@@ -31,10 +36,23 @@ type Config struct {
 	// AuthorizeURL is where people consent: the page that calls
 	// [Server.ReadAuthorization] and [Server.Approve].
 	AuthorizeURL string
+	// DocsURL is the documentation that a refusal may refer to; "" for none.
+	DocsURL string
+	// Introspection lets confidential clients ask about tokens.
+	Introspection bool
+	// Proxies are believed about where a request comes from.
+	Proxies proxies.Trusted
 
 	Store   access.Store
 	Grants  access.GrantStore
 	Members access.MemberStore
+	// OpenClients keeps the clients that belong to no organization.
+	OpenClients access.OpenClientStore
+	// Documents reads the metadata documents of clients whose id is an address;
+	// nil when there are no such clients.
+	Documents access.DocumentReader
+	// Registrations lets clients register themselves; nil when they may not.
+	Registrations *access.Registrations
 	// Principals is what this process remembers of tokens, which a revocation must
 	// be felt by at once; nil in a process that serves no resource host.
 	Principals *access.Authenticator
@@ -48,10 +66,16 @@ type Server struct {
 	store      access.Store
 	grants     access.GrantStore
 	members    access.MemberStore
+	open       access.OpenClientStore
+	documents  access.DocumentReader
+	registrar  *access.Registrations
 	clock      core.Clock
 	keys       *access.SigningKeys
 	own        *Verifier // of tokens that are to be revoked
 	principals *access.Authenticator
+	examiner   *access.Authenticator // of tokens that are asked about
+	docsURL    string
+	proxies    proxies.Trusted
 	targets    targets
 	tokens     *tokenIssuer
 	log        *slog.Logger
@@ -82,14 +106,20 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		store: cfg.Store, grants: cfg.Grants, members: cfg.Members, clock: cfg.Clock,
+		open: cfg.OpenClients, documents: cfg.Documents, registrar: cfg.Registrations,
+		docsURL: cfg.DocsURL, proxies: cfg.Proxies, examiner: access.NewAuthenticator(access.AuthenticatorConfig{
+			Store: cfg.Store, Grants: cfg.Grants, Members: cfg.Members, OpenClients: cfg.OpenClients, Tokens: own, Clock: cfg.Clock,
+		}),
 		keys: cfg.Keys, own: own, principals: cfg.Principals, targets: resources, tokens: tokens, log: cfg.Log,
 	}
 	library := op.RegisterServer(&provider{server: s}, op.Endpoints{
 		Token:      op.NewEndpoint(TokenPath),
 		Revocation: op.NewEndpoint(RevocationPath),
 		JwksURI:    op.NewEndpoint(KeySetPath),
+
+		Introspection: op.NewEndpoint(IntrospectionPath),
 	}, op.WithServerCORSOptions(nil))
-	s.handler = s.routes(library, metadata)
+	s.handler = s.routes(cfg, library, metadata)
 	return s, nil
 }
 

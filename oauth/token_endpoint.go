@@ -45,6 +45,7 @@ func (s *Server) clientEndpoint(check func(url.Values) *refusal, library http.Ha
 		}
 		r = r.WithContext(context.WithValue(r.Context(), attemptKey{}, attempt))
 		r.Form, r.PostForm = form, form
+		out.attempt = attempt
 		library.ServeHTTP(out, r)
 	})
 }
@@ -101,19 +102,20 @@ func checkClientAuthentication(authorization []string, form url.Values) (string,
 	return clientID, nil
 }
 
+// basicClientID reads both parts as RFC 6749 section 2.3.1 has them, form-encoded:
+// some clients escape even the underscore of our ids, others escape nothing.
 func basicClientID(authorization string) (string, bool) {
 	header := http.Request{Header: http.Header{"Authorization": {authorization}}}
 	user, secret, ok := header.BasicAuth()
 	if !ok || user == "" || secret == "" {
 		return "", false
 	}
-	// The RFC has both parts percent-encoded, many clients do not encode them.
-	// Ids of ours read the same either way; anything else finds no client.
-	if decoded, err := url.QueryUnescape(user); err != nil || decoded != user {
+	clientID, err := url.QueryUnescape(user)
+	if err != nil || !isText(clientID) {
 		return "", false
 	}
-	_, err := url.QueryUnescape(secret)
-	return user, err == nil
+	_, err = url.QueryUnescape(secret)
+	return clientID, err == nil
 }
 
 // attempt is what the log says of one request of a client. It travels in the context,
@@ -121,10 +123,12 @@ func basicClientID(authorization string) (string, bool) {
 type attempt struct {
 	requestID string
 	clientID  string
+	known     bool // that the client proved to be clientID
 	orgID     string
 	resource  string
 	tokenID   string
 	grantID   string // of a person's authorization
+	asked     bool   // about a token, by introspection
 	refused   *refusal
 }
 
@@ -150,8 +154,9 @@ func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 		slog.String("request_id", a.requestID),
 		slog.Int("status", out.status),
 	}
-	// People paste secrets where the client id belongs, so only an id is logged.
-	if access.IsClientID(a.clientID) {
+	// People paste secrets where the client id belongs, so only an id is logged, and
+	// an address only when it is a client's.
+	if access.IsClientID(a.clientID) || a.known {
 		attrs = append(attrs, slog.String("client", a.clientID))
 	}
 	if a.orgID != "" {
@@ -163,6 +168,10 @@ func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	if a.tokenID != "" {
 		attrs = append(attrs, slog.String("resource", a.resource), slog.String("token", a.tokenID))
 		s.log.LogAttrs(ctx, slog.LevelInfo, "token issued", attrs...)
+		return
+	}
+	if a.asked && out.status == http.StatusOK {
+		s.log.LogAttrs(ctx, slog.LevelInfo, "introspection answered", attrs...)
 		return
 	}
 	if out.status == http.StatusOK {
@@ -180,17 +189,33 @@ func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	s.log.LogAttrs(ctx, level, "token refused", attrs...)
 }
 
-// challenger adds the challenge to every 401 that the library writes, which it
-// does not do itself, and notes the status.
+// challenger adds to what the library writes: the challenge of every 401, and the
+// page that a refusal refers to. It notes the status.
 type challenger struct {
 	http.ResponseWriter
-	status int
+	status  int
+	attempt *attempt // nil before the library has its turn
+	// replaced is set when the refusal was written here, whole.
+	replaced bool
 }
 
 func (c *challenger) WriteHeader(status int) {
 	c.status = status
+	if c.attempt != nil && c.attempt.refused != nil && c.attempt.refused.page != "" {
+		c.replaced = true
+		c.attempt.refused.write(c.ResponseWriter)
+		return
+	}
 	if status == http.StatusUnauthorized {
 		c.Header().Set("WWW-Authenticate", basicChallenge)
 	}
 	c.ResponseWriter.WriteHeader(status)
+}
+
+// Write drops the library's words for a refusal that was written already.
+func (c *challenger) Write(body []byte) (int, error) {
+	if c.replaced {
+		return len(body), nil
+	}
+	return c.ResponseWriter.Write(body)
 }

@@ -38,6 +38,7 @@ type Verifier struct {
 type verifiedToken struct {
 	token    access.Token
 	resource access.Resource
+	issuedAt int64 // in seconds since 1970
 }
 
 // NewVerifier makes a Verifier. It uses the addresses, the keys and the clock of
@@ -128,16 +129,16 @@ func (v *Verifier) read(c claims) (verifiedToken, error) {
 	if (token.UserID == "") != (c.Grant == "") {
 		return verifiedToken{}, errTokenClaims
 	}
-	return verifiedToken{token: token, resource: resource}, nil
+	return verifiedToken{token: token, resource: resource, issuedAt: c.IssuedAt}, nil
 }
 
 // keySet checks signatures with our own keys. It reads them where they are and
-// so has nothing to fetch: a flood of unknown kids costs a map lookup each.
+// so has nothing to fetch; a flood of unknown kids costs a read a second.
 type keySet struct{ keys *access.SigningKeys }
 
 // VerifySignature implements go-oidc's KeySet. It checks `typ` as well, which
 // the library leaves to its callers and hides from them.
-func (k keySet) VerifySignature(_ context.Context, token string) ([]byte, error) {
+func (k keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, errTokenForm
@@ -148,7 +149,7 @@ func (k keySet) VerifySignature(_ context.Context, token string) ([]byte, error)
 	if strings.TrimPrefix(strings.ToLower(typ), "application/") != tokenType {
 		return nil, errTokenInvalid
 	}
-	public, ok := k.keys.Public(header.KeyID)
+	public, ok := k.keys.Public(ctx, header.KeyID)
 	if !ok {
 		return nil, errTokenInvalid
 	}

@@ -39,7 +39,7 @@ func FuzzVerifyToken(f *testing.F) {
 		f.Fatal(err)
 	}
 	good, err := issuer.issue(grant{
-		subject: "oc_live_a", client: access.Client{ClientID: "oc_live_a", OrgID: core.NewID(), Environment: core.Live},
+		subject: "oc_live_a", orgID: core.NewID(), client: access.Client{ClientID: "oc_live_a", Environment: core.Live},
 		audience: cfg.APIResource, scopes: core.NewScopes("api.lists.view"),
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestVerifierRemembersWithoutAcceptingElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	token, err := issuer.issue(grant{
-		subject: "oc_live_a", client: access.Client{ClientID: "oc_live_a", OrgID: "org", Environment: core.Live}, audience: cfg.AgentResource,
+		subject: "oc_live_a", orgID: "org", client: access.Client{ClientID: "oc_live_a", Environment: core.Live}, audience: cfg.AgentResource,
 	})
 	if err != nil {
 		t.Fatal(err)

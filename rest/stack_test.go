@@ -104,7 +104,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
 	guard := guardrails.New(guardrails.Config{
 		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
-			Store: db.Access(), Grants: db.Grants(), Members: db.Members(), Tokens: noTokens{}, Clock: s.clock.Now,
+			Store: db.Access(), Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: noTokens{}, Clock: s.clock.Now,
 		}),
 		Transactor: db, Replays: db.Replay(), Audit: db.Access(),
 		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "k", Secret: make([]byte, 32)}},

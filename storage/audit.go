@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"math"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -27,7 +28,21 @@ var (
 		INSERT INTO audit_events (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`)
 	auditEvents = register("audit events", `
 		SELECT `+auditColumns+` FROM audit_events WHERE org_id = $1 ORDER BY occurred_at DESC, id DESC LIMIT $2`)
+
+	findAudit         = register("find audit", findAuditWhere(`CAST($2 AS text) = ''`))
+	findAuditByAction = register("find audit by action", findAuditWhere(`action = $2`))
+	findAuditByActor  = register("find audit by actor", findAuditWhere(`actor_id = $2`))
 )
+
+// findAuditWhere is the page of the log that begins before a place in it. The
+// first condition is the one that the statement's index is for.
+func findAuditWhere(first string) string {
+	return `
+		SELECT ` + auditColumns + ` FROM audit_events
+		WHERE org_id = $1 AND ` + first + ` AND (occurred_at, id) < ($3, $4) AND occurred_at >= $5
+		AND (CAST($6 AS text) = '' OR action = $6) AND (CAST($7 AS text) = '' OR subject_id = $7)
+		ORDER BY occurred_at DESC, id DESC LIMIT $8`
+}
 
 func (s accessStore) AppendAudit(ctx context.Context, e access.AuditEvent) error {
 	_, err := s.db.exec(ctx, appendAudit, e.OrgID, At(e.OccurredAt), e.ID, e.Action, e.ActorKind, e.ActorID,
@@ -36,7 +51,42 @@ func (s accessStore) AppendAudit(ctx context.Context, e access.AuditEvent) error
 }
 
 func (s accessStore) AuditEvents(ctx context.Context, orgID string, limit int) ([]access.AuditEvent, error) {
-	rows, err := list[auditRow](ctx, s.db, auditEvents, orgID, limit)
+	return s.audit(ctx, auditEvents, orgID, limit)
+}
+
+// FindAudit chooses the statement whose index leads to the events; what else the
+// filter says is then looked at event by event.
+func (s accessStore) FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error) {
+	by, first := findAudit, ""
+	switch {
+	case f.ActorID != "":
+		by, first = findAuditByActor, f.ActorID
+	case f.Action != "":
+		by, first = findAuditByAction, f.Action
+	}
+	before, id := endOfLog(f)
+	from := Time(math.MinInt64)
+	if !f.From.IsZero() {
+		from = At(f.From)
+	}
+	return s.audit(ctx, by, orgID, first, before, id, from, f.Action, f.SubjectID, f.Limit)
+}
+
+// endOfLog is the place that the events of a filter come before: the instant that
+// is too late, or the cursor when that is earlier.
+func endOfLog(f access.AuditFilter) (Time, string) {
+	end, id := Time(math.MaxInt64), ""
+	if !f.To.IsZero() {
+		end = At(f.To)
+	}
+	if f.Before != nil && At(f.Before.OccurredAt) < end {
+		end, id = At(f.Before.OccurredAt), f.Before.ID
+	}
+	return end, id
+}
+
+func (s accessStore) audit(ctx context.Context, by *Statement, args ...any) ([]access.AuditEvent, error) {
+	rows, err := list[auditRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}

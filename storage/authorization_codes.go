@@ -34,6 +34,10 @@ var (
 		RETURNING `+codeColumns)
 	usedCode = register("used authorization code", `
 		SELECT `+codeColumns+` FROM authorization_codes WHERE hash = $1 AND used_at IS NOT NULL`)
+	// A grant whose code nobody redeemed in time never came to anything.
+	purgeUnredeemed = register("purge unredeemed grants", `
+		DELETE FROM grants WHERE (org_id, id) IN (
+			SELECT org_id, grant_id FROM authorization_codes WHERE used_at IS NULL AND expires_at <= $1)`)
 	purgeCodes = register("purge authorization codes", `DELETE FROM authorization_codes WHERE expires_at <= $1`)
 )
 

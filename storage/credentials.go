@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -24,13 +25,16 @@ type credentialRow struct {
 	// Of clients alone.
 	RedirectURIs string `db:"redirect_uris"` // a JSON array
 	RefreshDays  int    `db:"refresh_days"`
+
+	Kind           access.ClientKind `db:"kind"`
+	DocumentReadAt *Time             `db:"document_read_at"`
 }
 
 var (
 	insertClient = register("insert client", `
 		INSERT INTO clients (org_id, id, client_id, name, environment, secret_hash, scopes, redirect_uris, refresh_days,
-			created_at, revoked_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+			kind, document_read_at, created_at, revoked_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT DO NOTHING`)
 	clientByClientID = registerPoint("client by client id", `SELECT `+clientColumns+` FROM clients WHERE client_id = $1`)
 	revokeClient     = register("revoke client", `
@@ -53,7 +57,8 @@ func (s accessStore) InsertClient(ctx context.Context, c access.Client) error {
 	}
 	taken := core.Conflict("A client with this id exists already.", "Mint another client id.")
 	return s.db.insert(ctx, taken, insertClient, c.OrgID, c.ID, c.ClientID, c.Name, string(c.Environment), c.SecretHash,
-		joinScopes(c.Scopes), redirects, c.RefreshDays, At(c.CreatedAt), optionalAt(c.RevokedAt))
+		joinScopes(c.Scopes), redirects, c.RefreshDays, string(cmp.Or(c.Kind, access.RegisteredClient)),
+		optionalAt(c.DocumentReadAt), At(c.CreatedAt), optionalAt(c.RevokedAt))
 }
 
 func (s accessStore) Client(ctx context.Context, clientID string) (access.Client, error) {

@@ -80,8 +80,14 @@ func (db *DB) Access() access.Store { return accessStore{db} }
 // Grants is the store of grants and of the codes and tokens that come of them.
 func (db *DB) Grants() access.GrantStore { return grantStore{db} }
 
+// OpenClients is the store of the clients that belong to no organization.
+func (db *DB) OpenClients() access.OpenClientStore { return accessStore{db} }
+
 // Sessions is the store of signed-in browsers.
 func (db *DB) Sessions() access.SessionStore { return sessionStore{db} }
+
+// SecondFactors is the store of authenticator apps, recovery codes and passkeys.
+func (db *DB) SecondFactors() access.SecondFactorStore { return secondFactorStore{db} }
 
 // Members is the store of who belongs to which organization.
 func (db *DB) Members() access.MemberStore { return memberStore{db} }
@@ -112,7 +118,10 @@ var (
 	_ access.Store        = accessStore{}
 	_ access.GrantStore   = grantStore{}
 	_ access.SessionStore = sessionStore{}
-	_ access.MemberStore  = memberStore{}
-	_ audience.Store      = audienceStore{}
-	_ replay.Store        = replayStore{}
+
+	_ access.SecondFactorStore = secondFactorStore{}
+
+	_ access.MemberStore = memberStore{}
+	_ audience.Store     = audienceStore{}
+	_ replay.Store       = replayStore{}
 )

@@ -28,7 +28,7 @@ func (s grantStore) TokenDenied(ctx context.Context, tokenID string) (bool, erro
 
 func (s grantStore) PurgeGrants(ctx context.Context, now time.Time) (int, error) {
 	purged := 0
-	for _, purge := range []*Statement{purgeCodes, purgeRefreshTokens, purgeDenied} {
+	for _, purge := range []*Statement{purgeUnredeemed, purgeCodes, purgeRefreshTokens, purgeDenied} {
 		n, err := s.db.exec(ctx, purge, At(now))
 		if err != nil {
 			return purged, err

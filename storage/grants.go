@@ -41,6 +41,9 @@ var (
 	revokeGrantsOf = register("revoke grants of a client", `
 		UPDATE grants SET revoked_at = $1 WHERE org_id = $2 AND client_id = $3 AND revoked_at IS NULL
 		RETURNING id`)
+	revokeGrantsOfUser = register("revoke grants of a user", `
+		UPDATE grants SET revoked_at = $1 WHERE org_id = $2 AND user_id = $3 AND revoked_at IS NULL
+		RETURNING id`)
 )
 
 func (s grantStore) InsertGrant(ctx context.Context, g access.Grant) error {
@@ -81,6 +84,10 @@ func (s grantStore) RevokeGrant(ctx context.Context, orgID, id string, at time.T
 
 func (s grantStore) RevokeGrantsOf(ctx context.Context, orgID, clientID string, at time.Time) ([]string, error) {
 	return values[string](ctx, s.db, revokeGrantsOf, At(at), orgID, clientID)
+}
+
+func (s grantStore) RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error) {
+	return values[string](ctx, s.db, revokeGrantsOfUser, At(at), orgID, userID)
 }
 
 func (r grantRow) grant() (access.Grant, error) {

@@ -18,7 +18,7 @@ const (
 	//nolint:gosec // names of columns, no secret
 	apiKeyColumns = `id, org_id, prefix AS public_name, name, environment, secret_hash, scopes, created_at, revoked_at, expires_at`
 	clientColumns = `id, org_id, client_id AS public_name, name, environment, secret_hash, scopes, redirect_uris, refresh_days,
-		created_at, revoked_at`
+		kind, document_read_at, created_at, revoked_at`
 )
 
 var (
@@ -40,6 +40,8 @@ var (
 		SELECT `+clientColumns+` FROM clients WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
 	setClient = register("set client", `
 		UPDATE clients SET name = $1, scopes = $2, redirect_uris = $3, refresh_days = $4 WHERE org_id = $5 AND id = $6`)
+	setClientSecret = register("set client secret", `
+		UPDATE clients SET secret_hash = $1 WHERE org_id = $2 AND id = $3`)
 )
 
 func (s accessStore) APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error) {
@@ -116,6 +118,10 @@ func (s accessStore) SetClient(ctx context.Context, c access.Client) error {
 	return s.db.change(ctx, "client", setClient, c.Name, joinScopes(c.Scopes), redirects, c.RefreshDays, c.OrgID, c.ID)
 }
 
+func (s accessStore) SetClientSecret(ctx context.Context, orgID, id string, hash []byte) error {
+	return s.db.change(ctx, "client", setClientSecret, hash, orgID, id)
+}
+
 func (row credentialRow) client() (access.Client, error) {
 	redirects, err := storedList[string](row.RedirectURIs)
 	if err != nil {
@@ -125,6 +131,7 @@ func (row credentialRow) client() (access.Client, error) {
 		ID: row.ID, ClientID: row.PublicName, OrgID: row.OrgID, Name: row.Name, Environment: row.Environment,
 		SecretHash: row.SecretHash, Scopes: splitScopes(row.Scopes),
 		RedirectURIs: redirects, RefreshDays: row.RefreshDays,
+		Kind: row.Kind, DocumentReadAt: optionalTime(row.DocumentReadAt),
 		CreatedAt: row.CreatedAt.Time(), RevokedAt: optionalTime(row.RevokedAt),
 	}, nil
 }

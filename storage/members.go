@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
@@ -30,6 +31,7 @@ var (
 	setMember = register("set member", `
 		INSERT INTO members (org_id, user_id, role, permissions, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role, permissions = excluded.permissions`)
+	holdMembers  = register("hold members", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	removeMember = register("remove member", `DELETE FROM members WHERE org_id = $1 AND user_id = $2`)
 	userByID     = registerPoint("user by id", `SELECT `+userColumns+` FROM users WHERE id = $1`)
 )
@@ -44,6 +46,17 @@ func (s memberStore) Member(ctx context.Context, orgID, userID string) (access.M
 
 func (s memberStore) Members(ctx context.Context, orgID string) ([]access.Member, error) {
 	return s.members(ctx, membersOfOrg, orgID)
+}
+
+// HoldMembers holds the organization's row, which stands for the list of its
+// members: a row that is not there yet cannot be held. On SQLite the transaction
+// itself is what nobody else is in.
+func (s memberStore) HoldMembers(ctx context.Context, orgID string) error {
+	found, err := values[string](ctx, s.db, holdMembers, orgID)
+	if err == nil && len(found) == 0 {
+		return core.NotFound("organization")
+	}
+	return err
 }
 
 func (s memberStore) MembershipsOf(ctx context.Context, userID string) ([]access.Member, error) {

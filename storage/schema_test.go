@@ -12,8 +12,12 @@ import (
 // that its migration gives.
 var notLedByOrg = map[string]bool{
 	"clients(client_id)":              true,
+	"clients(created_at)":             true,
+	"grants(client_id)":               true,
+	"api_keys(expires_at)":            true,
 	"api_keys(environment,prefix)":    true,
 	"members(user_id)":                true,
+	"invitations(hash)":               true,
 	"authorization_codes(hash)":       true,
 	"authorization_codes(expires_at)": true,
 	"refresh_tokens(hash)":            true,
@@ -24,6 +28,7 @@ var notLedByOrg = map[string]bool{
 // notOrgTables hold what belongs to no single organization.
 var notOrgTables = map[string]bool{
 	"orgs": true, "users": true, "sessions": true, "signing_keys": true, "denied_tokens": true, "schema_versions": true,
+	"authenticators": true, "recovery_codes": true, "passkeys": true, "passkey_ceremonies": true,
 }
 
 const indexColumns = `

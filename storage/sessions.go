@@ -19,13 +19,14 @@ type sessionRow struct {
 	LastSeenAt     Time   `db:"last_seen_at"`
 	ExpiresAt      Time   `db:"expires_at"`
 	SecondFactorAt *Time  `db:"second_factor_at"`
+	Awaits         bool   `db:"awaits_second_factor"`
 }
 
-const sessionColumns = `hash, user_id, org_id, created_at, last_seen_at, expires_at, second_factor_at`
+const sessionColumns = `hash, user_id, org_id, created_at, last_seen_at, expires_at, second_factor_at, awaits_second_factor`
 
 var (
 	insertSession = register("insert session", `
-		INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
 	sessionByHash = registerPoint("session by hash", `
 		SELECT `+sessionColumns+` FROM sessions WHERE hash = $1 AND expires_at > $2`)
@@ -40,7 +41,7 @@ var (
 func (s sessionStore) InsertSession(ctx context.Context, session access.Session) error {
 	taken := core.Conflict("This session exists already.", "Mint another session.")
 	return s.db.insert(ctx, taken, insertSession, session.Hash, session.UserID, session.OrgID, At(session.CreatedAt),
-		At(session.LastSeenAt), At(session.ExpiresAt), optionalAt(session.SecondFactorAt))
+		At(session.LastSeenAt), At(session.ExpiresAt), optionalAt(session.SecondFactorAt), session.AwaitsSecondFactor)
 }
 
 func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (access.Session, error) {
@@ -51,6 +52,7 @@ func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (
 	return access.Session{
 		Hash: row.Hash, UserID: row.UserID, OrgID: row.OrgID, CreatedAt: row.CreatedAt.Time(),
 		LastSeenAt: row.LastSeenAt.Time(), ExpiresAt: row.ExpiresAt.Time(), SecondFactorAt: optionalTime(row.SecondFactorAt),
+		AwaitsSecondFactor: row.Awaits,
 	}, nil
 }
 

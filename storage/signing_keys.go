@@ -2,7 +2,9 @@ package storage
 
 import (
 	"context"
+	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
@@ -22,6 +24,9 @@ var (
 		ON CONFLICT DO NOTHING`)
 	signingKeys = register("signing keys", `
 		SELECT id, algorithm, sealed, created_at, retired_at FROM signing_keys ORDER BY created_at DESC, id DESC`)
+	retireSigningKeys = register("retire signing keys", `
+		UPDATE signing_keys SET retired_at = $1 WHERE retired_at IS NULL OR retired_at > $1`)
+	purgeSigningKeys = register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
 )
 
 func (s accessStore) InsertSigningKey(ctx context.Context, k access.SigningKey) (bool, error) {
@@ -42,4 +47,23 @@ func (s accessStore) SigningKeys(ctx context.Context) ([]access.SigningKey, erro
 		}
 	}
 	return keys, nil
+}
+
+// RotateSigningKey leans on the same index: a rotation that did not see the other
+// one's key cannot insert its own, and changes nothing.
+func (s accessStore) RotateSigningKey(ctx context.Context, next access.SigningKey, retire time.Time) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := s.db.exec(ctx, retireSigningKeys, At(retire)); err != nil {
+			return err
+		}
+		inserted, err := s.InsertSigningKey(ctx, next)
+		if err == nil && !inserted {
+			return core.Conflict("Somebody else rotates the signing keys at the same time.", "Look at the keys before another rotation.")
+		}
+		return err
+	})
+}
+
+func (s accessStore) PurgeSigningKeys(ctx context.Context, before time.Time) (int, error) {
+	return s.db.exec(ctx, purgeSigningKeys, At(before))
 }

@@ -88,7 +88,7 @@ func newWorldOf(t testing.TB, operations []core.Operation) *world {
 	w.url = "http://" + listener.Listener.Addr().String()
 	guard := guardrails.New(guardrails.Config{
 		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
-			Store: w.db.Access(), Grants: w.db.Grants(), Members: w.db.Members(), Tokens: w.tokens, Clock: w.clock,
+			Store: w.db.Access(), Grants: w.db.Grants(), Members: w.db.Members(), OpenClients: w.db.OpenClients(), Tokens: w.tokens, Clock: w.clock,
 		}),
 		Transactor: w.db, Replays: w.db.Replay(), Audit: w.db.Access(),
 		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "1", Secret: bytes.Repeat([]byte{7}, 32)}},

@@ -18,11 +18,12 @@ import (
 )
 
 type adminCommand struct {
-	Org    adminOrg    `cmd:"" help:"Organizations: create, list, set-limit."`
-	User   adminUser   `cmd:"" help:"People: create, list, add-to-org."`
+	Org    adminOrg    `cmd:"" help:"Organizations: create, list, edit, set-limit."`
+	User   adminUser   `cmd:"" help:"People: create, list, add-to-org, set-role, set-permissions, remove-from-org, invite, reset-second-factor."`
 	Key    adminKey    `cmd:"" help:"API keys: create, list, edit-scopes, rotate, revoke."`
-	Client adminClient `cmd:"" help:"OAuth clients: create, list, revoke."`
+	Client adminClient `cmd:"" help:"OAuth clients: create, list, edit, rotate-secret, revoke, block, unblock, blocked."`
 	Grant  adminGrant  `cmd:"" help:"What people allowed clients to do: list, revoke."`
+	Keys   adminKeys   `cmd:"" help:"The keys that sign access tokens: list, rotate."`
 	Audit  adminAudit  `cmd:"" help:"The audit log: list."`
 }
 
@@ -70,7 +71,10 @@ func (t adminTarget) with(p *program, do func(context.Context, *session) error) 
 	}
 	s := &session{
 		program: p, json: t.JSON, cfg: cfg, db: db, store: db.Access(),
-		admin: admin.Admin{Store: db.Access(), Keys: db.Keys(), Tx: db, Clock: cfg.Clock, Actor: access.ActorOf(access.Operator)},
+		admin: admin.Admin{
+			Store: db.Access(), Keys: db.Keys(), Grants: db.Grants(), OpenClients: db.OpenClients(), Tx: db, Clock: cfg.Clock,
+			Actor: access.ActorOf(access.Operator),
+		},
 	}
 	return errors.Join(explained(do(p.ctx, s)), db.Close())
 }

@@ -3,8 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 type adminAudit struct {
@@ -16,7 +20,8 @@ func (adminAudit) Help() string {
 	return `Examples:
 
     mailhelm admin audit list acme
-    mailhelm admin audit list acme --limit 1000 --json`
+    mailhelm admin audit list acme --actor ada@example.com --since 24h
+    mailhelm admin audit list acme --action api_key.created --limit 1000 --json`
 }
 
 type auditJSON struct {
@@ -45,6 +50,10 @@ type auditList struct {
 	adminTarget
 	Org   string `arg:"" help:"Slug or id."`
 	Limit int    `help:"How many at most." default:"100" placeholder:"N" once:""`
+
+	Action string `help:"Only what happened: api_key.created, member.removed, the name of an operation." placeholder:"NAME" once:""`
+	Actor  string `help:"Only what this one did: the address or id of a person, the id of a key or client, operator, or mailhelm." placeholder:"WHO" once:""`
+	Since  string `help:"Only from then on: a date, an instant, or how long ago, such as 24h." placeholder:"WHEN" once:""`
 }
 
 // Run lists the events.
@@ -57,7 +66,14 @@ func (c *auditList) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		events, err := s.store.AuditEvents(ctx, org.ID, c.Limit)
+		f := access.AuditFilter{Action: c.Action, Limit: c.Limit}
+		if f.ActorID, err = s.auditActor(ctx, c.Actor); err != nil {
+			return err
+		}
+		if f.From, err = since(c.Since, s.cfg.Clock()); err != nil {
+			return err
+		}
+		events, err := s.store.FindAudit(ctx, org.ID, f)
 		if err != nil {
 			return err
 		}
@@ -73,4 +89,32 @@ func (c *auditList) Run(p *program) error {
 		}
 		return s.printTable("", rows)
 	})
+}
+
+// auditActor is the id of who is named: people may be named by their address.
+func (s *session) auditActor(ctx context.Context, who string) (string, error) {
+	if !core.IsEmail(who) {
+		return who, nil
+	}
+	user, err := s.store.UserByEmail(ctx, who)
+	if notFound(err) {
+		return "", errors.New("there is no person with this address")
+	}
+	return user.ID, err
+}
+
+// since reads a date, an instant or a duration before now; "" is no limit.
+func since(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--since %q: give a date such as 2026-01-31, an instant such as 2026-01-31T12:00:00Z, or how long ago, such as 24h", text)
 }

@@ -12,14 +12,19 @@ import (
 )
 
 type adminClient struct {
-	Create clientCreate `cmd:"" help:"Register an OAuth client and print its secret, once."`
-	List   clientList   `cmd:"" help:"List an organization's OAuth clients."`
-	Revoke clientRevoke `cmd:"" help:"End a client for good, at once, with its access tokens."`
+	Create  clientCreate  `cmd:"" help:"Register an OAuth client and print its secret, once."`
+	List    clientList    `cmd:"" help:"List an organization's OAuth clients."`
+	Revoke  clientRevoke  `cmd:"" help:"End a client for good, at once, with its tokens and what people allowed it."`
+	Edit    clientEdit    `cmd:"" help:"Change what a client is registered with. What is not given stays."`
+	Rotate  clientRotate  `cmd:"" name:"rotate-secret" help:"Give a client another secret and print it, once. The old one ends at once."`
+	Block   clientBlock   `cmd:"" help:"Keep a client that belongs to no organization out of this one, and end what people allowed it."`
+	Unblock clientUnblock `cmd:"" help:"Let a blocked client in again. People have to authorize it anew."`
+	Blocked clientBlocked `cmd:"" help:"List the clients that an organization keeps out."`
 }
 
 // Help is shown below the summary.
 func (adminClient) Help() string {
-	return `A confidential client has a secret; a public one (--public) is a program on other people's machines and needs a redirect URI. Redirect URIs are compared exactly, and are https:// or http:// on localhost. Scopes are names separated by commas, or all, or read for every scope that only looks.
+	return `A confidential client has a secret; a public one (--public) is a program on other people's machines and needs a redirect URI. Redirect URIs are compared exactly, and are https:// or http:// on localhost. Clients that describe themselves, by a metadata document or by registering, belong to no organization; each can block them. Scopes are names separated by commas, or all, or read for every scope that only looks.
 
 Examples:
 
@@ -27,7 +32,10 @@ Examples:
     mailhelm admin client create acme --name Desktop --public --scopes read --redirect-uri http://localhost:3000/callback --refresh-lifetime 30
     mailhelm admin client create acme --name Nightly --scopes api.contacts.view --environment test
     mailhelm admin client list acme
-    mailhelm admin client revoke acme oc_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ`
+    mailhelm admin client edit acme oc_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ --scopes all --refresh-lifetime 365
+    mailhelm admin client rotate-secret acme oc_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ
+    mailhelm admin client revoke acme oc_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ
+    mailhelm admin client block acme https://agent.example.com/client.json`
 }
 
 type clientJSON struct {
@@ -116,11 +124,9 @@ func (c *clientCreate) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	days := 0
-	if c.RefreshLifetime != "never" {
-		if days, err = strconv.Atoi(c.RefreshLifetime); err != nil {
-			return err
-		}
+	days, err := refreshDays(c.RefreshLifetime)
+	if err != nil {
+		return err
 	}
 	return c.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.org(ctx, c.Org)
@@ -136,6 +142,14 @@ func (c *clientCreate) Run(p *program) error {
 		}
 		return s.printClient(newClientJSON(client, secret))
 	})
+}
+
+// refreshDays reads a refresh lifetime; never is 0.
+func refreshDays(lifetime string) (int, error) {
+	if lifetime == "never" {
+		return 0, nil
+	}
+	return strconv.Atoi(lifetime)
 }
 
 type clientList struct {
@@ -169,14 +183,15 @@ func (c *clientList) Run(p *program) error {
 	})
 }
 
-type clientRevoke struct {
+// clientTarget names one client of an organization.
+type clientTarget struct {
 	adminTarget
 	Org    string `arg:"" help:"Slug or id of the organization."`
 	Client string `arg:"" help:"The client id, oc_..., or the UUID."`
 }
 
-// Run revokes the client.
-func (c *clientRevoke) Run(p *program) error {
+// on does something with the client and prints what became of it.
+func (c clientTarget) on(p *program, do func(context.Context, *session, access.Client) (access.Client, string, error)) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.org(ctx, c.Org)
 		if err != nil {
@@ -190,12 +205,22 @@ func (c *clientRevoke) Run(p *program) error {
 			if client.ID != c.Client && client.ClientID != c.Client {
 				continue
 			}
-			revoked, err := s.admin.Lifecycle().RevokeClient(ctx, s.admin.Actor, org.ID, client.ID)
+			changed, secret, err := do(ctx, s, client)
 			if err != nil {
 				return err
 			}
-			return s.printClient(newClientJSON(revoked, ""))
+			return s.printClient(newClientJSON(changed, secret))
 		}
 		return fmt.Errorf("there is no such OAuth client in %s: 'mailhelm admin client list %s' shows them", org.Slug, org.Slug)
+	})
+}
+
+type clientRevoke struct{ clientTarget }
+
+// Run revokes the client.
+func (c *clientRevoke) Run(p *program) error {
+	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
+		revoked, err := s.admin.Lifecycle().RevokeClient(ctx, s.admin.Actor, client.OrgID, client.ID)
+		return revoked, "", err
 	})
 }

@@ -81,7 +81,7 @@ func (c *grantRevoke) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		grant, err := s.admin.RevokeGrant(ctx, s.db.Grants(), org.ID, c.Grant)
+		grant, err := s.admin.Lifecycle().RevokeGrant(ctx, s.admin.Actor, org.ID, c.Grant)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 type adminOrg struct {
 	Create   orgCreate   `cmd:"" help:"Create an organization, with a simulated sending account in the data folder."`
 	List     orgList     `cmd:"" help:"List the organizations."`
+	Edit     orgEdit     `cmd:"" help:"Change the name, whether second factors are required, and platform mode."`
 	SetLimit orgSetLimit `cmd:"" help:"Set or clear the limit of calls a minute."`
 }
 
@@ -23,6 +24,7 @@ func (adminOrg) Help() string {
 
     mailhelm admin org create acme --name "Acme Ltd" --tier team --retention-days 90
     mailhelm admin org list
+    mailhelm admin org edit acme --name "Acme Group" --require-second-factor
     mailhelm admin org set-limit acme 600
     mailhelm admin org set-limit acme none`
 }
@@ -34,10 +36,13 @@ type orgJSON struct {
 	Tier          string `json:"tier"`
 	RetentionDays int    `json:"retention_days"`
 	RateLimit     *int   `json:"rate_limit"`
+
+	RequireSecondFactor bool `json:"require_second_factor"`
+	PlatformMode        bool `json:"platform_mode"`
 }
 
 func newOrgJSON(o core.Org) orgJSON {
-	return orgJSON{o.ID, o.Slug, o.Name, o.Tier, o.RetentionDays, o.RateLimit}
+	return orgJSON{o.ID, o.Slug, o.Name, o.Tier, o.RetentionDays, o.RateLimit, o.RequireSecondFactor, o.PlatformMode}
 }
 
 func (s *session) printOrg(o core.Org) error {
@@ -51,7 +56,23 @@ func (s *session) printOrg(o core.Org) error {
 		{"tier", o.Tier},
 		{"retention", fmt.Sprintf("%d days", o.RetentionDays)},
 		{"limit", limitText(o.RateLimit)},
+		{"second factor", requiredText(o.RequireSecondFactor)},
+		{"platform mode", onText(o.PlatformMode)},
 	})
+}
+
+func requiredText(required bool) string {
+	if required {
+		return "required"
+	}
+	return "optional"
+}
+
+func onText(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
 }
 
 func limitText(perMinute *int) string {

@@ -16,9 +16,15 @@ import (
 )
 
 type adminUser struct {
-	Create   userCreate   `cmd:"" help:"Create a person who can sign in."`
-	List     userList     `cmd:"" help:"List the people in an organization."`
-	AddToOrg userAddToOrg `cmd:"" name:"add-to-org" help:"Make a person a member of an organization."`
+	Create         userCreate         `cmd:"" help:"Create a person who can sign in."`
+	List           userList           `cmd:"" help:"List the people in an organization."`
+	AddToOrg       userAddToOrg       `cmd:"" name:"add-to-org" help:"Make a person a member of an organization."`
+	SetRole        userSetRole        `cmd:"" name:"set-role" help:"Make a member an owner, or an owner a member."`
+	SetPermissions userSetPermissions `cmd:"" name:"set-permissions" help:"Say what a member may do."`
+	RemoveFromOrg  userRemoveFromOrg  `cmd:"" name:"remove-from-org" help:"End a membership, with what the person allowed applications to do."`
+	Invite         userInvite         `cmd:"" help:"Make a link with which somebody joins an organization, once."`
+
+	ResetSecondFactor userResetSecondFactor `cmd:"" name:"reset-second-factor" help:"Take all second factors from a person who lost them, and end the person's sessions."`
 }
 
 // Help is shown below the summary.
@@ -30,7 +36,8 @@ Examples:
     mailhelm admin user create ada@example.com --name Ada --org acme --role owner
     mailhelm admin user create ada@example.com --password-stdin < password.txt
     mailhelm admin user add-to-org acme ada@example.com --role member
-    mailhelm admin user list acme --json`
+    mailhelm admin user list acme --json
+    mailhelm admin user reset-second-factor ada@example.com`
 }
 
 type userJSON struct {
@@ -116,15 +123,11 @@ func (c *userCreate) password(stdin io.Reader) (password string, made bool, err 
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", false, fmt.Errorf("standard input: %w", err)
 	}
-	if password = strings.TrimRight(line, "\r\n"); len(password) < leastPassword {
-		return "", false, fmt.Errorf("the password has fewer than %d characters", leastPassword)
+	if password = strings.TrimRight(line, "\r\n"); len(password) < access.LeastPassword {
+		return "", false, fmt.Errorf("the password has fewer than %d characters", access.LeastPassword)
 	}
 	return password, false, nil
 }
-
-// leastPassword is in bytes; NIST SP 800-63B section 3.1.1.2 asks for at least
-// 8 characters where a second factor stands beside the password.
-const leastPassword = 8
 
 type userList struct {
 	adminTarget

@@ -61,6 +61,7 @@ func (p *program) parser(exit func(int)) (*kong.Kong, error) {
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "storage", Title: "Storage:"},
 			{Key: "process", Title: "Process:"},
+			{Key: "clients", Title: "OAuth clients:"},
 			{Key: "public", Title: "Public addresses (what clients are told and tokens are bound to):"},
 			{Key: "listen", Title: "Listening (the loopback unless you say otherwise):"},
 		}),

@@ -55,7 +55,11 @@ func shown(t *testing.T, environment map[string]string, args ...string) map[stri
 func TestPrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "base-url = \"https://file.example.com\"\ndata = \"/file\"\nport = 7000\nno-migrate = true\n")
-	environment := map[string]string{"MAILHELM_BASE_URL": "https://env.example.com", "MAILHELM_DATA": "/env", "MAILHELM_ROLE": "", "MAILHELM_ALLOWED_ORIGINS": "https://a.example,https://b.example"}
+	environment := map[string]string{
+		"MAILHELM_BASE_URL": "https://env.example.com", "MAILHELM_DATA": "/env", "MAILHELM_ROLE": "",
+		"MAILHELM_ALLOWED_ORIGINS": "https://a.example,https://b.example",
+		"MAILHELM_TRUSTED_PROXIES": "10.0.0.0/8,192.0.2.7", "MAILHELM_INTROSPECTION": "false",
+	}
 	got := shown(t, environment, "--config", file, "--base-url", "https://flag.example.com")
 	for name, want := range map[string]settings.Value{
 		"base-url":        {Value: "https://flag.example.com", Source: "flag --base-url"},
@@ -65,6 +69,8 @@ func TestPrecedenceIsFlagEnvironmentFileDefault(t *testing.T) {
 		"role":            {Value: "all", Source: "default"}, // set but empty is unset
 		"mcp-url":         {Value: "http://localhost:7002", Source: "derived"},
 		"allowed-origins": {Value: "https://a.example,https://b.example", Source: "environment MAILHELM_ALLOWED_ORIGINS"},
+		"trusted-proxies": {Value: "10.0.0.0/8,192.0.2.7", Source: "environment MAILHELM_TRUSTED_PROXIES"},
+		"introspection":   {Value: "false", Source: "environment MAILHELM_INTROSPECTION"},
 		"admin-addr":      {Value: "127.0.0.1:7005", Source: "derived"},
 	} {
 		want.Name = name

@@ -38,6 +38,7 @@ var coreModules = map[string]string{
 	"github.com/google/uuid":                "identifiers",
 	"github.com/invopop/jsonschema":         "schemas from Go types",
 	"github.com/santhosh-tekuri/jsonschema": "validation by schema",
+	"github.com/pquerna/otp":                "codes of authenticator apps",
 	"golang.org/x/crypto":                   "password hashes",
 	"golang.org/x/time":                     "token buckets against guessing",
 }

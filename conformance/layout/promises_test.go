@@ -28,8 +28,9 @@ func TestNoPromises(t *testing.T) {
 	}
 }
 
-// A skipped test shows nothing. The one that may be skipped needs a PostgreSQL
-// server, and a run with CI=true fails for it.
+// A skipped test shows nothing. Those that may be skipped need a PostgreSQL
+// server, Chromium or npm, are skipped by a package that other tests import, and
+// fail a run with CI=true.
 func TestNoSkips(t *testing.T) {
 	t.Parallel()
 	for _, s := range repository(t).Sources {

@@ -55,7 +55,7 @@ func startConfirming(t *testing.T) *confirming {
 	token := oneClient{ID: "1", ClientID: client.ClientID, OrgID: org.ID, Scopes: client.Scopes, ExpiresAt: now.Add(time.Hour)}
 	guard := guardrails.New(guardrails.Config{
 		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
-			Store: db.Access(), Grants: db.Grants(), Members: db.Members(), Tokens: token, Clock: clock,
+			Store: db.Access(), Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: token, Clock: clock,
 		}),
 		Transactor: db, Replays: db.Replay(), Audit: db.Access(),
 		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "1", Secret: bytes.Repeat([]byte{1}, 32)}},

@@ -114,7 +114,6 @@ func TestOtherPathsAndMethods(t *testing.T) {
 			{"GET", "/.well-known/unknown", 404},
 			{"GET", "/oauth/authorize", 404},
 			{"GET", "/oauth/revoke", 405},
-			{"POST", "/oauth/introspect", 404},
 			{"POST", "/oauth/register", 404},
 			{"POST", "/oauth/token/", 404},
 			{"GET", "/", 404},
@@ -134,7 +133,7 @@ func TestOtherPathsAndMethods(t *testing.T) {
 func TestCrossOriginRules(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
-		for _, path := range []string{oauth.TokenPath, oauth.RevocationPath, oauth.KeySetPath, oauth.MetadataPath, "/unknown"} {
+		for _, path := range []string{oauth.TokenPath, oauth.RevocationPath, oauth.IntrospectionPath, oauth.KeySetPath, oauth.MetadataPath, "/unknown"} {
 			for _, method := range []string{"GET", "POST", "OPTIONS"} {
 				r := w.request(method, path, "")
 				r.Header.Set("Origin", "https://evil.example")
@@ -158,7 +157,8 @@ func TestPreflight(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
 		for path, methods := range map[string]string{
-			oauth.TokenPath: "POST", oauth.RevocationPath: "POST", oauth.KeySetPath: "GET, HEAD", oauth.MetadataPath: "GET, HEAD",
+			oauth.TokenPath: "POST", oauth.RevocationPath: "POST", oauth.IntrospectionPath: "POST",
+			oauth.KeySetPath: "GET, HEAD", oauth.MetadataPath: "GET, HEAD",
 		} {
 			r := w.request(http.MethodOptions, path, "")
 			r.Header.Set("Origin", "https://app.example")

@@ -109,7 +109,6 @@ func TestTokenEndpointRefusesMalformedAuthentication(t *testing.T) {
 			{name: "Basic that is not Base64", body: cc, header: http.Header{"Authorization": {"Basic ????"}}, status: 401, code: "invalid_client"},
 			{name: "Basic without a colon", body: cc, header: http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("abc"))}}, status: 401, code: "invalid_client"},
 			{name: "Basic with a bad escape", body: cc, header: http.Header{"Authorization": {basic(w.live.ClientID, "%zz")}}, status: 401, code: "invalid_client"},
-			{name: "Basic with an escaped id", body: cc, header: http.Header{"Authorization": {basic(strings.Replace(w.live.ClientID, "o", "%6f", 1), w.live.secret)}}, status: 401, code: "invalid_client"},
 			{name: "Basic without a user", body: cc, header: http.Header{"Authorization": {basic("", w.live.secret)}}, status: 401, code: "invalid_client"},
 			{name: "Basic without a secret", body: cc, header: http.Header{"Authorization": {basic(w.live.ClientID, "")}}, status: 401, code: "invalid_client"},
 			{name: "Bearer", body: cc + credentials, header: http.Header{"Authorization": {"Bearer abc"}}, status: 401, code: "invalid_client"},
@@ -129,6 +128,7 @@ func TestTokenEndpointAcceptsWhatClientsSend(t *testing.T) {
 		}{
 			{name: "secret in the body", body: cc + credentials},
 			{name: "Basic", body: cc, header: http.Header{"Authorization": {basic(w.live.ClientID, w.live.secret)}}},
+			{name: "Basic, encoded beyond need", body: cc, header: http.Header{"Authorization": {basic(strings.ReplaceAll(w.live.ClientID, "_", "%5F"), strings.ReplaceAll(w.live.secret, "_", "%5f"))}}},
 			{name: "Basic, percent-encoded", body: cc, header: http.Header{"Authorization": {basic(url.QueryEscape(w.live.ClientID), url.QueryEscape(w.live.secret))}}},
 			{name: "basic in lower case", body: cc, header: http.Header{"Authorization": {"basic" + basic(w.live.ClientID, w.live.secret)[5:]}}},
 			{name: "Basic and the same client_id", body: cc + "&client_id=" + w.live.ClientID, header: http.Header{"Authorization": {basic(w.live.ClientID, w.live.secret)}}},

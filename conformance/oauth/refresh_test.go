@@ -42,8 +42,8 @@ func TestRefreshReplayEndsTheFamily(t *testing.T) {
 		for range 2 {
 			replay := w.refresh(w.app, *first.RefreshToken)
 			w.expectError(replay, http.StatusBadRequest, "invalid_grant")
-			if !strings.Contains(replay.ErrorDescription, "used before") {
-				t.Errorf("a replay reads %q", replay.ErrorDescription)
+			if !strings.Contains(replay.ErrorDescription, "used before") || replay.ErrorURI != docsURL+"/guides/refresh-tokens" {
+				t.Errorf("a replay reads %s", replay.body)
 			}
 		}
 		w.expectEnded(w.app, live)

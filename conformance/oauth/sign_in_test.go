@@ -19,9 +19,10 @@ import (
 
 // visit is a browser at a running product. It follows no redirect by itself.
 type visit struct {
-	t    *testing.T
-	p    *product.Product
-	http *http.Client
+	t        *testing.T
+	p        *product.Product
+	http     *http.Client
+	signedIn bool
 }
 
 func newVisit(t *testing.T, p *product.Product) *visit {
@@ -82,6 +83,32 @@ func formOf(page string) url.Values {
 	return form
 }
 
+// allow goes from an authorization request to the address to which the browser is
+// sent with the answer, and signs in on the way when nobody is.
+func (v *visit) allow(question string) string {
+	v.t.Helper()
+	if !v.signedIn {
+		v.signIn(question)
+	}
+	_, page := v.send(http.StatusOK, question, nil)
+	form := formOf(page)
+	form.Set("decision", "approve")
+	location, _ := v.send(http.StatusSeeOther, v.p.AppURL+"/oauth/authorize", form)
+	return location
+}
+
+// signIn passes the sign-in page that stands before a page.
+func (v *visit) signIn(page string) {
+	v.t.Helper()
+	location, _ := v.send(http.StatusSeeOther, page, nil)
+	_, text := v.send(http.StatusOK, v.p.AppURL+location, nil)
+	form := formOf(text)
+	form.Set("email", v.p.UserEmail)
+	form.Set("password", v.p.UserPassword)
+	v.send(http.StatusSeeOther, v.p.AppURL+"/login", form)
+	v.signedIn = true
+}
+
 // application registers a public client of the product's organization.
 func application(t *testing.T, p *product.Product) access.Client {
 	t.Helper()
@@ -108,17 +135,7 @@ func TestPersonAllowsAnAssistant(t *testing.T) {
 			"code_challenge": {challengeOf(verifier)}, "code_challenge_method": {"S256"},
 		}.Encode()
 
-		location, _ := v.send(http.StatusSeeOther, question, nil)
-		_, page := v.send(http.StatusOK, p.AppURL+location, nil)
-		form := formOf(page)
-		form.Set("email", p.UserEmail)
-		form.Set("password", p.UserPassword)
-		location, _ = v.send(http.StatusSeeOther, p.AppURL+"/login", form)
-		_, page = v.send(http.StatusOK, p.AppURL+location, nil)
-		form = formOf(page)
-		form.Set("decision", "approve")
-		location, _ = v.send(http.StatusSeeOther, p.AppURL+"/oauth/authorize", form)
-		back, err := url.Parse(location)
+		back, err := url.Parse(v.allow(question))
 		if err != nil || !strings.HasPrefix(back.String(), redirect+"?") || back.Query().Get("state") != "xyz" || back.Query().Get("iss") != p.AuthURL {
 			t.Fatalf("back to %s, %v", back, err)
 		}
@@ -137,7 +154,7 @@ func TestPersonAllowsAnAssistant(t *testing.T) {
 		v.callTool(tokens.Access)
 
 		v.send(http.StatusSeeOther, p.AppURL+"/logout-everywhere", url.Values{})
-		location, _ = v.send(http.StatusSeeOther, question, nil)
+		location, _ := v.send(http.StatusSeeOther, question, nil)
 		if !strings.HasPrefix(location, "/login?") {
 			t.Errorf("after signing out: %s", location)
 		}

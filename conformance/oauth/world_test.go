@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/oauth"
+	"github.com/mailhelm/mailhelm/oauth/clientdocument"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -27,6 +28,7 @@ const (
 	apiResource   = "http://localhost:8080"
 	agentResource = "http://localhost:8082"
 	authorizeURL  = "http://localhost:8081/oauth/authorize"
+	docsURL       = "http://localhost:8081/docs"
 	form          = "application/x-www-form-urlencoded"
 )
 
@@ -63,6 +65,7 @@ type world struct {
 	grants   access.GrantStore
 	server   *oauth.Server
 	keys     *access.SigningKeys
+	master   access.MasterKey
 	config   oauth.Config
 	issuer   string
 	verifier *oauth.Verifier
@@ -104,17 +107,20 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	// Each time, because a product that starts in this process takes it away.
 	slog.SetDefault(logger)
 	w := &world{t: t, db: db, store: db.Access(), grants: db.Grants(), now: start}
-	master, err := access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
+	var err error
+	w.master, err = access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 	w.must(err)
-	w.keys, err = access.NewSigningKeys(t.Context(), w.store, master, w.clock)
+	w.keys, err = access.NewSigningKeys(t.Context(), w.store, w.master, w.clock)
 	w.must(err)
 
 	listener := httptest.NewUnstartedServer(nil)
 	w.issuer = "http://" + listener.Listener.Addr().String()
 	w.config = oauth.Config{
 		Issuer: w.issuer, APIResource: apiResource, AgentResource: agentResource,
-		AuthorizeURL: authorizeURL,
-		Store:        w.store, Grants: w.grants, Members: db.Members(), Keys: w.keys, Clock: w.clock, Log: logger,
+		AuthorizeURL: authorizeURL, DocsURL: docsURL, Introspection: true,
+		Store: w.store, Grants: w.grants, Members: db.Members(), OpenClients: db.OpenClients(),
+		Documents: clientdocument.New(clientdocument.Config{Clock: w.clock}), // reaches nothing on the loopback
+		Keys:      w.keys, Clock: w.clock, Log: logger,
 	}
 	w.verifier, err = oauth.NewVerifier(w.config)
 	w.must(err)
@@ -134,7 +140,8 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 // for itself.
 func (w *world) authenticator() *access.Authenticator {
 	return access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: w.store, Grants: w.grants, Members: w.db.Members(), Tokens: w.verifier, Clock: w.clock,
+		Store: w.store, Grants: w.grants, Members: w.db.Members(), OpenClients: w.db.OpenClients(),
+		Tokens: w.verifier, Clock: w.clock,
 	})
 }
 
@@ -209,6 +216,7 @@ type answer struct {
 	Scope            *string `json:"scope"`
 	Error            string  `json:"error"`
 	ErrorDescription string  `json:"error_description"`
+	ErrorURI         string  `json:"error_uri"`
 }
 
 func (w *world) do(r *http.Request) answer {

@@ -2,6 +2,7 @@ package product
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"log/slog"
@@ -24,6 +25,11 @@ type Options struct {
 	RateLimit *int
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
 	AllowedOrigins []string
+	// DynamicRegistration lets OAuth clients register themselves.
+	DynamicRegistration bool
+	// ClientDocumentCAs sign for hosts with metadata documents of clients, which may
+	// then be on the loopback; nil means the system's, and no loopback.
+	ClientDocumentCAs *x509.CertPool
 	// Log gets the product's log, at debug level, as JSON lines; nil discards it.
 	// It is written to by one goroutine at a time until the product has ended.
 	Log io.Writer
@@ -76,6 +82,10 @@ func Start(t testing.TB, opts Options) *Product {
 	cfg := config.Config{
 		DataDir: t.TempDir(), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
+	}
+	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
+	if opts.ClientDocumentCAs != nil {
+		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}
 	}
 	seeded := prepare(t, opts, &cfg)
 	h, err := host.Start(t.Context(), cfg)

@@ -115,7 +115,7 @@ func TestClients(t *testing.T) {
 		client := access.Client{
 			ID: core.NewID(), ClientID: "oc_live_1", OrgID: org, Name: "agent", Environment: core.Live,
 			Scopes: core.NewScopes("mcp:tools", "api.contacts.view"), CreatedAt: start,
-			RedirectURIs: []string{"https://a.example/callback?x=<&>", "http://127.0.0.1/cb"}, RefreshDays: 90,
+			RedirectURIs: []string{"https://a.example/callback?x=<&>", "http://127.0.0.1/cb"}, RefreshDays: 90, Kind: access.RegisteredClient,
 		}
 		must(t, store.InsertClient(ctx, client))
 		must(t, store.RevokeClient(ctx, org, client.ID, later(5)))
@@ -126,7 +126,7 @@ func TestClients(t *testing.T) {
 		if diff := cmp.Diff(client, got); diff != "" {
 			t.Errorf("Client (-want +got):\n%s", diff)
 		}
-		plain := access.Client{ID: core.NewID(), ClientID: "oc_live_2", OrgID: org, Environment: core.Live, Scopes: core.Scopes{}, CreatedAt: start}
+		plain := access.Client{ID: core.NewID(), ClientID: "oc_live_2", OrgID: org, Environment: core.Live, Scopes: core.Scopes{}, Kind: access.RegisteredClient, CreatedAt: start}
 		must(t, store.InsertClient(ctx, plain))
 		got, err = store.Client(ctx, plain.ClientID)
 		must(t, err)

@@ -146,3 +146,36 @@ func TestRedeemingInATransaction(t *testing.T) {
 		}
 	})
 }
+
+// Whoever let a client in that never came for its tokens has let nobody in.
+func TestPurgeTakesGrantsWithoutARedeemedCode(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, org := t.Context(), db.Grants(), newOrg(t, db)
+		forgotten, redeemed, revoked, coded := newGrant(t, db, org), newGrant(t, db, org), newGrant(t, db, org), newGrant(t, db, org)
+		twin := forgotten // has the same id in another organization, and stays
+		twin.OrgID = newOrg(t, db)
+		must(t, store.InsertGrant(ctx, twin))
+		newCode(t, db, forgotten)
+		newCode(t, db, revoked)
+		used := newCode(t, db, redeemed)
+		if _, outcome, err := store.RedeemCode(ctx, used.Hash, later(59)); err != nil || outcome != access.Redeemed {
+			t.Fatal(outcome, err)
+		}
+		must(t, store.RevokeGrant(ctx, org, revoked.ID, later(1)))
+		if n, err := store.PurgeGrants(ctx, later(59)); err != nil || n != 0 {
+			t.Errorf("a purge while the codes are good: %d, %v", n, err)
+		}
+		for range 2 { // when the codes are gone, nothing says that they were used
+			_, err := store.PurgeGrants(ctx, later(60))
+			must(t, err)
+		}
+		for _, gone := range []access.Grant{forgotten, revoked} {
+			_, err := store.Grant(ctx, org, gone.ID)
+			wantCode(t, "a grant whose code was not redeemed", err, core.CodeNotFound)
+		}
+		for _, kept := range []access.Grant{redeemed, coded, twin} {
+			wantRevoked(t, db, kept, nil)
+		}
+	})
+}

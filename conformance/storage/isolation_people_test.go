@@ -14,7 +14,10 @@ func (o *owned) ownPeople(t *testing.T, db *storage.DB) {
 	must(t, db.Members().SetMember(t.Context(), o.member))
 	o.session = newSession(t, db, o.org, o.member.UserID)
 	o.grant = newGrant(t, db, o.org)
+	o.invited = newInvitation(t, db, o.org, o.member.UserID)
 	o.refresh, o.code = newToken(t, db, o.grant), newCode(t, db, o.grant)
+	o.blocked = "https://blocked.example/client.json"
+	must(t, db.OpenClients().BlockClient(t.Context(), o.org, o.blocked, start))
 }
 
 func reachPeople(o owned, org string) map[string]reach {
@@ -26,6 +29,9 @@ func reachPeople(o owned, org string) map[string]reach {
 			return nil, db.Access().RevokeAPIKey(t.Context(), org, o.apiKey.ID, later(1))
 		},
 		"AuditEvents": func(t *testing.T, db *storage.DB) (any, error) { return db.Access().AuditEvents(t.Context(), org, 10) },
+		"FindAudit": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Access().FindAudit(t.Context(), org, access.AuditFilter{Limit: 10})
+		},
 	}
 }
 
@@ -43,11 +49,31 @@ func reachGrants(o owned, org string) map[string]reach {
 		"RevokeGrantsOf": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Grants().RevokeGrantsOf(t.Context(), org, o.grant.ClientID, later(1))
 		},
+		"RevokeGrantsOfUser": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Grants().RevokeGrantsOfUser(t.Context(), org, o.grant.UserID, later(1))
+		},
 		"RotateRefreshToken": func(t *testing.T, db *storage.DB) (any, error) {
 			next := nextToken(o.grant)
 			next.OrgID = org
 			outcome, err := db.Grants().RotateRefreshToken(t.Context(), o.refresh.Hash, next, later(1))
 			return outcome != access.Unknown, err
+		},
+	}
+}
+
+func reachBlocks(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"BlockClient": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.OpenClients().BlockClient(t.Context(), org, "https://mine.example/x", later(1))
+		},
+		"UnblockClient": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.OpenClients().UnblockClient(t.Context(), org, o.blocked)
+		},
+		"ClientBlocked": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.OpenClients().ClientBlocked(t.Context(), org, o.blocked)
+		},
+		"BlockedClients": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.OpenClients().BlockedClients(t.Context(), org)
 		},
 	}
 }
@@ -64,6 +90,20 @@ func reachMembers(o owned, org string) map[string]reach {
 		},
 		"RemoveMember": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Members().RemoveMember(t.Context(), org, o.member.UserID)
+		},
+	}
+}
+
+func reachInvitations(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"Invitations": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Invitations().Invitations(t.Context(), org)
+		},
+		"DeleteInvitation": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Invitations().DeleteInvitation(t.Context(), org, o.invited.ID)
+		},
+		"DeleteInvitationsBy": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Invitations().DeleteInvitationsBy(t.Context(), org, o.member.UserID)
 		},
 	}
 }

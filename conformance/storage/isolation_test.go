@@ -32,6 +32,8 @@ type owned struct {
 	refresh  access.RefreshToken
 	code     access.AuthorizationCode
 	session  access.Session
+	blocked  string
+	invited  access.Invitation
 }
 
 func own(t *testing.T, db *storage.DB) owned {
@@ -113,8 +115,12 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(token, err)
 	members, err := db.Members().Members(ctx, o.org)
 	see(members, err)
+	invitations, err := db.Invitations().Invitations(ctx, o.org)
+	see(invitations, err)
 	session, err := db.Sessions().Session(ctx, o.session.Hash, start)
 	see(session, err)
+	blocked, err := db.OpenClients().BlockedClients(ctx, o.org)
+	see(blocked, err)
 	return append(seen, used)
 }
 
@@ -123,7 +129,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachMembers(o, org), reachAudience(o, org), reachReplay(o, org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -259,18 +265,23 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 	// codes, tokens and sessions by a secret's hash, and people are nobody's alone.
 	exempt := []string{
 		"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
-		"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "AppendAudit",
+		"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "RotateSigningKey", "PurgeSigningKeys", "AppendAudit",
 		"InsertContact", "InsertList", "InsertAttribute", "SaveContactList", "ReplaceMembership", "Purge",
 		"APIKeysPastGrace", // for all organizations
 		"InsertGrant", "InsertCode", "RedeemCode", "InsertRefreshToken", "PeekRefreshToken",
 		"DenyToken", "TokenDenied", "PurgeGrants",
 		"InsertSession", "Session", "TouchSession", "DeleteSession", "DeleteSessionsOf", "PurgeSessions",
-		"MembershipsOf", "UserByID",
+		"SaveDocumentClient", "UnusedDynamicClients", "PurgeDynamicClients", // no organization's
+		"SetAuthenticatorApp", "AuthenticatorApp", "UseStep", "DeleteAuthenticatorApp",
+		"SetRecoveryCodes", "UseRecoveryCode", "RecoveryCodesLeft",
+		"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
+		"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
+		"MembershipsOf", "UserByID", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 	}
 	covered := reaches(owned{org: "x"}, "y")
 	for _, store := range []reflect.Type{
-		reflect.TypeFor[access.Store](), reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.SessionStore](),
-		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[access.Store](), reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.OpenClientStore](), reflect.TypeFor[access.SessionStore](),
+		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.SecondFactorStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
 	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name

@@ -110,7 +110,7 @@ func TestClientsOfAnOrganization(t *testing.T) {
 		ctx, org := t.Context(), newOrg(t, db)
 		client := access.Client{
 			ID: core.NewID(), ClientID: "oc_live_A", OrgID: org, Name: "agent", Environment: core.Live, SecretHash: []byte{1},
-			Scopes: core.NewScopes("api.contacts.view"), RefreshDays: 30, CreatedAt: start,
+			Scopes: core.NewScopes("api.contacts.view"), RefreshDays: 30, Kind: access.RegisteredClient, CreatedAt: start,
 		}
 		newer := client
 		newer.ID, newer.ClientID, newer.CreatedAt = core.NewID(), "oc_live_B", later(1)
@@ -156,6 +156,9 @@ func reachKeys(o owned, org string) map[string]reach {
 		"ClientByID": func(t *testing.T, db *storage.DB) (any, error) {
 			c, err := db.Keys().ClientByID(t.Context(), org, o.client.ID)
 			return c.ID, err
+		},
+		"SetClientSecret": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Keys().SetClientSecret(t.Context(), org, o.client.ID, []byte("stolen"))
 		},
 		"SetClient": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Keys().SetClient(t.Context(), stolen)

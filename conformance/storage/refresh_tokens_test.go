@@ -185,12 +185,12 @@ func TestPurgeGrants(t *testing.T) {
 			}
 		}
 		must(t, store.RevokeGrant(ctx, org, revoked.ID, later(200)))
-		newCode(t, db, endless) // until 60 s
+		newCode(t, db, newGrant(t, db, org)) // until 60 s, both
 		used := newCode(t, db, endless)
 		_, _, err := store.RedeemCode(ctx, used.Hash, start)
 		must(t, err)
 		must(t, store.DenyToken(ctx, core.NewID(), later(300)))
-		for _, step := range []struct{ at, want int }{{59, 0}, {60, 2}, {99, 0}, {100, 1}, {199, 0}, {200, 1}, {299, 0}, {300, 1}, {900000, 0}} {
+		for _, step := range []struct{ at, want int }{{59, 0}, {60, 3}, {99, 0}, {100, 1}, {199, 0}, {200, 1}, {299, 0}, {300, 1}, {900000, 0}} {
 			if n, err := store.PurgeGrants(ctx, later(step.at)); err != nil || n != step.want {
 				t.Errorf("PurgeGrants at %d s: %d, %v; want %d", step.at, n, err, step.want)
 			}

@@ -56,6 +56,11 @@ func TestSessions(t *testing.T) {
 		wantSession(t, db, session)
 		wantSession(t, db, other)
 
+		awaiting := newSession(t, db, org, core.NewID())
+		awaiting.Hash, awaiting.AwaitsSecondFactor = []byte("awaiting"), true
+		must(t, store.InsertSession(ctx, awaiting))
+		wantSession(t, db, awaiting)
+
 		stolen := session
 		stolen.UserID = core.NewID()
 		wantCode(t, "a session of somebody else", store.TouchSession(ctx, stolen), core.CodeNotFound)

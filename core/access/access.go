@@ -83,7 +83,9 @@ type SigningKey struct {
 	Algorithm string // "ES256"
 	Sealed    []byte
 	CreatedAt time.Time
-	RetiredAt *time.Time // set by a rotation; still published while tokens live
+	// RetiredAt is set by a rotation and may lie ahead: until then the key signs,
+	// and afterwards it is still published while its tokens live.
+	RetiredAt *time.Time
 }
 
 // AuditEvent is one line of the audit log. It names things by id: no address, no

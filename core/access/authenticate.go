@@ -60,8 +60,11 @@ type AuthenticatorConfig struct {
 	Store   Store
 	Grants  GrantStore
 	Members MemberStore
-	Tokens  TokenVerifier
-	Clock   core.Clock
+	// OpenClients says which organization keeps out which of the clients that
+	// belong to none. It is asked about those alone.
+	OpenClients OpenClientStore
+	Tokens      TokenVerifier
+	Clock       core.Clock
 }
 
 // known is a principal with what it may have to be forgotten by.

@@ -36,7 +36,7 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 	g.org = core.Org{ID: core.NewID(), Name: "Acme", Slug: "acme", Tier: "team", RetentionDays: 90}
 	g.must(g.store.InsertOrg(t.Context(), g.org))
 	g.auth = access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: g.store, Grants: db.Grants(), Members: db.Members(), Tokens: readable{g.clock}, Clock: g.clock,
+		Store: g.store, Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: readable{g.clock}, Clock: g.clock,
 	})
 	return g
 }

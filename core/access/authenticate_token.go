@@ -7,13 +7,25 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// byToken finds the principal behind an access token. Everything that can end a
-// token before its time is asked for here.
+// byToken finds the principal behind an access token.
 func (a *Authenticator) byToken(ctx context.Context, bearer string, resource Resource, _ time.Time) (known, time.Time, error) {
 	token, err := a.from.Tokens.VerifyToken(ctx, bearer, resource)
 	if err != nil {
 		return refuse(err)
 	}
+	return a.examine(ctx, token)
+}
+
+// Examine finds the principal behind a token that was verified, as the store
+// knows it at this moment. It fails with invalid_key for a token that is not good
+// any more.
+func (a *Authenticator) Examine(ctx context.Context, token Token) (core.Principal, error) {
+	found, _, err := a.examine(ctx, token)
+	return found.principal, err
+}
+
+// examine asks for everything that can end a token before its time.
+func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.Time, error) {
 	denied, err := a.from.Grants.TokenDenied(ctx, token.ID)
 	if err != nil {
 		return fail(err)
@@ -28,8 +40,8 @@ func (a *Authenticator) byToken(ctx context.Context, bearer string, resource Res
 	if err != nil {
 		return fail(err)
 	}
-	if client.RevokedAt != nil || client.OrgID != token.OrgID {
-		return refuse(errClientGone)
+	if err := a.admits(ctx, client, token); err != nil {
+		return known{}, time.Time{}, err
 	}
 	scopes := token.Scopes.Intersect(client.Scopes)
 	if token.UserID != "" || token.GrantID != "" {
@@ -39,7 +51,7 @@ func (a *Authenticator) byToken(ctx context.Context, bearer string, resource Res
 		}
 		scopes = scopes.Intersect(ceiling)
 	}
-	org, err := a.from.Store.Org(ctx, client.OrgID)
+	org, err := a.from.Store.Org(ctx, token.OrgID)
 	if err != nil {
 		return fail(err)
 	}
@@ -49,6 +61,29 @@ func (a *Authenticator) byToken(ctx context.Context, bearer string, resource Res
 		Credential: core.Credential{Kind: core.OAuthClient, ID: client.ID, Name: client.ClientID, Environment: client.Environment},
 		Scopes:     scopes,
 	}}, token.ExpiresAt, nil
+}
+
+// admits refuses a client that may not hold a token for the organization: one
+// that was revoked or belongs to another, and one that belongs to none when the
+// organization blocked it. Such a client acts for people alone.
+func (a *Authenticator) admits(ctx context.Context, client Client, token Token) error {
+	if client.RevokedAt != nil || !client.Open() && client.OrgID != token.OrgID {
+		return invalidKey(errClientGone)
+	}
+	if !client.Open() {
+		return nil
+	}
+	if token.GrantID == "" {
+		return invalidKey(errGrantGone)
+	}
+	blocked, err := a.from.OpenClients.ClientBlocked(ctx, token.OrgID, client.ClientID)
+	if err != nil {
+		return unavailable(err)
+	}
+	if blocked {
+		return invalidKey(errClientBlocked)
+	}
+	return nil
 }
 
 // personal is what a token that acts for a person may at most do now: what the

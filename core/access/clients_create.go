@@ -27,6 +27,7 @@ func (l Lifecycle) CreateClient(ctx context.Context, actor Actor, n NewClient) (
 	client := Client{
 		ID: core.NewID(), ClientID: MintClientID(n.Environment), OrgID: n.OrgID, Name: n.Name, Environment: n.Environment,
 		RedirectURIs: n.RedirectURIs, RefreshDays: n.RefreshDays, Scopes: n.Scopes,
+		Kind: RegisteredClient,
 	}
 	if err := checkEnvironment(n.Environment); err != nil {
 		return Client{}, "", err

@@ -6,11 +6,13 @@ import (
 )
 
 // RevokeClient ends an OAuth client for good and returns it as it is then. Its
-// access tokens are refused from then on, like new requests for tokens. A client
+// access tokens are refused from then on, like new requests for tokens, and what
+// people allowed it is revoked with it. A client
 // that is revoked already stays as it is. It fails with core.CodeNotFound for an
 // unknown client.
 func (l Lifecycle) RevokeClient(ctx context.Context, actor Actor, orgID, id string) (Client, error) {
 	var client Client
+	var ended []string
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
 		var err error
 		if client, err = l.Keys.ClientByID(ctx, orgID, id); err != nil || client.RevokedAt != nil {
@@ -20,7 +22,14 @@ func (l Lifecycle) RevokeClient(ctx context.Context, actor Actor, orgID, id stri
 			return err
 		}
 		client.RevokedAt = &now
+		if ended, err = l.Grants.RevokeGrantsOf(ctx, orgID, client.ClientID, now); err != nil {
+			return err
+		}
 		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.revoked", orgID: orgID, subject: id})
 	}, id)
-	return client, err
+	if err != nil {
+		return Client{}, err
+	}
+	l.forgetGrants(ended)
+	return client, nil
 }

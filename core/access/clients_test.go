@@ -44,6 +44,16 @@ func TestLifeOfAClient(t *testing.T) {
 		if diff := cmp.Diff(c, edited) + cmp.Diff(c, stored); diff != "" {
 			t.Errorf("edited (-want +got):\n%s", diff)
 		}
+		rotated, next, err := l.RotateClientSecret(ctx, operator, g.org.ID, c.ID)
+		g.must(err)
+		if stored, err = g.store.Client(ctx, c.ClientID); err != nil || access.SecretMatches(stored.SecretHash, secret) ||
+			!access.SecretMatches(stored.SecretHash, next) || !cmp.Equal(rotated, stored) {
+			t.Errorf("rotated: %+v, %v", stored, err)
+		}
+		_, _, err = l.RotateClientSecret(ctx, operator, g.org.ID, p.ID)
+		g.wantCode("a secret for a public client", err, core.CodeConflict)
+		_, _, err = l.RotateClientSecret(ctx, operator, core.NewID(), c.ID)
+		g.wantCode("the secret of another organization's client", err, core.CodeNotFound)
 		for range 2 { // the second changes nothing
 			_, err = l.RevokeClient(ctx, operator, g.org.ID, c.ID)
 			g.must(err)
@@ -53,6 +63,8 @@ func TestLifeOfAClient(t *testing.T) {
 		}
 		_, err = l.EditClient(ctx, operator, c)
 		g.wantCode("editing a revoked client", err, core.CodeConflict)
+		_, _, err = l.RotateClientSecret(ctx, operator, g.org.ID, c.ID)
+		g.wantCode("a secret for a revoked client", err, core.CodeConflict)
 		_, err = l.RevokeClient(ctx, operator, core.NewID(), p.ID)
 		g.wantCode("another organization's client", err, core.CodeNotFound)
 
@@ -61,6 +73,7 @@ func TestLifeOfAClient(t *testing.T) {
 			{"oauth_client.created", by, c.ID, made},
 			{"oauth_client.created", by, p.ID, made},
 			{"oauth_client.updated", by, c.ID, `{"added":["api.topics.view"],"removed":["api.lists.view"]}`},
+			{"oauth_client.secret_rotated", by, c.ID, `{}`},
 			{"oauth_client.revoked", by, c.ID, `{}`},
 		}
 		if diff := cmp.Diff(want, g.audited()); diff != "" {

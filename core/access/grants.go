@@ -64,13 +64,18 @@ type GrantStore interface {
 	// Grant finds by id, revoked ones too.
 	Grant(ctx context.Context, orgID, id string) (Grant, error)
 	// Grants lists an organization's grants that are not revoked, newest first;
-	// userID narrows them to one person's, "" does not.
+	// userID narrows them to one person's, "" does not. A grant whose code has not
+	// been redeemed is among them until PurgeGrants takes it.
 	Grants(ctx context.Context, orgID, userID string, limit int) ([]Grant, error)
 	// RevokeGrant sets the time of revocation once.
 	RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error
 	// RevokeGrantsOf revokes all grants of a client in an organization, for
 	// blocking it or deleting it; it returns their ids.
 	RevokeGrantsOf(ctx context.Context, orgID, clientID string, at time.Time) ([]string, error)
+
+	// RevokeGrantsOfUser revokes all grants of a person in an organization, for when
+	// they leave it; it returns their ids.
+	RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error)
 
 	InsertCode(ctx context.Context, c AuthorizationCode) error
 	// RedeemCode uses a code up. On Replayed it revokes the code's grant.
@@ -89,6 +94,7 @@ type GrantStore interface {
 	TokenDenied(ctx context.Context, tokenID string) (bool, error)
 
 	// PurgeGrants forgets codes, used refresh tokens and denylist entries that
-	// expired before now, and returns how many.
+	// expired before now, and grants whose code expired unredeemed. It returns how
+	// many.
 	PurgeGrants(ctx context.Context, now time.Time) (int, error)
 }

@@ -31,4 +31,5 @@ type KeyStore interface {
 	// SetClient stores the name, scopes, redirect URIs and refresh lifetime that c
 	// says for the client with its OrgID and ID.
 	SetClient(ctx context.Context, c Client) error
+	SetClientSecret(ctx context.Context, orgID, id string, hash []byte) error
 }

@@ -22,10 +22,16 @@ type Lifecycle struct {
 	Keys       KeyStore
 	Transactor core.Transactor
 	Clock      core.Clock
+	// Grants and OpenClients are needed by what ends or blocks clients.
+	Grants      GrantStore
+	OpenClients OpenClientStore
 	// Forget drops what this process remembers of a credential, by its id, so that
 	// a change is felt by its next request: [Authenticator.Forget]. nil in a
 	// process that authenticates nobody. Others feel a change within five seconds.
 	Forget func(id string)
+	// ForgetGrant does the same for the tokens of a grant:
+	// [Authenticator.ForgetGrant].
+	ForgetGrant func(id string)
 }
 
 // Actor is who does something, as the audit log names it.
@@ -61,6 +67,16 @@ func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now 
 		l.Forget(id)
 	}
 	return nil
+}
+
+// forgetGrants makes this process feel that grants have ended.
+func (l Lifecycle) forgetGrants(ids []string) {
+	if l.ForgetGrant == nil {
+		return
+	}
+	for _, id := range ids {
+		l.ForgetGrant(id)
+	}
 }
 
 // happening is a line of the audit log as a task knows it.

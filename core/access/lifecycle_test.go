@@ -19,7 +19,10 @@ import (
 var operator = access.ActorOf(access.Operator)
 
 func (g *gate) lifecycle() access.Lifecycle {
-	return access.Lifecycle{Store: g.store, Keys: g.db.Keys(), Transactor: g.db, Clock: g.clock, Forget: g.auth.Forget}
+	return access.Lifecycle{
+		Store: g.store, Keys: g.db.Keys(), Transactor: g.db, Clock: g.clock, Grants: g.db.Grants(), OpenClients: g.db.OpenClients(),
+		Forget: g.auth.Forget, ForgetGrant: g.auth.ForgetGrant,
+	}
 }
 
 func (g *gate) created(names ...string) (access.APIKey, string) {

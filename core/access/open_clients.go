@@ -2,8 +2,34 @@ package access
 
 import (
 	"context"
+	"net/url"
+	"strings"
 	"time"
+	"unicode"
+
+	"github.com/mailhelm/mailhelm/core"
 )
+
+// maxDocumentClientID bounds a client id that is an address, in bytes.
+const maxDocumentClientID = 1000
+
+// IsDocumentClientID reports whether s has the form of a client id that is the
+// address of a metadata document: https, a host in lower case, a path, and
+// neither user, query nor fragment. Whoever reads the document is stricter still.
+func IsDocumentClientID(s string) bool {
+	if len(s) > maxDocumentClientID || !strings.HasPrefix(s, "https://") || strings.ContainsAny(s, `?#@\"<>`) ||
+		strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= unicode.MaxASCII }) {
+		return false
+	}
+	u, err := url.Parse(s)
+	return err == nil && u.Hostname() != "" && u.Host == strings.ToLower(u.Host) && u.Port() != "443" && strings.HasPrefix(u.Path, "/")
+}
+
+// Open reports whether the client belongs to no organization: each may let it in,
+// and may block it.
+func (c Client) Open() bool {
+	return c.OrgID == "" && (c.Kind == DocumentClient || c.Kind == DynamicClient)
+}
 
 // OpenClientStore keeps the clients that belong to no organization, and which
 // organization does not let which of them in. [Store.Client] finds them by their
@@ -24,6 +50,9 @@ type OpenClientStore interface {
 	// BlockedClients lists what the organization keeps out, newest first.
 	BlockedClients(ctx context.Context, orgID string) ([]BlockedClient, error)
 
+	// UnusedDynamicClients counts the clients that registered themselves and that no
+	// grant, not even an ended one, belongs to.
+	UnusedDynamicClients(ctx context.Context) (int, error)
 	// PurgeDynamicClients forgets clients that registered themselves before the
 	// given time and that no grant, not even an ended one, belongs to. It returns
 	// how many.
@@ -53,4 +82,17 @@ type ClientDocument struct {
 	// Scope is the declared list; nil when the document declares none, which means
 	// that the client may ask for any.
 	Scope []string
+}
+
+// Client is the client that a metadata document describes, as it is stored at
+// the given time. Without a list of scopes it may ask for any.
+func (d ClientDocument) Client(now time.Time) Client {
+	scopes := core.AllScopes()
+	if d.Scope != nil {
+		scopes = core.NewScopes(d.Scope...)
+	}
+	return Client{
+		ID: core.NewID(), ClientID: d.ClientID, Name: d.Name, Environment: core.Live, Kind: DocumentClient,
+		RedirectURIs: d.RedirectURIs, RefreshDays: openRefreshDays, Scopes: scopes, DocumentReadAt: &now, CreatedAt: now,
+	}
 }

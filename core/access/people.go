@@ -18,6 +18,9 @@ type Session struct {
 	// SecondFactorAt is when the person last proved a second factor in this
 	// session; nil means never. Sensitive steps ask for a recent one.
 	SecondFactorAt *time.Time
+	// AwaitsSecondFactor is true between the password and the second factor. Such a
+	// session lets nobody in.
+	AwaitsSecondFactor bool
 }
 
 // SessionStore keeps sessions. Finders fail with core.CodeNotFound.
@@ -39,6 +42,9 @@ type MemberStore interface {
 	// Member fails with core.CodeNotFound when the user does not belong to it.
 	Member(ctx context.Context, orgID, userID string) (Member, error)
 	Members(ctx context.Context, orgID string) ([]Member, error)
+	// HoldMembers waits until nobody else holds the organization, and holds it until
+	// the transaction ends. It fails with core.CodeNotFound for an unknown one.
+	HoldMembers(ctx context.Context, orgID string) error
 	// MembershipsOf lists the organizations of a user, by name of organization.
 	MembershipsOf(ctx context.Context, userID string) ([]Member, error)
 	SetMember(ctx context.Context, m Member) error

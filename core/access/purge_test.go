@@ -23,7 +23,8 @@ func TestPurgeForgetsWhatHasExpired(t *testing.T) {
 		}
 		g.must(db.Sessions().InsertSession(t.Context(), session))
 		g.advance(2 * time.Minute)
-		purge := access.PurgeWorker(db.Grants(), db.Sessions(), g.clock, slog.New(slog.DiscardHandler))
+		stores := access.PurgeStores{Grants: db.Grants(), Sessions: db.Sessions(), Signing: db.Access(), Open: db.OpenClients(), Factors: db.SecondFactors()}
+		purge := access.PurgeWorker(stores, g.clock, slog.New(slog.DiscardHandler))
 		g.must(purge.Work(t.Context(), access.PurgeArgs{}))
 		for id, want := range map[string]bool{short: false, long: true} {
 			if denied, err := db.Grants().TokenDenied(t.Context(), id); err != nil || denied != want {

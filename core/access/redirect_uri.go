@@ -90,3 +90,10 @@ func isPort(s string) bool {
 	number, err := strconv.ParseUint(digits, 10, 16)
 	return ok && err == nil && number > 0 && strconv.FormatUint(number, 10) == digits
 }
+
+// IsLoopbackRedirect reports whether a redirect URI leads to a program on the
+// person's own computer, where any other program may be the one that listens.
+func IsLoopbackRedirect(uri string) bool {
+	_, _, loopback := splitLoopback(uri)
+	return loopback
+}

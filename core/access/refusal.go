@@ -17,6 +17,7 @@ var (
 	errKeyForm       = errors.New("malformed API key")
 	errKeyUnknown    = errors.New("unknown API key")
 	errClientGone    = errors.New("the token's client is revoked or does not exist")
+	errClientBlocked = errors.New("the organization blocked the token's client")
 	errTokenDenied   = errors.New("the token was revoked")
 	errGrantGone     = errors.New("the token's authorization was revoked or does not exist")
 	errMemberGone    = errors.New("the token's person does not belong to the organization any more")

@@ -43,7 +43,8 @@ type PasskeyCeremony struct {
 // SecondFactorStore keeps second factors. Finders fail with core.CodeNotFound.
 // Every method takes part in the transaction of its context.
 type SecondFactorStore interface {
-	// SetAuthenticatorApp stores a secret in the place of any other of the person.
+	// SetAuthenticatorApp stores a secret in the place of another of the person that
+	// was never confirmed. It fails with core.CodeConflict when one is confirmed.
 	SetAuthenticatorApp(ctx context.Context, a AuthenticatorApp) error
 	AuthenticatorApp(ctx context.Context, userID string) (AuthenticatorApp, error)
 	// UseStep takes a time step, and reports false when it or a later one was taken
@@ -66,6 +67,7 @@ type SecondFactorStore interface {
 	// SetPasskey stores name, credential and last use.
 	SetPasskey(ctx context.Context, p Passkey) error
 	DeletePasskey(ctx context.Context, userID, id string) error
+	DeletePasskeysOf(ctx context.Context, userID string) error
 
 	InsertCeremony(ctx context.Context, c PasskeyCeremony) error
 	// TakeCeremony finds one that has not expired at now, and deletes it.

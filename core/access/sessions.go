@@ -29,8 +29,10 @@ type SessionsConfig struct {
 	Store    Store
 	Sessions SessionStore
 	Members  MemberStore
-	Tx       core.Transactor
-	Clock    core.Clock
+	// Factors tells whether a person has to prove more than a password.
+	Factors SecondFactorStore
+	Tx      core.Transactor
+	Clock   core.Clock
 }
 
 // Sessions signs people in and out. It is safe for use by several goroutines.
@@ -80,8 +82,9 @@ func (v Visitor) FormTokenMatches(token, question string) bool {
 var errNoSession = errors.New("no such session, or it has ended")
 
 // Current finds who a session's secret belongs to and notes the visit. It fails
-// with invalid_key when there is no session or it has ended. A person who left
-// the organization of the session goes on in the next of theirs.
+// with invalid_key when there is no session, it has ended, or it awaits a second
+// factor. A person who left the organization of the session goes on in the next
+// of theirs.
 func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) {
 	now := s.Clock()
 	session, err := s.find(ctx, secret, now)
@@ -144,8 +147,18 @@ func (s *Sessions) SwitchOrg(ctx context.Context, secret, orgID string) error {
 	return err
 }
 
-// find reads a session and holds it to both limits.
+// find reads a session that lets its person in.
 func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Session, error) {
+	session, err := s.begun(ctx, secret, now)
+	if err == nil && session.AwaitsSecondFactor {
+		return Session{}, signedOut(nil)
+	}
+	return session, err
+}
+
+// begun reads a session, also one that awaits its second factor, and holds it to
+// both limits.
+func (s *Sessions) begun(ctx context.Context, secret string, now time.Time) (Session, error) {
 	if len(secret) != secretLength || !isBase32(secret) {
 		return Session{}, signedOut(nil)
 	}

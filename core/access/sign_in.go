@@ -42,45 +42,90 @@ type SignInRequest struct {
 	RequestID string
 }
 
-// SignIn checks a password and begins a session, in the first organization of
-// the person. It returns the secret for the cookie, which is always a new one.
+// Begun is a session that has just begun.
+type Begun struct {
+	// Secret is for the cookie, and is always a new one.
+	Secret string
+	// AwaitsSecondFactor is true when the session lets nobody in before
+	// [SecondFactors.Prove] was given a second factor.
+	AwaitsSecondFactor bool
+}
+
+// SignIn checks a password and begins a session: in the organization of the
+// previous session when that was the same person's, or else in the first of
+// theirs. With a second factor set up, it awaits that.
 //
 // An unknown address, a wrong password and a person without an organization are
 // refused with invalid_key in the same words, after the same work. Too many
 // attempts are refused with rate_limited, for addresses that exist or not.
-func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (string, error) {
+func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) {
 	if err := s.admit(in); err != nil {
-		return "", err
+		return Begun{}, err
 	}
 	user, err := s.checkPassword(ctx, in)
 	if err != nil {
-		return "", err
+		return Begun{}, err
 	}
-	member, err := s.firstMembership(ctx, user.ID)
+	session, err := s.newSession(ctx, user.ID, in.Previous)
 	if err != nil {
-		return "", err
+		return Begun{}, err
+	}
+	factors, err := factorsOf(ctx, s.Factors, user.ID)
+	if err != nil {
+		return Begun{}, err
 	}
 	s.byAddress.forget(addressKey(in.Email))
-	secret := random(secretBytes)
-	now := s.Clock()
-	session := Session{
-		Hash: HashSecret(secret), UserID: user.ID, OrgID: member.OrgID,
-		CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now),
+	action := "user.signed_in"
+	if factors.Any() {
+		action = "user.second_factor_asked"
+		session.AwaitsSecondFactor, session.ExpiresAt = true, session.CreatedAt.Add(SecondFactorWait)
 	}
-	return secret, s.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := s.end(ctx, in.Previous); err != nil {
+	secret, err := s.begin(ctx, session, in.Previous, func(ctx context.Context, session Session) error {
+		return s.audit(ctx, session, action, in.RequestID, "{}")
+	})
+	return Begun{Secret: secret, AwaitsSecondFactor: session.AwaitsSecondFactor}, err
+}
+
+// newSession is a session of a person that begins now, without a secret yet.
+func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Session, error) {
+	now := s.Clock()
+	session := Session{UserID: userID, CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now)}
+	before, err := s.begun(ctx, previous, now)
+	switch {
+	case ignoreSignedOut(err) != nil:
+		return Session{}, err
+	case err == nil && before.UserID == userID:
+		session.OrgID = before.OrgID
+	}
+	member, err := s.memberOf(ctx, session)
+	session.OrgID = member.OrgID
+	return session, err
+}
+
+// begin stores a session under a fresh secret, in the place of the previous one,
+// together with what else has to be written.
+func (s *Sessions) begin(ctx context.Context, session Session, previous string, also func(context.Context, Session) error) (string, error) {
+	secret := random(secretBytes)
+	session.Hash = HashSecret(secret)
+	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.end(ctx, previous); err != nil {
 			return err
 		}
 		if err := s.Sessions.InsertSession(ctx, session); err != nil {
 			return fmt.Errorf("begin session: %w", err)
 		}
-		return s.audit(ctx, session, "user.signed_in", in.RequestID, "{}")
+		return also(ctx, session)
 	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
 }
 
-// SignOut ends the session with this secret. Without one there is nothing to do.
+// SignOut ends the session with this secret, also one that awaits its second
+// factor. Without one there is nothing to do.
 func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error {
-	session, err := s.find(ctx, secret, s.Clock())
+	session, err := s.begun(ctx, secret, s.Clock())
 	if err != nil {
 		return ignoreSignedOut(err)
 	}
@@ -117,10 +162,7 @@ func (s *Sessions) admit(in SignInRequest) error {
 	if wait == 0 {
 		return nil
 	}
-	return &core.Error{
-		Code: core.CodeRateLimited, RetryAfter: wait.Truncate(time.Second) + time.Second,
-		Message: "There were too many attempts to sign in.", Next: "Wait a little, then try again.",
-	}
+	return tooManyAttempts(wait)
 }
 
 // checkPassword does the same work whether or not the address is known.
@@ -187,6 +229,24 @@ func (s *Sessions) audit(ctx context.Context, session Session, action, requestID
 		ID: core.NewID(), OrgID: session.OrgID, OccurredAt: s.Clock(), Action: action, ActorKind: "user",
 		ActorID: session.UserID, Surface: App, SubjectID: session.UserID, RequestID: requestID, Detail: detail,
 	})
+}
+
+// auditEverywhere writes to the log of every organization of a person.
+func (c SessionsConfig) auditEverywhere(ctx context.Context, by Actor, userID, action string) error {
+	members, err := c.Members.MembershipsOf(ctx, userID)
+	if err != nil {
+		return fmt.Errorf("memberships: %w", err)
+	}
+	for _, member := range members {
+		err := c.Store.AppendAudit(ctx, AuditEvent{
+			ID: core.NewID(), OrgID: member.OrgID, OccurredAt: c.Clock(), Action: action,
+			ActorKind: by.Kind, ActorID: by.ID, SubjectID: userID, Detail: "{}",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func signInRefused(cause error) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -29,7 +30,12 @@ type entrance struct {
 
 func newEntrance(t *testing.T) *entrance {
 	t.Helper()
-	e := &entrance{gate: newGate(t, storagetest.SQLite(t))}
+	return newEntranceOn(t, storagetest.SQLite(t))
+}
+
+func newEntranceOn(t *testing.T, db *storage.DB) *entrance {
+	t.Helper()
+	e := &entrance{gate: newGate(t, db)}
 	hash, err := ownersHash()
 	e.must(err)
 	e.user = access.User{ID: core.NewID(), Email: ownersEmail, Name: "Owner", PasswordHash: hash, CreatedAt: start}
@@ -39,18 +45,18 @@ func newEntrance(t *testing.T) *entrance {
 	e.must(e.store.AddMember(t.Context(), e.second.ID, e.user.ID, string(access.Owner)))
 	e.must(e.store.AddMember(t.Context(), e.org.ID, e.user.ID, string(access.Owner)))
 	e.sessions = access.NewSessions(access.SessionsConfig{
-		Store: e.store, Sessions: e.db.Sessions(), Members: e.db.Members(), Tx: e.db, Clock: e.clock,
+		Store: e.store, Sessions: e.db.Sessions(), Members: e.db.Members(), Factors: e.db.SecondFactors(), Tx: e.db, Clock: e.clock,
 	})
 	return e
 }
 
 func (e *entrance) signIn(previous string) string {
 	e.t.Helper()
-	secret, err := e.sessions.SignIn(e.t.Context(), access.SignInRequest{
+	begun, err := e.sessions.SignIn(e.t.Context(), access.SignInRequest{
 		Email: ownersEmail, Password: ownersPassword, Client: "192.0.2.1", Previous: previous, RequestID: "r1",
 	})
 	e.must(err)
-	return secret
+	return begun.Secret
 }
 
 func (e *entrance) try(email, password, client string) error {

@@ -8,6 +8,8 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -21,20 +23,40 @@ const (
 	signingPurpose   = "signing key"
 )
 
-// SigningKeys holds the keys that sign access tokens, opened. It is read from the
-// store once and does not change, so that a check of a signature never waits for
-// anything; it is safe for use by several goroutines.
+// signingLag is how long after its retirement a key may still sign somewhere: in
+// a process that has not heard of it, because its reads of the keys fail or
+// because the rotation gave no notice. It allows for ten reads that fail.
+const signingLag = 10 * ReloadSigningKeysEvery
+
+// SigningOverlap is how long a retired key stays published, and its tokens good:
+// the last token that it can have signed lives a token's lifetime from then.
+const SigningOverlap = AccessTokenLifetime + signingLag
+
+// SigningKeys holds the keys that sign access tokens, opened. What it holds is a
+// snapshot that Reload replaces, so that a check of a signature waits for nothing
+// unless it meets a key it has never heard of. It is safe for use by several
+// goroutines.
 type SigningKeys struct {
-	clock   core.Clock
-	current openKey
+	store  Store
+	master MasterKey
+	clock  core.Clock
+	ring   atomic.Pointer[keyRing]
+
+	// asking admits one goroutine at a time to the search for an unknown key.
+	asking sync.Mutex
+	asked  time.Time
+}
+
+// keyRing is what the store held when it was read. It does not change.
+type keyRing struct {
 	byID    map[string]openKey
-	ordered []openKey
+	ordered []openKey // newest first
 }
 
 type openKey struct {
 	id        string
 	private   *ecdsa.PrivateKey
-	retiredAt *time.Time
+	retiredAt *time.Time // may lie ahead
 }
 
 // PublicKey is a signing key as the key set publishes it.
@@ -52,14 +74,21 @@ func NewSigningKeys(ctx context.Context, store Store, master MasterKey, clock co
 		return nil, fmt.Errorf("read signing keys: %w", err)
 	}
 	if !anyInUse(stored) {
-		if err := insertSigningKey(ctx, store, master, clock()); err != nil {
+		first, err := newSigningKey(master, clock())
+		if err != nil {
 			return nil, err
 		}
-		if stored, err = store.SigningKeys(ctx); err != nil {
-			return nil, fmt.Errorf("read signing keys: %w", err)
+		// Another process may have been faster; then the store keeps that one and
+		// this one is forgotten.
+		if _, err := store.InsertSigningKey(ctx, first); err != nil {
+			return nil, fmt.Errorf("store signing key: %w", err)
 		}
 	}
-	return openSigningKeys(stored, master, clock)
+	keys := &SigningKeys{store: store, master: master, clock: clock}
+	if err := keys.Reload(ctx); err != nil {
+		return nil, err
+	}
+	return keys, nil
 }
 
 func anyInUse(keys []SigningKey) bool {
@@ -71,46 +100,38 @@ func anyInUse(keys []SigningKey) bool {
 	return false
 }
 
-// insertSigningKey makes a key and offers it to the store. Another process may
-// have been faster; then the store keeps that one and this one is forgotten.
-func insertSigningKey(ctx context.Context, store Store, master MasterKey, now time.Time) error {
+func newSigningKey(master MasterKey, now time.Time) (SigningKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return fmt.Errorf("make signing key: %w", err)
+		return SigningKey{}, fmt.Errorf("make signing key: %w", err)
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
-		return fmt.Errorf("make signing key: %w", err)
+		return SigningKey{}, fmt.Errorf("make signing key: %w", err)
 	}
 	key := SigningKey{ID: core.NewID(), Algorithm: signingAlgorithm, CreatedAt: now}
 	if key.Sealed, err = master.Seal(signingPurpose, key.ID, der); err != nil {
-		return fmt.Errorf("seal signing key: %w", err)
+		return SigningKey{}, fmt.Errorf("seal signing key: %w", err)
 	}
-	if _, err = store.InsertSigningKey(ctx, key); err != nil {
-		return fmt.Errorf("store signing key: %w", err)
-	}
-	return nil
+	return key, nil
 }
 
-// openSigningKeys expects the newest key first; the newest in use signs.
-func openSigningKeys(stored []SigningKey, master MasterKey, clock core.Clock) (*SigningKeys, error) {
-	keys := &SigningKeys{clock: clock, byID: make(map[string]openKey, len(stored))}
+// openKeyRing expects the newest key first, and one that is in use.
+func openKeyRing(stored []SigningKey, master MasterKey) (*keyRing, error) {
+	if !anyInUse(stored) {
+		return nil, errors.New("the store holds no signing key that is in use")
+	}
+	ring := &keyRing{byID: make(map[string]openKey, len(stored))}
 	for _, s := range stored {
 		private, err := openSigningKey(s, master)
 		if err != nil {
 			return nil, fmt.Errorf("signing key %s: %w", s.ID, err)
 		}
 		key := openKey{id: s.ID, private: private, retiredAt: s.RetiredAt}
-		keys.byID[key.id] = key
-		keys.ordered = append(keys.ordered, key)
-		if keys.current.private == nil && s.RetiredAt == nil {
-			keys.current = key
-		}
+		ring.byID[key.id] = key
+		ring.ordered = append(ring.ordered, key)
 	}
-	if keys.current.private == nil {
-		return nil, errors.New("the store holds no signing key that is in use")
-	}
-	return keys, nil
+	return ring, nil
 }
 
 func openSigningKey(s SigningKey, master MasterKey) (*ecdsa.PrivateKey, error) {
@@ -132,17 +153,27 @@ func openSigningKey(s SigningKey, master MasterKey) (*ecdsa.PrivateKey, error) {
 	return private, nil
 }
 
-// Current is the key that signs new tokens, with its kid.
+// Current is the key that signs new tokens, with its kid: the oldest whose
+// retirement has not come. A younger one is published and waits for its turn, so
+// that all processes change over at the same instant.
 func (k *SigningKeys) Current() (string, *ecdsa.PrivateKey) {
-	return k.current.id, k.current.private
+	now := k.clock()
+	ring := k.ring.Load()
+	current := ring.ordered[0]
+	for _, key := range ring.ordered {
+		if key.retiredAt == nil || now.Before(*key.retiredAt) {
+			current = key
+		}
+	}
+	return current.id, current.private
 }
 
-// Published lists the public keys that a token in circulation may be signed
-// with, newest first. A retired key stays for one token lifetime.
+// Published lists the public keys that a token in circulation is signed with, or
+// soon will be, newest first. A retired key stays for [SigningOverlap].
 func (k *SigningKeys) Published() []PublicKey {
 	now := k.clock()
 	var published []PublicKey
-	for _, key := range k.ordered {
+	for _, key := range k.ring.Load().ordered {
 		if key.serves(now) {
 			published = append(published, PublicKey{ID: key.id, Key: &key.private.PublicKey})
 		}
@@ -150,9 +181,13 @@ func (k *SigningKeys) Published() []PublicKey {
 	return published
 }
 
-// Public finds a published key by its kid.
-func (k *SigningKeys) Public(id string) (*ecdsa.PublicKey, bool) {
-	key, ok := k.byID[id]
+// Public finds a published key by its kid. For a kid it has never heard of it
+// asks the store, but at most once a second, so that forged tokens cost nothing.
+func (k *SigningKeys) Public(ctx context.Context, id string) (*ecdsa.PublicKey, bool) {
+	key, ok := k.ring.Load().byID[id]
+	if !ok && core.IsID(id) {
+		key, ok = k.askFor(ctx, id)
+	}
 	if !ok || !key.serves(k.clock()) {
 		return nil, false
 	}
@@ -160,5 +195,5 @@ func (k *SigningKeys) Public(id string) (*ecdsa.PublicKey, bool) {
 }
 
 func (key openKey) serves(now time.Time) bool {
-	return key.retiredAt == nil || now.Before(key.retiredAt.Add(AccessTokenLifetime))
+	return key.retiredAt == nil || now.Before(key.retiredAt.Add(SigningOverlap))
 }

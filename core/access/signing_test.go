@@ -1,16 +1,69 @@
 package access_test
 
 import (
+	"context"
+	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
+
+// counted counts how often the signing keys are read.
+type counted struct {
+	access.Store
+	reads atomic.Int32
+}
+
+func (c *counted) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
+	c.reads.Add(1)
+	return c.Store.SigningKeys(ctx)
+}
+
+// signing is the keys of a process, and what rotates them.
+func (g *gate) signing(store access.Store, master access.MasterKey) *access.SigningKeys {
+	g.t.Helper()
+	keys, err := access.NewSigningKeys(g.t.Context(), store, master, g.clock)
+	g.must(err)
+	return keys
+}
+
+func (g *gate) rotation(master access.MasterKey) access.SigningKeyRotation {
+	return access.SigningKeyRotation{Store: g.store, Transactor: g.db, Master: master, Clock: g.clock}
+}
+
+func (g *gate) rotate(master access.MasterKey, atOnce bool) string {
+	g.t.Helper()
+	next, err := g.rotation(master).Rotate(g.t.Context(), atOnce)
+	g.must(err)
+	return next.ID
+}
+
+func current(k *access.SigningKeys) string {
+	id, _ := k.Current()
+	return id
+}
+
+func (g *gate) expectKeys(k *access.SigningKeys, signs string, published ...string) {
+	g.t.Helper()
+	var ids []string
+	for _, key := range k.Published() {
+		ids = append(ids, key.ID)
+		if _, ok := k.Public(g.t.Context(), key.ID); !ok {
+			g.t.Errorf("%s is published and not accepted", key.ID)
+		}
+	}
+	if got := current(k); got != signs || !cmp.Equal(ids, published) {
+		g.t.Errorf("%s signs of %v, want %s of %v", got, ids, signs, published)
+	}
+}
 
 func TestSigningKeysOfTwoProcessesAreOne(t *testing.T) {
 	t.Parallel()
@@ -25,7 +78,7 @@ func TestSigningKeysOfTwoProcessesAreOne(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				ids[i], _ = keys.Current()
+				ids[i] = current(keys)
 			})
 		}
 		wg.Wait()
@@ -39,52 +92,181 @@ func TestSigningKeysOfTwoProcessesAreOne(t *testing.T) {
 
 func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 	t.Parallel()
-	g := newGate(t, storagetest.SQLite(t))
-	if _, err := access.NewSigningKeys(t.Context(), g.store, masterKey(t), g.clock); err != nil {
-		t.Fatal(err)
-	}
-	_, err := access.NewSigningKeys(t.Context(), g.store, masterKey(t), g.clock)
-	if err == nil || !strings.Contains(err.Error(), "master key") {
-		t.Errorf("with another master key: %v", err)
-	}
-	stored, err := g.store.SigningKeys(t.Context())
-	if err != nil || len(stored) != 1 {
-		t.Errorf("the store holds %d keys, %v", len(stored), err)
-	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, right, wrong := newGate(t, db), masterKey(t), masterKey(t)
+		keys := g.signing(g.store, right)
+		if _, err := access.NewSigningKeys(t.Context(), g.store, wrong, g.clock); err == nil || !strings.Contains(err.Error(), "master key") {
+			t.Errorf("opened with another master key: %v", err)
+		}
+		for _, atOnce := range []bool{true, false} {
+			if _, err := g.rotation(wrong).Rotate(t.Context(), atOnce); err == nil || !strings.Contains(err.Error(), "master key") {
+				t.Errorf("rotated with another master key: %v", err)
+			}
+		}
+		stored, err := g.store.SigningKeys(t.Context())
+		if err != nil || len(stored) != 1 || stored[0].RetiredAt != nil {
+			t.Errorf("the store holds %+v, %v", stored, err)
+		}
+
+		// A key that somebody sealed otherwise is no reason to stop.
+		foreign, err := newGate(t, storagetest.SQLite(t)).rotation(wrong).Rotate(t.Context(), true)
+		g.must(err)
+		g.must(g.store.RotateSigningKey(t.Context(), foreign, start))
+		if err := keys.Reload(t.Context()); err == nil {
+			t.Error("a key that does not open was loaded")
+		}
+		g.expectKeys(keys, stored[0].ID, stored[0].ID)
+	})
 }
 
-func TestRetiredSigningKeyServesOneTokenLifetime(t *testing.T) {
+// A rotation with notice: the next key is published at once and signs when every
+// process knows it; what the old one signed is good until its last token expires.
+func TestRotationOverlaps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, master := newGate(t, db), masterKey(t)
-		first, err := access.NewSigningKeys(t.Context(), g.store, master, g.clock)
-		g.must(err)
-		old, _ := first.Current()
-
-		// A rotation as an operator's tool would do it: the old key, retired, into
-		// an empty store, where the next start makes a new one.
-		kept, err := g.store.SigningKeys(t.Context())
-		g.must(err)
-		next := storagetest.SQLite(t)
-		kept[0].RetiredAt = &start
-		_, err = next.Access().InsertSigningKey(t.Context(), kept[0])
-		g.must(err)
+		here, there := g.signing(g.store, master), g.signing(g.store, master)
+		old := current(here)
+		next := g.rotate(master, false)
+		g.expectKeys(there, old, old)
+		for _, process := range []*access.SigningKeys{here, there} {
+			g.must(process.Reload(t.Context()))
+			g.expectKeys(process, old, next, old)
+		}
+		if _, err := g.rotation(master).Rotate(t.Context(), false); err == nil || core.AsError(err).Code != core.CodeConflict {
+			t.Errorf("a second rotation under way: %v", err)
+		}
+		g.advance(access.SigningNotice - time.Second)
+		g.expectKeys(here, old, next, old)
 		g.advance(time.Second)
-		keys, err := access.NewSigningKeys(t.Context(), next.Access(), master, g.clock)
+		g.expectKeys(here, next, next, old)
+		g.advance(access.SigningOverlap - time.Second)
+		g.expectKeys(here, next, next, old)
+		g.advance(time.Second)
+		g.expectKeys(here, next, next)
+		if _, ok := here.Public(t.Context(), old); ok {
+			t.Error("the old key is accepted when its last token has expired")
+		}
+
+		stores := access.PurgeStores{Grants: db.Grants(), Sessions: db.Sessions(), Signing: g.store, Open: db.OpenClients(), Factors: db.SecondFactors()}
+		purge := access.PurgeWorker(stores, g.clock, slog.New(slog.DiscardHandler))
+		for i, left := range []int{2, 1} { // not on the instant, but after it
+			g.advance(time.Duration(i) * time.Microsecond)
+			g.must(purge.Work(t.Context(), access.PurgeArgs{}))
+			if stored, err := g.store.SigningKeys(t.Context()); err != nil || len(stored) != left || stored[0].ID != next {
+				t.Errorf("after a purge: %d keys, %v", len(stored), err)
+			}
+		}
+		g.must(here.Reload(t.Context()))
+		g.expectKeys(here, next, next)
+	})
+}
+
+// Without notice a process may meet tokens of a key that it has not heard of, and
+// sign with one that is retired.
+func TestRotationAtOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, master := newGate(t, db), masterKey(t)
+		here, there := g.signing(g.store, master), g.signing(g.store, master)
+		old := current(here)
+		waiting := g.rotate(master, false)
+		g.advance(time.Second)
+		next := g.rotate(master, true)
+		g.must(here.Reload(t.Context()))
+		g.expectKeys(here, next, next, waiting, old)
+		g.expectKeys(there, old, old)
+		if _, ok := there.Public(t.Context(), next); !ok {
+			t.Error("the new key is unknown in the other process")
+		}
+		g.expectKeys(there, next, next, waiting, old)
+
+		stored, err := g.store.SigningKeys(t.Context())
 		g.must(err)
-		current, _ := keys.Current()
-		if current == old || len(keys.Published()) != 2 || keys.Published()[0].ID != current {
-			t.Errorf("current %s, published %v", current, keys.Published())
-		}
-		if _, ok := keys.Public(old); !ok {
-			t.Error("tokens of the retired key cannot be checked")
-		}
-		g.advance(access.AccessTokenLifetime)
-		if _, ok := keys.Public(old); ok || len(keys.Published()) != 1 {
-			t.Error("the retired key is still published when its last token has expired")
-		}
-		if _, ok := keys.Public("unknown"); ok {
-			t.Error("an unknown kid has a key")
+		want := []access.SigningKeyState{access.SigningKeySigning, access.SigningKeyRetired, access.SigningKeyRetired}
+		if got := access.SigningKeyStates(stored, g.clock()); !cmp.Equal(got, want) {
+			t.Errorf("states %v, want %v", got, want)
 		}
 	})
+}
+
+func TestOneRotationAtATime(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, master := newGate(t, db), masterKey(t)
+		g.signing(g.store, master)
+		var won atomic.Int32
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				_, err := g.rotation(master).Rotate(t.Context(), false)
+				if err == nil {
+					won.Add(1)
+				} else if core.AsError(err).Code != core.CodeConflict {
+					t.Errorf("a loser: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if stored, err := g.store.SigningKeys(t.Context()); err != nil || won.Load() != 1 || len(stored) != 2 {
+			t.Errorf("%d rotations, %d keys, %v", won.Load(), len(stored), err)
+		}
+	})
+}
+
+// A flood of forged kids costs one read a second, and a key that exists is found
+// within that second.
+func TestUnknownKeysAreAskedForOnceASecond(t *testing.T) {
+	t.Parallel()
+	g, master := newGate(t, storagetest.SQLite(t)), masterKey(t)
+	store := &counted{Store: g.store}
+	keys := g.signing(store, master)
+	before := store.reads.Load()
+	flood := func() {
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				for range 20 {
+					if _, ok := keys.Public(t.Context(), core.NewID()); ok {
+						t.Error("a forged kid has a key")
+					}
+					keys.Public(t.Context(), "not an id")
+				}
+			})
+		}
+		wg.Wait()
+	}
+	for second := range 3 {
+		flood()
+		if reads := int(store.reads.Load() - before); reads != second+1 {
+			t.Errorf("second %d: %d reads", second, reads)
+		}
+		g.advance(time.Second)
+	}
+	next := g.rotate(master, true)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ok := keys.Public(canceled, next); !ok {
+		t.Error("a caller that goes away keeps the others from the answer")
+	}
+}
+
+func TestSigningKeysFollowTheStore(t *testing.T) {
+	t.Parallel()
+	g, master := newGate(t, storagetest.SQLite(t)), masterKey(t)
+	keys := g.signing(g.store, master)
+	next := g.rotate(master, true)
+	ctx, cancel := context.WithCancel(t.Context())
+	ticks, ended := make(chan time.Time), make(chan struct{})
+	go func() {
+		keys.Follow(ctx, ticks, slog.New(slog.DiscardHandler))
+		close(ended)
+	}()
+	ticks <- start
+	ticks <- start // taken when the reload before is done
+	if got := current(keys); got != next {
+		t.Errorf("%s signs after a tick, want %s", got, next)
+	}
+	cancel()
+	<-ended
 }

@@ -47,8 +47,18 @@ type Store interface {
 	InsertSigningKey(ctx context.Context, k SigningKey) (bool, error)
 	// SigningKeys lists all keys, newest first.
 	SigningKeys(ctx context.Context) ([]SigningKey, error)
+	// RotateSigningKey retires at the given time every key that is not retired by
+	// then, and stores next in their place. It fails with core.CodeConflict when
+	// another rotation was faster.
+	RotateSigningKey(ctx context.Context, next SigningKey, retire time.Time) error
+	// PurgeSigningKeys forgets keys that were retired before the time given, and
+	// returns how many.
+	PurgeSigningKeys(ctx context.Context, before time.Time) (int, error)
 
 	AppendAudit(ctx context.Context, e AuditEvent) error
 	// AuditEvents lists an organization's events, newest first, at most limit.
 	AuditEvents(ctx context.Context, orgID string, limit int) ([]AuditEvent, error)
+	// FindAudit lists those of an organization's events that the filter takes, newest
+	// first, and by id where the time is the same.
+	FindAudit(ctx context.Context, orgID string, f AuditFilter) ([]AuditEvent, error)
 }

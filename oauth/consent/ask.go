@@ -18,9 +18,17 @@ type view struct {
 	notes
 	Client, Environment string
 	Test                bool
-	Org                 core.Org
-	User                access.User
-	Resource            string
+	// Host is where the document of a client is that a document describes: all that
+	// is known for sure of who asks. Unverified is true for one that registered
+	// itself, of which nothing is known.
+	Host       string
+	Unverified bool
+	// Loopback is true when the answer goes to some program on the person's own
+	// computer, and no secret says which.
+	Loopback bool
+	Org      core.Org
+	User     access.User
+	Resource string
 	// Destination is the host that the browser is sent to afterwards.
 	Destination    string
 	Reads, Changes []choice
@@ -44,9 +52,18 @@ func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, 
 		Org: a.visitor.Org, User: a.visitor.User, Resource: inWords(a.Resource), Destination: destination(a.RedirectURI),
 		Request: a.rawQuery, Token: a.visitor.FormToken(question(a.rawQuery)), Address: address(a.rawQuery),
 	}
+	title := v.Client
+	switch a.Client.Kind {
+	case access.DocumentClient:
+		v.Host = destination(a.Client.ClientID)
+		title = v.Host
+	case access.DynamicClient:
+		v.Unverified = true
+	}
+	v.Loopback = a.Client.SecretHash == nil && access.IsLoopbackRedirect(a.RedirectURI)
 	v.choices(a)
 	login.SetPolicy(w, formTarget(a.RedirectURI))
-	p.login.Show(w, r, status, p.consent, "Allow "+v.Client+"?", v)
+	p.login.Show(w, r, status, p.consent, "Allow "+title+"?", v)
 }
 
 // choices puts the requested scopes in the order of the catalogue. Only what

@@ -114,28 +114,53 @@ func (p *Page) approve(w http.ResponseWriter, r *http.Request, a asked) {
 }
 
 // read checks the request and finds the person. It has answered when it returns
-// false. A faulty request is refused before anybody is asked to sign in.
+// false. A faulty request is refused before anybody is asked to sign in, unless
+// reading it means fetching a document, which is not done for just anybody.
 func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (asked, bool) {
+	a := asked{rawQuery: rawQuery}
+	var ok bool
+	if oauth.NamesDocument(rawQuery) {
+		if a.visitor, ok = p.visitor(w, r, rawQuery); !ok {
+			return asked{}, false
+		}
+	}
 	request, refused := p.server.ReadAuthorization(r.Context(), rawQuery)
 	if refused != nil {
 		p.refuse(w, r, refused)
 		return asked{}, false
 	}
-	visitor, err := p.login.Visitor(r)
-	if login.IsSignedOut(err) {
-		p.login.AskToSignIn(w, address(rawQuery))
-		return asked{}, false
+	a.AuthorizationRequest = request
+	if a.visitor.Org.ID == "" {
+		if a.visitor, ok = p.visitor(w, r, rawQuery); !ok {
+			return asked{}, false
+		}
 	}
+	return a, p.letsIn(w, r, a)
+}
+
+// visitor finds the person, who has met what the organization requires of
+// signing in. It has answered when it returns false.
+func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) (access.Visitor, bool) {
+	return p.login.AdmitTo(w, r, address(rawQuery))
+}
+
+// letsIn checks that the person's organization may let the client in. It has
+// answered when it returns false.
+func (p *Page) letsIn(w http.ResponseWriter, r *http.Request, a asked) bool {
+	if !a.Client.Open() && a.Client.OrgID != a.visitor.Org.ID {
+		p.offerOrg(w, r, a)
+		return false
+	}
+	blocked, err := p.server.Blocked(r.Context(), a.Client, a.visitor.Org.ID)
 	if err != nil {
 		p.login.Fail(w, r, err)
-		return asked{}, false
+		return false
 	}
-	a := asked{AuthorizationRequest: request, rawQuery: rawQuery, visitor: visitor}
-	if request.Client.OrgID != "" && request.Client.OrgID != visitor.Org.ID {
-		p.offerOrg(w, r, a)
-		return asked{}, false
+	if blocked {
+		p.login.Refuse(w, r, http.StatusForbidden, a.visitor.Org.Name+" has blocked this application",
+			"Nobody in this organization can allow it anything. Ask an owner to unblock it, or switch to another organization that you belong to.")
 	}
-	return a, true
+	return !blocked
 }
 
 func (p *Page) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.AuthorizationRefusal) {

@@ -57,13 +57,14 @@ func newOffice(t *testing.T) *office {
 	o.must(err)
 	server, err := oauth.New(oauth.Config{
 		Issuer: appURL, APIResource: "https://api.test", AgentResource: "https://mcp.test", AuthorizeURL: appURL + consent.Path,
-		Store: o.db.Access(), Grants: o.db.Grants(), Members: o.db.Members(), Keys: keys, Clock: clock, Log: log,
+		Store: o.db.Access(), Grants: o.db.Grants(), Members: o.db.Members(), OpenClients: o.db.OpenClients(), Keys: keys, Clock: clock, Log: log,
 	})
 	o.must(err)
+	sessions := access.NewSessions(access.SessionsConfig{
+		Store: o.db.Access(), Sessions: o.db.Sessions(), Members: o.db.Members(), Factors: o.db.SecondFactors(), Tx: o.db, Clock: clock,
+	})
 	site, err := login.New(login.Config{
-		Sessions: access.NewSessions(access.SessionsConfig{
-			Store: o.db.Access(), Sessions: o.db.Sessions(), Members: o.db.Members(), Tx: o.db, Clock: clock,
-		}),
+		Sessions: sessions, Factors: access.NewSecondFactors(access.SecondFactorsConfig{Sessions: sessions, Master: master}),
 		AppURL: appURL, DocsURL: appURL + "/docs", Log: log,
 	})
 	o.must(err)

@@ -36,8 +36,5 @@ func plain(decoded string) bool {
 }
 
 func signInAddress(next string) string {
-	if next == "" {
-		return SignInPath
-	}
-	return SignInPath + "?" + url.Values{"next": {next}}.Encode()
+	return withNext(SignInPath, next)
 }

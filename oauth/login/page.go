@@ -21,12 +21,13 @@ var templates embed.FS
 //go:embed pages/style.css
 var stylesheet []byte
 
-type pages struct{ signIn, account, refusal *template.Template }
+type pages struct{ signIn, account, refusal, proof, security, app, codes *template.Template }
 
 func parsePages() (pages, error) {
 	var p pages
 	for file, into := range map[string]**template.Template{
 		"sign_in.html": &p.signIn, "account.html": &p.account, "refusal.html": &p.refusal,
+		"proof.html": &p.proof, "security.html": &p.security, "app.html": &p.app, "codes.html": &p.codes,
 	} {
 		parsed, err := ParsePage(templates, "pages/"+file)
 		if err != nil {
@@ -110,7 +111,12 @@ func IsSignedOut(err error) bool {
 	return ok && e.Code == core.CodeInvalidKey
 }
 
-func serveStyle(w http.ResponseWriter, r *http.Request) {
+// serveFile serves a file of the pages that holds nothing of anybody.
+func serveFile(kind string, content []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeFile(w, r, kind, content) })
+}
+
+func writeFile(w http.ResponseWriter, r *http.Request, kind string, content []byte) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -118,10 +124,10 @@ func serveStyle(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	h.Set("Content-Type", "text/css; charset=utf-8")
+	h.Set("Content-Type", kind+"; charset=utf-8")
 	h.Set("Cache-Control", "public, max-age=300")
-	h.Set("Content-Length", strconv.Itoa(len(stylesheet)))
-	_, _ = w.Write(stylesheet) // likewise
+	h.Set("Content-Length", strconv.Itoa(len(content)))
+	_, _ = w.Write(content) // likewise
 }
 
 // account is what the page of a signed-in person shows.

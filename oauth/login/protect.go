@@ -74,6 +74,12 @@ func SetPolicy(w http.ResponseWriter, formTarget string) {
 		"default-src 'none'; style-src 'self'; form-action "+target+"; base-uri 'none'; frame-ancestors 'none'")
 }
 
+// allowScript lets the page run the script of this host, which asks this host.
+func allowScript(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; script-src 'self'; connect-src 'self'")
+}
+
 // seeOther redirects with 303, after which the browser asks with GET and does
 // not send the form on (RFC 9110 section 15.4.4).
 func seeOther(w http.ResponseWriter, location string) {

@@ -1,12 +1,7 @@
 package login
 
 import (
-	"log/slog"
-	"math"
-	"net"
 	"net/http"
-	"net/netip"
-	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -16,6 +11,7 @@ import (
 type signInForm struct {
 	Next, Email string
 	Problem     string // "" when nothing is wrong
+	Passkeys    bool
 }
 
 // showSignIn shows the form, or to somebody who is signed in who that is.
@@ -24,7 +20,7 @@ func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	visitor, err := s.Visitor(r)
 	switch {
 	case IsSignedOut(err):
-		s.Show(w, r, http.StatusOK, s.pages.signIn, "Sign in", signInForm{Next: next})
+		s.askSignInWith(w, r, http.StatusOK, signInForm{Next: next})
 	case err != nil:
 		s.Fail(w, r, err)
 	case next != "":
@@ -45,19 +41,28 @@ func (s *Site) showAccount(w http.ResponseWriter, r *http.Request, visitor acces
 
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{Next: localPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
-	secret, err := s.sessions.SignIn(r.Context(), access.SignInRequest{
-		Email: form.Email, Password: r.PostForm.Get("password"), Client: clientOf(r),
+	begun, err := s.sessions.SignIn(r.Context(), access.SignInRequest{
+		Email: form.Email, Password: r.PostForm.Get("password"), Client: s.clientOf(r),
 		Previous: s.cookie.read(r), RequestID: requestID(r),
 	})
 	if err != nil {
 		s.signInRefused(w, r, form, core.AsError(err))
 		return
 	}
-	s.cookie.set(w, secret)
-	if form.Next == "" {
-		form.Next = SignInPath
+	s.cookie.set(w, begun.Secret)
+	if begun.AwaitsSecondFactor {
+		seeOther(w, withNext(SecondFactorPath, form.Next))
+		return
 	}
-	seeOther(w, form.Next)
+	seeOther(w, orHome(form.Next))
+}
+
+// askSignInWith shows the form.
+func (s *Site) askSignInWith(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
+	if form.Passkeys = s.factors.PasskeysOffered(); form.Passkeys {
+		allowScript(w)
+	}
+	s.Show(w, r, status, s.pages.signIn, "Sign in", form)
 }
 
 func (s *Site) signInRefused(w http.ResponseWriter, r *http.Request, form signInForm, e *core.Error) {
@@ -65,35 +70,8 @@ func (s *Site) signInRefused(w http.ResponseWriter, r *http.Request, form signIn
 		s.Fail(w, r, e)
 		return
 	}
-	s.log.LogAttrs(r.Context(), slog.LevelInfo, "sign-in refused",
-		slog.String("request_id", requestID(r)), slog.String("outcome", string(e.Code)))
+	s.logRefusal(r, "sign-in refused", e)
 	form.Problem = e.Message + " " + e.NextStep()
-	if e.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
-	}
-	s.Show(w, r, e.HTTPStatus(), s.pages.signIn, "Sign in", form)
-}
-
-// clientOf names where a request comes from, for the throttle: an IPv4 address,
-// or of an IPv6 address the first 64 bits, because one household has all the
-// rest. Headers that say otherwise are not believed: anybody can send them.
-func clientOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return ""
-	}
-	address, err := netip.ParseAddr(host)
-	if err != nil {
-		return ""
-	}
-	address = address.Unmap().WithZone("")
-	if address.Is4() {
-		return address.String()
-	}
-	const network = 64
-	prefix, err := address.Prefix(network)
-	if err != nil {
-		return ""
-	}
-	return prefix.String()
+	retryLater(w, e)
+	s.askSignInWith(w, r, e.HTTPStatus(), form)
 }

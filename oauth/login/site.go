@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
 // The paths of the pages, below the app's address.
@@ -16,23 +17,34 @@ const (
 	SignOutEverywherePath = "/logout-everywhere"
 	SwitchOrgPath         = "/switch-org"
 	StylePath             = "/login/style.css"
+	ScriptPath            = "/login/passkey.js"
+	SecondFactorPath      = "/login/second-factor"
+	ConfirmPath           = "/login/confirm"
+	SecurityPath          = "/account/security"
 )
 
-// Config is what the pages need. All members are required.
+const passkeyPath = "/login/passkey"
+
+// Config is what the pages need. All members but Proxies are required.
 type Config struct {
 	Sessions *access.Sessions
+	Factors  *access.SecondFactors
 	// AppURL is the origin of the pages, without a slash at the end. Its scheme
 	// decides about the cookie.
 	AppURL  string
 	DocsURL string
+	// Proxies are believed about where a request comes from.
+	Proxies proxies.Trusted
 	Log     *slog.Logger
 }
 
 // Site is the pages for signing in and out, and the frame of the others.
 type Site struct {
 	sessions *access.Sessions
+	factors  *access.SecondFactors
 	cookie   cookie
 	docsURL  string
+	proxies  proxies.Trusted
 	log      *slog.Logger
 	origins  *http.CrossOriginProtection
 	pages    pages
@@ -45,8 +57,8 @@ func New(cfg Config) (*Site, error) {
 		return nil, err
 	}
 	s := &Site{
-		sessions: cfg.Sessions, cookie: cookieFor(strings.HasPrefix(cfg.AppURL, "https://")),
-		docsURL: cfg.DocsURL, log: cfg.Log, origins: http.NewCrossOriginProtection(), pages: own,
+		sessions: cfg.Sessions, factors: cfg.Factors, cookie: cookieFor(strings.HasPrefix(cfg.AppURL, "https://")),
+		docsURL: cfg.DocsURL, proxies: cfg.Proxies, log: cfg.Log, origins: http.NewCrossOriginProtection(), pages: own,
 	}
 	s.origins.SetDenyHandler(http.HandlerFunc(s.crossOrigin))
 	return s, nil
@@ -54,13 +66,29 @@ func New(cfg Config) (*Site, error) {
 
 // Routes are the handlers by path. A path is exact.
 func (s *Site) Routes() map[string]http.Handler {
-	return map[string]http.Handler{
+	routes := map[string]http.Handler{
 		SignInPath:            s.Protect(Methods{http.MethodGet: s.showSignIn, http.MethodPost: s.signIn}),
 		SignOutPath:           s.Protect(Methods{http.MethodPost: s.signOut}),
 		SignOutEverywherePath: s.Protect(Methods{http.MethodPost: s.signOutEverywhere}),
 		SwitchOrgPath:         s.Protect(Methods{http.MethodPost: s.switchOrg}),
-		StylePath:             http.HandlerFunc(serveStyle),
+		StylePath:             serveFile("text/css", stylesheet),
+		ScriptPath:            serveFile("text/javascript", passkeyScript),
+
+		SecondFactorPath:          s.Protect(Methods{http.MethodGet: s.showProof, http.MethodPost: s.prove}),
+		ConfirmPath:               s.Protect(Methods{http.MethodGet: s.showProof, http.MethodPost: s.prove}),
+		ConfirmPath + "/question": s.Protect(Methods{http.MethodPost: s.askProofPasskey}),
+		passkeyPath:               s.Protect(Methods{http.MethodPost: s.signInWithPasskey}),
+		passkeyPath + "/question": s.Protect(Methods{http.MethodPost: s.askSignIn}),
+		SecurityPath:              s.Protect(Methods{http.MethodGet: s.showSecurity}),
 	}
+	for path, change := range map[string]http.HandlerFunc{
+		"/app": s.beginApp, "/app/confirm": s.confirmApp, "/app/remove": s.removeApp, "/recovery-codes": s.renewCodes,
+		"/passkeys": s.addPasskey, "/passkeys/question": s.askNewPasskey,
+		"/passkeys/rename": s.renamePasskey, "/passkeys/remove": s.removePasskey,
+	} {
+		routes[SecurityPath+path] = s.Protect(Methods{http.MethodPost: change})
+	}
+	return routes
 }
 
 // Visitor is who sent the request. It fails with invalid_key when nobody is

@@ -15,6 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/oauth/login"
+	"github.com/mailhelm/mailhelm/oauth/passkey"
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -32,7 +34,11 @@ type house struct {
 	routes map[string]http.Handler
 	orgs   []core.Org
 	logged *lockedBuffer
-	now    time.Time
+
+	db       *storage.DB
+	user     access.User
+	sessions *access.Sessions
+	now      time.Time
 }
 
 type lockedBuffer struct {
@@ -66,11 +72,19 @@ func newHouse(t *testing.T, appURL string) *house {
 		h.must(db.Access().AddMember(t.Context(), org.ID, user.ID, string(access.Owner)))
 		h.orgs = append(h.orgs, org)
 	}
+	h.db, h.user = db, user
+	h.sessions = access.NewSessions(access.SessionsConfig{
+		Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Factors: db.SecondFactors(), Tx: db,
+		Clock: func() time.Time { return h.now },
+	})
+	master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
+	h.must(err)
+	ceremonies, err := passkey.New(appURL)
+	h.must(err)
 	site, err := login.New(login.Config{
-		Sessions: access.NewSessions(access.SessionsConfig{
-			Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Tx: db, Clock: func() time.Time { return h.now },
-		}),
-		AppURL: appURL, DocsURL: appURL + "/docs",
+		Sessions: h.sessions,
+		Factors:  access.NewSecondFactors(access.SecondFactorsConfig{Sessions: h.sessions, Master: master, Passkeys: ceremonies}),
+		AppURL:   appURL, DocsURL: appURL + "/docs", Proxies: knownProxies(t),
 		Log: slog.New(slog.NewJSONHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	h.must(err)
@@ -182,13 +196,16 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
 	wrong := url.Values{"email": {email}, "password": {"wrong"}}
+	const script = "; script-src 'self'; connect-src 'self'"
+	scripts := map[string]string{"form": script, "wrong": script, "security": script}
 	for name, r := range map[string]answer{
 		"form": h.send("/login", nil, nil), "wrong": h.send("/login", wrong, nil), "signed in": h.signIn(""),
 		"account": h.send("/login", nil, h.signIn("").cookies()), "method": h.send("/logout", nil, nil),
-		"cross": h.send("/login", wrong, nil, "Sec-Fetch-Site", "cross-site"),
+		"security": h.send("/account/security", nil, h.signIn("").cookies()),
+		"cross":    h.send("/login", wrong, nil, "Sec-Fetch-Site", "cross-site"),
 	} {
 		for header, want := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+			"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'" + scripts[name],
 			"X-Frame-Options":         "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
 		} {
 			if got := r.Header.Get(header); got != want {

@@ -40,6 +40,21 @@ type Frame interface {
 	// Fail answers an error: a refusal in its own words, anything else as a failure
 	// of ours, with its cause in the log alone.
 	Fail(w http.ResponseWriter, r *http.Request, err error)
+
+	// What the page of an invitation needs, which is also for those who are not
+	// signed in.
+
+	// Visitor is who sent the request. SignedOut tells the error for nobody.
+	Visitor(r *http.Request) (access.Visitor, error)
+	SignedOut(err error) bool
+	// SignInAddress is where to sign in and then go on to next, a path of this host.
+	SignInAddress(next string) string
+	// ProvePassword checks a password as signing in does, and begins no session.
+	ProvePassword(r *http.Request, email, password string) (access.User, error)
+	// Enter begins the first session of an account that was just made.
+	Enter(w http.ResponseWriter, r *http.Request, member access.Member) error
+	// WorkIn moves the visitor's session to another organization of theirs.
+	WorkIn(r *http.Request, orgID string) error
 }
 
 // Config is what the dashboard needs. All members are required.
@@ -47,15 +62,50 @@ type Config struct {
 	Frame       Frame
 	Store       access.Store
 	Members     access.MemberStore
+	Invitations access.InvitationStore
 	Grants      access.GrantStore
 	Keys        access.KeyStore
 	OpenClients access.OpenClientStore
+	Factors     *access.SecondFactors
 	Transactor  core.Transactor
 	// Principals is what this process remembers of credentials; what the pages
 	// change is felt by the next request to it.
 	Principals *access.Authenticator
 	// AppURL is the origin of the pages.
 	AppURL string
-	Clock  core.Clock
-	Log    *slog.Logger
+	// The addresses that the overview shows for copying.
+	APIURL, MCPURL, AuthURL, DocsURL string
+	Clock                            core.Clock
+	Log                              *slog.Logger
+}
+
+// Dashboard is the pages below [Path].
+type Dashboard struct {
+	Config
+	pages map[string]*template.Template // by file name without its ending
+}
+
+// New makes the handler of [JoinPath] and everything below [Path]. It fails when a
+// template does not parse.
+func New(cfg Config) (http.Handler, error) {
+	d := &Dashboard{Config: cfg}
+	if err := d.parsePages(); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	for _, r := range d.routes() {
+		mux.Handle(Path+r.path, d.handler(r))
+	}
+	mux.Handle(JoinPath, d.join())
+	mux.Handle("/", d.handler(route{get: d.noSuchPage, post: d.noSuchPage}))
+	return mux, nil
+}
+
+// lifecycle is the tasks on credentials; what they change is felt by the next
+// request to this process.
+func (d *Dashboard) lifecycle() access.Lifecycle {
+	return access.Lifecycle{
+		Store: d.Store, Keys: d.Keys, Transactor: d.Transactor, Clock: d.Clock, Grants: d.Grants, OpenClients: d.OpenClients,
+		Forget: d.Principals.Forget, ForgetGrant: d.Principals.ForgetGrant,
+	}
 }

@@ -38,6 +38,7 @@ func (s *site) render(cfg Config) error {
 		{"", "start.html", "Mailhelm", "start", nil},
 		{"/api", "operations.html", "Tools and routes", "api", operationsOf(cfg)},
 		{"/api/conventions", "conventions.html", "Conventions", "conventions", nil},
+		{"/guides/refresh-tokens", "refresh-tokens.html", "Refresh tokens and two sessions", "", nil},
 		{"/scopes", "scopes.html", "Scopes", "scopes", scopesOf(cfg)},
 		{"/api/errors", "errors.html", "Errors", "errors", core.Codes()},
 	} {

@@ -13,5 +13,10 @@ CREATE TABLE blocked_clients (
 	PRIMARY KEY (org_id, client_id)
 );
 
+-- Clients that registered themselves are counted and forgotten over all
+-- organizations, and with them it is asked whether anybody ever let them in.
+CREATE INDEX clients_dynamic ON clients (created_at) WHERE kind = 'dynamic';
+CREATE INDEX grants_anywhere_by_client ON grants (client_id);
+
 -- For the end of rotated keys' grace, which is looked for over all organizations.
 CREATE INDEX api_keys_grace ON api_keys (expires_at) WHERE revoked_at IS NULL;

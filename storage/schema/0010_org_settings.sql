@@ -15,8 +15,8 @@ CREATE TABLE invitations (
 	expires_at bigint NOT NULL,
 	PRIMARY KEY (org_id, id)
 );
-CREATE INDEX invitations_expiry ON invitations (expires_at);
 
 -- The audit log is read by action and by actor as well as whole.
+/*pg ALTER TABLE audit_events ALTER COLUMN action TYPE bytetext, ALTER COLUMN actor_id TYPE bytetext; */
 CREATE INDEX audit_events_by_action ON audit_events (org_id, action, occurred_at, id);
 CREATE INDEX audit_events_by_actor ON audit_events (org_id, actor_id, occurred_at, id);

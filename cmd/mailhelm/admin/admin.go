@@ -18,10 +18,13 @@ import (
 // Admin creates. Whoever can run it has the database, so nothing is refused.
 type Admin struct {
 	Store access.Store
-	// Keys may be nil where keys and clients are only created.
-	Keys  access.KeyStore
-	Tx    core.Transactor
-	Clock core.Clock
+	// Keys, Grants and OpenClients may be nil where keys and clients are only
+	// created.
+	Keys        access.KeyStore
+	Grants      access.GrantStore
+	OpenClients access.OpenClientStore
+	Tx          core.Transactor
+	Clock       core.Clock
 	// Actor is who the audit log names; the zero value is the installation itself.
 	Actor access.Actor
 }
@@ -33,7 +36,9 @@ func (a Admin) actor() access.Actor { return cmp.Or(a.Actor, installation) }
 
 // Lifecycle is what can be done with API keys and clients.
 func (a Admin) Lifecycle() access.Lifecycle {
-	return access.Lifecycle{Store: a.Store, Keys: a.Keys, Transactor: a.Tx, Clock: a.Clock}
+	return access.Lifecycle{
+		Store: a.Store, Keys: a.Keys, Transactor: a.Tx, Clock: a.Clock, Grants: a.Grants, OpenClients: a.OpenClients,
+	}
 }
 
 // CreateOrg stores an organization under a fresh id. It fails with
@@ -108,20 +113,6 @@ func (a Admin) CreateClient(ctx context.Context, g Grant) (access.Client, string
 // CreateAPIKey makes an API key and returns its secret.
 func (a Admin) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, string, error) {
 	return a.Lifecycle().CreateKey(ctx, a.actor(), access.NewKey(g))
-}
-
-// RevokeGrant ends what a person allowed a client to do, and returns the grant as
-// it is then. One that is revoked already stays as it is.
-func (a Admin) RevokeGrant(ctx context.Context, grants access.GrantStore, orgID, id string) (access.Grant, error) {
-	grant, err := grants.Grant(ctx, orgID, id)
-	if err != nil || grant.RevokedAt != nil {
-		return grant, err
-	}
-	now := a.Clock()
-	grant.RevokedAt = &now
-	return grant, a.audited(ctx, orgID, "oauth_grant.revoked", id, func(ctx context.Context) error {
-		return grants.RevokeGrant(ctx, orgID, id, now)
-	})
 }
 
 // audited does something together with its line in the audit log.

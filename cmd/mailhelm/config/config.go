@@ -1,13 +1,16 @@
 package config
 
 import (
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
 // Role is the part of the work that a process does.
@@ -39,9 +42,22 @@ type Config struct {
 	Listen    Listen
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
 	AllowedOrigins []string
-	Build          Build
-	Clock          core.Clock
-	Log            *slog.Logger
+	// DynamicRegistration lets OAuth clients register themselves.
+	DynamicRegistration bool
+	// NoIntrospection keeps clients from asking about tokens.
+	NoIntrospection bool
+	// TrustedProxies are the networks, in CIDR form, of the proxies in front, which
+	// are believed about where a request comes from.
+	TrustedProxies []string
+	// ClientDocumentNetworks are the networks, in CIDR form, from which metadata
+	// documents are fetched besides the public Internet.
+	ClientDocumentNetworks []string
+	// ClientDocumentCAs sign the certificates of hosts with metadata documents; nil
+	// means those that the system believes.
+	ClientDocumentCAs *x509.CertPool
+	Build             Build
+	Clock             core.Clock
+	Log               *slog.Logger
 }
 
 // Build says which program this is.
@@ -96,6 +112,28 @@ func (c Config) AccountFile() string { return filepath.Join(c.DataDir, accountFi
 // DatabaseFile is where the SQLite database is.
 func (c Config) DatabaseFile() string { return filepath.Join(c.DataDir, databaseFile) }
 
+// DocumentNetworks is ClientDocumentNetworks, parsed.
+func (c Config) DocumentNetworks() ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, text := range c.ClientDocumentNetworks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("--client-document-networks %s: must be a network such as 10.20.0.0/16", text)
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks, nil
+}
+
+// Proxies is TrustedProxies, parsed.
+func (c Config) Proxies() (proxies.Trusted, error) {
+	trusted, err := proxies.Parse(c.TrustedProxies)
+	if err != nil {
+		return proxies.Trusted{}, fmt.Errorf("--trusted-proxies: %w", err)
+	}
+	return trusted, nil
+}
+
 // Check finds what is wrong with a configuration in itself.
 func (c Config) Check() error {
 	if c.DataDir == "" {
@@ -111,6 +149,12 @@ func (c Config) Check() error {
 		if err := checkOrigin(origin); err != nil {
 			return fmt.Errorf("--allowed-origins %s: %w", origin, err)
 		}
+	}
+	if _, err := c.DocumentNetworks(); err != nil {
+		return err
+	}
+	if _, err := c.Proxies(); err != nil {
+		return err
 	}
 	return c.Public.Check()
 }

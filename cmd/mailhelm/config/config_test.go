@@ -61,3 +61,16 @@ func TestPortsByRole(t *testing.T) {
 		t.Errorf("an API process listens on %v", got)
 	}
 }
+
+func TestDocumentNetworksAreChecked(t *testing.T) {
+	t.Parallel()
+	for network, want := range map[string]string{
+		"10.20.30.40/16": "10.20.0.0/16", "fd00::/8": "fd00::/8", "10.0.0.1": "", "intranet": "", "10.0.0.0/33": "", "": "",
+	} {
+		cfg := Config{DataDir: "x", Role: All, ClientDocumentNetworks: []string{network}}
+		parsed, err := cfg.DocumentNetworks()
+		if (err == nil) != (want != "") || err == nil && parsed[0].String() != want || (cfg.Check() == nil) != (err == nil) {
+			t.Errorf("%q: %v, %v", network, parsed, err)
+		}
+	}
+}

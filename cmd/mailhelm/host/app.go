@@ -11,16 +11,29 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/oauth/login"
+	"github.com/mailhelm/mailhelm/oauth/passkey"
+	"github.com/mailhelm/mailhelm/rest/dashboard"
 )
 
-// peoplePages are the pages on which people sign in and consent, by their path
-// on the app's address.
-func peoplePages(cfg config.Config, public config.Public, s *stores, server *oauth.Server) (map[string]http.Handler, error) {
+// peoplePages are the pages on which people sign in, consent and run their
+// organization, by their path on the app's address; see at.
+func peoplePages(
+	cfg config.Config, public config.Public, s *stores, server *oauth.Server, principals *access.Authenticator,
+) (map[string]http.Handler, error) {
+	trusted, err := cfg.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	sessions := access.NewSessions(access.SessionsConfig{
+		Store: s.db.Access(), Sessions: s.db.Sessions(), Members: s.db.Members(), Factors: s.db.SecondFactors(), Tx: s.db, Clock: cfg.Clock,
+	})
+	factors, err := secondFactors(sessions, s.master, public.App)
+	if err != nil {
+		return nil, err
+	}
 	entrance, err := login.New(login.Config{
-		Sessions: access.NewSessions(access.SessionsConfig{
-			Store: s.db.Access(), Sessions: s.db.Sessions(), Members: s.db.Members(), Tx: s.db, Clock: cfg.Clock,
-		}),
-		AppURL: public.App, DocsURL: public.Docs, Log: cfg.Log,
+		Sessions: sessions, Factors: factors,
+		AppURL: public.App, DocsURL: public.Docs, Proxies: trusted, Log: cfg.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -29,9 +42,33 @@ func peoplePages(cfg config.Config, public config.Public, s *stores, server *oau
 	if err != nil {
 		return nil, err
 	}
+	board, err := dashboard.New(dashboard.Config{
+		Frame: entrance, Store: s.db.Access(), Members: s.db.Members(), Invitations: s.db.Invitations(),
+		Grants: s.db.Grants(), Keys: s.db.Keys(),
+		OpenClients: s.db.OpenClients(), Factors: factors, Transactor: s.db, Principals: principals,
+		AppURL: public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,
+		Clock: cfg.Clock, Log: cfg.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
 	pages := entrance.Routes()
 	pages[consent.Path] = permission.Handler()
+	pages[dashboard.Path], pages[dashboard.Path+"/"], pages[dashboard.JoinPath] = board, board, board
 	return pages, nil
+}
+
+// secondFactors offers passkeys where the app's address can have them.
+func secondFactors(sessions *access.Sessions, master access.MasterKey, appURL string) (*access.SecondFactors, error) {
+	factors := access.SecondFactorsConfig{Sessions: sessions, Master: master}
+	if passkey.Offered(appURL) {
+		site, err := passkey.New(appURL)
+		if err != nil {
+			return nil, err
+		}
+		factors.Passkeys = site
+	}
+	return access.NewSecondFactors(factors), nil
 }
 
 // appSites are the authorization server, the app with the pages for people, and
@@ -45,7 +82,7 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	if public.App == public.Auth {
 		app = issuer
 	}
-	app = rootRedirect(public.Docs, at(people, app))
+	app = rootRedirect(dashboard.Path, at(people, app))
 	if origin == public.App {
 		app = below(path, documentation, app)
 	}
@@ -59,14 +96,20 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	return sites
 }
 
-// at hands exact paths to their pages.
+// at hands paths to their pages. A path is exact, unless it ends in a slash: that
+// one stands for everything below it.
 func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if page, ok := pages[r.URL.Path]; ok {
-			page.ServeHTTP(w, r)
-			return
+		page, ok := pages[r.URL.Path]
+		for path, below := range pages {
+			if !ok && strings.HasSuffix(path, "/") && strings.HasPrefix(r.URL.Path, path) {
+				page, ok = below, true
+			}
 		}
-		elsewhere.ServeHTTP(w, r)
+		if !ok {
+			page = elsewhere
+		}
+		page.ServeHTTP(w, r)
 	})
 }
 

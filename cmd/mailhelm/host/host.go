@@ -25,6 +25,8 @@ type Host struct {
 	readiness *readiness
 	jobs      *storage.Jobs
 	servers   *servers
+	// unfollow ends the watch on the signing keys and waits for that.
+	unfollow func()
 }
 
 // Addresses is where a running host is reached.
@@ -102,6 +104,7 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 			return err
 		}
 	}
+	h.unfollow = h.stores.follow(h.cfg.Log)
 	h.servers = serve(open, handlers, receiver, h.cfg.Log)
 	return nil
 }
@@ -144,5 +147,6 @@ func (h *Host) Stop(ctx context.Context) error {
 	if h.jobs != nil {
 		failures = append(failures, h.jobs.Stop(ctx))
 	}
+	h.unfollow()
 	return errors.Join(append(failures, h.servers.close(), h.stores.close())...)
 }

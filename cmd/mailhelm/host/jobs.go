@@ -18,7 +18,9 @@ func startJobs(ctx context.Context, cfg config.Config, s *stores, people *audien
 	}
 	storage.AddWorker(queue, people.SyncWorker())
 	storage.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
-	storage.AddWorker(queue, access.PurgeWorker(s.db.Grants(), s.db.Sessions(), cfg.Clock, cfg.Log))
+	storage.AddWorker(queue, access.PurgeWorker(access.PurgeStores{
+		Grants: s.db.Grants(), Sessions: s.db.Sessions(), Signing: s.db.Access(), Open: s.db.OpenClients(), Factors: s.db.SecondFactors(),
+	}, cfg.Clock, cfg.Log))
 	// It needs no Forget: what is remembered of a key ends with its grace.
 	keys := access.Lifecycle{Store: s.db.Access(), Keys: s.db.Keys(), Transactor: s.db, Clock: cfg.Clock}
 	storage.AddWorker(queue, keys.GraceWorker(cfg.Log))

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
+	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -18,6 +21,7 @@ type stores struct {
 	db      *storage.DB
 	account *simulator.Simulator
 	signing *access.SigningKeys
+	master  access.MasterKey
 	confirm []guardrails.ConfirmationKey
 }
 
@@ -40,6 +44,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
+	s.master = master
 	if s.db, err = storage.Open(ctx, cfg.Storage()); err != nil {
 		return err
 	}
@@ -54,6 +59,20 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	}
 	s.confirm, err = confirmationKeys(master)
 	return err
+}
+
+// follow keeps the signing keys up to date with what other processes do. What it
+// returns ends that.
+func (s *stores) follow(log *slog.Logger) func() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ticker := time.NewTicker(access.ReloadSigningKeysEvery)
+	var running sync.WaitGroup
+	running.Go(func() { s.signing.Follow(ctx, ticker.C, log) })
+	return func() {
+		ticker.Stop()
+		cancel()
+		running.Wait()
+	}
 }
 
 // migrate brings the schema up to date, or, when it is told to leave it alone,

@@ -2,13 +2,11 @@ package host
 
 import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
-	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs"
 	"github.com/mailhelm/mailhelm/rest/pull"
@@ -25,19 +23,10 @@ func newAudience(cfg config.Config, s *stores) *audience.Audience {
 
 // surfaces makes everything that answers HTTP, in front of one row of rails.
 func surfaces(cfg config.Config, public config.Public, s *stores, people *audience.Audience, metrics prometheus.Registerer) ([]site, error) {
-	tokens := oauth.Config{
-		Issuer: public.Auth, APIResource: public.API, AgentResource: public.MCP,
-		AuthorizeURL: public.App + consent.Path,
-		Store:        s.db.Access(), Grants: s.db.Grants(), Members: s.db.Members(),
-		Keys: s.signing, Clock: cfg.Clock, Log: cfg.Log,
-	}
-	verifier, err := oauth.NewVerifier(tokens)
+	tokens, err := authorization(cfg, public, s)
 	if err != nil {
 		return nil, err
 	}
-	tokens.Principals = access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: tokens.Store, Grants: tokens.Grants, Members: tokens.Members, Tokens: verifier, Clock: cfg.Clock,
-	})
 	issuer, err := oauth.New(tokens)
 	if err != nil {
 		return nil, err
@@ -77,7 +66,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, people *audien
 		{config.MCPService, public.MCP, agents.Handler()},
 		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}
-	pages, err := peoplePages(cfg, public, s, issuer)
+	pages, err := peoplePages(cfg, public, s, issuer, tokens.Principals)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,12 @@ type Settings struct {
 
 	AllowedOrigins []string `name:"allowed-origins" help:"Web origins whose pages may call the agent endpoint, separated by commas. Programs need none." placeholder:"URL" group:"public"`
 
+	DynamicRegistration    bool     `name:"dynamic-registration" help:"Let OAuth clients register themselves (RFC 7591), for clients that know no other way. People still decide what each may do." group:"clients"`
+	Introspection          bool     `name:"introspection" help:"Let OAuth clients with a secret ask whether tokens of their organization are good (RFC 7662)." default:"true" negatable:"" group:"clients"`
+	ClientDocumentNetworks []string `name:"client-document-networks" help:"Networks in CIDR form, separated by commas, from which metadata documents of OAuth clients are fetched besides the public Internet. For clients inside a company." placeholder:"CIDR" group:"clients"`
+
+	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of proxies in front of this server. Their X-Forwarded-For says where a request comes from; nobody else's is believed." placeholder:"CIDR" group:"listen"`
+
 	Port      int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, in place of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
 	APIAddr   string `name:"api-addr" help:"Where the API listens. Two services may share an address; the Host header then decides." placeholder:"HOST:PORT" group:"listen"`
 	AppAddr   string `name:"app-addr" help:"Where the authorization server and the app listen." placeholder:"HOST:PORT" group:"listen"`
@@ -48,6 +54,8 @@ func (s Settings) Host() config.Config {
 			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL,
 		},
 		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
+		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
+		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
 	}
 }
 

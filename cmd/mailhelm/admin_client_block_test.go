@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAdminBlocksClients(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	s.does("org", "create", "acme", "--name", "Acme Ltd")
+	const id = "https://agent.example.com/client.json"
+	if said := s.does("client", "block", "acme", id); said["blocked"] != true || said["client_id"] != id {
+		t.Errorf("block: %v", said)
+	}
+	if listed := s.says("client", "blocked", "acme"); !strings.Contains(listed, id) {
+		t.Errorf("blocked: %s", listed)
+	}
+	if said := s.does("client", "unblock", "acme", id); said["blocked"] != false {
+		t.Errorf("unblock: %v", said)
+	}
+	if listed, ok := s.does("client", "blocked", "acme")["blocked_clients"].([]any); !ok || len(listed) != 0 {
+		t.Errorf("blocked afterwards: %v", listed)
+	}
+	if audit := s.says("audit", "list", "acme"); !strings.Contains(audit, "client.blocked") || !strings.Contains(audit, "client.unblocked") {
+		t.Errorf("the audit log: %s", audit)
+	}
+	own := s.does("client", "create", "acme", "--name", "Own", "--scopes", "read")
+	s.refuses("belongs to the organization itself", "client", "block", "acme", own["client_id"].(string))
+	s.refuses("", "client", "block", "acme", "oc_live_NOBODY")
+	s.refuses("there is no organization", "client", "unblock", "nobody", id)
+}

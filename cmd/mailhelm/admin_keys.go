@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+type adminKeys struct {
+	List   signingList   `cmd:"" help:"List the keys that sign access tokens."`
+	Rotate signingRotate `cmd:"" help:"Change the key that signs access tokens."`
+}
+
+// Help is shown below the summary.
+func (adminKeys) Help() string {
+	return `Rotating makes a key that signs every new token after six minutes. Until then it is only published, so that every process and everybody who keeps a copy of the key set knows it. With --at-once it signs from now on: servers that run accept its tokens all the same, and others have to fetch the key set again. Either way, tokens of the old key stay good until they expire.
+
+Examples:
+
+    mailhelm admin keys list
+    mailhelm admin keys rotate --json
+    mailhelm admin keys rotate --at-once`
+}
+
+// signingJSON is a signing key as it is shown, without the key.
+type signingJSON struct {
+	ID        string                 `json:"id"`
+	Algorithm string                 `json:"algorithm"`
+	State     access.SigningKeyState `json:"state"`
+	CreatedAt time.Time              `json:"created_at"`
+	// RetiredAt is when the key signs no more, and may lie ahead.
+	RetiredAt *time.Time `json:"retired_at"`
+	// GoodUntil is when the last token that it may have signed has expired.
+	GoodUntil *time.Time `json:"good_until"`
+}
+
+func (s *session) printSigningKeys(ctx context.Context) error {
+	stored, err := s.store.SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	states := access.SigningKeyStates(stored, s.cfg.Clock())
+	listed, rows := []signingJSON{}, [][]string{{"ID", "STATE", "CREATED", "RETIRED", "GOOD UNTIL"}}
+	for i, key := range stored {
+		one := signingJSON{ID: key.ID, Algorithm: key.Algorithm, State: states[i], CreatedAt: key.CreatedAt, RetiredAt: key.RetiredAt}
+		if key.RetiredAt != nil {
+			end := key.RetiredAt.Add(access.SigningOverlap)
+			one.GoodUntil = &end
+		}
+		listed = append(listed, one)
+		rows = append(rows, []string{one.ID, string(one.State), instant(&one.CreatedAt), instant(one.RetiredAt), instant(one.GoodUntil)})
+	}
+	if s.json {
+		return s.printJSON(map[string]any{"signing_keys": listed})
+	}
+	return s.printTable("", rows)
+}
+
+type signingList struct{ adminTarget }
+
+// Run lists the keys.
+func (c *signingList) Run(p *program) error {
+	return c.with(p, func(ctx context.Context, s *session) error { return s.printSigningKeys(ctx) })
+}
+
+type signingRotate struct {
+	adminTarget
+	MasterKey string `hidden:"" secret:"whole" group:"storage"`
+	AtOnce    bool   `name:"at-once" help:"Sign with the new key from now on." once:""`
+}
+
+// Run rotates, and lists the keys as they are then.
+func (c *signingRotate) Run(p *program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		cfg := s.cfg
+		cfg.MasterKey = c.MasterKey
+		// Opening would make a fresh key, which cannot be the right one.
+		if _, err := os.Stat(cfg.MasterKeyFile()); cfg.MasterKey == "" && errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("there is no master key in %s: name the server's data folder with --data, or set MAILHELM_MASTER_KEY", cfg.DataDir)
+		}
+		master, err := cfg.OpenMasterKey()
+		if err != nil {
+			return err
+		}
+		rotation := access.SigningKeyRotation{Store: s.store, Transactor: s.db, Master: master, Clock: cfg.Clock}
+		if _, err := rotation.Rotate(ctx, c.AtOnce); err != nil {
+			return err
+		}
+		return s.printSigningKeys(ctx)
+	})
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// besideServer runs a test of the shell on an installation whose server runs, on
+// both engines. open opens the same database.
+func besideServer(t *testing.T, test func(t *testing.T, s shell, port int, cfg storage.Config)) {
+	t.Helper()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			s, cfg := shell{t, []string{"--data", dir}}, storage.Config{Dir: dir}
+			if engine == "postgres" {
+				cfg.URL = storagetest.PostgresURL(t)
+				s.where = append(s.where, "--database-url", cfg.URL)
+			}
+			_, port := launchServe(t, nil, s.where...)
+			test(t, s, port, cfg)
+		})
+	}
+}
+
+// tokens posts a form to an endpoint of the authorization server.
+func tokens(t *testing.T, port int, path string, client map[string]any, pairs ...string) (int, map[string]any) {
+	t.Helper()
+	form := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		form.Set(pairs[i], pairs[i+1])
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://localhost:%d%s", port, path), strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth(client["client_id"].(string), client["client_secret"].(string))
+	a, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: endTimeout}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	var told map[string]any
+	if err := json.NewDecoder(a.Body).Decode(&told); err != nil {
+		t.Fatalf("%s: %d %v", path, a.StatusCode, err)
+	}
+	return a.StatusCode, told
+}
+
+func TestAdminEditsClients(t *testing.T) {
+	t.Parallel()
+	besideServer(t, func(t *testing.T, s shell, port int, _ storage.Config) {
+		s.says("org", "create", "acme")
+		client := s.does("client", "create", "acme", "--name", "Nightly", "--scopes", "api.lists.view")
+		id := client["client_id"].(string)
+		token := tokenFor(t, port+1, client)
+		edited := s.does("client", "edit", "acme", id, "--name", "Daily", "--scopes", "api.topics.view",
+			"--redirect-uri", "https://a.example/1", "--redirect-uri", "https://a.example/2,3", "--refresh-lifetime", "never")
+		if edited["name"] != "Daily" || fmt.Sprint(edited["scopes"]) != "[api.topics.view]" || edited["refresh_days"] != nil ||
+			fmt.Sprint(edited["redirect_uris"]) != "[https://a.example/1 https://a.example/2,3]" {
+			t.Errorf("edited %v", edited)
+		}
+		answers(t, fmt.Sprintf("http://localhost:%d/v1/lists", port), token, 403, "invalid_scope")
+		if again := s.does("client", "edit", "acme", client["id"].(string)); fmt.Sprint(again) != fmt.Sprint(edited) {
+			t.Errorf("an edit of nothing made %v", again)
+		}
+		s.refuses("https://", "client", "edit", "acme", id, "--redirect-uri", "http://a.example/")
+		s.refuses("client list", "client", "edit", "acme", "oc_live_NOBODY", "--name", "x")
+
+		rotated := s.does("client", "rotate-secret", "acme", id)
+		if status, _ := tokens(t, port+1, "/oauth/token", client, "grant_type", "client_credentials"); status != 401 {
+			t.Errorf("the old secret gets %d", status)
+		}
+		tokenFor(t, port+1, rotated)
+		listed := s.says("client", "list", "acme", "--json") + s.says("audit", "list", "acme")
+		if strings.Contains(listed, rotated["client_secret"].(string)) || !strings.Contains(listed, "oauth_client.secret_rotated") {
+			t.Errorf("listed:\n%s", listed)
+		}
+		public := s.does("client", "create", "acme", "--name", "x", "--scopes", "read", "--public", "--redirect-uri", "https://a.example/")
+		s.refuses("public", "client", "rotate-secret", "acme", public["client_id"].(string))
+	})
+}
+
+// grant lets a client in as the consent page does, and redeems the code.
+func grant(t *testing.T, port int, cfg storage.Config, org string, client map[string]any) (string, map[string]any) {
+	t.Helper()
+	db, err := storage.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, code := time.Now(), access.MintAuthorizationCode()
+	user := access.User{ID: core.NewID(), Email: "ada@example.com", Name: "Ada", CreatedAt: now}
+	allowed := access.Grant{
+		ID: core.NewID(), OrgID: org, UserID: user.ID, ClientID: client["client_id"].(string), Resource: access.API,
+		Scopes: core.NewScopes("api.lists.view"), CreatedAt: now,
+	}
+	const redirect, verifier = "https://a.example/", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // of RFC 7636 appendix B
+	for _, err := range []error{
+		db.Access().InsertUser(t.Context(), user),
+		db.Access().AddMember(t.Context(), org, user.ID, string(access.Owner)),
+		db.Grants().InsertGrant(t.Context(), allowed),
+		db.Grants().InsertCode(t.Context(), access.AuthorizationCode{
+			Hash: code.Hash, GrantID: allowed.ID, OrgID: org, ClientID: allowed.ClientID, RedirectURI: redirect,
+			Challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", ExpiresAt: now.Add(time.Minute),
+		}),
+		db.Close(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, told := tokens(t, port+1, "/oauth/token", client,
+		"grant_type", "authorization_code", "code", code.Secret, "redirect_uri", redirect, "code_verifier", verifier)
+	if status != http.StatusOK {
+		t.Fatalf("%d %v", status, told)
+	}
+	return allowed.ID, told
+}
+
+func TestAdminRevokesAGrant(t *testing.T) {
+	t.Parallel()
+	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+		org := s.does("org", "create", "acme")
+		s.says("org", "create", "bolt")
+		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read", "--redirect-uri", "https://a.example/")
+		id, family := grant(t, port, cfg, org["id"].(string), client)
+		lists, token := fmt.Sprintf("http://localhost:%d/v1/lists", port), family["access_token"].(string)
+		answers(t, lists, token, 200, `"data"`)
+		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != true {
+			t.Errorf("introspection says %v", told)
+		}
+		if listed := s.says("grant", "list", "acme"); !strings.Contains(listed, id) {
+			t.Errorf("grants:\n%s", listed)
+		}
+		s.refuses("No such grant", "grant", "revoke", "bolt", id)
+		if revoked := s.does("grant", "revoke", "acme", id); revoked["revoked_at"] == nil {
+			t.Errorf("revoked %v", revoked)
+		}
+		// What is asked of the store feels it at once, the resource host soon.
+		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != false {
+			t.Errorf("introspection says %v", told)
+		}
+		status, told := tokens(t, port+1, "/oauth/token", client, "grant_type", "refresh_token", "refresh_token", family["refresh_token"].(string))
+		if status != 400 || told["error"] != "invalid_grant" {
+			t.Errorf("a refresh gets %d %v", status, told)
+		}
+		answers(t, lists, token, 401, "invalid_key")
+		if audit := s.says("audit", "list", "acme"); !strings.Contains(audit, "oauth_grant.revoked") {
+			t.Errorf("audit log:\n%s", audit)
+		}
+		if listed := s.says("grant", "list", "acme"); strings.Contains(listed, id) {
+			t.Errorf("grants:\n%s", listed)
+		}
+	})
+}
+
+func TestAdminRotatesSigningKeys(t *testing.T) {
+	t.Parallel()
+	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+		s.says("org", "create", "acme")
+		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read")
+		token, lists := tokenFor(t, port+1, client), fmt.Sprintf("http://localhost:%d/v1/lists", port)
+		states := func(object map[string]any) string {
+			var all []string
+			for _, key := range object["signing_keys"].([]any) {
+				all = append(all, key.(map[string]any)["state"].(string))
+			}
+			return strings.Join(all, " ")
+		}
+		for _, c := range []struct {
+			args []string
+			want string
+		}{
+			{[]string{"keys", "list"}, "signing"},
+			{[]string{"keys", "rotate"}, "waiting signing"},
+			{[]string{"keys", "list"}, "waiting signing"},
+			{[]string{"keys", "rotate", "--at-once"}, "signing retired retired"},
+		} {
+			if got := states(s.does(c.args...)); got != c.want {
+				t.Errorf("%v: %s, want %s", c.args, got, c.want)
+			}
+		}
+		s.says("keys", "rotate")
+		s.refuses("under way", "keys", "rotate")
+		answers(t, lists, token, 200, `"data"`)
+		answers(t, lists, tokenFor(t, port+1, client), 200, `"data"`)
+
+		where := []string{"--data", t.TempDir()}
+		if cfg.URL != "" {
+			where = append(where, "--database-url", cfg.URL)
+			shell{t, where}.refuses("no master key", "keys", "rotate", "--at-once")
+			environment := map[string]string{"MAILHELM_MASTER_KEY": strings.Repeat("0f", 32)}
+			r := runWith(t, environment, append([]string{"admin", "keys", "rotate", "--at-once"}, where...)...)
+			if r.status == exitOK || !strings.Contains(r.stderr, "master key") {
+				t.Errorf("with another master key: status %d\n%s%s", r.status, r.stdout, r.stderr)
+			}
+		}
+		if listed := s.says("keys", "list", "--json"); strings.Contains(listed, "sealed") || strings.Count(listed, `"id"`) != 4 {
+			t.Errorf("keys:\n%s", listed)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// errNoChromium is the one reason for which a test may be skipped.
+var errNoChromium = errors.New("chromium is not on this machine: no page can be opened")
+
+// startTimeout is generous, because a browser starts while other tests compile.
+const startTimeout = 60 * time.Second
+
+// chromium is the one browser of the run.
+type chromium struct {
+	ctx  context.Context
+	stop []func()
+}
+
+var (
+	startOnce = sync.OnceValues(start)
+	running   *chromium
+)
+
+// Main runs a package's tests and ends the browser that they used.
+func Main(m *testing.M) int {
+	defer func() {
+		if running != nil {
+			running.end()
+		}
+	}()
+	return m.Run()
+}
+
+// start starts the browser in a profile of its own, which is empty.
+func start() (*chromium, error) {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		return nil, errNoChromium
+	}
+	profile, err := os.MkdirTemp("", "mailhelm-browser-")
+	if err != nil {
+		return nil, err
+	}
+	c := &chromium{stop: []func(){func() { _ = os.RemoveAll(profile) }}}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(startTimeout),
+		chromedp.Flag("no-sandbox", true), // tests run as root in a container, where the sandbox cannot start
+		chromedp.Flag("disable-gpu", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost, EXCLUDE 127.0.0.1"),
+		chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("lang", "en-US"),
+	)
+	allocated, release := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocated, chromedp.WithErrorf(func(string, ...any) {}))
+	c.ctx, c.stop = ctx, append(c.stop, release, cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		c.end()
+		return nil, fmt.Errorf("start chromium: %w", err)
+	}
+	running = c
+	return c, nil
+}
+
+// end closes in the reverse order of opening, and waits.
+func (c *chromium) end() {
+	_ = chromedp.Cancel(c.ctx) // it ends either way
+	for i := len(c.stop) - 1; i >= 0; i-- {
+		c.stop[i]()
+	}
+}
+
+// shared is the browser of the run. Without one the test is skipped, or fails
+// when CI is true.
+func shared(t *testing.T) *chromium {
+	t.Helper()
+	c, err := startOnce()
+	if errors.Is(err, errNoChromium) && os.Getenv("CI") != "true" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatalf("browser: %v", err)
+	}
+	return c
+}

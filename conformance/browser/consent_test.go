@@ -1,0 +1,70 @@
+package browser_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+// From the application's link over the sign-in page to the application's own
+// server, which gets a code, its state and the issuer.
+func TestApprove(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		tab.Go(s.question())
+		tab.Expect(http.StatusOK, "Sign in")
+		s.signIn(tab)
+		tab.Expect(http.StatusOK, "Courier for teams", s.p.UserEmail, "Nothing here is marked")
+		tab.Picture("consent")
+		tab.ExpectReachable()
+		tab.Mark("input[value='api.contacts.manage']")
+		tab.Submit("button[value=approve]")
+		s.expectBrought(tab, "code", "error", "")
+		grants, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, "", 10)
+		if err != nil || len(grants) != 1 || !grants[0].Scopes.Has("api.contacts.manage") {
+			t.Errorf("grants %+v, %v", grants, err)
+		}
+	})
+}
+
+func TestDecline(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		tab.Go(s.question())
+		s.signIn(tab)
+		tab.Submit("button[value=deny]")
+		s.expectBrought(tab, "error", "code", "access_denied")
+	})
+}
+
+// What changes something is not marked beforehand, and stays so with Enter.
+func TestConsentWithTheKeyboardAlone(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	tab.Go(s.question())
+	tab.Press(s.p.UserEmail)
+	tab.TabTo("password")
+	tab.Press(s.p.UserPassword)
+	tab.PressToSubmit(kb.Enter)
+	tab.TabTo("api.account.view")
+	tab.Press(" ")
+	tab.TabTo("approve")
+	tab.PressToSubmit(kb.Enter)
+	s.expectBrought(tab, "code", "error", "")
+	grants, err := s.p.DB.Grants().Grants(t.Context(), s.p.OrgID, "", 10)
+	if err != nil || len(grants) != 1 || grants[0].Scopes.Has("api.contacts.manage") || grants[0].Scopes.Has("api.account.view") || !grants[0].Scopes.Has("api.lists.view") {
+		t.Errorf("grants %+v, %v", grants, err)
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		tab.Go(s.p.AppURL + "/oauth/authorize?client_id=nobody")
+		tab.Expect(http.StatusBadRequest, "This request cannot be answered")
+		tab.Picture("refusal")
+		tab.ExpectReachable()
+	})
+}

@@ -1,0 +1,60 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// FolderVariable is the environment variable that names the folder for pictures.
+// Without it they go to the test's own folder, which ends with the test.
+const FolderVariable = "MAILHELM_SCREENSHOTS"
+
+// screen is the size of a window, in CSS pixels.
+type screen struct {
+	name          string
+	width, height int64
+	mobile        bool
+}
+
+var (
+	phone   = screen{"phone", 390, 844, true}
+	desktop = screen{"desktop", 1200, 900, false}
+)
+
+// Picture takes pictures of the whole page: on a phone and on a desk, light and
+// dark. It fails the test when the page is wider than the screen.
+func (tab *Tab) Picture(name string) {
+	tab.t.Helper()
+	folder := os.Getenv(FolderVariable)
+	if folder == "" {
+		folder = tab.t.TempDir()
+	}
+	tab.must("folder for pictures", os.MkdirAll(folder, 0o755))
+	for _, s := range []screen{phone, desktop} {
+		for _, scheme := range []string{"light", "dark"} {
+			tab.resize(s, scheme)
+			if width := evaluate[float64](tab, "document.documentElement.scrollWidth"); int64(width) > s.width {
+				tab.t.Errorf("browser: %s is %v pixels wide on a %s", name, width, s.name)
+			}
+			picture, err := chromedp.Run(tab.ctx, chromedp.FullScreenshot(100))
+			tab.must("picture", err)
+			tab.must("picture", os.WriteFile(filepath.Join(folder, name+"-"+s.name+"-"+scheme+".png"), picture, 0o644))
+		}
+	}
+	tab.resize(desktop, "light")
+}
+
+func (tab *Tab) resize(s screen, scheme string) {
+	tab.t.Helper()
+	_, err := chromedp.Call(tab.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: s.width, Height: s.height, DeviceScaleFactor: 1, Mobile: s.mobile,
+	})
+	tab.must("resize", err)
+	_, err = chromedp.Call(tab.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	tab.must("colours", err)
+}

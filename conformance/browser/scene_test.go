@@ -1,0 +1,106 @@
+package browser_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
+// scene is a product, an application of its organization, and the application's
+// own web server on the loopback, which keeps what browsers bring it.
+type scene struct {
+	t       *testing.T
+	p       *product.Product
+	client  access.Client
+	address string
+	brought chan url.Values
+}
+
+// challenge is the S256 challenge of RFC 7636 appendix B.
+const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	s := &scene{t: t, p: product.Start(t, product.Options{}), brought: make(chan url.Values, 8)}
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/callback" {
+			s.brought <- r.URL.Query()
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><title>Back</title><link rel="icon" href="data:,"><p>Back in the application</p>`)
+	}))
+	t.Cleanup(receiver.Close)
+	s.address = receiver.URL + "/callback"
+	s.client = access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: s.p.OrgID, Name: "Courier for teams", Environment: core.Live,
+		Scopes:       core.NewScopes("api.account.view", "api.lists.view", "api.contacts.view", "api.contacts.manage"),
+		RedirectURIs: []string{"http://127.0.0.1/callback"}, CreatedAt: s.p.Clock.Now(),
+	}
+	if err := s.p.DB.Access().InsertClient(t.Context(), s.client); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// question is the address of the consent page.
+func (s *scene) question() string {
+	return s.p.AppURL + "/oauth/authorize?" + url.Values{
+		"response_type": {"code"}, "client_id": {s.client.ClientID}, "redirect_uri": {s.address}, "state": {"süß&x"},
+		"code_challenge": {challenge}, "code_challenge_method": {"S256"},
+	}.Encode()
+}
+
+// signIn fills in the sign-in form that a tab shows.
+func (s *scene) signIn(tab *browser.Tab) {
+	s.t.Helper()
+	tab.Fill("#email", s.p.UserEmail)
+	tab.Fill("#password", s.p.UserPassword)
+	tab.Submit("form[action='/login'] button")
+}
+
+// join makes the person an owner of the second organization too.
+func (s *scene) join() {
+	s.t.Helper()
+	user, err := s.p.DB.Access().UserByEmail(s.t.Context(), s.p.UserEmail)
+	if err == nil {
+		err = s.p.DB.Members().SetMember(s.t.Context(), access.Member{OrgID: s.p.Other.OrgID, UserID: user.ID, Role: access.Owner})
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// expectBrought checks what the browser has brought the application.
+func (s *scene) expectBrought(tab *browser.Tab, present, absent, failure string) {
+	s.t.Helper()
+	tab.Expect(http.StatusOK, "Back in the application")
+	select {
+	case got := <-s.brought:
+		if !got.Has(present) || got.Has(absent) || got.Get("state") != "süß&x" || got.Get("iss") != s.p.AuthURL || got.Get("error") != failure {
+			s.t.Errorf("brought %v", got)
+		}
+	default:
+		s.t.Error("the browser has brought nothing")
+	}
+}
+
+// both runs a test with scripts and without: every page works without.
+func both(t *testing.T, test func(t *testing.T, s *scene, tab *browser.Tab)) {
+	t.Helper()
+	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newScene(t), browser.Open(t, opts))
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// stepTimeout bounds one step, so that a page that never comes fails the test.
+const stepTimeout = 30 * time.Second
+
+// Options of a tab. The zero value is a wide window with scripts on.
+type Options struct {
+	// NoScript switches the scripts of pages off.
+	NoScript bool
+}
+
+// Tab is a tab with cookies of its own. Its methods fail the test when something
+// does not go as they say.
+type Tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu     sync.Mutex
+	faults []string
+	// status is that of the page shown last.
+	status int64
+}
+
+// Open opens a tab that closes with the test. What the pages in it complain of
+// fails the test then.
+func Open(t *testing.T, opts Options) *Tab {
+	t.Helper()
+	b := shared(t)
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	tab := &Tab{t: t, ctx: ctx}
+	t.Cleanup(func() {
+		cancel()
+		for _, fault := range tab.Faults() {
+			t.Errorf("the browser complains: %s", fault)
+		}
+	})
+	tab.must("open", chromedp.Do(ctx))
+	tab.must("listen", chromedp.Listen(ctx, tab.listen))
+	_, err := chromedp.Call(ctx, log.Enable, struct{}{})
+	tab.must("listen", err)
+	_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: opts.NoScript})
+	tab.must("scripts", err)
+	tab.resize(desktop, "light")
+	return tab
+}
+
+// listen keeps what the browser complains of. A page that answers with a status
+// of refusal is no fault of the page; something that it asks for and does not get
+// is.
+func (tab *Tab) listen(event any) {
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "status of 4") || e.Entry.Source == log.EntrySourceSecurity {
+			tab.fault(fmt.Sprintf("%s: %s", e.Entry.Source, e.Entry.Text))
+		}
+	case *network.EventResponseReceived:
+		if e.Type != network.ResourceTypeDocument && e.Response.Status >= http.StatusBadRequest {
+			tab.fault(fmt.Sprintf("%s answers %d", e.Response.URL, e.Response.Status))
+		}
+	case *runtime.EventExceptionThrown:
+		tab.fault(e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == "error" || e.Type == "assert" {
+			tab.fault("a script wrote an error to the console")
+		}
+	}
+}
+
+func (tab *Tab) fault(text string) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	tab.faults = append(tab.faults, text)
+}
+
+// Faults takes what the browser has complained of since it was asked last.
+func (tab *Tab) Faults() []string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	taken := tab.faults
+	tab.faults = nil
+	return taken
+}
+
+func (tab *Tab) must(step string, err error) {
+	tab.t.Helper()
+	if err != nil {
+		tab.t.Fatalf("browser: %s: %v", step, err)
+	}
+}
+
+// run carries out steps within the time for one.
+func (tab *Tab) run(name string, steps ...chromedp.Action[chromedp.Void]) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
+	defer cancel()
+	tab.must(name, chromedp.Do(ctx, steps...))
+}
+
+// load carries out steps that lead to another page, and waits for it.
+func (tab *Tab) load(name string, steps ...chromedp.Action[chromedp.Void]) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
+	defer cancel()
+	response, err := chromedp.RunResponse(ctx, steps...)
+	tab.must(name, err)
+	tab.status = 0
+	if response != nil {
+		tab.status = response.Status
+	}
+}
+
+// Go opens an address and waits for the page.
+func (tab *Tab) Go(address string) {
+	tab.t.Helper()
+	tab.load("open "+address, chromedp.Navigate(address))
+}
+
+// Fill puts text into a field, in the place of what it holds.
+func (tab *Tab) Fill(selector, text string) {
+	tab.t.Helper()
+	if !evaluate[bool](tab, fmt.Sprintf(`(e => { if (e) { e.focus(); e.select(); } return !!e })(document.querySelector(%q))`, selector)) {
+		tab.t.Fatalf("browser: there is no field %s", selector)
+	}
+	tab.run("fill "+selector, chromedp.KeyEvent(kb.Backspace+text))
+}
+
+// Mark clicks on something that leads nowhere: a checkbox, an option.
+func (tab *Tab) Mark(selector string) {
+	tab.t.Helper()
+	tab.run("mark "+selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Choose chooses an option of a list by its value.
+func (tab *Tab) Choose(selector, value string) {
+	tab.t.Helper()
+	tab.run("choose in "+selector, chromedp.SetValue(chromedp.CSS(selector), value))
+}
+
+// Submit clicks on something that leads to another page, and waits for it.
+func (tab *Tab) Submit(selector string) {
+	tab.t.Helper()
+	tab.load("submit "+selector, chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Expect checks the status of the page and that each text is to be read on it.
+func (tab *Tab) Expect(status int64, texts ...string) {
+	tab.t.Helper()
+	shown := tab.Text()
+	if tab.status != status {
+		tab.t.Errorf("browser: status %d, want %d: %s", tab.status, status, shown)
+	}
+	for _, text := range texts {
+		if !strings.Contains(shown, text) {
+			tab.t.Errorf("browser: %q is not to be read on the page: %s", text, shown)
+		}
+	}
+}
+
+// Text is what is to be read on the page.
+func (tab *Tab) Text() string {
+	tab.t.Helper()
+	return evaluate[string](tab, "document.body.innerText")
+}
+
+// Address is that of the page.
+func (tab *Tab) Address() *url.URL {
+	tab.t.Helper()
+	u, err := url.Parse(evaluate[string](tab, "location.href"))
+	tab.must("address", err)
+	return u
+}
+
+// evaluate asks the page with the debugger's own script, which runs also where
+// the page's do not.
+func evaluate[T any](tab *Tab, expression string) T {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	tab.must("ask the page", err)
+	return value
+}

@@ -1,0 +1,70 @@
+package dashboard_test
+
+import (
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+var (
+	shownKey    = regexp.MustCompile(`<pre class="secret" tabindex="0"><code>(sk_(?:live|test)_[A-Za-z0-9_-]+)</code>`)
+	shownSecret = regexp.MustCompile(`<pre class="secret" tabindex="0"><code>(ocs_[A-Za-z0-9_-]+)</code>`)
+	keyLink     = regexp.MustCompile(`href="(/dashboard/keys/[0-9a-f-]{36})"`)
+	clientLink  = regexp.MustCompile(`href="(/dashboard/clients/[0-9a-f-]{36})"`)
+)
+
+// found is the first part of a page that fits.
+func (b *browser) found(page string, pattern *regexp.Regexp) string {
+	b.t.Helper()
+	m := pattern.FindStringSubmatch(page)
+	if m == nil {
+		b.t.Fatalf("the page has nothing like %s: %s", pattern, page)
+	}
+	return html.UnescapeString(m[1])
+}
+
+// lacks fails the test when the page shows one of the texts.
+func (b *browser) lacks(page string, texts ...string) {
+	b.t.Helper()
+	for _, text := range texts {
+		if strings.Contains(page, text) {
+			b.t.Errorf("the page shows %q: %s", text, page)
+		}
+	}
+}
+
+// calls asks the public API for a path and checks the status.
+func calls(t *testing.T, p *product.Product, path, bearer string, want int) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+bearer)
+	answer, err := p.HTTP.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != want {
+		t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
+	}
+}
+
+// audited counts the lines of the organization's audit log by what happened.
+func audited(t *testing.T, p *product.Product) map[string]int {
+	t.Helper()
+	events, err := p.DB.Access().AuditEvents(t.Context(), p.OrgID, 500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]int{}
+	for _, e := range events {
+		lines[e.Action]++
+	}
+	return lines
+}

@@ -1,0 +1,186 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// newKey makes a key with the form and returns the path of its page and its secret.
+func (b *browser) newKey(name string, scopes ...string) (path, secret string) {
+	b.t.Helper()
+	const here = "/dashboard/keys/new"
+	page := b.submit(b.open(here), here, func(form url.Values) {
+		form.Set("name", name)
+		form["scope"] = scopes
+	})
+	return b.found(page, keyLink), b.found(page, shownKey)
+}
+
+func TestLifeOfAKey(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss := owner(t, p)
+		path, first := boss.newKey("Importer", "api.lists.view")
+		calls(t, p, "/v1/lists", first, http.StatusOK)
+		calls(t, p, "/v1/topics", first, http.StatusForbidden)
+
+		review := boss.submit(boss.open(path+"/scopes"), path+"/scopes", func(form url.Values) { form["scope"] = []string{"api.topics.view"} })
+		boss.wants(review, "Added", "api.topics.view", "Removed", "api.lists.view")
+		calls(t, p, "/v1/lists", first, http.StatusOK)
+		boss.wants(boss.submit(review, path+"/scopes", unchanged), "The scopes are changed", "api.topics.view")
+		calls(t, p, "/v1/lists", first, http.StatusForbidden)
+		calls(t, p, "/v1/topics", first, http.StatusOK)
+		boss.wants(boss.submit(boss.open(path+"/scopes"), path+"/scopes", unchanged), "Nothing was changed")
+
+		rotated := boss.submit(boss.open(path+"/rotate"), path+"/rotate", unchanged)
+		boss.wants(rotated, "The old key works beside it until")
+		second := boss.found(rotated, shownKey)
+		successor := boss.found(rotated, keyLink)
+		calls(t, p, "/v1/topics", first, http.StatusOK)
+		calls(t, p, "/v1/topics", second, http.StatusOK)
+		boss.wants(boss.open("/dashboard/keys"), "in grace", "until ")
+		if status, _, text := boss.send(path+"/rotate", boss.form(boss.open(successor+"/rotate"), successor+"/rotate")); status != http.StatusForbidden {
+			t.Errorf("the form of another key rotates: %d %s", status, text)
+		}
+
+		boss.wants(boss.submit(boss.open(successor+"/revoke"), successor+"/revoke", unchanged), "The key is revoked", "1 that has ended")
+		calls(t, p, "/v1/topics", second, http.StatusUnauthorized)
+		calls(t, p, "/v1/topics", first, http.StatusOK)
+		for _, step := range []string{"/scopes", "/rotate", "/revoke"} {
+			if status, _, _ := boss.send(successor+step, nil); status != http.StatusConflict {
+				t.Errorf("%s of a revoked key: %d", step, status)
+			}
+		}
+		p.Clock.Advance(24*time.Hour + time.Minute)
+		calls(t, p, "/v1/topics", first, http.StatusUnauthorized)
+		late := owner(t, p)
+		late.wants(late.open("/dashboard/keys"), "expired")
+
+		lines := audited(t, p)
+		for action, want := range map[string]int{"api_key.scopes_updated": 1, "api_key.rotated": 2, "api_key.revoked": 1} {
+			if lines[action] != want {
+				t.Errorf("%d lines %s, want %d", lines[action], action, want)
+			}
+		}
+	})
+}
+
+func TestSecretsAreShownOnce(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	var secrets []string
+	t.Run("product", func(t *testing.T) {
+		p := product.Start(t, product.Options{Log: &log})
+		boss := owner(t, p)
+		key, secret := boss.newKey("Once", "api.lists.view")
+		client, clientSecret := boss.newClient("Once", nil, "api.lists.view")
+		secrets = []string{secret, clientSecret}
+		for _, path := range []string{
+			"/dashboard", "/dashboard/keys", key, key + "/scopes", key + "/rotate", key + "/revoke", "/dashboard/audit",
+			"/dashboard/clients", client, client + "/edit", client + "/secret", client + "/revoke",
+		} {
+			boss.lacks(boss.open(path), secrets...)
+		}
+	})
+	for _, secret := range secrets {
+		if strings.Contains(log.String(), secret) || len(log.String()) == 0 {
+			t.Errorf("the log holds a secret, or nothing at all")
+		}
+	}
+}
+
+func TestWhatAKeysFormRefuses(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss := owner(t, p)
+		const here = "/dashboard/keys/new"
+		good := boss.form(boss.open(here), here)
+		good.Set("name", "Importer")
+		good.Set("scope", "api.lists.view")
+		for what, change := range map[string]func(url.Values){
+			"no name":                func(f url.Values) { f.Set("name", "") },
+			"a name that turns":      func(f url.Values) { f.Set("name", "a\u202eb") },
+			"no scopes":              func(f url.Values) { f.Del("scope") },
+			"an unknown scope":       func(f url.Values) { f.Add("scope", "api.everything") },
+			"an unknown environment": func(f url.Values) { f.Set("environment", "prod") },
+		} {
+			form := url.Values{}
+			for name, values := range good {
+				form[name] = append([]string{}, values...)
+			}
+			change(form)
+			status, _, text := boss.send(here, form)
+			if status != http.StatusUnprocessableEntity || !strings.Contains(text, `role="alert"`) {
+				t.Errorf("%s: %d %s", what, status, text)
+			}
+			if what == "no scopes" {
+				boss.wants(text, `value="Importer"`)
+			}
+		}
+		if n := audited(t, p)["api_key.created"]; n != before(t, p) {
+			t.Errorf("%d keys were made", n)
+		}
+	})
+}
+
+// before is how many keys the product began with.
+func before(t *testing.T, p *product.Product) int {
+	t.Helper()
+	keys, err := p.DB.Keys().APIKeysOf(t.Context(), p.OrgID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(keys)
+}
+
+// Nobody gives a key more than they may do themselves, nor gets the secret of one
+// that may do more.
+func TestKeysStayBelowTheirMaker(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss := owner(t, p)
+		path, secret := boss.newKey("Everything", "api.lists.view", "api.contacts.manage")
+		person(t, p, "kim", access.PlainMember, access.MayManageCredentials, access.MayViewLists)
+		kim := newBrowser(t, p)
+		kim.signIn("kim@example.com", personPassword)
+
+		const here = "/dashboard/keys/new"
+		page := kim.open(here + "?preset=all")
+		kim.wants(page, "your own permissions do not cover it")
+		form := kim.form(page, here)
+		if got := form["scope"]; len(got) != 1 || got[0] != "api.lists.view" {
+			t.Errorf("marked beforehand: %v", got)
+		}
+		form.Set("name", "More")
+		form.Add("scope", "api.contacts.manage")
+		if status, _, text := kim.send(here, form); status != http.StatusUnprocessableEntity || !strings.Contains(text, "your own permissions do not cover") {
+			t.Errorf("more than one's own: %d %s", status, text)
+		}
+
+		form = kim.form(kim.open(path+"/scopes"), path+"/scopes")
+		form["scope"] = []string{"api.lists.view", "api.contacts.manage", "api.topics.view"}
+		form.Set("apply", "yes")
+		if status, _, _ := kim.send(path+"/scopes", form); status != http.StatusUnprocessableEntity {
+			t.Errorf("adding more than one's own: %d", status)
+		}
+		if status, _, text := kim.send(path+"/rotate", kim.form(kim.open(path+"/rotate"), path+"/rotate")); status != http.StatusConflict || shownKey.MatchString(text) {
+			t.Errorf("rotating what may do more: %d", status)
+		}
+		form["scope"] = []string{"api.contacts.manage"}
+		if status, _, _ := kim.send(path+"/scopes", form); status != http.StatusSeeOther {
+			t.Errorf("taking a scope away and keeping the other: %d", status)
+		}
+		calls(t, p, "/v1/lists", secret, http.StatusForbidden)
+		key, err := p.DB.Keys().APIKey(t.Context(), p.OrgID, path[strings.LastIndex(path, "/")+1:])
+		if err != nil || !key.Scopes.Has(core.ContactsManage) || len(key.Scopes) != 1 {
+			t.Errorf("%v, %v", key.Scopes, err)
+		}
+	})
+}

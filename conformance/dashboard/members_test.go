@@ -1,0 +1,264 @@
+package dashboard_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// token is an access token for the public API that acts for the person whose
+// browser this is: the person consents to everything that is asked.
+func (b *browser) token() string {
+	b.t.Helper()
+	client := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: b.p.OrgID, Name: "Assistant", Environment: core.Live,
+		Scopes: core.NewScopes("api.lists.view"), RedirectURIs: []string{"http://localhost/callback"}, CreatedAt: b.p.Clock.Now(),
+	}
+	if err := b.p.DB.Access().InsertClient(b.t.Context(), client); err != nil {
+		b.t.Fatal(err)
+	}
+	const verifier = "a-verifier-of-forty-three-characters-or-more-1"
+	challenge := sha256.Sum256([]byte(verifier))
+	page := b.open("/oauth/authorize?" + url.Values{
+		"response_type": {"code"}, "client_id": {client.ClientID}, "redirect_uri": {"http://localhost/callback"}, "resource": {b.p.BaseURL},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}, "code_challenge_method": {"S256"}, "state": {"x"},
+	}.Encode())
+	form := b.form(page, "/oauth/authorize")
+	form["scope"], form["decision"] = []string{"api.lists.view"}, []string{"approve"}
+	_, location, text := b.send("/oauth/authorize", form)
+	back, err := url.Parse(location)
+	if err != nil || back.Query().Get("code") == "" {
+		b.t.Fatalf("no code: %s %v %s", location, err, text)
+	}
+	answer, err := b.p.HTTP.PostForm(b.p.AuthURL+"/oauth/token", url.Values{
+		"grant_type": {"authorization_code"}, "client_id": {client.ClientID}, "code": {back.Query().Get("code")},
+		"redirect_uri": {"http://localhost/callback"}, "code_verifier": {verifier},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var issued struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&issued); err != nil || issued.AccessToken == "" {
+		b.t.Fatalf("no token: %d %v", answer.StatusCode, err)
+	}
+	return issued.AccessToken
+}
+
+// calls asks the public API for the lists and returns the status.
+func calls(t *testing.T, p *product.Product, token string) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/v1/lists", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := p.HTTP.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	return answer.StatusCode
+}
+
+// What somebody loses on the page is felt by the next request with an old token.
+func TestALostPermissionIsFeltAtOnce(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss, ada := owner(t, p), person(t, p, "ada", access.PlainMember, access.MayViewLists)
+		hers := newBrowser(t, p)
+		hers.signIn(ada.Email, personPassword)
+		token, here := hers.token(), "/dashboard/members/"+ada.ID
+		if status := calls(t, p, token); status != http.StatusOK {
+			t.Fatalf("with the permission: %d", status)
+		}
+		page := boss.submit(boss.open(here), here+"/permissions", func(form url.Values) {
+			if !slices.Equal(form["permission"], []string{"lists.view"}) {
+				t.Errorf("the form has %v", form["permission"])
+			}
+			form["permission"] = []string{"contacts.view"}
+		})
+		boss.wants(page, "The permissions are changed", "1 of ")
+		if status := calls(t, p, token); status != http.StatusForbidden {
+			t.Errorf("without the permission: %d", status)
+		}
+		boss.submit(boss.open(here), here+"/permissions", func(form url.Values) { form.Add("permission", "lists.view") })
+		if status := calls(t, p, token); status != http.StatusOK {
+			t.Errorf("with the permission again: %d", status)
+		}
+		boss.wants(boss.submit(boss.open(here), here+"/remove", unchanged), "does not belong to the organization any more")
+		if status := calls(t, p, token); status != http.StatusUnauthorized {
+			t.Errorf("after the removal: %d", status)
+		}
+		if status, location, _ := hers.send("/dashboard", nil); status == http.StatusOK {
+			t.Errorf("who was removed sees the dashboard: %s", location)
+		}
+	})
+}
+
+func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	ada := person(t, p, "ada", access.PlainMember)
+	eve := person(t, p, "eve<b>", access.PlainMember, access.MayManageMembers, access.MayViewLists)
+	hers := newBrowser(t, p)
+	hers.signIn(ada.Email, personPassword)
+	page := hers.open("/dashboard/members")
+	hers.wants(page, p.UserEmail, "eve&lt;b&gt;", "Leave")
+	if strings.Contains(page, "Invite somebody") || strings.Contains(page, "/dashboard/members/"+eve.ID) {
+		t.Error("somebody who manages nobody is offered to")
+	}
+	for _, path := range []string{"/members/" + eve.ID, "/members/invite", "/settings", "/audit"} {
+		if status, _, text := hers.send("/dashboard"+path, nil); status != http.StatusForbidden || !strings.Contains(text, "do not have the permission") {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	// Somebody who manages members gives what they have, and nothing else.
+	if err := p.DB.Members().SetMember(t.Context(), access.Member{OrgID: p.OrgID, UserID: ada.ID, Role: access.PlainMember, Permissions: []access.Permission{access.MayManageMembers, access.MayViewLists}}); err != nil {
+		t.Fatal(err)
+	}
+	page = hers.open("/dashboard/members/" + eve.ID)
+	hers.wants(page, "you do not have it yourself")
+	form := hers.form(page, "/dashboard/members/"+eve.ID+"/permissions")
+	form.Add("permission", "org.manage")
+	if status, _, text := hers.send("/dashboard/members/"+eve.ID+"/permissions", form); status != http.StatusForbidden || !strings.Contains(text, "you cannot give it") {
+		t.Errorf("gave what she lacks: %d %s", status, text)
+	}
+	if strings.Contains(page, "/role") {
+		t.Error("a member is offered to make owners")
+	}
+	for _, id := range []string{core.NewID(), "x", "%00"} {
+		if status, _, _ := hers.send("/dashboard/members/"+id, nil); status != http.StatusNotFound {
+			t.Errorf("member %s: %d", id, status)
+		}
+	}
+	form.Del("token")
+	if status, _, _ := hers.send("/dashboard/members/"+eve.ID+"/remove", form); status != http.StatusForbidden {
+		t.Errorf("a form without its token: %d", status)
+	}
+}
+
+var shownLink = regexp.MustCompile(`value="([^"]*/join\?token=[A-Z2-7]{52})"`)
+
+// invites makes an invitation on the page and returns the path of its link.
+func (b *browser) invites(email string, may ...string) string {
+	b.t.Helper()
+	page := b.submit(b.open("/dashboard/members/invite"), "/dashboard/members/invite", func(form url.Values) {
+		form.Set("email", email)
+		form.Set("role", "member")
+		form["permission"] = may
+	})
+	found := shownLink.FindStringSubmatch(page)
+	if found == nil {
+		b.t.Fatalf("no link: %s", page)
+	}
+	return strings.TrimPrefix(html.UnescapeString(found[1]), b.p.AppURL)
+}
+
+func TestJoining(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss := owner(t, p)
+
+		// Unknown: chooses a name and a password, and is signed in.
+		link := boss.invites("new@example.com", "lists.view")
+		if strings.Contains(boss.open("/dashboard/members"), link[len("/join?token="):]) {
+			t.Error("the link is shown again")
+		}
+		boss.wants(boss.open("/dashboard/members"), "new@example.com", "With 1 permission")
+		guest := newBrowser(t, p)
+		guest.wants(guest.open(link), "new@example.com", "Choose a password")
+		form := guest.form(guest.open(link), "/join")
+		form.Set("name", "New")
+		form.Set("password", "short")
+		if status, _, text := guest.send("/join", form); status != http.StatusBadRequest && status != http.StatusUnprocessableEntity || !strings.Contains(text, "must have from 8") {
+			t.Errorf("a short password: %d %s", status, text)
+		}
+		page := guest.submit(guest.open(link), "/join", func(form url.Values) {
+			form.Set("name", "New")
+			form.Set("password", "long enough")
+		})
+		guest.wants(page, "new@example.com")
+		if status, _, _ := guest.send(link, nil); status != http.StatusNotFound {
+			t.Errorf("a used link: %d", status)
+		}
+
+		// Known and signed in as somebody else: not as that one.
+		link = boss.invites("other@example.com")
+		boss.wants(boss.open(link), "You are signed in as")
+		if status, _, _ := boss.send("/join", url.Values{"invitation": {link[len("/join?token="):]}}); status != http.StatusForbidden {
+			t.Errorf("a join without the form's token: %d", status)
+		}
+
+		// Withdrawn.
+		page = boss.open("/dashboard/members")
+		for _, found := range forms.FindAllStringSubmatch(page, -1) {
+			if strings.HasSuffix(found[1], "/withdraw") {
+				boss.submit(page, found[1], unchanged)
+			}
+		}
+		if status, _, text := newBrowser(t, p).send(link, nil); status != http.StatusNotFound || !strings.Contains(text, "not open any more") {
+			t.Errorf("a withdrawn link: %d %s", status, text)
+		}
+	})
+}
+
+// An account joins with its own sign-in, and one without any organization with its
+// password.
+func TestAccountsJoin(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	boss := owner(t, p)
+	ada := person(t, p, "ada", access.PlainMember)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(p.DB.Members().SetMember(t.Context(), access.Member{OrgID: p.Other.OrgID, UserID: ada.ID, Role: access.PlainMember}))
+	must(p.DB.Members().RemoveMember(t.Context(), p.OrgID, ada.ID))
+	link := boss.invites("ADA@example.com", "lists.view")
+	hers := newBrowser(t, p)
+	hers.wants(hers.open(link), "Sign in to join", "/login?next=")
+	hers.signIn(ada.Email, personPassword)
+	hers.submit(hers.open(link), "/join", unchanged)
+	m, err := p.DB.Members().Member(t.Context(), p.OrgID, ada.ID)
+	if err != nil || !slices.Equal(m.Permissions, []access.Permission{access.MayViewLists}) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	hers.wants(hers.open("/dashboard/members"), p.UserEmail) // works in the organization that was joined
+
+	bob := person(t, p, "bob", access.PlainMember)
+	must(p.DB.Members().RemoveMember(t.Context(), p.OrgID, bob.ID))
+	link = boss.invites(bob.Email)
+	his := newBrowser(t, p)
+	form := his.form(his.open(link), "/join")
+	form.Set("password", "wrong password")
+	if status, _, _ := his.send("/join", form); status != http.StatusUnauthorized {
+		t.Errorf("a wrong password: %d", status)
+	}
+	form.Set("password", personPassword)
+	if status, location, text := his.send("/join", form); status != http.StatusSeeOther {
+		t.Errorf("joining: %d %s %s", status, location, text)
+	}
+	his.signIn(bob.Email, personPassword)
+	his.wants(his.open("/dashboard/members"), p.UserEmail)
+	his.submit(his.open("/dashboard/members"), "/dashboard/members/leave", unchanged) // to the sign-in page: it was his only one
+	if _, err := p.DB.Members().Member(t.Context(), p.OrgID, bob.ID); err == nil {
+		t.Error("who left is a member")
+	}
+}

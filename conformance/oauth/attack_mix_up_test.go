@@ -1,0 +1,64 @@
+package oauth_test
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+)
+
+// audienceOfAnswer is what a client that talks to several servers checks of an
+// answer before it does anything with it (RFC 9207 section 2.4).
+func audienceOfAnswer(answer url.Values, expected, state string, promised bool) error {
+	switch {
+	case len(answer["iss"]) > 1 || len(answer["state"]) > 1 || len(answer["code"]) > 1 || len(answer["error"]) > 1:
+		return errors.New("a parameter occurs twice")
+	case promised && !answer.Has("iss"):
+		return errors.New("no iss, although the server promises one")
+	case answer.Has("iss") && answer.Get("iss") != expected:
+		return errors.New("the answer of another server")
+	case answer.Get("state") != state:
+		return errors.New("the answer to another request")
+	case answer.Has("code") == answer.Has("error"):
+		return errors.New("neither a code nor an error alone")
+	}
+	return nil
+}
+
+// A client that was tricked into mixing this server up with another notices by
+// the issuer, which is in every answer and in the metadata alike.
+func TestAttackMixUp(t *testing.T) {
+	t.Parallel()
+	scenes(t, func(t *testing.T, s *scene) {
+		metadata := s.send(s.p.HTTP, http.MethodGet, s.p.AuthURL+"/.well-known/oauth-authorization-server", "")
+		var promises struct {
+			Issuer string `json:"issuer"`
+			Iss    bool   `json:"authorization_response_iss_parameter_supported"`
+		}
+		metadata.into(t, &promises)
+		if promises.Issuer != s.p.AuthURL || !promises.Iss {
+			t.Fatalf("metadata %+v", promises)
+		}
+		victim := s.signedIn()
+		faulty := s.get(victim, "/oauth/authorize?"+query(s.app, "scope", "openid"))
+		told, err := url.Parse(faulty.header.Get("Location"))
+		s.must(err)
+		for name, back := range map[string]*url.URL{
+			"success":     s.decide(victim, query(s.app), "approve"),
+			"declined":    s.decide(victim, query(s.app), "deny"),
+			"faulty":      told,
+			"in the path": s.decide(victim, query(s.app, "state", "s 1&", "iss", "https://evil.example"), "approve"),
+		} {
+			t.Run(name, func(t *testing.T) {
+				if err := audienceOfAnswer(back.Query(), promises.Issuer, "s 1&", promises.Iss); err != nil {
+					t.Errorf("%s: %v", back, err)
+				}
+				for _, other := range []string{"https://evil.example", s.p.AuthURL + "/", s.p.BaseURL, s.p.MCPURL, ""} {
+					if audienceOfAnswer(back.Query(), other, "s 1&", true) == nil {
+						t.Errorf("a client of %q takes %s for its own answer", other, back)
+					}
+				}
+			})
+		}
+	})
+}

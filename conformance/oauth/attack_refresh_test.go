@@ -1,0 +1,109 @@
+package oauth_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// The first generation, presented after three rotations, ends the family with all
+// access tokens that are out; another authorization of the same person goes on.
+func TestAttackRefreshReplay(t *testing.T) {
+	t.Parallel()
+	scenes(t, func(t *testing.T, s *scene) {
+		bystander := s.tokens(s.native)
+		first := s.tokens(s.native)
+		generations := []answer{first}
+		for range 3 {
+			generations = append(generations, s.alive(s.native, generations[len(generations)-1]))
+		}
+		s.refused(s.refresh(s.native, *first.RefreshToken), "invalid_grant")
+		for _, g := range generations {
+			s.ended(s.native, g)
+		}
+		s.alive(s.native, bystander)
+	})
+}
+
+// A refresh token in the hands of a client that it was not issued to buys nothing
+// and costs its owner nothing.
+func TestAttackStolenRefreshToken(t *testing.T) {
+	t.Parallel()
+	scenes(t, func(t *testing.T, s *scene) {
+		victims := s.tokens(s.app)
+		for name, c := range map[string]struct {
+			thief registered
+			code  string
+		}{
+			"another client":                 {s.application(s.p.OrgID, access.MintClientSecret().Secret, callback), "invalid_grant"},
+			"public client":                  {s.native, "invalid_grant"},
+			"client of another organization": {s.application(s.p.Other.OrgID, access.MintClientSecret().Secret, callback), "invalid_grant"},
+			"without the secret":             {registered{Client: s.app.Client}, "invalid_client"},
+			"with a secret of another":       {registered{Client: s.app.Client, secret: s.p.Live.ClientSecret}, "invalid_client"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := s.on(t)
+				s.refused(s.refresh(c.thief, *victims.RefreshToken), c.code)
+				s.post("/oauth/revoke", c.thief, "token", *victims.RefreshToken)
+				s.post("/oauth/revoke", c.thief, "token", victims.AccessToken)
+			})
+		}
+		for name, c := range map[string]struct{ parameter, value, code string }{
+			"wider scope":    {"scope", sceneScopes + " api.contacts.manage", "invalid_scope"},
+			"other resource": {"resource", s.p.MCPURL, "invalid_target"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				s.on(t).refused(s.refresh(s.app, *victims.RefreshToken, c.parameter, c.value), c.code)
+			})
+		}
+		s.alive(s.app, victims)
+	})
+}
+
+// Of a thousand refreshes of one token exactly one wins, and what it won ends with
+// the others. Sixty-four connections at once keep the attack within the machine.
+func TestAttackThousandRefreshesAtOnce(t *testing.T) {
+	t.Parallel()
+	scenes(t, func(t *testing.T, s *scene) {
+		token := *s.tokens(s.app).RefreshToken
+		transport := &http.Transport{MaxConnsPerHost: 64, MaxIdleConnsPerHost: 64}
+		defer transport.CloseIdleConnections()
+		attackers := &http.Client{Transport: transport}
+		s.oneWinner(s.app, atOnce(1000, func() answer {
+			return s.postWith(attackers, "/oauth/token", s.app, "grant_type", "refresh_token", "refresh_token", token)
+		}))
+		events, err := s.p.DB.Access().AuditEvents(t.Context(), s.p.OrgID, 1000)
+		s.must(err)
+		told := 0
+		for _, e := range events {
+			if e.Action == "grant.replayed" {
+				told++
+			}
+		}
+		if told == 0 || told > 64 {
+			t.Errorf("the organization is told %d times", told)
+		}
+	})
+}
+
+// Refreshing and revoking at the same time leaves no token that works: whichever
+// comes first, a revoked family stays ended.
+func TestAttackRefreshDuringRevocation(t *testing.T) {
+	t.Parallel()
+	scenes(t, func(t *testing.T, s *scene) {
+		for range 10 {
+			victims := s.tokens(s.app)
+			var both sync.WaitGroup
+			var got answer
+			both.Go(func() { got = s.refresh(s.app, *victims.RefreshToken) })
+			both.Go(func() { s.post("/oauth/revoke", s.app, "token", *victims.RefreshToken) })
+			both.Wait()
+			s.ended(s.app, victims)
+			if got.status == http.StatusOK {
+				s.ended(s.app, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package clients
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// runTimeout is for one program, start to end.
+const runTimeout = 60 * time.Second
+
+// Person is who sits at the browser and in front of the product's pages.
+type Person struct {
+	// Visit opens an address, decides, and returns where the browser is sent.
+	Visit func(address string) string
+	// EndGrants withdraws everything that the person allowed; nil when the program
+	// never asks for it.
+	EndGrants func()
+}
+
+// message is a line that a program sends; see talk.mjs.
+type message struct {
+	Visit     string          `json:"visit"`
+	EndGrants bool            `json:"endGrants"`
+	Seen      json.RawMessage `json:"seen"`
+}
+
+// Run runs a program with a task, answers its questions through the person, and
+// reads what it saw into seen. A program that ends in any other way than with a
+// report fails the test.
+func Run(t testing.TB, program string, task any, person Person, seen any) {
+	t.Helper()
+	cmd, complaints := command(t, program)
+	in, inErr := cmd.StdinPipe()
+	out, outErr := cmd.StdoutPipe()
+	if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	report, err := converse(in, out, task, person)
+	if err := errors.Join(err, in.Close(), drain(out), cmd.Wait()); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, complaints.String())
+	}
+	if err := json.Unmarshal(report, seen); err != nil {
+		t.Fatalf("%s: %v in %s", program, err, report)
+	}
+}
+
+// converse is the whole conversation; it returns the report.
+func converse(in io.Writer, out io.Reader, task any, person Person) (json.RawMessage, error) {
+	to, from := json.NewEncoder(in), bufio.NewScanner(out)
+	if err := to.Encode(task); err != nil {
+		return nil, err
+	}
+	for from.Scan() {
+		var m message
+		if err := json.Unmarshal(from.Bytes(), &m); err != nil {
+			return nil, fmt.Errorf("%w in %s", err, from.Bytes())
+		}
+		var err error
+		switch {
+		case m.Seen != nil:
+			return m.Seen, nil
+		case m.EndGrants:
+			person.EndGrants()
+			err = to.Encode(true)
+		default:
+			err = to.Encode(person.Visit(m.Visit))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, errors.Join(errors.New("it ended without a report"), from.Err())
+}
+
+// drain reads to the end, for which [exec.Cmd.Wait] must not wait.
+func drain(out io.Reader) error {
+	_, err := io.Copy(io.Discard, out)
+	return err
+}
+
+// command is Node.js with a program of the workshop, kept on the loopback and
+// ended with the test. What it complains about is collected.
+func command(t testing.TB, program string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	dir := workshop(t)
+	node, err := nodeOf(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
+	t.Cleanup(cancel)
+	args = append([]string{"--import", "./loopback.mjs", filepath.Join(dir, program)}, args...)
+	cmd := exec.CommandContext(ctx, node, args...)
+	complaints := &bytes.Buffer{}
+	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, complaints, time.Second
+	// Nothing of the caller's environment changes what a client does.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "NO_COLOR=1"}
+	return cmd, complaints
+}
+
+// nodeOf is the Node.js that came with the packages or, on a platform for which
+// none is published, the machine's.
+func nodeOf(dir string) (string, error) {
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	own := filepath.Join(dir, modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")
+	if _, err := os.Stat(own); err == nil {
+		return own, nil
+	}
+	return exec.LookPath("node")
+}

@@ -1,0 +1,82 @@
+package clients
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// suiteProgram is the command of the package @modelcontextprotocol/conformance.
+const suiteProgram = modules + "/@modelcontextprotocol/conformance/dist/index.js"
+
+// SuiteTask is what the suite for authorization servers needs to know.
+type SuiteTask struct {
+	Issuer   string
+	ClientID string // a public client, see Suite
+	Resource string
+	// Port is where the suite awaits the browser, at http://127.0.0.1:Port/callback.
+	Port int
+}
+
+// Check is one statement of the suite about the server.
+type Check struct {
+	ID      string `json:"id"`
+	Status  string `json:"status"` // SUCCESS, FAILURE, WARNING, SKIPPED or INFO
+	Message string `json:"errorMessage"`
+}
+
+// Suite runs all scenarios of the official suite for authorization servers. visit
+// is the person's: it opens an address, decides, and follows the redirect to the
+// suite. The client must be public: of a server that supports public clients too,
+// the suite expects to do without a secret it was given.
+func Suite(t testing.TB, task SuiteTask, visit func(address string)) []Check {
+	t.Helper()
+	results := t.TempDir()
+	cmd, complaints := command(t, suiteProgram, "authorization", "--url", task.Issuer, "--client-id", task.ClientID,
+		"--resource", task.Resource, "--port", strconv.Itoa(task.Port), "--output-dir", results)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if u, err := url.Parse(lines.Text()); err == nil && u.IsAbs() && u.Query().Get("client_id") == task.ClientID {
+			visit(lines.Text())
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the suite ended with %v\n%s%s", err, said.String(), complaints.String())
+	}
+	return readChecks(t, results)
+}
+
+// readChecks collects the files that the suite leaves, one for each scenario.
+func readChecks(t testing.TB, dir string) []Check {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "checks.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Check
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var checks []Check
+		if err := json.Unmarshal(content, &checks); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		all = append(all, checks...)
+	}
+	return all
+}

@@ -1,0 +1,305 @@
+package oauth_test
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// documentHost serves one metadata document over TLS on the loopback, and counts
+// how often it is read.
+type documentHost struct {
+	id string
+
+	mu      sync.Mutex
+	members map[string]any
+	reads   int
+}
+
+func newDocumentHost(t *testing.T) *documentHost {
+	t.Helper()
+	h := &documentHost{}
+	server := httptest.NewTLSServer(h)
+	t.Cleanup(server.Close)
+	h.id = server.URL + "/client.json"
+	h.says("client_name", "Helpful Agent", "redirect_uris", []string{loopback}, "scope", "api.lists.view api.contacts.view")
+	return h
+}
+
+// trusted are the certificates of every document host.
+func trusted(t *testing.T) *x509.CertPool {
+	t.Helper()
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(server.Certificate())
+	return pool
+}
+
+// says changes members of the document, given in pairs of name and value.
+func (h *documentHost) says(pairs ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.members == nil {
+		h.members = map[string]any{"client_id": h.id}
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		h.members[pairs[i].(string)] = pairs[i+1]
+	}
+}
+
+func (h *documentHost) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.reads
+}
+
+func (h *documentHost) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reads++
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(h.members) // a reader that has gone is the test's own failure
+}
+
+// guest is a browser at a product with a client that belongs to no organization.
+type guest struct {
+	*visit
+	clientID, secret string
+}
+
+func (g *guest) question() string {
+	return g.p.AppURL + "/oauth/authorize?" + query(registered{Client: access.Client{ClientID: g.clientID, RedirectURIs: []string{loopback}}})
+}
+
+// tokenPair is what the token endpoint gives.
+type tokenPair struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token"`
+	Scope   string `json:"scope"`
+	Error   string `json:"error"`
+}
+
+// authorized lets the client in and redeems the code.
+func (g *guest) authorized() tokenPair {
+	g.t.Helper()
+	back, err := url.Parse(g.allow(g.question()))
+	if err != nil || !back.Query().Has("code") {
+		g.t.Fatalf("back to %s, %v", back, err)
+	}
+	return g.token(http.StatusOK, "grant_type", "authorization_code", "code", back.Query().Get("code"), "redirect_uri", loopback, "code_verifier", verifier)
+}
+
+func (g *guest) refreshed(status int, old tokenPair) tokenPair {
+	g.t.Helper()
+	return g.token(status, "grant_type", "refresh_token", "refresh_token", old.Refresh)
+}
+
+func (g *guest) token(status int, pairs ...string) tokenPair {
+	g.t.Helper()
+	values := url.Values{"client_id": {g.clientID}}
+	if g.secret != "" {
+		values.Set("client_secret", g.secret)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		values.Set(pairs[i], pairs[i+1])
+	}
+	_, body := g.send(status, g.p.AuthURL+"/oauth/token", values)
+	var tokens tokenPair
+	if err := json.Unmarshal([]byte(body), &tokens); err != nil || status == http.StatusOK && (tokens.Access == "" || tokens.Refresh == "") {
+		g.t.Fatalf("token answer %s, %v", body, err)
+	}
+	return tokens
+}
+
+// calls asks the API for lists or contacts and checks the status.
+func (g *guest) calls(status int, what string, with tokenPair) {
+	g.t.Helper()
+	g.do(status, http.MethodGet, g.p.BaseURL+"/v1/"+what, http.NoBody, "Authorization", "Bearer "+with.Access)
+}
+
+// blocking is the task of an operator in another process.
+func blocking(p *product.Product) access.Lifecycle {
+	return access.Lifecycle{
+		Store: p.DB.Access(), Keys: p.DB.Keys(), Transactor: p.DB, Clock: p.Clock.Now, Grants: p.DB.Grants(), OpenClients: p.DB.OpenClients(),
+	}
+}
+
+// switchTo makes the person a member of another organization and works there.
+func (g *guest) switchTo(orgID string) {
+	g.t.Helper()
+	g.send(http.StatusSeeOther, g.p.AppURL+"/switch-org", url.Values{"org_id": {orgID}})
+}
+
+// alsoIn makes the product's person a member of its other organization.
+func (g *guest) alsoIn(orgID string) {
+	g.t.Helper()
+	user, err := g.p.DB.Access().UserByEmail(g.t.Context(), g.p.UserEmail)
+	if err == nil {
+		err = g.p.DB.Access().AddMember(g.t.Context(), orgID, user.ID, string(access.Owner))
+	}
+	if err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func documentClients(t *testing.T, test func(t *testing.T, g *guest, h *documentHost)) {
+	t.Helper()
+	product.EachWith(t, product.Options{ClientDocumentCAs: trusted(t), Log: &logged}, func(t *testing.T, p *product.Product) {
+		h := newDocumentHost(t)
+		test(t, &guest{visit: newVisit(t, p), clientID: h.id}, h)
+	})
+}
+
+// From an address alone to an answer of the API, with one read of the document.
+func TestDocumentClientIsLetIn(t *testing.T) {
+	t.Parallel()
+	documentClients(t, func(t *testing.T, g *guest, h *documentHost) {
+		if location, _ := g.send(http.StatusSeeOther, g.question(), nil); !strings.HasPrefix(location, "/login?") || h.count() != 0 {
+			t.Errorf("a stranger is sent to %s after %d reads", location, h.count())
+		}
+		if _, err := g.p.DB.Access().Client(t.Context(), h.id); err == nil {
+			t.Error("a client that nobody let in is stored")
+		}
+		g.signIn(g.question())
+		_, page := g.send(http.StatusOK, g.question(), nil)
+		host := strings.TrimSuffix(strings.TrimPrefix(h.id, "https://"), "/client.json")
+		for _, want := range []string{"an application of <bdi>" + host + "</bdi>", "calls itself <bdi>Helpful Agent</bdi>", "Only the host was checked", "any program that runs here"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("the page lacks %q", want)
+			}
+		}
+		tokens := g.authorized()
+		g.calls(http.StatusOK, "lists", tokens)
+		next := g.refreshed(http.StatusOK, tokens)
+		g.calls(http.StatusOK, "contacts", next)
+		if refused := g.token(http.StatusBadRequest, "grant_type", "client_credentials"); refused.Error != "unauthorized_client" {
+			t.Errorf("client_credentials: %+v", refused)
+		}
+		g.p.Clock.Advance(25 * time.Hour) // nothing of the document is remembered any more
+		g.refreshed(http.StatusOK, next)
+		g.send(http.StatusOK, g.p.AuthURL+"/oauth/revoke", url.Values{"client_id": {h.id}, "token": {next.Access}})
+		if h.count() != 1 {
+			t.Errorf("the document was read %d times", h.count())
+		}
+		for what, secret := range map[string]string{"access token": tokens.Access, "refresh token": next.Refresh} {
+			if text := logged.String(); strings.Contains(text, secret) || !strings.Contains(text, h.id) {
+				t.Errorf("the log holds the %s, or not the client", what)
+			}
+		}
+	})
+}
+
+// What the document says now is what the next authorization goes by.
+func TestDocumentChanges(t *testing.T) {
+	t.Parallel()
+	documentClients(t, func(t *testing.T, g *guest, h *documentHost) {
+		tokens := g.authorized()
+		h.says("scope", "api.lists.view")
+		g.p.Clock.Advance(61 * time.Minute)
+		tokens = g.refreshed(http.StatusOK, tokens)
+		g.calls(http.StatusOK, "contacts", tokens) // nobody has read the change yet
+		if _, page := g.send(http.StatusOK, g.question(), nil); strings.Contains(page, "api.contacts.view") || !strings.Contains(page, "api.lists.view") {
+			t.Error("the page asks for what the document does not declare")
+		}
+		g.p.Clock.Advance(5 * time.Second)
+		g.calls(http.StatusOK, "lists", tokens)
+		g.calls(http.StatusForbidden, "contacts", tokens)
+		if narrowed := g.refreshed(http.StatusOK, tokens); narrowed.Scope != "api.lists.view" {
+			t.Errorf("refreshed for %q", narrowed.Scope)
+		}
+
+		h.says("redirect_uris", []string{"http://localhost/elsewhere"})
+		g.p.Clock.Advance(61 * time.Minute)
+		if location, page := g.send(http.StatusBadRequest, g.question(), nil); location != "" || !strings.Contains(page, "not registered for it") {
+			t.Errorf("a redirect URI that was removed: %s %s", location, page)
+		}
+		h.says("client_id", "https://other.example/client.json")
+		g.p.Clock.Advance(61 * time.Minute)
+		g.send(http.StatusBadRequest, g.question(), nil)
+	})
+}
+
+// An organization that blocks a client ends what its own people allowed, and
+// nothing else; unblocking brings nothing back.
+func TestBlockedDocumentClient(t *testing.T) {
+	t.Parallel()
+	documentClients(t, func(t *testing.T, g *guest, h *documentHost) { g.blockAndUnblock() })
+}
+
+func (g *guest) blockAndUnblock() {
+	g.t.Helper()
+	ctx, p, t := g.t.Context(), g.p, g.t
+	mine := g.authorized()
+	g.alsoIn(p.Other.OrgID)
+	g.switchTo(p.Other.OrgID)
+	theirs := g.authorized()
+	g.calls(http.StatusOK, "lists", mine)
+
+	operator := access.ActorOf(access.Operator)
+	if err := blocking(p).BlockClient(ctx, operator, p.OrgID, g.clientID); err != nil {
+		t.Fatal(err)
+	}
+	p.Clock.Advance(5 * time.Second)
+	g.calls(http.StatusUnauthorized, "lists", mine)
+	g.calls(http.StatusOK, "lists", theirs)
+	if refused := g.refreshed(http.StatusBadRequest, mine); refused.Error != "invalid_grant" {
+		t.Errorf("refresh: %+v", refused)
+	}
+	theirs = g.refreshed(http.StatusOK, theirs)
+	g.send(http.StatusOK, g.question(), nil)
+	g.switchTo(p.OrgID)
+	if _, page := g.send(http.StatusForbidden, g.question(), nil); !strings.Contains(page, "has blocked this application") {
+		t.Errorf("the page of a blocked client: %s", page)
+	}
+
+	if err := blocking(p).UnblockClient(ctx, operator, p.OrgID, g.clientID); err != nil {
+		t.Fatal(err)
+	}
+	p.Clock.Advance(5 * time.Second)
+	g.calls(http.StatusUnauthorized, "lists", mine)
+	g.refreshed(http.StatusBadRequest, mine)
+	g.calls(http.StatusOK, "lists", g.authorized())
+	g.calls(http.StatusOK, "lists", theirs)
+
+	events, err := p.DB.Access().AuditEvents(ctx, p.OrgID, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, e := range events {
+		if e.ActorKind == access.Operator && strings.Contains(e.Detail, g.clientID) {
+			seen[e.Action]++
+		}
+	}
+	if seen["client.blocked"] != 1 || seen["client.unblocked"] != 1 {
+		t.Errorf("the audit log holds %v", seen)
+	}
+}
+
+// Approval itself refuses a client that was blocked since the page was shown.
+func TestApprovalOfABlockedClient(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		open := access.Client{
+			ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "self", Environment: core.Live, Kind: access.DynamicClient,
+			Scopes: core.AllScopes(), RedirectURIs: []string{callback}, RefreshDays: 30, CreatedAt: w.clock(),
+		}
+		w.must(w.store.InsertClient(t.Context(), open))
+		request := w.authorization(registered{Client: open})
+		w.must(w.db.OpenClients().BlockClient(t.Context(), w.ann.OrgID, open.ClientID, w.clock()))
+		if _, err := w.server.Approve(t.Context(), request, w.ann, core.AllScopes()); err == nil || core.AsError(err).Code != core.CodeConflict {
+			t.Errorf("approved: %v", err)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package oauth_test
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/oauth/clients"
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// assistantTask is what a program with an MCP library knows before it starts: the
+// address, and at most one way to be a client. With none it registers itself.
+type assistantTask struct {
+	MCP         string `json:"mcp"`
+	Redirect    string `json:"redirect_uri"`
+	ClientID    string `json:"client_id,omitempty"`
+	MetadataURL string `json:"client_metadata_url,omitempty"`
+}
+
+// assistantSight is what such a program reports.
+type assistantSight struct {
+	ClientID           string `json:"client_id"`
+	Resource           string `json:"resource"`
+	Scope              string `json:"scope"`
+	Server             string `json:"server"`
+	Tools              bool   `json:"tools"`
+	Called             bool   `json:"called"`
+	CalledAfterRefresh bool   `json:"calledAfterRefresh"`
+	AskedAgain         bool   `json:"askedAgain"`
+}
+
+// MCP clients of others find everything from the address of the agent endpoint:
+// the challenge, both metadata documents, who they are, a token, a tool.
+func TestAssistantsOfOthers(t *testing.T) {
+	t.Parallel()
+	document := metadataDocument(t)
+	p := product.Start(t, product.Options{DynamicRegistration: true, ClientDocumentCAs: document.authorities})
+	for _, program := range []string{"mcp_sdk.mjs", "mcp_client.mjs"} {
+		for name, task := range map[string]assistantTask{
+			"registered beforehand": {ClientID: publicClient(t, p).ClientID},
+			"registers itself":      {},
+			"metadata document":     {MetadataURL: document.address},
+		} {
+			t.Run(program+" "+name, func(t *testing.T) {
+				// Not in parallel: two would share the grants of the document's client.
+				task.MCP, task.Redirect = p.MCPURL, nativeURI
+				connect(t, p, program, task)
+			})
+		}
+	}
+}
+
+func connect(t *testing.T, p *product.Product, program string, task assistantTask) {
+	t.Helper()
+	v := newVisit(t, p)
+	var client string
+	person := clients.Person{
+		Visit: func(question string) string {
+			u, err := url.Parse(question)
+			if err != nil {
+				t.Fatal(err)
+			}
+			client = u.Query().Get("client_id")
+			return v.allow(question)
+		},
+		EndGrants: func() {
+			if live := grantsOf(t, p, client); len(live) != 1 || !strings.HasPrefix(client, task.ClientID+task.MetadataURL) {
+				t.Errorf("the product lists %d grants of %s, want 1", len(live), client)
+			}
+			if _, err := p.DB.Grants().RevokeGrantsOf(t.Context(), p.OrgID, client, p.Clock.Now()); err != nil {
+				t.Fatal(err)
+			}
+			// Principals are remembered for five seconds.
+			p.Clock.Advance(5 * time.Second)
+		},
+	}
+	var got assistantSight
+	clients.Run(t, program, task, person, &got)
+	want := assistantSight{
+		ClientID: client, Resource: p.MCPURL, Scope: got.Scope, Server: "mailhelm",
+		Tools: true, Called: true, CalledAfterRefresh: true, AskedAgain: true,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(got.Scope, "api.lists.view") {
+		t.Errorf("scope %q, %s", got.Scope, diff)
+	}
+}
+
+// hosted is a client's metadata document on a server of its own.
+type hosted struct {
+	address     string
+	authorities *x509.CertPool
+}
+
+// metadataDocument serves a document whose client id is its own address.
+func metadataDocument(t *testing.T) hosted {
+	t.Helper()
+	var address string
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"client_id": address, "client_name": "Conformance assistant", "redirect_uris": []string{nativeURI},
+			"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+			"token_endpoint_auth_method": "none",
+		})
+	}))
+	t.Cleanup(server.Close)
+	address = server.URL + "/oauth/client.json"
+	authorities := x509.NewCertPool()
+	authorities.AddCert(server.Certificate())
+	return hosted{address, authorities}
+}

@@ -1,0 +1,147 @@
+package oauth_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	jose "github.com/go-jose/go-jose/v4"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/oauth"
+)
+
+// rotate changes the signing key and returns the new one's kid.
+func (w *world) rotate(atOnce bool) string {
+	w.t.Helper()
+	next, err := access.SigningKeyRotation{Store: w.store, Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(w.t.Context(), atOnce)
+	w.must(err)
+	return next.ID
+}
+
+// elsewhere is a resource host in another process: its keys and its memory are
+// its own.
+func (w *world) elsewhere() (*access.SigningKeys, *access.Authenticator) {
+	w.t.Helper()
+	keys, err := access.NewSigningKeys(w.t.Context(), w.store, w.master, w.clock)
+	w.must(err)
+	config := w.config
+	config.Keys = keys
+	verifier, err := oauth.NewVerifier(config)
+	w.must(err)
+	return keys, access.NewAuthenticator(access.AuthenticatorConfig{
+		Store: w.store, Grants: w.grants, Members: w.db.Members(), OpenClients: w.db.OpenClients(), Tokens: verifier, Clock: w.clock,
+	})
+}
+
+func (w *world) kidOf(token string) string {
+	kid, _ := w.claimsOf(token, 0)["kid"].(string)
+	return kid
+}
+
+// publishes reports whether the key set has the kid.
+func (w *world) publishes(kid string) bool {
+	w.t.Helper()
+	var set jose.JSONWebKeySet
+	w.must(json.Unmarshal([]byte(w.do(w.request(http.MethodGet, oauth.KeySetPath, "")).body), &set))
+	return len(set.Key(kid)) == 1
+}
+
+func TestTokensOutliveARotation(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		before := w.goodToken(w.live)
+		old, next := w.kidOf(before), w.rotate(false)
+		_, other := w.elsewhere()
+		w.must(w.keys.Reload(t.Context()))
+		if !w.publishes(next) || w.kidOf(w.goodToken(w.live)) != old {
+			t.Error("the new key is to be published, and the old one to sign")
+		}
+		w.advance(access.SigningNotice)
+		after := w.goodToken(w.live)
+		if w.kidOf(after) != next || !w.publishes(old) {
+			t.Errorf("%s signs, want %s", w.kidOf(after), next)
+		}
+		for _, process := range []*access.Authenticator{w.auth, other} {
+			for _, token := range []string{before, after} {
+				if _, err := process.Authenticate(t.Context(), token, access.API); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		w.advance(access.SigningOverlap)
+		if w.publishes(old) {
+			t.Error("the old key is still published")
+		}
+		// A token that would live: only its key is over.
+		kid, private := w.keys.Current()
+		late := w.forge(func(f *forgery) { f.claims["exp"] = w.clock().Add(time.Minute).Unix() })
+		if _, err := w.auth.Authenticate(t.Context(), late, access.API); err != nil || kid != next || private == nil {
+			t.Errorf("a token of the new key: %v", err)
+		}
+		late = w.forge(func(f *forgery) {
+			f.claims["exp"] = w.clock().Add(time.Minute).Unix()
+			f.header["kid"] = old
+		})
+		if _, err := w.auth.Authenticate(t.Context(), late, access.API); err == nil {
+			t.Error("a token with the old kid is accepted after the overlap")
+		}
+	})
+}
+
+// A process that has not heard of a rotation signs with the old key, and meets
+// tokens of the new one.
+func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		keys, other := w.elsewhere()
+		next := w.rotate(true)
+		stale := w.goodToken(w.live) // of the process that does not know
+		w.must(keys.Reload(t.Context()))
+		if _, err := other.Authenticate(t.Context(), stale, access.API); err != nil {
+			t.Errorf("a token of the retired key: %v", err)
+		}
+		kid, private := keys.Current()
+		fresh := w.forge(func(f *forgery) { f.key, f.header["kid"] = private, kid })
+		if _, err := w.auth.Authenticate(t.Context(), fresh, access.API); err != nil || kid != next {
+			t.Errorf("a token of a key that is new to the process: %v", err)
+		}
+		if got := w.kidOf(w.goodToken(w.live)); got != next {
+			t.Errorf("%s signs after that, want %s", got, next)
+		}
+	})
+}
+
+func TestRotationBesideTokenRequests(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		_, other := w.elsewhere()
+		rotated := make(chan string, 1)
+		go func() {
+			next, err := access.SigningKeyRotation{Store: w.store, Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(t.Context(), true)
+			if err == nil {
+				err = w.keys.Reload(t.Context())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			rotated <- next.ID
+		}()
+		answers := atOnce(100, func() answer { return w.token(w.live) })
+		next := <-rotated
+		answers = append(answers, w.token(w.live))
+		if got := w.kidOf(answers[100].AccessToken); got != next {
+			t.Errorf("%s signs afterwards, want %s", got, next)
+		}
+		for _, a := range answers {
+			if a.status != http.StatusOK {
+				t.Fatalf("%d %s", a.status, a.body)
+			}
+			for _, process := range []*access.Authenticator{w.auth, other} {
+				if _, err := process.Authenticate(t.Context(), a.AccessToken, access.API); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+}

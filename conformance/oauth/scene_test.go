@@ -1,0 +1,299 @@
+package oauth_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/oauth"
+)
+
+// scene is a running product with what an attack needs: a person to be robbed,
+// and the clients that the person uses.
+type scene struct {
+	t testing.TB
+	p *product.Product
+	// app is confidential with https redirects, native public on the loopback.
+	app, native registered
+	victim      access.User
+}
+
+const sceneScopes = "api.contacts.view api.lists.view"
+
+// scenes plays an attack on both databases.
+func scenes(t *testing.T, attack func(t *testing.T, s *scene)) {
+	t.Helper()
+	product.Each(t, func(t *testing.T, p *product.Product) { attack(t, newScene(t, p)) })
+}
+
+// oneScene is for attacks that are decided before a database is asked.
+func oneScene(t *testing.T) *scene {
+	t.Helper()
+	return newScene(t, product.Start(t, product.Options{}))
+}
+
+func newScene(t testing.TB, p *product.Product) *scene {
+	t.Helper()
+	s := &scene{t: t, p: p}
+	s.app = s.application(p.OrgID, access.MintClientSecret().Secret, callback, "https://app.example/other")
+	s.native = s.application(p.OrgID, "", "http://127.0.0.1/cb", "http://localhost/cb")
+	var err error
+	s.victim, err = p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+	s.must(err)
+	return s
+}
+
+func (s *scene) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// application registers a client; without a secret it is public.
+func (s *scene) application(orgID, secret string, redirects ...string) registered {
+	s.t.Helper()
+	c := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: orgID, Name: "Courier", Environment: core.Live,
+		Scopes: core.NewScopes(strings.Fields(sceneScopes)...), RedirectURIs: redirects, RefreshDays: 30, CreatedAt: s.p.Clock.Now(),
+	}
+	if secret != "" {
+		c.SecretHash = access.HashSecret(secret)
+	}
+	s.must(s.p.DB.Access().InsertClient(s.t.Context(), c))
+	return registered{Client: c, secret: secret}
+}
+
+// browser keeps cookies and follows no redirect.
+func (s *scene) browser() *http.Client {
+	s.t.Helper()
+	jar, err := cookiejar.New(nil)
+	s.must(err)
+	b := *s.p.HTTP
+	b.Jar = jar
+	return &b
+}
+
+// signedIn is the victim's browser.
+func (s *scene) signedIn() *http.Client {
+	s.t.Helper()
+	b := s.browser()
+	if a := s.signIn(b, s.p.UserEmail, s.p.UserPassword); a.status != http.StatusSeeOther {
+		s.t.Fatalf("sign in: %d %s", a.status, a.body)
+	}
+	return b
+}
+
+func (s *scene) signIn(b *http.Client, email, password string, more ...string) answer {
+	s.t.Helper()
+	form := url.Values{"email": {email}, "password": {password}}
+	for i := 0; i < len(more); i += 2 {
+		form.Set(more[i], more[i+1])
+	}
+	return s.submit(b, "/login", form)
+}
+
+// submit sends a form of the app's own pages.
+func (s *scene) submit(b *http.Client, path string, values url.Values, headers ...string) answer {
+	s.t.Helper()
+	headers = append([]string{"Content-Type", form, "Origin", s.p.AppURL}, headers...)
+	return s.send(b, http.MethodPost, s.p.AppURL+path, values.Encode(), headers...)
+}
+
+func (s *scene) get(b *http.Client, path string) answer {
+	s.t.Helper()
+	return s.send(b, http.MethodGet, s.p.AppURL+path, "")
+}
+
+// send asks, with headers in pairs, and holds every answer to what no answer may
+// be: a redirect that repeats a form elsewhere (RFC 9700 section 4.12).
+func (s *scene) send(b *http.Client, method, address, body string, headers ...string) answer {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, address, strings.NewReader(body))
+	s.must(err)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	return s.do(b, r)
+}
+
+func (s *scene) do(b *http.Client, r *http.Request) answer {
+	s.t.Helper()
+	got, err := b.Do(r)
+	s.must(err)
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
+	s.must(err)
+	if got.StatusCode == http.StatusTemporaryRedirect || got.StatusCode == http.StatusPermanentRedirect {
+		s.t.Errorf("%s %s: %d repeats the form at %s", r.Method, r.URL.Path, got.StatusCode, got.Header.Get("Location"))
+	}
+	a := answer{status: got.StatusCode, header: got.Header, body: string(text)}
+	if strings.HasPrefix(got.Header.Get("Content-Type"), "application/json") {
+		s.must(json.Unmarshal(text, &a))
+	}
+	return a
+}
+
+// consent opens the question of a query and returns the form as it was shown.
+func (s *scene) consent(b *http.Client, query string) url.Values {
+	s.t.Helper()
+	a := s.get(b, "/oauth/authorize?"+query)
+	if a.status != http.StatusOK {
+		s.t.Fatalf("consent: %d %s", a.status, a.body)
+	}
+	return formOf(a.body)
+}
+
+// decide answers the question and returns where the browser is sent, which must
+// be told to nobody on the way.
+func (s *scene) decide(b *http.Client, query, decision string) *url.URL {
+	s.t.Helper()
+	values := s.consent(b, query)
+	values.Set("decision", decision)
+	a := s.submit(b, "/oauth/authorize", values)
+	if a.status != http.StatusSeeOther || a.header.Get("Referrer-Policy") != "no-referrer" || a.header.Get("Cache-Control") != "no-store" {
+		s.t.Fatalf("decision: %d %v %s", a.status, a.header, a.body)
+	}
+	u, err := url.Parse(a.header.Get("Location"))
+	s.must(err)
+	return u
+}
+
+// code is a code that the victim allowed.
+func (s *scene) code(c registered, pairs ...string) string {
+	s.t.Helper()
+	u := s.decide(s.signedIn(), query(c, pairs...), "approve")
+	if u.Query().Get("code") == "" {
+		s.t.Fatalf("no code in %s", u)
+	}
+	return u.Query().Get("code")
+}
+
+// post sends a client's parameters to an endpoint of the authorization server.
+func (s *scene) post(path string, c registered, pairs ...string) answer {
+	s.t.Helper()
+	return s.postWith(s.p.HTTP, path, c, pairs...)
+}
+
+func (s *scene) postWith(b *http.Client, path string, c registered, pairs ...string) answer {
+	s.t.Helper()
+	values := url.Values{"client_id": {c.ClientID}}
+	if c.secret != "" {
+		values.Set("client_secret", c.secret)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		values.Set(pairs[i], pairs[i+1])
+	}
+	return s.send(b, http.MethodPost, s.p.AuthURL+path, values.Encode(), "Content-Type", form)
+}
+
+// redeem presents a code; later pairs replace what a right request has.
+func (s *scene) redeem(c registered, code string, pairs ...string) answer {
+	s.t.Helper()
+	all := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", c.RedirectURIs[0], "code_verifier", verifier}
+	return s.post(oauth.TokenPath, c, append(all, pairs...)...)
+}
+
+func (s *scene) refresh(c registered, token string, pairs ...string) answer {
+	s.t.Helper()
+	return s.post(oauth.TokenPath, c, append([]string{"grant_type", "refresh_token", "refresh_token", token}, pairs...)...)
+}
+
+// tokens is what the victim's approval gives a client.
+func (s *scene) tokens(c registered, pairs ...string) answer {
+	s.t.Helper()
+	return s.granted(s.redeem(c, s.code(c, pairs...)))
+}
+
+func (s *scene) granted(a answer) answer {
+	s.t.Helper()
+	if a.status != http.StatusOK || a.AccessToken == "" || a.RefreshToken == nil {
+		s.t.Fatalf("no tokens: %d %s", a.status, a.body)
+	}
+	return a
+}
+
+// refused checks that nothing was issued, and why.
+func (s *scene) refused(a answer, code string) {
+	s.t.Helper()
+	if a.status < 400 || a.status >= 500 || a.Error != code || a.AccessToken != "" || a.RefreshToken != nil {
+		s.t.Errorf("got %d %s, want %s", a.status, a.body, code)
+	}
+}
+
+// atAPI and atAgent are the status that a token gets at either host.
+func (s *scene) atAPI(token string) int {
+	s.t.Helper()
+	return s.send(s.p.HTTP, http.MethodGet, s.p.BaseURL+"/v1/lists", "", "Authorization", "Bearer "+token).status
+}
+
+func (s *scene) atAgent(token string) int {
+	s.t.Helper()
+	return s.callAgent("", "Authorization", "Bearer "+token).status
+}
+
+func (s *scene) callAgent(query string, headers ...string) answer {
+	s.t.Helper()
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lists_list","arguments":{}}}`
+	headers = append(headers, "Content-Type", "application/json", "Accept", "application/json, text/event-stream", "MCP-Protocol-Version", "2025-06-18")
+	return s.send(s.p.HTTP, http.MethodPost, s.p.MCPURL+"/mcp"+query, body, headers...)
+}
+
+// ended checks that neither token of an answer is good for anything any more.
+func (s *scene) ended(c registered, a answer) {
+	s.t.Helper()
+	if got := s.atAPI(a.AccessToken); got != http.StatusUnauthorized {
+		s.t.Errorf("the access token still gets %d", got)
+	}
+	s.refused(s.refresh(c, *a.RefreshToken), "invalid_grant")
+}
+
+// alive checks that both tokens work, and returns the next.
+func (s *scene) alive(c registered, a answer) answer {
+	s.t.Helper()
+	if got := s.atAPI(a.AccessToken); got != http.StatusOK {
+		s.t.Errorf("the victim's token gets %d", got)
+	}
+	return s.granted(s.refresh(c, *a.RefreshToken))
+}
+
+// grants counts what the victim has allowed, in every organization.
+func (s *scene) grants() int {
+	s.t.Helper()
+	sum := 0
+	for _, org := range []string{s.p.OrgID, s.p.Other.OrgID} {
+		all, err := s.p.DB.Grants().Grants(s.t.Context(), org, "", 100)
+		s.must(err)
+		sum += len(all)
+	}
+	return sum
+}
+
+// person adds somebody with the victim's password, who is an owner of an
+// organization.
+func (s *scene) person(name, orgID string) access.User {
+	s.t.Helper()
+	u := access.User{
+		ID: core.NewID(), Email: fmt.Sprintf("%s@example.net", name), Name: name,
+		PasswordHash: s.victim.PasswordHash, CreatedAt: s.p.Clock.Now(),
+	}
+	s.must(s.p.DB.Access().InsertUser(s.t.Context(), u))
+	s.must(s.p.DB.Members().SetMember(s.t.Context(), access.Member{OrgID: orgID, UserID: u.ID, Role: access.Owner}))
+	return u
+}
+
+// into decodes an answer.
+func (a answer) into(t *testing.T, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(a.body), v); err != nil {
+		t.Fatalf("%v: %s", err, a.body)
+	}
+}

@@ -1,0 +1,105 @@
+package access_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+const documentID = "https://agent.example/client.json"
+
+// granted stores what a person allowed a client.
+func (g *gate) granted(clientID string) string {
+	g.t.Helper()
+	grant := access.Grant{ID: core.NewID(), OrgID: g.org.ID, UserID: core.NewID(), ClientID: clientID, CreatedAt: g.clock()}
+	g.must(g.db.Grants().InsertGrant(g.t.Context(), grant))
+	return grant.ID
+}
+
+func (g *gate) grantLives(id string) bool {
+	g.t.Helper()
+	grant, err := g.db.Grants().Grant(g.t.Context(), g.org.ID, id)
+	g.must(err)
+	return grant.RevokedAt == nil
+}
+
+func TestBlockingEndsGrants(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, ctx := newGate(t, db), t.Context()
+		l := g.lifecycle()
+		var forgotten []string
+		l.ForgetGrant = func(id string) { forgotten = append(forgotten, id) }
+		first, other := g.granted(documentID), g.granted("https://other.example/client.json")
+		for range 2 { // the second changes nothing
+			g.must(l.BlockClient(ctx, operator, g.org.ID, documentID))
+		}
+		slipped := g.granted(documentID) // an approval that was under way
+		for range 2 {
+			g.must(l.UnblockClient(ctx, operator, g.org.ID, documentID))
+		}
+		if g.grantLives(first) || g.grantLives(slipped) || !g.grantLives(other) {
+			t.Error("the wrong grants live")
+		}
+		if diff := cmp.Diff([]string{first, slipped}, forgotten); diff != "" {
+			t.Errorf("forgotten (-want +got):\n%s", diff)
+		}
+		by, detail := "operator operator", `{"client_id":"`+documentID+`"}`
+		want := []line{{"client.blocked", by, "", detail}, {"client.unblocked", by, "", detail}}
+		if diff := cmp.Diff(want, g.audited()); diff != "" {
+			t.Errorf("audit log (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestClientsThatCannotBeBlocked(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	l, ctx := g.lifecycle(), t.Context()
+	own, _, err := l.CreateClient(ctx, operator, g.newClient())
+	g.must(err)
+	elsewhere := access.Client{ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: core.NewID(), Environment: core.Live, CreatedAt: start}
+	g.must(g.store.InsertClient(ctx, elsewhere))
+	for clientID, code := range map[string]core.Code{
+		own.ClientID: core.CodeConflict, elsewhere.ClientID: core.CodeNotFound, access.MintClientID(core.Live): core.CodeNotFound,
+		"": core.CodeNotFound, "http://agent.example/client.json": core.CodeNotFound, "https://agent.example": core.CodeNotFound,
+		"https://Agent.example/client.json": core.CodeNotFound, "https://agent.example:443/client.json": core.CodeNotFound,
+		documentID + "?x": core.CodeNotFound, documentID + "#x": core.CodeNotFound, "https://u@agent.example/client.json": core.CodeNotFound,
+	} {
+		g.wantCode(clientID, l.BlockClient(ctx, operator, g.org.ID, clientID), code)
+	}
+	g.wantCode("an unknown organization", l.BlockClient(ctx, operator, core.NewID(), documentID), core.CodeNotFound)
+}
+
+func TestRevokingAClientEndsItsGrants(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, ctx := newGate(t, db), t.Context()
+		l := g.lifecycle()
+		var forgotten []string
+		l.ForgetGrant = func(id string) { forgotten = append(forgotten, id) }
+		c, _, err := l.CreateClient(ctx, operator, g.newClient())
+		g.must(err)
+		grant := g.granted(c.ClientID)
+		_, err = l.RevokeClient(ctx, operator, g.org.ID, c.ID)
+		g.must(err)
+		if g.grantLives(grant) || !cmp.Equal(forgotten, []string{grant}) {
+			t.Errorf("lives %v, forgotten %v", g.grantLives(grant), forgotten)
+		}
+	})
+}
+
+// Without a person behind it, a token of a client that belongs to no organization
+// names an organization that nobody consented in.
+func TestOpenClientActsForPeopleAlone(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	described := access.ClientDocument{ClientID: documentID, Name: "Agent"}.Client(start)
+	_, err := g.db.OpenClients().SaveDocumentClient(t.Context(), described)
+	g.must(err)
+	g.expect(documentID+"~"+g.org.ID+"~api.lists.view", access.API, core.CodeInvalidKey)
+}

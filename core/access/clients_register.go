@@ -1,0 +1,104 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// openRefreshDays is how long grants of clients without an organization can be
+// refreshed: nobody answers for such a client, so the least there is.
+const openRefreshDays = 30
+
+const (
+	// unusedLifetime is how long a client that registered itself is kept when
+	// nobody lets it in.
+	unusedLifetime = 24 * time.Hour
+	// maxUnused bounds the clients of that sort, over all who register.
+	maxUnused = 1000
+	// registrations is how many clients one network can register at once, and
+	// registrationEvery when it may register one more: 20 an hour.
+	registrations     = 20
+	registrationEvery = 3 * time.Minute
+)
+
+// SelfDescribed is what a client says of itself when it registers (RFC 7591).
+// Nothing of it is verified.
+type SelfDescribed struct {
+	Name         string // cleaned and shortened; the host of a redirect URI when empty
+	Public       bool   // without a secret
+	RedirectURIs []string
+	Scopes       core.Scopes
+}
+
+// Registrations lets clients register themselves. It is safe for use by several
+// goroutines; the limit by network is counted in this process.
+type Registrations struct {
+	store    Store
+	open     OpenClientStore
+	clock    core.Clock
+	networks *throttle
+}
+
+// NewRegistrations makes the one place for registrations of a process.
+func NewRegistrations(store Store, open OpenClientStore, clock core.Clock) *Registrations {
+	return &Registrations{store: store, open: open, clock: clock, networks: newThrottle(registrations, registrationEvery)}
+}
+
+// Register stores a client that belongs to no organization and returns it with
+// its secret, "" for a public one. network is where it comes from, see
+// [NetworkOf]. It fails with core.CodeValidationFailed for what cannot be, naming
+// the field redirect_uris or name, and with core.CodeRateLimited for too many.
+func (r *Registrations) Register(ctx context.Context, network string, s SelfDescribed) (Client, string, error) {
+	now := r.clock()
+	client := Client{
+		ID: core.NewID(), ClientID: MintClientID(core.Live), Name: describedName(s), Environment: core.Live, Kind: DynamicClient,
+		RedirectURIs: s.RedirectURIs, RefreshDays: openRefreshDays, Scopes: s.Scopes, CreatedAt: now,
+	}
+	if len(s.RedirectURIs) == 0 {
+		return Client{}, "", core.Invalid("redirect_uris", "must hold at least one")
+	}
+	minted := Minted{}
+	if !s.Public {
+		minted = MintClientSecret()
+		client.SecretHash = minted.Hash
+	}
+	if err := client.check(); err != nil {
+		return Client{}, "", err
+	}
+	if wait := r.networks.take(network, now); wait > 0 {
+		return Client{}, "", tooManyRegistrations(wait)
+	}
+	unused, err := r.open.UnusedDynamicClients(ctx)
+	if err != nil {
+		return Client{}, "", err
+	}
+	if unused >= maxUnused {
+		return Client{}, "", tooManyRegistrations(time.Hour)
+	}
+	if err := r.store.InsertClient(ctx, client); err != nil {
+		return Client{}, "", err
+	}
+	return client, minted.Secret, nil
+}
+
+// describedName makes a stranger's name fit to stand on a page.
+func describedName(s SelfDescribed) string {
+	if name := core.Quotable(s.Name, maxName); name != "" || len(s.RedirectURIs) == 0 {
+		return name
+	}
+	host := ""
+	if u, err := url.Parse(s.RedirectURIs[0]); err == nil {
+		host = u.Hostname()
+	}
+	return cmp.Or(core.Quotable(host, maxName), "unnamed") // without a host it will be refused
+}
+
+func tooManyRegistrations(wait time.Duration) *core.Error {
+	return &core.Error{
+		Code: core.CodeRateLimited, Message: "Too many clients have registered.", Next: "Try again later.", RetryAfter: wait,
+	}
+}

@@ -1,0 +1,50 @@
+package access_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestUnusedRegistrationsAreBounded(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	g.must(g.db.InTx(t.Context(), func(ctx context.Context) error {
+		for range 1000 {
+			c := access.Client{ID: core.NewID(), ClientID: access.MintClientID(core.Live), Environment: core.Live, Kind: access.DynamicClient, CreatedAt: start}
+			if err := g.store.InsertClient(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	r := access.NewRegistrations(g.store, g.db.OpenClients(), g.clock)
+	said := access.SelfDescribed{Name: "Self", RedirectURIs: []string{"https://a.example/"}}
+	_, _, err := r.Register(t.Context(), "192.0.2.1", said)
+	g.wantCode("number 1001", err, core.CodeRateLimited)
+	if n, err := g.db.OpenClients().PurgeDynamicClients(t.Context(), start.Add(time.Second)); n != 1000 || err != nil {
+		t.Errorf("%d purged, %v", n, err)
+	}
+	said.Name = strings.Repeat("ä", 200) + "\n"
+	c, _, err := r.Register(t.Context(), "192.0.2.1", said)
+	if err != nil || len([]rune(c.Name)) != 100 || c.OrgID != "" || c.RefreshDays != 30 || c.Kind != access.DynamicClient {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestNetworkOf(t *testing.T) {
+	t.Parallel()
+	for remote, want := range map[string]string{
+		"192.0.2.1:80": "192.0.2.1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[2001:db8:1:2:3::4]:80": "2001:db8:1:2::/64",
+		"[fe80::1%eth0]:80": "fe80::/64", "": "", "nowhere": "", "host:80": "",
+	} {
+		if got := access.NetworkOf(remote); got != want {
+			t.Errorf("%s: %q, want %q", remote, got, want)
+		}
+	}
+}

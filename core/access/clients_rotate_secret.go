@@ -1,0 +1,38 @@
+package access
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// RotateClientSecret gives a client another secret and returns it; the one before
+// ends at once. Access tokens and grants stay as they are. It fails with
+// core.CodeNotFound for an unknown client, and with core.CodeConflict for a revoked
+// one and for a public one, which has no secret.
+func (l Lifecycle) RotateClientSecret(ctx context.Context, actor Actor, orgID, id string) (Client, string, error) {
+	minted := MintClientSecret()
+	var changed Client
+	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
+		var err error
+		if changed, err = l.Keys.ClientByID(ctx, orgID, id); err != nil {
+			return err
+		}
+		switch {
+		case changed.RevokedAt != nil:
+			return core.Conflict("This OAuth client was revoked.", "Register a new client.")
+		case len(changed.SecretHash) == 0:
+			return core.Conflict("This OAuth client is public and has no secret.", "Register a confidential client.")
+		}
+		changed.SecretHash = minted.Hash
+		if err := l.Keys.SetClientSecret(ctx, orgID, id, minted.Hash); err != nil {
+			return err
+		}
+		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.secret_rotated", orgID: orgID, subject: id})
+	}, id)
+	if err != nil {
+		return Client{}, "", err
+	}
+	return changed, minted.Secret, nil
+}

@@ -1,0 +1,30 @@
+package access
+
+import (
+	"context"
+	"time"
+)
+
+// RevokeGrant ends what a person allowed a client to do, with its tokens, and
+// returns the grant as it is then. One that is revoked already stays as it is and
+// gets no second line in the audit log. It fails with core.CodeNotFound for an
+// unknown grant.
+func (l Lifecycle) RevokeGrant(ctx context.Context, actor Actor, orgID, id string) (Grant, error) {
+	var grant Grant
+	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
+		var err error
+		if grant, err = l.Grants.Grant(ctx, orgID, id); err != nil || grant.RevokedAt != nil {
+			return err
+		}
+		if err := l.Grants.RevokeGrant(ctx, orgID, id, now); err != nil {
+			return err
+		}
+		grant.RevokedAt = &now
+		return l.record(ctx, now, happening{actor: actor, action: "oauth_grant.revoked", orgID: orgID, subject: id})
+	})
+	if err != nil {
+		return Grant{}, err
+	}
+	l.forgetGrants([]string{id})
+	return grant, nil
+}

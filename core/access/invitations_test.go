@@ -1,0 +1,206 @@
+package access_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// inviting makes an invitation by an owner and returns its secret.
+func (g *gate) inviting(m access.Memberships, by access.Actor, email string, may ...access.Permission) string {
+	g.t.Helper()
+	_, secret, err := m.Invite(g.t.Context(), by, access.NewInvitation{OrgID: g.org.ID, Email: email, Role: access.PlainMember, Permissions: may})
+	g.must(err)
+	return secret
+}
+
+func TestInvitationsAndJoining(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, ctx := newGate(t, db), t.Context()
+		m := g.memberships()
+		_, asOwner := g.person("owner", access.Owner)
+		known, _ := g.person("known", "")
+		secret := g.inviting(m, asOwner, "KNOWN@example.com", access.MayViewLists, access.MayViewContacts)
+		made, err := db.Invitations().Invitations(ctx, g.org.ID)
+		g.must(err)
+		if diff := cmp.Diff(line{"member.invited", "user " + asOwner.ID, made[0].ID, `{"role":"member","permissions":["contacts.view","lists.view"]}`}, g.last()); diff != "" {
+			t.Errorf("audit (-want +got):\n%s", diff)
+		}
+		offer, err := m.Offered(ctx, secret)
+		if err != nil || !offer.HasAccount || offer.Org.Name != "Acme" || offer.Invitation.ID != made[0].ID {
+			t.Errorf("%+v, %v", offer, err)
+		}
+		stranger, _ := g.person("stranger", "")
+		_, err = m.Join(ctx, secret, stranger)
+		g.wantCode("somebody else", err, core.CodeConflict)
+		_, err = m.JoinNew(ctx, secret, "Known", "long enough")
+		g.wantCode("an account that exists", err, core.CodeConflict)
+		member, err := m.Join(ctx, secret, known)
+		g.must(err)
+		want := access.Member{OrgID: g.org.ID, UserID: known.ID, Role: access.PlainMember, Permissions: []access.Permission{access.MayViewContacts, access.MayViewLists}}
+		if diff := cmp.Diff(want, member) + cmp.Diff(want, g.member(known.ID)); diff != "" {
+			t.Errorf("member (-want +got):\n%s", diff)
+		}
+		joined := fmt.Sprintf(`{"invitation":%q,"invited_by":%q,"role":"member"}`, made[0].ID, asOwner.ID)
+		if diff := cmp.Diff(line{"member.joined", "user " + known.ID, known.ID, joined}, g.last()); diff != "" {
+			t.Errorf("audit (-want +got):\n%s", diff)
+		}
+		_, err = m.Join(ctx, secret, known)
+		g.wantCode("a used link", err, core.CodeNotFound)
+		_, _, err = m.Invite(ctx, asOwner, access.NewInvitation{OrgID: g.org.ID, Email: "known@Example.com", Role: access.PlainMember})
+		g.wantCode("a member's address", err, core.CodeConflict)
+
+		fresh := g.inviting(m, asOwner, "new@example.com")
+		if offer, err := m.Offered(ctx, fresh); err != nil || offer.HasAccount {
+			t.Errorf("%+v, %v", offer, err)
+		}
+		for what, password := range map[string]string{"short": "1234567", "endless": strings.Repeat("x", 1025)} {
+			_, err := m.JoinNew(ctx, fresh, "New", password)
+			g.wantCode(what, err, core.CodeValidationFailed)
+		}
+		_, err = m.JoinNew(ctx, fresh, "", "long enough")
+		g.wantCode("no name", err, core.CodeValidationFailed)
+		_, err = m.JoinNew(ctx, fresh, "New", "long enough")
+		g.must(err)
+		user, err := g.store.UserByEmail(ctx, "new@example.com")
+		g.must(err)
+		if good, err := access.VerifyPassword(user.PasswordHash, "long enough"); !good || err != nil || user.Name != "New" {
+			t.Errorf("%+v, %v", user, err)
+		}
+	})
+}
+
+// A link ends with its use, its week, its withdrawal, its successor, and with what
+// its maker may do.
+func TestInvitationsEnd(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, ctx := newGate(t, db), t.Context()
+		m := g.memberships()
+		_, asOwner := g.person("owner", access.Owner)
+		maker, asMaker := g.person("maker", access.PlainMember, access.MayManageMembers, access.MayViewLists)
+		ended := func(what, secret string) {
+			t.Helper()
+			_, err := m.Offered(ctx, secret)
+			g.wantCode(what, err, core.CodeNotFound)
+			_, err = m.JoinNew(ctx, secret, "New", "long enough")
+			g.wantCode(what, err, core.CodeNotFound)
+		}
+		open := func(what, secret string) {
+			t.Helper()
+			if _, err := m.Offered(ctx, secret); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		ended("a guess", access.MintAuthorizationCode().Secret)
+		ended("no secret", "")
+
+		first := g.inviting(m, asOwner, "a@example.com")
+		second := g.inviting(m, asOwner, "A@example.com")
+		ended("a replaced link", first)
+		open("its successor", second)
+		made, err := db.Invitations().Invitations(ctx, g.org.ID)
+		g.must(err)
+		g.wantCode("withdrawing without the permission", m.WithdrawInvitation(ctx, access.ActorOf(core.NewID()), g.org.ID, made[0].ID), core.CodeInvalidScope)
+		g.must(m.WithdrawInvitation(ctx, asMaker, g.org.ID, made[0].ID))
+		ended("a withdrawn link", second)
+		if diff := cmp.Diff(line{"member.invitation_withdrawn", "user " + maker.ID, made[0].ID, "{}"}, g.last()); diff != "" {
+			t.Errorf("audit (-want +got):\n%s", diff)
+		}
+
+		given := g.inviting(m, asMaker, "b@example.com", access.MayViewLists)
+		for _, c := range []struct {
+			role access.Role
+			may  []access.Permission
+			open bool
+		}{
+			{access.PlainMember, []access.Permission{access.MayManageMembers}, false},
+			{access.PlainMember, []access.Permission{access.MayViewLists}, false},
+			{access.PlainMember, []access.Permission{access.MayManageMembers, access.MayViewLists}, true},
+			{access.Owner, nil, true},
+		} {
+			g.must(db.Members().SetMember(ctx, access.Member{OrgID: g.org.ID, UserID: maker.ID, Role: c.role, Permissions: c.may}))
+			if c.open {
+				open(fmt.Sprint(c), given)
+			} else {
+				ended(fmt.Sprint(c), given)
+			}
+		}
+		_, _, err = m.Invite(ctx, operator, access.NewInvitation{OrgID: g.org.ID, Email: "boss@example.com", Role: access.Owner})
+		g.must(err)
+		g.advance(access.InvitationLifetime - time.Microsecond)
+		open("in its week", given)
+		g.advance(time.Microsecond)
+		ended("after its week", given)
+	})
+}
+
+func TestWhoMayInvite(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	m, ctx := g.memberships(), t.Context()
+	_, asMaker := g.person("maker", access.PlainMember, access.MayManageMembers, access.MayViewLists)
+	_, asPlain := g.person("plain", access.PlainMember)
+	for what, c := range map[string]struct {
+		actor access.Actor
+		n     access.NewInvitation
+		want  core.Code
+	}{
+		"without the permission": {asPlain, access.NewInvitation{Email: "a@x.y", Role: access.PlainMember}, core.CodeInvalidScope},
+		"gives what it lacks":    {asMaker, access.NewInvitation{Email: "a@x.y", Role: access.PlainMember, Permissions: []access.Permission{access.MayManageOrg}}, core.CodeInvalidScope},
+		"invites an owner":       {asMaker, access.NewInvitation{Email: "a@x.y", Role: access.Owner}, core.CodeInvalidScope},
+		"no role":                {asMaker, access.NewInvitation{Email: "a@x.y"}, core.CodeValidationFailed},
+		"no address":             {asMaker, access.NewInvitation{Email: "a", Role: access.PlainMember}, core.CodeValidationFailed},
+	} {
+		c.n.OrgID = g.org.ID
+		_, secret, err := m.Invite(ctx, c.actor, c.n)
+		g.wantCode(what, err, c.want)
+		if secret != "" {
+			t.Errorf("%s: a secret was returned", what)
+		}
+	}
+	for i := range 100 {
+		g.inviting(m, operator, fmt.Sprintf("a%d@x.y", i))
+	}
+	_, _, err := m.Invite(ctx, operator, access.NewInvitation{OrgID: g.org.ID, Email: "more@x.y", Role: access.PlainMember})
+	g.wantCode("one too many", err, core.CodeConflict)
+}
+
+// However many open a link at once, it makes one member and one account.
+func TestALinkIsGoodOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, ctx := newGate(t, db), t.Context()
+		secret := g.inviting(g.memberships(), operator, "new@example.com")
+		ready, outcome := make(chan struct{}), make(chan error, 6)
+		for range cap(outcome) {
+			go func() {
+				<-ready
+				_, err := g.memberships().JoinNew(ctx, secret, "New", "long enough")
+				outcome <- err
+			}()
+		}
+		close(ready)
+		won := 0
+		for range cap(outcome) {
+			if err := <-outcome; err == nil {
+				won++
+			} else {
+				g.wantCode("a loser", err, core.CodeNotFound)
+			}
+		}
+		members, err := db.Members().Members(ctx, g.org.ID)
+		g.must(err)
+		if won != 1 || len(members) != 1 {
+			t.Errorf("%d won, %d members", won, len(members))
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package clientdocument
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// maxClientID is the longest client id, in bytes. People are shown it, and it is
+// an indexed column.
+const maxClientID = 1000
+
+// unreserved are the characters besides letters and digits that need no escape
+// in a URL, and inPath those that may stand in a path besides (RFC 3986 sections
+// 2.3 and 3.3).
+const (
+	unreserved = "-._~"
+	inPath     = unreserved + "!$&'()*+,;=:@/"
+)
+
+// clientURL is a client id in its canonical form.
+type clientURL struct {
+	text string // the whole
+	host string // in lower case; an IPv6 address keeps its brackets
+	port string // empty for 443
+	path string
+	// literal is the address that stands in place of a name, if one does.
+	literal netip.Addr
+}
+
+// authority is host and port as a URL has them.
+func (u clientURL) authority() string {
+	if u.port == "" {
+		return u.host
+	}
+	return u.host + ":" + u.port
+}
+
+// readClientID takes a client id that somebody presents. It has to be canonical
+// already: a client that could be written in two ways could be blocked under one
+// and used under the other.
+func readClientID(text string) (clientURL, error) {
+	u, err := canonical(text)
+	if err != nil {
+		return clientURL{}, err
+	}
+	if u.text != text {
+		return clientURL{}, refuse("The client id must be in its canonical form: host in lower case, no port 443, nothing escaped that needs no escape.")
+	}
+	return u, nil
+}
+
+// canonical reads a URL by the rules for client ids and normalizes what RFC 3986
+// section 6.2.2 calls equivalent: the case of scheme, host and escapes, escapes
+// that are not needed, and the default port. It removes nothing else. It works on
+// the text, so that nothing is accepted that it does not name.
+func canonical(text string) (clientURL, error) {
+	const scheme = "https://"
+	switch {
+	case len(text) > maxClientID:
+		return clientURL{}, refuse("The client id must have at most 1000 characters.")
+	case len(text) < len(scheme) || !strings.EqualFold(text[:len(scheme)], scheme):
+		return clientURL{}, refuse("The client id must begin with https://.")
+	case strings.Contains(text, "#"):
+		return clientURL{}, refuse("The client id must not have a fragment.")
+	case strings.Contains(text, "?"):
+		return clientURL{}, refuse("The client id must not have a query.")
+	}
+	rest := text[len(scheme):]
+	slash := strings.IndexByte(rest, '/')
+	if slash < 0 {
+		return clientURL{}, refuse("The client id must have a path, the address of a document.")
+	}
+	u, err := readAuthority(rest[:slash])
+	if err != nil {
+		return clientURL{}, err
+	}
+	if u.path, err = readPath(rest[slash:]); err != nil {
+		return clientURL{}, err
+	}
+	u.text = scheme + u.authority() + u.path
+	return u, nil
+}
+
+// readAuthority reads host and port.
+func readAuthority(authority string) (clientURL, error) {
+	if strings.Contains(authority, "@") {
+		return clientURL{}, refuse("The client id must not have a user.")
+	}
+	host, port := authority, ""
+	if colon := strings.LastIndexByte(authority, ':'); colon > strings.LastIndexByte(authority, ']') {
+		host, port = authority[:colon], authority[colon+1:]
+		number, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || number == 0 || strconv.FormatUint(number, 10) != port {
+			return clientURL{}, refuse("The client id has a port that is not one.")
+		}
+	}
+	if port == "443" {
+		port = ""
+	}
+	host = strings.ToLower(host)
+	literal, ok := readHost(host)
+	if !ok {
+		return clientURL{}, refuse("The client id must have the name of a host, as DNS writes it.")
+	}
+	return clientURL{host: host, port: port, literal: literal}, nil
+}
+
+// readHost accepts names of letters, digits and hyphens, and IP addresses in the
+// one form that everybody reads alike. What ends in a number but is no such
+// address is refused: 127.1, 0x7f.1 and 2130706433 lead to loopback for some.
+func readHost(host string) (netip.Addr, bool) {
+	if bare, v6 := strings.CutPrefix(host, "["); v6 {
+		bare, closed := strings.CutSuffix(bare, "]")
+		addr, err := netip.ParseAddr(bare)
+		return addr, closed && err == nil && addr.Is6() && addr.Zone() == "" && addr.String() == bare
+	}
+	labels := strings.Split(host, ".")
+	if len(host) > 253 {
+		return netip.Addr{}, false
+	}
+	for _, label := range labels {
+		if !isLabel(label) {
+			return netip.Addr{}, false
+		}
+	}
+	if !isNumber(labels[len(labels)-1]) {
+		return netip.Addr{}, true
+	}
+	addr, err := netip.ParseAddr(host)
+	return addr, err == nil
+}
+
+// isLabel: one label of a host's name (RFC 1123 section 2.1).
+func isLabel(s string) bool {
+	notInLabel := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
+	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-' && !strings.ContainsFunc(s, notInLabel)
+}
+
+// isNumber: what a browser would read as part of an IPv4 address.
+func isNumber(label string) bool {
+	if _, hexadecimal := strings.CutPrefix(label, "0x"); hexadecimal {
+		return true
+	}
+	return strings.Trim(label, "0123456789") == ""
+}
+
+// readPath normalizes the escapes of a path that begins with a slash.
+func readPath(path string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c != '%' {
+			if !isAlphanumeric(c) && strings.IndexByte(inPath, c) < 0 {
+				return "", refuse("The client id has characters that must be escaped in a URL.")
+			}
+			b.WriteByte(c)
+			continue
+		}
+		if i+2 >= len(path) {
+			return "", refuse("The client id has a broken escape.")
+		}
+		value, err := strconv.ParseUint(path[i+1:i+3], 16, 8)
+		if err != nil {
+			return "", refuse("The client id has a broken escape.")
+		}
+		if c = byte(value); isAlphanumeric(c) || strings.IndexByte(unreserved, c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			b.WriteString(strings.ToUpper(path[i : i+3]))
+		}
+		i += 2
+	}
+	for segment := range strings.SplitSeq(b.String(), "/") {
+		if segment == "." || segment == ".." {
+			return "", refuse("The client id must not have . or .. in its path.")
+		}
+	}
+	return b.String(), nil
+}
+
+func isAlphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}

@@ -1,0 +1,177 @@
+package clientdocument
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// The bounds on what a document holds, the same as for registered clients.
+const (
+	maxName         = 100 // characters; a longer name is clipped
+	maxRedirectURIs = 20
+)
+
+// document has the members that mean something here (RFC 7591 section 2). Others
+// are ignored, and so is a null.
+type document struct {
+	ClientID      *string        `json:"client_id"`
+	Name          *string        `json:"client_name"`
+	RedirectURIs  []string       `json:"redirect_uris"`
+	GrantTypes    []string       `json:"grant_types"`
+	AuthMethod    *string        `json:"token_endpoint_auth_method"`
+	Scope         *string        `json:"scope"`
+	Secret        jsontext.Value `json:"client_secret"`
+	SecretExpires jsontext.Value `json:"client_secret_expires_at"`
+}
+
+// readDocument applies every rule about what the document at u says.
+func readDocument(u clientURL, body []byte) (access.ClientDocument, error) {
+	d, err := decode(body)
+	if err != nil {
+		return access.ClientDocument{}, err
+	}
+	for _, check := range []func(clientURL, document) error{checkSelf, checkAuthentication, checkGrants, checkRedirects} {
+		if err := check(u, d); err != nil {
+			return access.ClientDocument{}, err
+		}
+	}
+	scope, err := declaredScope(d)
+	if err != nil {
+		return access.ClientDocument{}, err
+	}
+	return access.ClientDocument{ClientID: u.text, Name: displayName(u, d), RedirectURIs: d.RedirectURIs, Scope: scope}, nil
+}
+
+// decode reads strictly: members are told apart by case, and none comes twice.
+func decode(body []byte) (document, error) {
+	if err := core.CheckJSON(body); err != nil {
+		text := "The application's metadata document is not valid JSON."
+		if e, ok := errors.AsType[*core.Error](err); ok && len(e.Fields) == 1 {
+			text = "The application's metadata document " + e.Fields[0].Reason + "."
+		}
+		return document{}, refuseFor(text, err)
+	}
+	if !strings.HasPrefix(strings.TrimLeft(string(body), " \t\r\n"), "{") {
+		return document{}, refuse("The application's metadata document is not a JSON object.")
+	}
+	var d document
+	if err := json.Unmarshal(body, &d); err != nil {
+		text := "The application's metadata document has a member of the wrong type."
+		if e, ok := errors.AsType[*json.SemanticError](err); ok {
+			// Only members that we know are read, so the name is one of ours.
+			name, _, _ := strings.Cut(strings.TrimPrefix(string(e.JSONPointer), "/"), "/")
+			text = "In the application's metadata document, " + name + " has the wrong type."
+		}
+		return document{}, refuseFor(text, err)
+	}
+	return d, nil
+}
+
+// checkSelf: the document names itself, so that nobody is registered by a copy.
+func checkSelf(u clientURL, d document) error {
+	if d.ClientID == nil {
+		return refuse("The application's metadata document has no client_id.")
+	}
+	if named, err := canonical(*d.ClientID); err != nil || named.text != u.text {
+		return refuse("The application's metadata document has a client_id that is not the address it was found at.")
+	}
+	return nil
+}
+
+// checkAuthentication: a document that anybody can read shares no secret.
+func checkAuthentication(_ clientURL, d document) error {
+	if d.Secret != nil || d.SecretExpires != nil {
+		return refuse("The application's metadata document must not hold a client secret.")
+	}
+	if d.AuthMethod != nil && *d.AuthMethod != "none" {
+		return refuse("The application's metadata document must have token_endpoint_auth_method none.")
+	}
+	return nil
+}
+
+// checkGrants: without grant_types, RFC 7591 means authorization_code alone.
+func checkGrants(_ clientURL, d document) error {
+	switch {
+	case d.GrantTypes != nil && !slices.Contains(d.GrantTypes, "authorization_code"):
+		return refuse("The application's metadata document must have authorization_code among its grant_types.")
+	case slices.Contains(d.GrantTypes, "client_credentials"):
+		return refuse("The application's metadata document must not have client_credentials among its grant_types.")
+	}
+	return nil
+}
+
+// checkRedirects: codes go back to the origin of the document, whose owner the
+// document speaks for, or to the person's own machine.
+func checkRedirects(u clientURL, d document) error {
+	switch {
+	case len(d.RedirectURIs) == 0:
+		return refuse("The application's metadata document has no redirect_uris.")
+	case len(d.RedirectURIs) > maxRedirectURIs:
+		return refuse("The application's metadata document must have at most 20 redirect_uris.")
+	}
+	for i, uri := range d.RedirectURIs {
+		entry := "In the application's metadata document, number " + strconv.Itoa(i+1) + " of the redirect_uris "
+		if err := access.CheckRedirectURI(uri); err != nil {
+			return refuse(entry + err.Error() + ".")
+		}
+		if !isLoopback(uri) && !sameOrigin(u, uri) {
+			return refuse(entry + "must be on the host and port of the document, or http on localhost, 127.0.0.1 or [::1].")
+		}
+	}
+	return nil
+}
+
+// isLoopback: the form rule lets no other http pass.
+func isLoopback(uri string) bool { return strings.HasPrefix(uri, "http://") }
+
+// sameOrigin compares the text of scheme, host and port (RFC 6454 section 5),
+// after the form rule, which leaves nothing in them that reads in two ways.
+func sameOrigin(u clientURL, uri string) bool {
+	authority, ok := strings.CutPrefix(uri, "https://")
+	if !ok {
+		return false
+	}
+	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
+		authority = authority[:end]
+	}
+	authority = strings.ToLower(authority)
+	return authority == u.authority() || u.port == "" && authority == u.host+":443"
+}
+
+// declaredScope is the part of the declared list that exists here: RFC 7591
+// section 2 has a server replace what it does not know, and documents are written
+// for many servers. A list of which nothing is left is refused, for "none" must
+// not turn into "any".
+func declaredScope(d document) ([]string, error) {
+	if d.Scope == nil {
+		return nil, nil
+	}
+	var scope []string
+	for name := range strings.SplitSeq(*d.Scope, " ") {
+		if core.Scope(name).Known() && !slices.Contains(scope, name) {
+			scope = append(scope, name)
+		}
+	}
+	if len(scope) == 0 {
+		return nil, refuse("The application's metadata document declares no scope that exists here.")
+	}
+	return scope, nil
+}
+
+// displayName is the name that the client gives itself, made fit to be shown;
+// anybody can write anything there.
+func displayName(u clientURL, d document) string {
+	if d.Name != nil {
+		if name := core.Quotable(*d.Name, maxName); name != "" {
+			return name
+		}
+	}
+	return u.host
+}

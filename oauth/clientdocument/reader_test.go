@@ -1,0 +1,230 @@
+package clientdocument
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+func TestDocumentIsRememberedForAnHour(t *testing.T) {
+	t.Parallel()
+	var hands hands
+	s := newSite(t, serveDocument)
+	config := s.config()
+	config.Clock = hands.now
+	reader, _ := reading(config)
+	for _, step := range []struct {
+		wait time.Duration
+		want int64
+	}{{0, 1}, {0, 1}, {time.Hour - 1, 1}, {1, 2}, {time.Hour - 1, 2}, {2 * time.Hour, 3}} {
+		hands.advance(step.wait)
+		d := mustRead(t, reader, s.clientID)
+		if n := s.requests.Load(); n != step.want {
+			t.Errorf("after another %v: %d requests, want %d", step.wait, n, step.want)
+		}
+		d.RedirectURIs[0] = "https://evil.example/cb" // the caller's own copy
+	}
+	if d := mustRead(t, reader, s.clientID); !strings.HasPrefix(d.RedirectURIs[0], s.URL) {
+		t.Errorf("a caller changed what is remembered: %v", d.RedirectURIs)
+	}
+}
+
+func TestRefusalIsRememberedForFiveMinutes(t *testing.T) {
+	t.Parallel()
+	var hands hands
+	var mended atomic.Bool
+	s := newSite(t, func(s *site, w http.ResponseWriter, r *http.Request) {
+		if !mended.Load() {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		serveDocument(s, w, r)
+	})
+	config := s.config()
+	config.Clock = hands.now
+	reader, _ := reading(config)
+	for _, wait := range []time.Duration{0, 0, 5*time.Minute - 1} {
+		hands.advance(wait)
+		_, err := reader.ReadDocument(t.Context(), s.clientID)
+		refused(t, err, "status 404")
+		mended.Store(true)
+	}
+	if n := s.requests.Load(); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+	hands.advance(1)
+	mustRead(t, reader, s.clientID)
+}
+
+// TestOneFetchForMany: a hundred callers at a time are one fetch.
+func TestOneFetchForMany(t *testing.T) {
+	t.Parallel()
+	var started, done sync.WaitGroup
+	started.Add(100)
+	s := newSite(t, func(s *site, w http.ResponseWriter, r *http.Request) {
+		started.Wait()
+		serveDocument(s, w, r)
+	})
+	reader, _ := reading(s.config())
+	for range 100 {
+		done.Go(func() {
+			started.Done()
+			if d, err := reader.ReadDocument(t.Context(), s.clientID); err != nil || d.Name != "Agent" {
+				t.Errorf("%v, %+v", err, d)
+			}
+		})
+	}
+	done.Wait()
+	if n := s.requests.Load(); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+}
+
+// TestCallerLeaves: the first caller leaves while the fetch runs, and the second
+// gets what it came to.
+func TestCallerLeaves(t *testing.T) {
+	t.Parallel()
+	arrived, release := make(chan struct{}, 1), make(chan struct{})
+	s := newSite(t, func(s *site, w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-release
+		serveDocument(s, w, r)
+	})
+	reader, _ := reading(s.config())
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error, 1)
+	go func() {
+		_, err := reader.ReadDocument(ctx, s.clientID)
+		left <- err
+	}()
+	<-arrived
+	leave()
+	err := <-left
+	refused(t, err, "interrupted")
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", errors.Unwrap(err))
+	}
+	close(release)
+	mustRead(t, reader, s.clientID)
+	if n := s.requests.Load(); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+}
+
+// TestRemembersSoMuch: what is remembered is bounded.
+func TestRemembersSoMuch(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, serveDocument)
+	reader, _ := reading(s.config())
+	reader.remembered = access.NewCache[string, outcome](4)
+	read := func() int64 {
+		before := s.requests.Load()
+		for i := range 10 {
+			mustRead(t, reader, fmt.Sprintf("%s/%d.json", s.URL, i))
+		}
+		return s.requests.Load() - before
+	}
+	if first, second := read(), read(); first != 10 || second < 6 {
+		t.Errorf("%d requests, then %d; at most 4 of 10 are remembered", first, second)
+	}
+}
+
+// TestLogNamesTheCause: people are told one sentence, the log the rest.
+func TestLogNamesTheCause(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	reader, _ := reading(Config{Resolver: newNames(t, "10.1.2.3").resolver(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	_, err := reader.ReadDocument(t.Context(), appID)
+	refused(t, err, "cannot be reached")
+	if line := log.String(); !strings.Contains(line, "client_host=app.example") || !strings.Contains(line, "10.1.2.3") {
+		t.Errorf("log: %s", line)
+	}
+}
+
+// TestNoPlace: a document that finds no place is not refused for good.
+func TestNoPlace(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, serveDocument)
+	config := s.config()
+	config.Deadline = 100 * time.Millisecond
+	reader, _ := reading(config)
+	var leave []func()
+	for range maxHostFetches {
+		l, ok := reader.places.enter(t.Context(), "127.0.0.1")
+		if !ok {
+			t.Fatal("no place in an empty reader")
+		}
+		leave = append(leave, l)
+	}
+	_, err := reader.ReadDocument(t.Context(), s.clientID)
+	refused(t, err, "Try again")
+	for _, l := range leave {
+		l()
+	}
+	reader.config.Deadline = 10 * time.Second
+	mustRead(t, reader, s.clientID)
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlaces()
+		ctx, cancel := context.WithCancel(t.Context())
+		var holding, refused atomic.Int64
+		release := make(chan struct{})
+		enter := func(host string) {
+			go func() {
+				leave, ok := p.enter(ctx, host)
+				if !ok {
+					refused.Add(1)
+					return
+				}
+				holding.Add(1)
+				<-release
+				holding.Add(-1)
+				leave()
+			}()
+		}
+		expect := func(what string, held, turnedAway int64) {
+			t.Helper()
+			synctest.Wait()
+			if holding.Load() != held || refused.Load() != turnedAway {
+				t.Errorf("%s: %d hold, %d were refused; want %d and %d", what, holding.Load(), refused.Load(), held, turnedAway)
+			}
+		}
+		for range 5 {
+			enter("a.example")
+		}
+		expect("five of one host", maxHostFetches, 0)
+		for i := range 20 {
+			enter(fmt.Sprintf("%d.example", i))
+		}
+		expect("twenty others", maxFetches, 0)
+		release <- struct{}{}
+		expect("one left", maxFetches, 0)
+		for i := range maxWaiting + maxFetches - 24 {
+			enter(fmt.Sprintf("x%d.example", i))
+		}
+		expect("as many as may wait", maxFetches, 0)
+		enter("late.example")
+		expect("one more", maxFetches, 1)
+		cancel()
+		expect("the waiting are gone", maxFetches, maxWaiting+1)
+		close(release)
+		expect("all are gone", 0, maxWaiting+1)
+		if p.present != 0 || len(p.hosts) != 0 || len(p.all) != 0 {
+			t.Errorf("%d present, hosts %v, %d places held", p.present, p.hosts, len(p.all))
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package clientdocument
+
+import (
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+
+var errNotDialled = errors.New("a test dials loopback only")
+
+// dials is the Control hook of a test's reader: it asks the guard, notes what it
+// said, and keeps anything but loopback from being dialled whatever it said.
+type dials struct {
+	guard guard
+
+	mu       sync.Mutex
+	approved []string
+	refused  []error
+}
+
+func (d *dials) control(network, address string, conn syscall.RawConn) error {
+	err := d.guard.control(network, address, conn)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil {
+		d.refused = append(d.refused, err)
+		return err
+	}
+	d.approved = append(d.approved, address)
+	if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().IsLoopback() {
+		return errNotDialled
+	}
+	return nil
+}
+
+// reading makes a reader that cannot leave this machine.
+func reading(config Config) (*Reader, *dials) {
+	d := &dials{guard: newGuard(config.Allowed)}
+	return newReader(config, d.control), d
+}
+
+// hands are those of a clock that a test moves.
+type hands struct{ at atomic.Int64 }
+
+func (h *hands) now() time.Time          { return time.Unix(1_800_000_000, h.at.Load()) }
+func (h *hands) advance(d time.Duration) { h.at.Add(int64(d)) }
+
+// site is a real TLS server with a client's document.
+type site struct {
+	*httptest.Server
+	clientID string
+	requests atomic.Int64
+}
+
+func newSite(t *testing.T, handler func(s *site, w http.ResponseWriter, r *http.Request)) *site {
+	t.Helper()
+	s := &site{}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.requests.Add(1)
+		handler(s, w, r)
+	}))
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	s.clientID = s.URL + "/client.json"
+	return s
+}
+
+// config trusts the site and may reach it.
+func (s *site) config() Config {
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return Config{Allowed: loopback, RootCAs: roots, Deadline: 10 * time.Second}
+}
+
+// members of a JSON object.
+type members map[string]any
+
+// documentFor is a valid document at the id, with other members in place.
+func documentFor(clientID string, other members) []byte {
+	origin := clientID[:strings.LastIndexByte(clientID, '/')]
+	d := members{"client_id": clientID, "client_name": "Agent", "redirect_uris": []string{origin + "/cb"}}
+	for name, value := range other {
+		if value == nil {
+			delete(d, name)
+		} else {
+			d[name] = value
+		}
+	}
+	raw, err := json.Marshal(d)
+	if err != nil {
+		panic(err) // a test's own literal
+	}
+	return raw
+}
+
+// serveDocument answers with the valid document of whatever path is asked for.
+func serveDocument(s *site, w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(documentFor(s.URL+r.URL.Path, nil))
+}
+
+// refused checks that an error is a refusal whose text holds want and nothing
+// internal, and returns it.
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	r, ok := errors.AsType[*Refusal](err)
+	if !ok || !strings.Contains(r.Text, want) {
+		t.Fatalf("refused with %v, want %q", err, want)
+	}
+	checkText(t, r.Text)
+}
+
+func checkText(t *testing.T, text string) {
+	t.Helper()
+	for _, internal := range []string{"127.0", "::1:", "dial", "lookup", "tcp", "x509", "ssrf", "prohibited", "context", "EOF", "\n"} {
+		if strings.Contains(text, internal) && !strings.Contains(text, "http on localhost, 127.0.0.1 or [::1]") &&
+			!strings.Contains(text, "http:// and localhost, 127.0.0.1 or [::1]") {
+			t.Errorf("%q tells people %q", text, internal)
+		}
+	}
+	if !strings.HasSuffix(text, ".") || len(text) > 250 {
+		t.Errorf("%q is no short sentence", text)
+	}
+}
+
+func mustRead(t *testing.T, r *Reader, clientID string) access.ClientDocument {
+	t.Helper()
+	d, err := r.ReadDocument(t.Context(), clientID)
+	if err != nil {
+		t.Fatalf("%v: %v", err, errors.Unwrap(err))
+	}
+	return d
+}

@@ -1,0 +1,148 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// introspection is what is told of a token (RFC 7662 section 2.2). Of one that is
+// not good, or not the asker's business, it is Active alone.
+type introspection struct {
+	Active bool `json:"active"`
+	// Scope is what the token may do now, which can be less than it was issued with.
+	Scope     string `json:"scope,omitempty"`
+	ClientID  string `json:"client_id,omitempty"`
+	TokenType string `json:"token_type,omitempty"` // of access tokens alone
+	Expires   int64  `json:"exp,omitempty"`
+	IssuedAt  int64  `json:"iat,omitempty"`
+	Subject   string `json:"sub,omitempty"`
+	Audience  string `json:"aud,omitempty"`
+	Issuer    string `json:"iss,omitempty"`
+	ID        string `json:"jti,omitempty"`
+}
+
+func checkIntrospection(form url.Values) *refusal {
+	if !form.Has("token") {
+		return invalidRequest("`token` is missing.")
+	}
+	return nil
+}
+
+// confidential refuses who sends no secret before the library does, which answers
+// that without a challenge.
+func confidential(library http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header["Authorization"]) == 0 && !r.PostForm.Has("client_secret") {
+			refused := invalidClient("Only a client with a secret may ask about tokens.")
+			attemptOf(r.Context()).refused = refused
+			refused.write(w)
+			return
+		}
+		library.ServeHTTP(w, r)
+	})
+}
+
+// Introspect is RFC 7662 for clients with a secret. A client may ask about the
+// tokens of its organization; one that belongs to none, about its own. The library
+// leaves it to us to compare the secret.
+func (p *provider) Introspect(ctx context.Context, r *op.Request[op.IntrospectionRequest]) (*op.Response, error) {
+	verified, err := p.VerifyClient(ctx, &op.Request[op.ClientCredentials]{Data: r.Data.ClientCredentials})
+	if err != nil {
+		return nil, err
+	}
+	attempt := attemptOf(ctx)
+	asker, refused := clientOf(verified)
+	if refused == nil && len(asker.SecretHash) == 0 {
+		refused = invalidClient(clientRefused)
+	}
+	if refused != nil {
+		return nil, attempt.refuse(refused)
+	}
+	attempt.asked = true
+	ask := p.server.introspectAccessToken
+	if access.IsRefreshToken(r.Data.Token) {
+		ask = p.server.introspectRefreshToken
+	}
+	told, err := ask(ctx, asker, r.Data.Token)
+	if err != nil {
+		return nil, attempt.refuse(serverError(err))
+	}
+	return op.NewResponse(told), nil
+}
+
+// mayAsk reports whether a token is the asker's business.
+func mayAsk(asker access.Client, orgID, clientID string) bool {
+	if asker.OrgID == "" {
+		return asker.ClientID == clientID
+	}
+	return asker.OrgID == orgID
+}
+
+func (s *Server) introspectAccessToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
+	found, err := s.own.check(ctx, token, s.clock())
+	if err != nil || !mayAsk(asker, found.token.OrgID, found.token.ClientID) {
+		return introspection{}, nil //nolint:nilerr // why a token is not good is nobody's business
+	}
+	told, err := s.inForce(ctx, found.token, found.resource)
+	if told.Active {
+		told.TokenType, told.ID, told.IssuedAt = "Bearer", found.token.ID, found.issuedAt
+		told.Expires = found.token.ExpiresAt.Unix()
+	}
+	return told, err
+}
+
+// introspectRefreshToken tells what an access token would be worth that the
+// refresh token is exchanged for now.
+func (s *Server) introspectRefreshToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
+	found, used, err := s.grants.PeekRefreshToken(ctx, access.HashSecret(token))
+	if isNotFound(err) || err == nil && (used || !mayAsk(asker, found.OrgID, found.ClientID)) {
+		return introspection{}, nil
+	}
+	if err != nil {
+		return introspection{}, err
+	}
+	allowed, err := s.grants.Grant(ctx, found.OrgID, found.GrantID)
+	if isNotFound(err) || err == nil && allowed.ExpiresAt != nil && !s.clock().Before(*allowed.ExpiresAt) {
+		return introspection{}, nil
+	}
+	if err != nil {
+		return introspection{}, err
+	}
+	told, err := s.inForce(ctx, access.Token{
+		ClientID: allowed.ClientID, OrgID: allowed.OrgID, UserID: allowed.UserID, GrantID: allowed.ID, Scopes: allowed.Scopes,
+	}, allowed.Resource)
+	if told.Active {
+		told.IssuedAt = found.IssuedAt.Unix()
+		if allowed.ExpiresAt != nil {
+			told.Expires = allowed.ExpiresAt.Unix()
+		}
+	}
+	return told, err
+}
+
+// inForce asks the store what a token is worth at this moment, past everything
+// that this process remembers.
+func (s *Server) inForce(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
+	principal, err := s.examiner.Examine(ctx, token)
+	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeInvalidKey {
+		return introspection{}, nil
+	}
+	if err != nil {
+		return introspection{}, err
+	}
+	told := introspection{
+		Active: true, Scope: strings.Join(principal.Scopes.Strings(), " "), ClientID: token.ClientID,
+		Subject: token.UserID, Audience: s.targets.address(resource), Issuer: s.tokens.address,
+	}
+	if told.Subject == "" {
+		told.Subject = token.ClientID
+	}
+	return told, nil
+}

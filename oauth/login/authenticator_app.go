@@ -1,0 +1,124 @@
+package login
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/pquerna/otp"
+)
+
+// appPage is what the page shows that sets up an authenticator app.
+type appPage struct {
+	Token, Problem string
+	// Secret is in groups, for typing.
+	Secret string
+	QR     squares
+}
+
+// beginApp makes a fresh secret, so that nobody scans one that others saw before.
+func (s *Site) beginApp(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.member(w, r)
+	if !ok {
+		return
+	}
+	key, err := s.factors.BeginApp(r.Context(), v)
+	if err != nil {
+		s.securityRefused(w, r, v, err)
+		return
+	}
+	s.showApp(w, r, v, key, nil)
+}
+
+// confirmApp takes the first code of the app.
+func (s *Site) confirmApp(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.member(w, r)
+	if !ok {
+		return
+	}
+	added, err := s.factors.ConfirmApp(r.Context(), v, r.PostForm.Get(fieldCode), requestID(r))
+	if err == nil {
+		s.cookie.set(w, added.Secret)
+		s.showCodes(w, r, added.RecoveryCodes)
+		return
+	}
+	e := core.AsError(err)
+	if e.Code != core.CodeValidationFailed && e.Code != core.CodeRateLimited {
+		s.securityRefused(w, r, v, err)
+		return
+	}
+	s.logRefusal(r, "first code refused", e)
+	key, err := s.factors.PendingApp(r.Context(), v)
+	if err != nil {
+		s.securityRefused(w, r, v, err)
+		return
+	}
+	s.showApp(w, r, v, key, e)
+}
+
+func (s *Site) showApp(w http.ResponseWriter, r *http.Request, v access.Visitor, key access.AppKey, wrong *core.Error) {
+	qr, err := squaresOf(key.URI)
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	page, status := appPage{Token: v.FormToken(SecurityPath), Secret: grouped(key.Secret), QR: qr}, http.StatusOK
+	if wrong != nil {
+		status, page.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
+		retryLater(w, wrong)
+	}
+	s.Show(w, r, status, s.pages.app, "Authenticator app", page)
+}
+
+// squares is a QR code as the path of an SVG image that stands in the page, so
+// that the secret has no address of its own and the policy allows no images.
+type squares struct {
+	Path string
+	Size int // the side with the quiet zone around it, in squares
+}
+
+// quiet is the empty border that scanners need (ISO/IEC 18004 section 6.3.8).
+const quiet = 4
+
+// The sides of the smallest and the largest QR code, and what lies between sizes.
+const (
+	smallestQR = 21
+	largestQR  = 177
+	stepQR     = 4
+)
+
+// squaresOf draws the code at one point for each square, which is the smallest
+// image that the library makes of it.
+func squaresOf(uri string) (squares, error) {
+	key, err := otp.NewKeyFromURL(uri)
+	if err != nil {
+		return squares{}, fmt.Errorf("QR code: %w", err)
+	}
+	for side := smallestQR; side <= largestQR; side += stepQR {
+		image, err := key.Image(side, side)
+		if err != nil {
+			continue // too small for this text
+		}
+		var path strings.Builder
+		for y := range side {
+			for x := range side {
+				if dark, _, _, _ := image.At(x, y).RGBA(); dark == 0 {
+					fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+quiet, y+quiet)
+				}
+			}
+		}
+		return squares{Path: path.String(), Size: side + 2*quiet}, nil
+	}
+	return squares{}, fmt.Errorf("QR code: %d characters are too many", len(uri))
+}
+
+// grouped puts spaces between groups of four characters.
+func grouped(secret string) string {
+	var groups []string
+	for len(secret) > 4 {
+		groups, secret = append(groups, secret[:4]), secret[4:]
+	}
+	return strings.Join(append(groups, secret), " ")
+}

@@ -1,0 +1,13 @@
+package login
+
+import (
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// clientOf names where a request comes from, for counting attempts. Headers that
+// say otherwise are believed of known proxies alone: anybody can send them.
+func (s *Site) clientOf(r *http.Request) string {
+	return access.NetworkOf(s.proxies.Remote(r))
+}

@@ -1,0 +1,38 @@
+package login
+
+import (
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Enter begins the first session of somebody whose account has just been made.
+// Whoever was signed in in this browser is not any more.
+func (s *Site) Enter(w http.ResponseWriter, r *http.Request, member access.Member) error {
+	secret, err := s.sessions.BeginFirst(r.Context(), member, s.cookie.read(r), requestID(r))
+	if err != nil {
+		return err
+	}
+	s.cookie.set(w, secret)
+	return nil
+}
+
+// ProvePassword checks a password with the throttle of signing in, and begins no
+// session. It fails like signing in.
+func (s *Site) ProvePassword(r *http.Request, email, password string) (access.User, error) {
+	return s.sessions.ProvePassword(r.Context(), access.SignInRequest{
+		Email: email, Password: password, Client: s.clientOf(r), RequestID: requestID(r),
+	})
+}
+
+// WorkIn moves the visitor's session to another organization of theirs.
+func (s *Site) WorkIn(r *http.Request, orgID string) error {
+	return s.sessions.SwitchOrg(r.Context(), s.cookie.read(r), orgID)
+}
+
+// SignedOut reports whether an error says that nobody is signed in.
+func (*Site) SignedOut(err error) bool { return IsSignedOut(err) }
+
+// SignInAddress is the path of the sign-in page that leads on to next, a path of
+// this host with its query.
+func (*Site) SignInAddress(next string) string { return signInAddress(localPath(next)) }

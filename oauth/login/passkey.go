@@ -1,0 +1,78 @@
+package login
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	_ "embed"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+//go:embed pages/passkey.js
+var passkeyScript []byte
+
+// signInWithPasskey begins a session of the person whose passkey answered.
+func (s *Site) signInWithPasskey(w http.ResponseWriter, r *http.Request) {
+	next := localPath(r.PostForm.Get(fieldNext))
+	secret, err := s.factors.SignIn(r.Context(), access.PasskeySignIn{
+		Answer: passkeyAnswer(r), Client: s.clientOf(r), Previous: s.cookie.read(r), RequestID: requestID(r),
+	})
+	if err != nil {
+		s.signInRefused(w, r, signInForm{Next: next}, core.AsError(err))
+		return
+	}
+	s.cookie.set(w, secret)
+	seeOther(w, orHome(next))
+}
+
+// askSignIn gives the script the question of a sign-in.
+func (s *Site) askSignIn(w http.ResponseWriter, r *http.Request) {
+	q, err := s.factors.AskSignIn(r.Context(), s.clientOf(r))
+	s.question(w, r, q, err)
+}
+
+// askProofPasskey gives the script the question of a proof.
+func (s *Site) askProofPasskey(w http.ResponseWriter, r *http.Request) {
+	q, err := s.factors.AskPasskey(r.Context(), s.cookie.read(r))
+	s.question(w, r, q, err)
+}
+
+// askNewPasskey gives the script the question for a new passkey.
+func (s *Site) askNewPasskey(w http.ResponseWriter, r *http.Request) {
+	v, err := s.Visitor(r)
+	if err != nil {
+		s.question(w, r, access.PasskeyQuestion{}, err)
+		return
+	}
+	q, err := s.factors.BeginPasskey(r.Context(), v)
+	s.question(w, r, q, err)
+}
+
+// question answers the script: {"ceremony", "options"}, or {"problem"} in words for
+// the person.
+func (s *Site) question(w http.ResponseWriter, r *http.Request, q access.PasskeyQuestion, err error) {
+	status := http.StatusOK
+	content := map[string]any{"ceremony": q.Ceremony, "options": json.RawMessage(q.Options)}
+	if err != nil {
+		e := core.AsError(err)
+		if e.Code == core.CodeInternalError {
+			s.logFailure(r, err)
+			e = &core.Error{Code: e.Code, Message: "Something failed on our side.", Next: "Try again in a moment."}
+		}
+		retryLater(w, e)
+		status, content = e.HTTPStatus(), map[string]any{"problem": e.Message + " " + e.NextStep()}
+	}
+	body, err := json.Marshal(content)
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a reader who has gone away is no failure of ours
+}

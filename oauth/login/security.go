@@ -1,0 +1,133 @@
+package login
+
+import (
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// security is what the page about a person's second factors shows.
+type security struct {
+	Visitor  access.Visitor
+	Factors  access.Factors
+	Offered  bool // passkeys
+	Required bool // by the organization, and there is none yet
+	Token    string
+	Problem  string
+}
+
+// showSecurity lists what the person has set up.
+func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request) {
+	if v, ok := s.signedIn(w, r, here(r)); ok {
+		s.listFactors(w, r, v, nil)
+	}
+}
+
+func (s *Site) listFactors(w http.ResponseWriter, r *http.Request, v access.Visitor, wrong *core.Error) {
+	has, err := s.factors.Of(r.Context(), v.User.ID)
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	page := security{
+		Visitor: v, Factors: has, Offered: s.factors.PasskeysOffered(), Token: v.FormToken(SecurityPath),
+		Required: v.Org.RequireSecondFactor && !has.Any(),
+	}
+	status := http.StatusOK
+	if wrong != nil {
+		status, page.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
+	}
+	if page.Offered {
+		allowScript(w)
+	}
+	s.Show(w, r, status, s.pages.security, "Security", page)
+}
+
+// changed runs a change of the security page and comes back to it: with what is
+// wrong, by way of a proof, or as it is then.
+func (s *Site) changed(w http.ResponseWriter, r *http.Request, change func(access.Visitor) error) {
+	v, ok := s.member(w, r)
+	if !ok {
+		return
+	}
+	if err := change(v); err != nil {
+		s.securityRefused(w, r, v, err)
+		return
+	}
+	seeOther(w, SecurityPath)
+}
+
+// member is who sent a form of the security page.
+func (s *Site) member(w http.ResponseWriter, r *http.Request) (access.Visitor, bool) {
+	v, ok := s.signedIn(w, r, SecurityPath)
+	return v, ok && s.current(w, r, v, SecurityPath)
+}
+
+func (s *Site) securityRefused(w http.ResponseWriter, r *http.Request, v access.Visitor, err error) {
+	e := core.AsError(err)
+	switch {
+	case access.IsProofNeeded(err):
+		seeOther(w, withNext(ConfirmPath, SecurityPath))
+	case e.Code == core.CodeInternalError, IsSignedOut(err):
+		s.Fail(w, r, err)
+	default:
+		s.logRefusal(r, "change of second factors refused", e)
+		retryLater(w, e)
+		s.listFactors(w, r, v, e)
+	}
+}
+
+// codesPage shows recovery codes, once.
+type codesPage struct{ Codes []string }
+
+func (s *Site) showCodes(w http.ResponseWriter, r *http.Request, codes []string) {
+	if len(codes) == 0 {
+		seeOther(w, SecurityPath)
+		return
+	}
+	s.Show(w, r, http.StatusOK, s.pages.codes, "Recovery codes", codesPage{Codes: codes})
+}
+
+func (s *Site) renewCodes(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.member(w, r)
+	if !ok {
+		return
+	}
+	codes, err := s.factors.RenewCodes(r.Context(), v, requestID(r))
+	if err != nil {
+		s.securityRefused(w, r, v, err)
+		return
+	}
+	s.showCodes(w, r, codes)
+}
+
+func (s *Site) addPasskey(w http.ResponseWriter, r *http.Request) {
+	v, ok := s.member(w, r)
+	if !ok {
+		return
+	}
+	added, err := s.factors.AddPasskey(r.Context(), v, r.PostForm.Get("name"), passkeyAnswer(r), requestID(r))
+	if err != nil {
+		s.securityRefused(w, r, v, err)
+		return
+	}
+	s.cookie.set(w, added.Secret)
+	s.showCodes(w, r, added.RecoveryCodes)
+}
+
+func (s *Site) renamePasskey(w http.ResponseWriter, r *http.Request) {
+	s.changed(w, r, func(v access.Visitor) error {
+		return s.factors.RenamePasskey(r.Context(), v, r.PostForm.Get("id"), r.PostForm.Get("name"))
+	})
+}
+
+func (s *Site) removePasskey(w http.ResponseWriter, r *http.Request) {
+	s.changed(w, r, func(v access.Visitor) error {
+		return s.factors.RemovePasskey(r.Context(), v, r.PostForm.Get("id"), requestID(r))
+	})
+}
+
+func (s *Site) removeApp(w http.ResponseWriter, r *http.Request) {
+	s.changed(w, r, func(v access.Visitor) error { return s.factors.RemoveApp(r.Context(), v, requestID(r)) })
+}

@@ -1,0 +1,32 @@
+package passkey
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/go-webauthn/webauthn/webauthn"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// person is a user as the library wants to see one. The user handle is the id,
+// which tells nothing about the person to whoever reads the authenticator.
+type person struct {
+	id          string
+	user        access.User
+	credentials []webauthn.Credential
+}
+
+func newPerson(id string, u access.User, existing []access.Passkey) (person, error) {
+	p := person{id: id, user: u, credentials: make([]webauthn.Credential, len(existing))}
+	for i, one := range existing {
+		if err := json.Unmarshal([]byte(one.Credential), &p.credentials[i]); err != nil {
+			return person{}, fmt.Errorf("stored passkey: %w", err)
+		}
+	}
+	return p, nil
+}
+
+func (p person) WebAuthnID() []byte                         { return []byte(p.id) }
+func (p person) WebAuthnName() string                       { return p.user.Email }
+func (p person) WebAuthnDisplayName() string                { return p.user.Name }
+func (p person) WebAuthnCredentials() []webauthn.Credential { return p.credentials }

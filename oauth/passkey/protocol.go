@@ -1,0 +1,137 @@
+package passkey
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Protocol asks for passkeys of one site.
+type Protocol struct{ site *webauthn.WebAuthn }
+
+var _ access.PasskeyProtocol = (*Protocol)(nil)
+
+// Offered reports whether the app can have passkeys at this origin: WebAuthn ties
+// them to a domain name or localhost, never to an IP address.
+func Offered(appURL string) bool {
+	u, err := url.Parse(appURL)
+	return err == nil && protocol.ValidateRPID(u.Hostname()) == nil
+}
+
+// New makes the protocol for the app's origin, which has to be one that [Offered]
+// accepts.
+func New(appURL string) (*Protocol, error) {
+	u, err := url.Parse(appURL)
+	if err != nil {
+		return nil, fmt.Errorf("passkeys: %w", err)
+	}
+	site, err := webauthn.New(&webauthn.Config{
+		RPID: u.Hostname(), RPDisplayName: "Mailhelm", RPOrigins: []string{appURL},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			RequireResidentKey: protocol.ResidentKeyRequired(), ResidentKey: protocol.ResidentKeyRequirementRequired,
+			UserVerification: protocol.VerificationRequired,
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("passkeys: %w", err)
+	}
+	return &Protocol{site: site}, nil
+}
+
+// Register asks for a new passkey on an authenticator that has none of these.
+func (p *Protocol) Register(u access.User, existing []access.Passkey) (string, string, error) {
+	who, err := newPerson(u.ID, u, existing)
+	if err != nil {
+		return "", "", err
+	}
+	options, memory, err := p.site.BeginRegistration(who, webauthn.WithExclusions(webauthn.Credentials(who.credentials).CredentialDescriptors()))
+	if err != nil {
+		return "", "", err
+	}
+	return written(options, memory)
+}
+
+// Registered judges the answer to Register.
+func (p *Protocol) Registered(u access.User, memory, answer string) (access.JudgedPasskey, error) {
+	var session webauthn.SessionData
+	if err := json.Unmarshal([]byte(memory), &session); err != nil {
+		return access.JudgedPasskey{}, err
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(answer))
+	if err != nil {
+		return access.JudgedPasskey{}, err
+	}
+	who, err := newPerson(u.ID, u, nil)
+	if err != nil {
+		return access.JudgedPasskey{}, err
+	}
+	return judged(p.site.CreateCredential(who, session, parsed))
+}
+
+// Ask asks for one of a person's passkeys, or for any of this site.
+func (p *Protocol) Ask(userID string, existing []access.Passkey) (string, string, error) {
+	if userID == "" {
+		options, memory, err := p.site.BeginDiscoverableLogin()
+		if err != nil {
+			return "", "", err
+		}
+		return written(options, memory)
+	}
+	who, err := newPerson(userID, access.User{}, existing)
+	if err != nil {
+		return "", "", err
+	}
+	options, memory, err := p.site.BeginLogin(who)
+	if err != nil {
+		return "", "", err
+	}
+	return written(options, memory)
+}
+
+// Answered judges the answer to Ask.
+func (p *Protocol) Answered(memory, answer string, owner func([]byte) (string, []access.Passkey, error)) (access.JudgedPasskey, error) {
+	var session webauthn.SessionData
+	if err := json.Unmarshal([]byte(memory), &session); err != nil {
+		return access.JudgedPasskey{}, err
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(answer))
+	if err != nil {
+		return access.JudgedPasskey{}, err
+	}
+	userID, existing, err := owner(parsed.RawID)
+	if err != nil {
+		return access.JudgedPasskey{}, err
+	}
+	who, err := newPerson(userID, access.User{}, existing)
+	if err != nil {
+		return access.JudgedPasskey{}, err
+	}
+	if len(session.UserID) > 0 {
+		return judged(p.site.ValidateLogin(who, session, parsed))
+	}
+	find := func(_, _ []byte) (webauthn.User, error) { return who, nil }
+	return judged(p.site.ValidateDiscoverableLogin(find, session, parsed))
+}
+
+// written is a question for the browser, and what has to be remembered of it.
+func written(options, memory any) (string, string, error) {
+	question, err := json.Marshal(options)
+	if err != nil {
+		return "", "", err
+	}
+	kept, err := json.Marshal(memory)
+	return string(question), string(kept), err
+}
+
+func judged(c *webauthn.Credential, err error) (access.JudgedPasskey, error) {
+	if err != nil {
+		return access.JudgedPasskey{}, err
+	}
+	kept, err := json.Marshal(c)
+	return access.JudgedPasskey{CredentialID: c.ID, Credential: string(kept), Cloned: c.Authenticator.CloneWarning}, err
+}

@@ -1,0 +1,112 @@
+package oauth
+
+import (
+	"encoding/json"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+)
+
+// registered is the answer of RFC 7591 section 3.2.1: the client with everything
+// as it is registered, which need not be as it was sent.
+type registered struct {
+	ClientID string `json:"client_id"`
+	IssuedAt int64  `json:"client_id_issued_at"`
+	Secret   string `json:"client_secret,omitempty"`
+	// SecretExpires is 0, which means never, and there exactly when Secret is.
+	SecretExpires *int64 `json:"client_secret_expires_at,omitempty"`
+
+	Name          string   `json:"client_name"`
+	RedirectURIs  []string `json:"redirect_uris"`
+	GrantTypes    []string `json:"grant_types"`
+	ResponseTypes []string `json:"response_types"`
+	AuthMethod    string   `json:"token_endpoint_auth_method"`
+	Scope         string   `json:"scope"`
+}
+
+// register lets a client register itself. Whoever asks is not known, and what is
+// said is not verified: consent pages say so.
+func (s *Server) register(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	answer, refused := s.registerClient(w, r)
+	requestID := slog.String("request_id", w.Header().Get(requestIDHeader))
+	if refused != nil {
+		s.logRegistrationRefused(r, requestID, refused)
+		refused.write(w)
+		return
+	}
+	body, err := json.Marshal(answer) //nolint:gosec // the one time that the secret is shown
+	if err != nil {
+		serverError(err).write(w)
+		return
+	}
+	s.log.LogAttrs(r.Context(), slog.LevelInfo, "client registered", requestID, slog.String("client", answer.ClientID))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	w.Write(append(body, '\n')) //nolint:errcheck // the client is gone, nobody is left to tell
+}
+
+func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registered, *refusal) {
+	body, refused := readBody(w, r, "application/json")
+	if refused != nil {
+		refused.err.ErrorType = invalidMetadataType
+		return registered{}, refused
+	}
+	asked, refused := readRegistration(body)
+	if refused != nil {
+		return registered{}, refused
+	}
+	scopes, refused := asked.scopes()
+	if refused != nil {
+		return registered{}, refused
+	}
+	client, secret, err := s.registrar.Register(r.Context(), access.NetworkOf(s.proxies.Remote(r)), access.SelfDescribed{
+		Name: asked.Name, Public: asked.AuthMethod == authNone, RedirectURIs: asked.RedirectURIs, Scopes: scopes,
+	})
+	if err != nil {
+		return registered{}, registrationRefusal(w, core.AsError(err))
+	}
+	answer := registered{
+		ClientID: client.ClientID, IssuedAt: client.CreatedAt.Unix(), Secret: secret, Name: client.Name, RedirectURIs: client.RedirectURIs,
+		GrantTypes: openGrants(), ResponseTypes: []string{"code"}, AuthMethod: asked.AuthMethod, Scope: joined(client.Scopes),
+	}
+	if secret != "" {
+		answer.SecretExpires = new(int64)
+	}
+	return answer, nil
+}
+
+// openGrants are what a client without an organization can use, in any case both.
+func openGrants() []string {
+	return []string{string(oidc.GrantTypeCode), string(oidc.GrantTypeRefreshToken)}
+}
+
+// registrationRefusal puts a refusal into the words of RFC 7591 section 3.2.2.
+func registrationRefusal(w http.ResponseWriter, e *core.Error) *refusal {
+	switch {
+	case e.Code == core.CodeRateLimited:
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
+		return refuse(http.StatusTooManyRequests, &oidc.Error{ErrorType: "temporarily_unavailable"}, e.Message+" "+e.NextStep())
+	case e.Code != core.CodeValidationFailed || len(e.Fields) == 0:
+		return serverError(e)
+	case e.Fields[0].Field == "redirect_uris":
+		return refuse(http.StatusBadRequest, &oidc.Error{ErrorType: "invalid_redirect_uri"}, "`redirect_uris` "+e.Fields[0].Reason+".")
+	}
+	return invalidMetadata("`client_" + e.Fields[0].Field + "` " + e.Fields[0].Reason + ".")
+}
+
+func (s *Server) logRegistrationRefused(r *http.Request, requestID slog.Attr, refused *refusal) {
+	level, attrs := slog.LevelInfo, []slog.Attr{
+		requestID, slog.Int("status", refused.status), slog.String("error", refused.code()), slog.String("reason", refused.err.Description),
+	}
+	if refused.err.Parent != nil {
+		level = slog.LevelError
+		attrs = append(attrs, slog.String("cause", refused.err.Parent.Error()))
+	}
+	s.log.LogAttrs(r.Context(), level, "registration refused", attrs...)
+}

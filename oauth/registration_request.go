@@ -1,0 +1,75 @@
+package oauth
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+)
+
+// invalidMetadataType is an error of RFC 7591 section 3.2.2.
+const invalidMetadataType = "invalid_client_metadata"
+
+// The methods by which a client can authenticate at the token endpoint.
+const (
+	authBasic = "client_secret_basic"
+	authPost  = "client_secret_post"
+	authNone  = "none"
+)
+
+// registrationRequest is what is read of a client's metadata (RFC 7591 section
+// 2). The rest is ignored, as the RFC has it.
+type registrationRequest struct {
+	Name          string   `json:"client_name"`
+	RedirectURIs  []string `json:"redirect_uris"`
+	GrantTypes    []string `json:"grant_types"`
+	ResponseTypes []string `json:"response_types"`
+	AuthMethod    string   `json:"token_endpoint_auth_method"`
+	Scope         string   `json:"scope"`
+}
+
+func invalidMetadata(description string) *refusal {
+	return refuse(http.StatusBadRequest, &oidc.Error{ErrorType: invalidMetadataType}, description)
+}
+
+// readRegistration reads the metadata and fills in the defaults of RFC 7591
+// section 2. Redirect URIs and the name are judged by whoever stores them.
+func readRegistration(body []byte) (registrationRequest, *refusal) {
+	var asked registrationRequest
+	if core.CheckJSON(body) != nil || json.Unmarshal(body, &asked) != nil {
+		return asked, invalidMetadata("The body must be one JSON object with the types of RFC 7591, and no member twice.")
+	}
+	if asked.AuthMethod == "" {
+		asked.AuthMethod = authBasic
+	}
+	if !slices.Contains([]string{authBasic, authPost, authNone}, asked.AuthMethod) {
+		return asked, invalidMetadata("`token_endpoint_auth_method` must be client_secret_basic, client_secret_post or none.")
+	}
+	if len(asked.GrantTypes) == 0 {
+		asked.GrantTypes = openGrants()
+	}
+	if !slices.Contains(asked.GrantTypes, string(oidc.GrantTypeCode)) || slices.ContainsFunc(asked.GrantTypes, notOpen) {
+		return asked, invalidMetadata("`grant_types` must hold authorization_code, and may hold refresh_token and nothing else.")
+	}
+	if slices.ContainsFunc(asked.ResponseTypes, func(t string) bool { return t != "code" }) {
+		return asked, invalidMetadata("`response_types` must hold code alone.")
+	}
+	return asked, nil
+}
+
+func notOpen(grant string) bool { return !slices.Contains(openGrants(), grant) }
+
+// scopes is what the client may ask for: all there is when it names none.
+func (r registrationRequest) scopes() (core.Scopes, *refusal) {
+	scopes, refused := grantedScopes(r.Scope, core.AllScopes())
+	if refused != nil {
+		refused.err.ErrorType = invalidMetadataType
+	}
+	return scopes, refused
+}
+
+// joined writes scopes as the parameter does (RFC 6749 section 3.3).
+func joined(scopes core.Scopes) string { return strings.Join(scopes.Strings(), " ") }

@@ -1,0 +1,51 @@
+package dashboard
+
+import (
+	"maps"
+	"slices"
+)
+
+// actorKinds are the kinds of actor in words.
+var actorKinds = map[string]string{
+	"api_key": "API key", "oauth_client": "application", "user": "person", "operator": "operator", "system": "by itself",
+}
+
+// actionWords are the lifecycle's actions in words. An operation has its own name
+// and no words here.
+var actionWords = map[string]string{
+	"api_key.created":             "API key created",
+	"api_key.grace_expired":       "Rotated API key ran out",
+	"api_key.revoked":             "API key revoked",
+	"api_key.rotated":             "API key rotated",
+	"api_key.scopes_updated":      "Scopes of an API key changed",
+	"oauth_client.created":        "Application registered",
+	"oauth_client.updated":        "Application changed",
+	"oauth_client.revoked":        "Application revoked",
+	"oauth_client.blocked":        "Application blocked",
+	"oauth_client.unblocked":      "Application let in again",
+	"oauth_grant.created":         "Application allowed",
+	"oauth_grant.revoked":         "Permission of an application ended",
+	"oauth_grant.replayed":        "Stolen code or token came twice",
+	"member.added":                "Member added",
+	"member.invited":              "Somebody invited",
+	"member.invitation_withdrawn": "Invitation withdrawn",
+	"member.joined":               "Invitation accepted",
+	"member.permissions_updated":  "Permissions of a member changed",
+	"member.role_updated":         "Role of a member changed",
+	"member.removed":              "Member removed or left",
+	"org.created":                 "Organization created",
+	"org.limit_set":               "Limit of calls set",
+	"org.settings_updated":        "Settings changed",
+	"user.signed_in":              "Signed in",
+	"user.signed_out":             "Signed out",
+	"user.second_factor_asked":    "Second factor asked for",
+}
+
+// actionOptions are the actions to filter by.
+func actionOptions(chosen string) []option {
+	var options []option
+	for _, action := range slices.Sorted(maps.Keys(actionWords)) {
+		options = append(options, option{Value: action, Name: actionWords[action] + " (" + action + ")"})
+	}
+	return chooseOption(options, chosen)
+}

@@ -1,0 +1,94 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// invitationStore is [access.InvitationStore].
+type invitationStore struct{ db *DB }
+
+// Invitations is the store of who was invited and has not answered.
+func (db *DB) Invitations() access.InvitationStore { return invitationStore{db} }
+
+var _ access.InvitationStore = invitationStore{}
+
+type invitationRow struct {
+	ID          string      `db:"id"`
+	OrgID       string      `db:"org_id"`
+	Hash        []byte      `db:"hash"`
+	Email       string      `db:"email"`
+	Role        access.Role `db:"role"`
+	Permissions string      `db:"permissions"`
+	InvitedBy   string      `db:"invited_by"`
+	CreatedAt   Time        `db:"created_at"`
+	ExpiresAt   Time        `db:"expires_at"`
+}
+
+const invitationColumns = `org_id, id, hash, email, role, permissions, invited_by, created_at, expires_at`
+
+var (
+	insertInvitation = register("insert invitation", `
+		INSERT INTO invitations (`+invitationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT DO NOTHING`)
+	invitationsOf = register("invitations of org", `
+		SELECT `+invitationColumns+` FROM invitations WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
+	invitationByHash    = registerPoint("invitation by hash", `SELECT `+invitationColumns+` FROM invitations WHERE hash = $1`)
+	deleteInvitation    = register("delete invitation", `DELETE FROM invitations WHERE org_id = $1 AND id = $2`)
+	deleteInvitationsBy = register("delete invitations by a user", `
+		DELETE FROM invitations WHERE org_id = $1 AND invited_by = $2`)
+)
+
+func (s invitationStore) InsertInvitation(ctx context.Context, i access.Invitation) error {
+	permissions, err := jsonParameter(i.Permissions)
+	if err != nil {
+		return err
+	}
+	taken := core.Conflict("An invitation with this id or secret exists already.", "Mint another.")
+	return s.db.insert(ctx, taken, insertInvitation, i.OrgID, i.ID, i.Hash, i.Email, string(i.Role), permissions,
+		i.InvitedBy, At(i.CreatedAt), At(i.ExpiresAt))
+}
+
+func (s invitationStore) Invitations(ctx context.Context, orgID string) ([]access.Invitation, error) {
+	rows, err := list[invitationRow](ctx, s.db, invitationsOf, orgID)
+	if err != nil {
+		return nil, err
+	}
+	invitations := make([]access.Invitation, len(rows))
+	for i, row := range rows {
+		if invitations[i], err = row.invitation(); err != nil {
+			return nil, err
+		}
+	}
+	return invitations, nil
+}
+
+func (s invitationStore) InvitationByHash(ctx context.Context, hash []byte) (access.Invitation, error) {
+	row, err := one[invitationRow](ctx, s.db, "invitation", invitationByHash, hash)
+	if err != nil {
+		return access.Invitation{}, err
+	}
+	return row.invitation()
+}
+
+func (s invitationStore) DeleteInvitation(ctx context.Context, orgID, id string) error {
+	return s.db.change(ctx, "invitation", deleteInvitation, orgID, id)
+}
+
+func (s invitationStore) DeleteInvitationsBy(ctx context.Context, orgID, userID string) (int, error) {
+	return s.db.exec(ctx, deleteInvitationsBy, orgID, userID)
+}
+
+func (r invitationRow) invitation() (access.Invitation, error) {
+	permissions, err := storedList[access.Permission](r.Permissions)
+	if err != nil {
+		return access.Invitation{}, fmt.Errorf("storage: permissions of invitation %s: %w", r.ID, err)
+	}
+	return access.Invitation{
+		ID: r.ID, OrgID: r.OrgID, Hash: r.Hash, Email: r.Email, Role: r.Role, Permissions: permissions,
+		InvitedBy: r.InvitedBy, CreatedAt: r.CreatedAt.Time(), ExpiresAt: r.ExpiresAt.Time(),
+	}, nil
+}

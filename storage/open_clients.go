@@ -1,0 +1,106 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+var _ access.OpenClientStore = accessStore{}
+
+type blockedRow struct {
+	OrgID     string `db:"org_id"`
+	ClientID  string `db:"client_id"`
+	BlockedAt Time   `db:"blocked_at"`
+}
+
+// unusedDynamic is the condition on clients that nobody has let in so far.
+const unusedDynamic = `kind = 'dynamic' AND NOT EXISTS (SELECT 1 FROM grants AS g WHERE g.client_id = clients.client_id)`
+
+var (
+	// A client id that is taken by another kind of client is left alone.
+	saveDocumentClient = register("save document client", `
+		INSERT INTO clients (org_id, id, client_id, name, environment, scopes, redirect_uris, refresh_days,
+			kind, document_read_at, created_at)
+		VALUES ('', $1, $2, $3, $4, $5, $6, $7, 'document', $8, $9)
+		ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, scopes = excluded.scopes,
+			redirect_uris = excluded.redirect_uris, document_read_at = excluded.document_read_at
+		WHERE clients.kind = 'document'
+		RETURNING `+clientColumns)
+	unusedDynamicClients = register("count unused dynamic clients", `
+		SELECT count(*) FROM clients WHERE `+unusedDynamic)
+	purgeDynamicClients = register("purge dynamic clients", `
+		DELETE FROM clients WHERE created_at < $1 AND `+unusedDynamic)
+
+	blockClient = register("block client", `
+		INSERT INTO blocked_clients (org_id, client_id, blocked_at) VALUES ($1, $2, $3)
+		ON CONFLICT DO NOTHING`)
+	unblockClient = register("unblock client", `DELETE FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
+	clientBlocked = registerPoint("client blocked", `
+		SELECT count(*) FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
+	blockedClients = register("blocked clients", `
+		SELECT org_id, client_id, blocked_at FROM blocked_clients WHERE org_id = $1 ORDER BY blocked_at DESC, client_id`)
+)
+
+// SaveDocumentClient leaves the id, the lifetime and the time of creation of a
+// client that is there already as they are, and a revoked one revoked.
+func (s accessStore) SaveDocumentClient(ctx context.Context, c access.Client) (access.Client, error) {
+	redirects, err := jsonParameter(c.RedirectURIs)
+	if err != nil {
+		return access.Client{}, err
+	}
+	rows, err := list[credentialRow](ctx, s.db, saveDocumentClient, c.ID, c.ClientID, c.Name, string(c.Environment),
+		joinScopes(c.Scopes), redirects, c.RefreshDays, optionalAt(c.DocumentReadAt), At(c.CreatedAt))
+	if err != nil {
+		return access.Client{}, err
+	}
+	if len(rows) == 0 {
+		return access.Client{}, core.Conflict("A client with this id exists already, and no document describes it.", "Use another client id.")
+	}
+	return rows[0].client()
+}
+
+func (s accessStore) UnusedDynamicClients(ctx context.Context) (int, error) {
+	return s.count(ctx, unusedDynamicClients)
+}
+
+func (s accessStore) PurgeDynamicClients(ctx context.Context, registeredBefore time.Time) (int, error) {
+	return s.db.exec(ctx, purgeDynamicClients, At(registeredBefore))
+}
+
+func (s accessStore) BlockClient(ctx context.Context, orgID, clientID string, at time.Time) error {
+	_, err := s.db.exec(ctx, blockClient, orgID, clientID, At(at))
+	return err
+}
+
+func (s accessStore) UnblockClient(ctx context.Context, orgID, clientID string) error {
+	_, err := s.db.exec(ctx, unblockClient, orgID, clientID)
+	return err
+}
+
+func (s accessStore) ClientBlocked(ctx context.Context, orgID, clientID string) (bool, error) {
+	n, err := s.count(ctx, clientBlocked, orgID, clientID)
+	return n > 0, err
+}
+
+func (s accessStore) BlockedClients(ctx context.Context, orgID string) ([]access.BlockedClient, error) {
+	rows, err := list[blockedRow](ctx, s.db, blockedClients, orgID)
+	if err != nil {
+		return nil, err
+	}
+	blocked := make([]access.BlockedClient, len(rows))
+	for i, row := range rows {
+		blocked[i] = access.BlockedClient{OrgID: row.OrgID, ClientID: row.ClientID, BlockedAt: row.BlockedAt.Time()}
+	}
+	return blocked, nil
+}
+
+func (s accessStore) count(ctx context.Context, statement *Statement, args ...any) (int, error) {
+	counts, err := values[int](ctx, s.db, statement, args...)
+	if err != nil || len(counts) == 0 {
+		return 0, err
+	}
+	return counts[0], nil
+}

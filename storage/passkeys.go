@@ -1,0 +1,117 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+type passkeyRow struct {
+	UserID       string `db:"user_id"`
+	ID           string `db:"id"`
+	CredentialID []byte `db:"credential_id"`
+	Name         string `db:"name"`
+	Credential   string `db:"credential"`
+	CreatedAt    Time   `db:"created_at"`
+	LastUsedAt   *Time  `db:"last_used_at"`
+}
+
+type ceremonyRow struct {
+	Hash      []byte `db:"hash"`
+	UserID    string `db:"user_id"`
+	Purpose   string `db:"purpose"`
+	Data      string `db:"data"`
+	ExpiresAt Time   `db:"expires_at"`
+}
+
+const (
+	passkeyColumns  = `user_id, id, credential_id, name, credential, created_at, last_used_at`
+	ceremonyColumns = `hash, user_id, purpose, data, expires_at`
+)
+
+var (
+	insertPasskey = register("insert passkey", `
+		INSERT INTO passkeys (`+passkeyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT DO NOTHING`)
+	passkeysOf = register("passkeys of a user", `
+		SELECT `+passkeyColumns+` FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`)
+	passkeyByCredential = registerPoint("passkey by credential", `
+		SELECT `+passkeyColumns+` FROM passkeys WHERE credential_id = $1`)
+	setPasskey = register("set passkey", `
+		UPDATE passkeys SET name = $1, credential = $2, last_used_at = $3 WHERE user_id = $4 AND id = $5`)
+	deletePasskey    = register("delete passkey", `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`)
+	deletePasskeysOf = register("delete passkeys of a user", `DELETE FROM passkeys WHERE user_id = $1`)
+
+	insertCeremony = register("insert passkey ceremony", `
+		INSERT INTO passkey_ceremonies (`+ceremonyColumns+`) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT DO NOTHING`)
+	takeCeremony = register("take passkey ceremony", `
+		DELETE FROM passkey_ceremonies WHERE hash = $1 AND expires_at > $2 RETURNING `+ceremonyColumns)
+	purgeCeremonies = register("purge passkey ceremonies", `DELETE FROM passkey_ceremonies WHERE expires_at <= $1`)
+)
+
+func (s secondFactorStore) InsertPasskey(ctx context.Context, p access.Passkey) error {
+	taken := core.Conflict("This passkey was added before.", "Use it, or add another one.")
+	return s.db.insert(ctx, taken, insertPasskey, p.UserID, p.ID, p.CredentialID, p.Name, p.Credential, At(p.CreatedAt), optionalAt(p.LastUsedAt))
+}
+
+func (s secondFactorStore) Passkeys(ctx context.Context, userID string) ([]access.Passkey, error) {
+	rows, err := list[passkeyRow](ctx, s.db, passkeysOf, userID)
+	passkeys := make([]access.Passkey, len(rows))
+	for i, row := range rows {
+		passkeys[i] = row.passkey()
+	}
+	return passkeys, err
+}
+
+func (s secondFactorStore) PasskeyByCredential(ctx context.Context, credentialID []byte) (access.Passkey, error) {
+	row, err := one[passkeyRow](ctx, s.db, "passkey", passkeyByCredential, credentialID)
+	if err != nil {
+		return access.Passkey{}, err
+	}
+	return row.passkey(), nil
+}
+
+func (s secondFactorStore) SetPasskey(ctx context.Context, p access.Passkey) error {
+	return s.db.change(ctx, "passkey", setPasskey, p.Name, p.Credential, optionalAt(p.LastUsedAt), p.UserID, p.ID)
+}
+
+// DeletePasskey fails with not_found when the person has no such passkey.
+func (s secondFactorStore) DeletePasskey(ctx context.Context, userID, id string) error {
+	return s.db.change(ctx, "passkey", deletePasskey, userID, id)
+}
+
+// DeletePasskeysOf succeeds also when there are none.
+func (s secondFactorStore) DeletePasskeysOf(ctx context.Context, userID string) error {
+	_, err := s.db.exec(ctx, deletePasskeysOf, userID)
+	return err
+}
+
+func (s secondFactorStore) InsertCeremony(ctx context.Context, c access.PasskeyCeremony) error {
+	taken := core.Conflict("This ceremony exists already.", "Begin another one.")
+	return s.db.insert(ctx, taken, insertCeremony, c.Hash, c.UserID, c.Purpose, c.Data, At(c.ExpiresAt))
+}
+
+// TakeCeremony gives a ceremony to one of any number of concurrent callers.
+func (s secondFactorStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (access.PasskeyCeremony, error) {
+	row, err := one[ceremonyRow](ctx, s.db, "passkey ceremony", takeCeremony, hash, At(now))
+	if err != nil {
+		return access.PasskeyCeremony{}, err
+	}
+	return access.PasskeyCeremony{
+		Hash: row.Hash, UserID: row.UserID, Purpose: row.Purpose, Data: row.Data, ExpiresAt: row.ExpiresAt.Time(),
+	}, nil
+}
+
+func (s secondFactorStore) PurgeCeremonies(ctx context.Context, now time.Time) (int, error) {
+	return s.db.exec(ctx, purgeCeremonies, At(now))
+}
+
+func (r passkeyRow) passkey() access.Passkey {
+	return access.Passkey{
+		ID: r.ID, UserID: r.UserID, CredentialID: r.CredentialID, Name: r.Name, Credential: r.Credential,
+		CreatedAt: r.CreatedAt.Time(), LastUsedAt: optionalTime(r.LastUsedAt),
+	}
+}
