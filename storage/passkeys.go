@@ -27,18 +27,18 @@ type ceremonyRow struct {
 }
 
 const (
-	passkeyColumns  = `user_id, id, credential_id, name, credential, created_at, last_used_at`
+	webauthnColumns = `user_id, id, credential_id, name, credential, created_at, last_used_at`
 	ceremonyColumns = `hash, user_id, purpose, data, expires_at`
 )
 
 var (
 	insertPasskey = register("insert passkey", `
-		INSERT INTO passkeys (`+passkeyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		INSERT INTO passkeys (`+webauthnColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
 	passkeysOf = register("passkeys of a user", `
-		SELECT `+passkeyColumns+` FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`)
+		SELECT `+webauthnColumns+` FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`)
 	passkeyByCredential = registerPoint("passkey by credential", `
-		SELECT `+passkeyColumns+` FROM passkeys WHERE credential_id = $1`)
+		SELECT `+webauthnColumns+` FROM passkeys WHERE credential_id = $1`)
 	setPasskey = register("set passkey", `
 		UPDATE passkeys SET name = $1, credential = $2, last_used_at = $3 WHERE user_id = $4 AND id = $5`)
 	deletePasskey    = register("delete passkey", `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`)

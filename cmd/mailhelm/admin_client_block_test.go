@@ -22,7 +22,7 @@ func TestAdminBlocksClients(t *testing.T) {
 	if listed, ok := s.does("client", "blocked", "acme")["blocked_clients"].([]any); !ok || len(listed) != 0 {
 		t.Errorf("blocked afterwards: %v", listed)
 	}
-	if audit := s.says("audit", "list", "acme"); !strings.Contains(audit, "client.blocked") || !strings.Contains(audit, "client.unblocked") {
+	if audit := s.says("audit", "list", "acme"); !strings.Contains(audit, "oauth_client.blocked") || !strings.Contains(audit, "oauth_client.unblocked") {
 		t.Errorf("the audit log: %s", audit)
 	}
 	own := s.does("client", "create", "acme", "--name", "Own", "--scopes", "read")

@@ -66,7 +66,11 @@ func (s *session) printMember(u access.User, m access.Member) error {
 		permissions = permissionNames(m.Permissions)
 	}
 	return s.printTable("", [][]string{
-		{"id", shown.UserID}, {"email", shown.Email}, {"org", shown.OrgID}, {"role", string(shown.Role)}, {"permissions", permissions},
+		{"id", shown.UserID},
+		{"email", shown.Email},
+		{"org", shown.OrgID},
+		{"role", string(shown.Role)},
+		{"permissions", permissions},
 	})
 }
 
@@ -190,7 +194,11 @@ func (c *userInvite) Run(p *program) error {
 			}{made.ID, made.Email, made.OrgID, made.Role, append([]access.Permission{}, made.Permissions...), made.ExpiresAt, link})
 		}
 		return s.printTable("", [][]string{
-			{"id", made.ID}, {"email", made.Email}, {"role", string(made.Role)}, {"until", instant(&made.ExpiresAt)}, {"link", link},
+			{"id", made.ID},
+			{"email", made.Email},
+			{"role", string(made.Role)},
+			{"until", instant(&made.ExpiresAt)},
+			{"link", link},
 			{"", "Hand it over now: it is not shown again, and no mail is sent."},
 		})
 	})

@@ -204,6 +204,11 @@ func TestAdminPeopleAndLimits(t *testing.T) {
 	if users := s.says("user", "list", "acme"); strings.Count(users, "\n") != 3 || !strings.Contains(users, "bob@example.com") {
 		t.Errorf("users:\n%s", users)
 	}
+	s.says("user", "reset-second-factor", "bob@example.com")
+	if log := s.says("audit", "list", "acme"); !strings.Contains(log, "user.second_factors_reset") {
+		t.Errorf("audit log:\n%s", log)
+	}
+	s.refuses("no person", "user", "reset-second-factor", "nobody@example.com")
 	s.says("grant", "list", "acme")
 	s.refuses("No such grant", "grant", "revoke", "acme", "0")
 	s.refuses("member of this organization already", "user", "add-to-org", "acme", "bob@example.com")

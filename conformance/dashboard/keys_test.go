@@ -45,7 +45,7 @@ func TestLifeOfAKey(t *testing.T) {
 		successor := boss.found(rotated, keyLink)
 		calls(t, p, "/v1/topics", first, http.StatusOK)
 		calls(t, p, "/v1/topics", second, http.StatusOK)
-		boss.wants(boss.open("/dashboard/keys"), "in grace", "until ")
+		boss.wants(boss.open("/dashboard/keys"), "in grace", "until <time>")
 		if status, _, text := boss.send(path+"/rotate", boss.form(boss.open(successor+"/rotate"), successor+"/rotate")); status != http.StatusForbidden {
 			t.Errorf("the form of another key rotates: %d %s", status, text)
 		}
@@ -82,6 +82,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 		key, secret := boss.newKey("Once", "api.lists.view")
 		client, clientSecret := boss.newClient("Once", nil, "api.lists.view")
 		secrets = []string{secret, clientSecret}
+		calls(t, p, "/v1/lists", secret, http.StatusOK)
 		for _, path := range []string{
 			"/dashboard", "/dashboard/keys", key, key + "/scopes", key + "/rotate", key + "/revoke", "/dashboard/audit",
 			"/dashboard/clients", client, client + "/edit", client + "/secret", client + "/revoke",
@@ -89,9 +90,12 @@ func TestSecretsAreShownOnce(t *testing.T) {
 			boss.lacks(boss.open(path), secrets...)
 		}
 	})
+	if !strings.Contains(log.String(), `"operation":"lists_list"`) {
+		t.Error("the log does not even hold a call, so its silence about secrets shows nothing")
+	}
 	for _, secret := range secrets {
-		if strings.Contains(log.String(), secret) || len(log.String()) == 0 {
-			t.Errorf("the log holds a secret, or nothing at all")
+		if strings.Contains(log.String(), secret) {
+			t.Error("the log holds a secret")
 		}
 	}
 }
@@ -99,7 +103,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 func TestWhatAKeysFormRefuses(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		boss := owner(t, p)
+		boss, have := owner(t, p), keysOf(t, p)
 		const here = "/dashboard/keys/new"
 		good := boss.form(boss.open(here), here)
 		good.Set("name", "Importer")
@@ -124,14 +128,14 @@ func TestWhatAKeysFormRefuses(t *testing.T) {
 				boss.wants(text, `value="Importer"`)
 			}
 		}
-		if n := audited(t, p)["api_key.created"]; n != before(t, p) {
+		if n := keysOf(t, p) - have; n != 0 {
 			t.Errorf("%d keys were made", n)
 		}
 	})
 }
 
-// before is how many keys the product began with.
-func before(t *testing.T, p *product.Product) int {
+// keysOf is how many keys the organization has.
+func keysOf(t *testing.T, p *product.Product) int {
 	t.Helper()
 	keys, err := p.DB.Keys().APIKeysOf(t.Context(), p.OrgID)
 	if err != nil {

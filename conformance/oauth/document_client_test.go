@@ -282,7 +282,7 @@ func (g *guest) blockAndUnblock() {
 			seen[e.Action]++
 		}
 	}
-	if seen["client.blocked"] != 1 || seen["client.unblocked"] != 1 {
+	if seen["oauth_client.blocked"] != 1 || seen["oauth_client.unblocked"] != 1 {
 		t.Errorf("the audit log holds %v", seen)
 	}
 }

@@ -21,7 +21,7 @@ func (l Lifecycle) BlockClient(ctx context.Context, actor Actor, orgID, clientID
 		if err := l.OpenClients.BlockClient(ctx, orgID, clientID, now); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{actor: actor, action: "client.blocked", orgID: orgID, detail: openClient{clientID}})
+		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.blocked", orgID: orgID, detail: openClient{clientID}})
 	})
 }
 
@@ -33,7 +33,7 @@ func (l Lifecycle) UnblockClient(ctx context.Context, actor Actor, orgID, client
 		if err := l.OpenClients.UnblockClient(ctx, orgID, clientID); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{actor: actor, action: "client.unblocked", orgID: orgID, detail: openClient{clientID}})
+		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.unblocked", orgID: orgID, detail: openClient{clientID}})
 	})
 }
 

@@ -49,7 +49,7 @@ func TestBlockingEndsGrants(t *testing.T) {
 			t.Errorf("forgotten (-want +got):\n%s", diff)
 		}
 		by, detail := "operator operator", `{"client_id":"`+documentID+`"}`
-		want := []line{{"client.blocked", by, "", detail}, {"client.unblocked", by, "", detail}}
+		want := []line{{"oauth_client.blocked", by, "", detail}, {"oauth_client.unblocked", by, "", detail}}
 		if diff := cmp.Diff(want, g.audited()); diff != "" {
 			t.Errorf("audit log (-want +got):\n%s", diff)
 		}

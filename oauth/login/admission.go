@@ -45,7 +45,7 @@ func (s *Site) Confirm(w http.ResponseWriter, r *http.Request, v access.Visitor,
 func (s *Site) met(w http.ResponseWriter, demand access.Demand, next string) bool {
 	switch demand {
 	case access.DemandSetUp:
-		seeOther(w, SecurityPath)
+		seeOther(w, withNext(SecurityPath, localPath(next)))
 	case access.DemandProof:
 		seeOther(w, withNext(ConfirmPath, localPath(next)))
 	case access.NoDemand:

@@ -13,6 +13,7 @@ import (
 // appPage is what the page shows that sets up an authenticator app.
 type appPage struct {
 	Token, Problem string
+	Next, Back     string // where the person was going, and the security page
 	// Secret is in groups, for typing.
 	Secret string
 	QR     squares
@@ -49,7 +50,7 @@ func (s *Site) confirmApp(w http.ResponseWriter, r *http.Request) {
 		s.securityRefused(w, r, v, err)
 		return
 	}
-	s.logRefusal(r, "first code refused", e)
+	s.logRefusal(r, "first code", e)
 	key, err := s.factors.PendingApp(r.Context(), v)
 	if err != nil {
 		s.securityRefused(w, r, v, err)
@@ -64,7 +65,9 @@ func (s *Site) showApp(w http.ResponseWriter, r *http.Request, v access.Visitor,
 		s.Fail(w, r, err)
 		return
 	}
-	page, status := appPage{Token: v.FormToken(SecurityPath), Secret: grouped(key.Secret), QR: qr}, http.StatusOK
+	page, status := appPage{
+		Token: v.FormToken(SecurityPath), Next: goingTo(r), Back: securityAddress(r), Secret: grouped(key.Secret), QR: qr,
+	}, http.StatusOK
 	if wrong != nil {
 		status, page.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
 		retryLater(w, wrong)

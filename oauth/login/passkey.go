@@ -1,11 +1,10 @@
 package login
 
 import (
+	_ "embed" // the script
 	"encoding/json"
 	"net/http"
 	"strconv"
-
-	_ "embed"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"

@@ -24,7 +24,19 @@ func (h *house) device() *device {
 	return &device{
 		site: virtualwebauthn.RelyingParty{ID: "app.test", Name: "Mailhelm", Origin: "https://app.test"},
 		auth: virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: []byte(h.user.ID)}),
-		key:  virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2),
+		key:  newKey(),
+	}
+}
+
+// newKey makes a key whose coordinates have all their 32 bytes. The authenticator
+// leaves leading zeros out, and what it then writes is no key.
+func newKey() virtualwebauthn.Credential {
+	const whole = 77 // bytes of such a key in COSE form
+	for {
+		key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
+		if len(key.Key.AttestationData()) == whole {
+			return key
+		}
 	}
 }
 
@@ -142,7 +154,7 @@ func TestPasskeyRefusals(t *testing.T) {
 		"nobody verified":  func(_ *house, d *device) { d.auth.Options.UserNotVerified = true },
 		"nobody present":   func(_ *house, d *device) { d.auth.Options.UserNotPresent = true },
 		"another person":   func(_ *house, d *device) { d.auth.Options.UserHandle = []byte("someone") },
-		"another key":      func(_ *house, d *device) { d.key.Key = virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2).Key },
+		"another key":      func(_ *house, d *device) { d.key.Key = newKey().Key },
 		"unknown passkey":  func(_ *house, d *device) { d.key.ID = []byte("unknown") },
 		"the count behind": func(_ *house, d *device) { d.key.Counter = 0 },
 	} {

@@ -80,6 +80,12 @@ func allowScript(w http.ResponseWriter) {
 	h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; script-src 'self'; connect-src 'self'")
 }
 
+// LeadTo is a page that leads on to another of this host.
+func (s *Site) LeadTo(path string) http.Handler {
+	lead := func(w http.ResponseWriter, _ *http.Request) { seeOther(w, path) }
+	return s.Protect(Methods{http.MethodGet: lead, http.MethodHead: lead})
+}
+
 // seeOther redirects with 303, after which the browser asks with GET and does
 // not send the form on (RFC 9110 section 15.4.4).
 func seeOther(w http.ResponseWriter, location string) {

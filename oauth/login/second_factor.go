@@ -86,7 +86,7 @@ func (s *Site) prove(w http.ResponseWriter, r *http.Request) {
 		case core.CodeInternalError:
 			s.Fail(w, r, err)
 		default:
-			s.logRefusal(r, "second factor refused", e)
+			s.logRefusal(r, "second factor", e)
 			s.askProof(w, r, v, next, e)
 		}
 		return
@@ -118,9 +118,10 @@ func (s *Site) current(w http.ResponseWriter, r *http.Request, v access.Visitor,
 	return false
 }
 
-func (s *Site) logRefusal(r *http.Request, what string, e *core.Error) {
-	s.log.LogAttrs(r.Context(), slog.LevelInfo, what,
-		slog.String("request_id", requestID(r)), slog.String("outcome", string(e.Code)))
+// logRefusal notes what was refused, and never why: it may hold what was typed.
+func (s *Site) logRefusal(r *http.Request, of string, e *core.Error) {
+	s.log.LogAttrs(r.Context(), slog.LevelInfo, "proof refused",
+		slog.String("request_id", requestID(r)), slog.String("of", of), slog.String("outcome", string(e.Code)))
 }
 
 func passkeyAnswer(r *http.Request) access.PasskeyAnswer {

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -15,6 +16,7 @@ type security struct {
 	Required bool // by the organization, and there is none yet
 	Token    string
 	Problem  string
+	Next     string // where the person was going when they were led here, or ""
 }
 
 // showSecurity lists what the person has set up.
@@ -32,7 +34,7 @@ func (s *Site) listFactors(w http.ResponseWriter, r *http.Request, v access.Visi
 	}
 	page := security{
 		Visitor: v, Factors: has, Offered: s.factors.PasskeysOffered(), Token: v.FormToken(SecurityPath),
-		Required: v.Org.RequireSecondFactor && !has.Any(),
+		Required: v.Org.RequireSecondFactor && !has.Any(), Next: goingTo(r),
 	}
 	status := http.StatusOK
 	if wrong != nil {
@@ -55,12 +57,24 @@ func (s *Site) changed(w http.ResponseWriter, r *http.Request, change func(acces
 		s.securityRefused(w, r, v, err)
 		return
 	}
-	seeOther(w, SecurityPath)
+	seeOther(w, securityAddress(r))
 }
+
+// goingTo is where the person was going when they were led to the security page,
+// which its addresses and forms carry along; "" when they came by themselves.
+func goingTo(r *http.Request) string {
+	if r.Method == http.MethodPost {
+		return localPath(r.PostForm.Get(fieldNext))
+	}
+	return localPath(r.URL.Query().Get(fieldNext))
+}
+
+// securityAddress is the security page as it was before a form of it.
+func securityAddress(r *http.Request) string { return withNext(SecurityPath, goingTo(r)) }
 
 // member is who sent a form of the security page.
 func (s *Site) member(w http.ResponseWriter, r *http.Request) (access.Visitor, bool) {
-	v, ok := s.signedIn(w, r, SecurityPath)
+	v, ok := s.signedIn(w, r, securityAddress(r))
 	return v, ok && s.current(w, r, v, SecurityPath)
 }
 
@@ -68,25 +82,28 @@ func (s *Site) securityRefused(w http.ResponseWriter, r *http.Request, v access.
 	e := core.AsError(err)
 	switch {
 	case access.IsProofNeeded(err):
-		seeOther(w, withNext(ConfirmPath, SecurityPath))
+		seeOther(w, withNext(ConfirmPath, localPath(securityAddress(r))))
 	case e.Code == core.CodeInternalError, IsSignedOut(err):
 		s.Fail(w, r, err)
 	default:
-		s.logRefusal(r, "change of second factors refused", e)
+		s.logRefusal(r, "change of second factors", e)
 		retryLater(w, e)
 		s.listFactors(w, r, v, e)
 	}
 }
 
-// codesPage shows recovery codes, once.
-type codesPage struct{ Codes []string }
+// codesPage shows recovery codes, once, and leads on to Next.
+type codesPage struct {
+	Codes []string
+	Next  string
+}
 
 func (s *Site) showCodes(w http.ResponseWriter, r *http.Request, codes []string) {
 	if len(codes) == 0 {
-		seeOther(w, SecurityPath)
+		seeOther(w, securityAddress(r))
 		return
 	}
-	s.Show(w, r, http.StatusOK, s.pages.codes, "Recovery codes", codesPage{Codes: codes})
+	s.Show(w, r, http.StatusOK, s.pages.codes, "Recovery codes", codesPage{Codes: codes, Next: cmp.Or(goingTo(r), SecurityPath)})
 }
 
 func (s *Site) renewCodes(w http.ResponseWriter, r *http.Request) {

@@ -70,7 +70,7 @@ func (s *Site) signInRefused(w http.ResponseWriter, r *http.Request, form signIn
 		s.Fail(w, r, e)
 		return
 	}
-	s.logRefusal(r, "sign-in refused", e)
+	s.logRefusal(r, "sign-in", e)
 	form.Problem = e.Message + " " + e.NextStep()
 	retryLater(w, e)
 	s.askSignInWith(w, r, e.HTTPStatus(), form)

@@ -17,9 +17,10 @@ import (
 // auditEvent is one event as the page shows it.
 type auditEvent struct {
 	At, Words, Action string
-	Actor, ActorKind  string
-	Subject           string
-	Detail            []detailLine
+	// ActorKind is said of an actor whose name is not known any more.
+	Actor, ActorKind string
+	Subject          string
+	Detail           []detailLine
 }
 
 // detailLine is one thing that an event's detail says.
@@ -29,7 +30,12 @@ type detailLine struct {
 	// values of something that changed; Value is anything else.
 	Added, Removed       []string
 	Before, After, Value string
+	// Count is how many there are in a list that is too long to show at once.
+	Count int
 }
+
+// longList is how many things of a list a page shows at once.
+const longList = 8
 
 // auditNames are the names of those that the log names by id.
 type auditNames struct {
@@ -109,7 +115,7 @@ func chooseOption(options []option, chosen string) []option {
 func (d *Dashboard) auditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
 	shown := auditEvent{
 		At: e.OccurredAt.Format("2006-01-02 15:04:05"), Words: actionWords[e.Action], Action: e.Action,
-		Actor: names.named[e.ActorID], ActorKind: actorKinds[e.ActorKind], Detail: detailLines(e.Detail),
+		Actor: names.named[e.ActorID], Detail: detailLines(e.Detail),
 	}
 	if shown.Actor == "" && e.ActorKind == "user" {
 		name, err := d.personName(ctx, e.ActorID)
@@ -119,7 +125,7 @@ func (d *Dashboard) auditEvent(ctx context.Context, names auditNames, e access.A
 		names.named[e.ActorID], shown.Actor = name, name
 	}
 	if shown.Actor == "" {
-		shown.Actor = e.ActorID
+		shown.Actor, shown.ActorKind = e.ActorID, actorKinds[e.ActorKind]
 	}
 	if e.SubjectID != e.ActorID {
 		if shown.Subject = names.named[e.SubjectID]; shown.Subject == "" {
@@ -155,6 +161,10 @@ func detailLines(detail string) []detailLine {
 			line.Before, line.After = plainValue(change.Before), plainValue(change.After)
 		} else {
 			line.Value = plainValue(object[name])
+			var list []string
+			if readList(object[name], &list) && len(list) > longList {
+				line.Count = len(list)
+			}
 		}
 		lines = append(lines, line)
 	}

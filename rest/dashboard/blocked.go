@@ -60,9 +60,10 @@ func (d *Dashboard) blockClient(w http.ResponseWriter, r *http.Request, v access
 	}
 	switch e := core.AsError(err); e.Code {
 	case core.CodeNotFound:
-		e = core.Invalid("", "names no application that could be blocked").WithNext("Give the client id as it appears under Access, or the https address of its metadata document.")
-		e.Message = "That names no application that could be blocked."
-		d.clientList(w, r, v, clientID, e)
+		d.clientList(w, r, v, clientID, &core.Error{
+			Code: core.CodeValidationFailed, Message: "That names no application that could be blocked.",
+			Next: "Give the client id as it appears under Access, or the https address of its metadata document.",
+		})
 	case core.CodeConflict:
 		d.clientList(w, r, v, clientID, e)
 	default:

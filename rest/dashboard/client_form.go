@@ -84,8 +84,10 @@ type lifetime struct {
 
 func lifetimes(chosen string) []lifetime {
 	all := []lifetime{
-		{Value: "30", Name: "30 days after it was allowed"}, {Value: "90", Name: "90 days after it was allowed"},
-		{Value: "365", Name: "365 days after it was allowed"}, {Value: "0", Name: "Never, until somebody ends it"},
+		{Value: "30", Name: "30 days after it was allowed"},
+		{Value: "90", Name: "90 days after it was allowed"},
+		{Value: "365", Name: "365 days after it was allowed"},
+		{Value: "0", Name: "Never, until somebody ends it"},
 	}
 	for i := range all {
 		all[i].Chosen = all[i].Value == chosen

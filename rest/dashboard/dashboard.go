@@ -4,7 +4,6 @@ import (
 	"embed"
 	"html/template"
 	"io/fs"
-	"log/slog"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -74,9 +73,8 @@ type Config struct {
 	// AppURL is the origin of the pages.
 	AppURL string
 	// The addresses that the overview shows for copying.
-	APIURL, MCPURL, AuthURL, DocsURL string
-	Clock                            core.Clock
-	Log                              *slog.Logger
+	APIURL, MCPURL, AuthURL string
+	Clock                   core.Clock
 }
 
 // Dashboard is the pages below [Path].

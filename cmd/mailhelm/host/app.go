@@ -46,13 +46,14 @@ func peoplePages(
 		Frame: entrance, Store: s.db.Access(), Members: s.db.Members(), Invitations: s.db.Invitations(),
 		Grants: s.db.Grants(), Keys: s.db.Keys(),
 		OpenClients: s.db.OpenClients(), Factors: factors, Transactor: s.db, Principals: principals,
-		AppURL: public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,
-		Clock: cfg.Clock, Log: cfg.Log,
+		AppURL: public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth,
+		Clock: cfg.Clock,
 	})
 	if err != nil {
 		return nil, err
 	}
 	pages := entrance.Routes()
+	pages["/"] = entrance.LeadTo(dashboard.Path)
 	pages[consent.Path] = permission.Handler()
 	pages[dashboard.Path], pages[dashboard.Path+"/"], pages[dashboard.JoinPath] = board, board, board
 	return pages, nil
@@ -82,7 +83,7 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	if public.App == public.Auth {
 		app = issuer
 	}
-	app = rootRedirect(dashboard.Path, at(people, app))
+	app = at(people, app)
 	if origin == public.App {
 		app = below(path, documentation, app)
 	}
@@ -97,12 +98,12 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 }
 
 // at hands paths to their pages. A path is exact, unless it ends in a slash: that
-// one stands for everything below it.
+// one stands for everything below it. The root stands for itself alone.
 func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.Path]
 		for path, below := range pages {
-			if !ok && strings.HasSuffix(path, "/") && strings.HasPrefix(r.URL.Path, path) {
+			if !ok && path != "/" && strings.HasSuffix(path, "/") && strings.HasPrefix(r.URL.Path, path) {
 				page, ok = below, true
 			}
 		}
@@ -121,17 +122,6 @@ func below(path string, inside, outside http.Handler) http.Handler {
 			return
 		}
 		outside.ServeHTTP(w, r)
-	})
-}
-
-// rootRedirect leads whoever types the bare address to a page.
-func rootRedirect(to string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/" && r.Method == http.MethodGet {
-			http.Redirect(w, r, to, http.StatusFound)
-			return
-		}
-		next.ServeHTTP(w, r)
 	})
 }
 

@@ -48,24 +48,25 @@ func TestDispatch(t *testing.T) {
 
 func TestAppSites(t *testing.T) {
 	t.Parallel()
+	people := map[string]http.Handler{"/login": named("people"), "/": named("front"), "/d/": named("below")}
 	for name, tc := range map[string]struct {
 		public config.Public
 		want   map[string]string // by host and path
 	}{
 		"one origin": {
 			config.Public{Auth: "https://a.test", App: "https://a.test", Docs: "https://a.test/docs"},
-			map[string]string{"a.test/docs": "docs", "a.test/docs/x": "docs", "a.test/docsx": "auth", "a.test/oauth/token": "auth", "a.test/login": "people", "a.test/login/": "auth", "a.test/": "Found"},
+			map[string]string{"a.test/docs": "docs", "a.test/docs/x": "docs", "a.test/docsx": "auth", "a.test/oauth/token": "auth", "a.test/login": "people", "a.test/login/": "auth", "a.test/": "front", "a.test/d/x": "below"},
 		},
 		"app apart": {
 			config.Public{Auth: "https://auth.test", App: "https://app.test", Docs: "https://app.test/help/docs"},
-			map[string]string{"app.test/help/docs": "docs", "app.test/docs": "Not Found", "app.test/oauth/token": "Not Found", "app.test/login": "people", "auth.test/login": "auth", "auth.test/docs": "auth", "app.test/": "Found"},
+			map[string]string{"app.test/help/docs": "docs", "app.test/docs": "Not Found", "app.test/oauth/token": "Not Found", "app.test/login": "people", "auth.test/login": "auth", "auth.test/docs": "auth", "app.test/": "front", "app.test/x": "Not Found"},
 		},
 		"documentation apart": {
 			config.Public{Auth: "https://a.test", App: "https://a.test", Docs: "https://docs.test"},
 			map[string]string{"docs.test/": "docs", "docs.test/api": "docs", "a.test/docs": "auth"},
 		},
 	} {
-		h := dispatch(appSites(tc.public, named("auth"), named("docs"), map[string]http.Handler{"/login": named("people")}), tc.public.Docs)
+		h := dispatch(appSites(tc.public, named("auth"), named("docs"), people), tc.public.Docs)
 		for address, want := range tc.want {
 			host, path, _ := strings.Cut(address, "/")
 			if got := ask(h, host, "/"+path); got != want {

@@ -1,0 +1,53 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+func TestGrantsOfOneselfAndOfOthers(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss := owner(t, p)
+		ann, bob := person(t, p, "ann", access.PlainMember, access.MayViewLists), person(t, p, "bob", access.PlainMember)
+		anns := newBrowser(t, p)
+		anns.signIn(ann.Email, personPassword)
+		anns.wants(anns.open("/dashboard/grants"), "You have not allowed any application", p.MCPURL+"/mcp")
+
+		token := anns.token()
+		calls(t, p, "/v1/lists", token, http.StatusOK)
+		client := documented(t, p, "https://bobs.example/client.json", "Bobs helper")
+		of := granted(t, p, client, bob.ID)
+
+		page := anns.open("/dashboard/grants")
+		anns.wants(page, "Assistant", "registered by", "the public API", "api.lists.view")
+		anns.lacks(page, "Bobs helper", "/dashboard/clients/block")
+		boss.wants(boss.open("/dashboard/grants"), "What others allowed", "Assistant", "Bobs helper", "bob@example.com", "at bobs.example")
+
+		// Somebody else's looks as if there were none, whatever the form says.
+		foreign := "/dashboard/grants/" + of.ID + "/revoke"
+		form := boss.form(boss.open("/dashboard/grants"), foreign)
+		if status, _, _ := anns.send(foreign, form); status != http.StatusForbidden {
+			t.Errorf("with the form of another session: %d", status)
+		}
+		mine := forms.FindStringSubmatch(page)
+		for _, found := range forms.FindAllStringSubmatch(page, -1) {
+			if found[1] != "/logout" {
+				mine = found
+			}
+		}
+		anns.wants(anns.submit(page, mine[1], unchanged), "The access has ended")
+		calls(t, p, "/v1/lists", token, http.StatusUnauthorized)
+
+		boss.wants(boss.submit(boss.open("/dashboard/grants"), foreign, unchanged), "The access has ended")
+		if got, err := p.DB.Grants().Grant(t.Context(), p.OrgID, of.ID); err != nil || got.RevokedAt == nil {
+			t.Errorf("the grant goes on: %+v %v", got, err)
+		}
+		if n := audited(t, p)["oauth_grant.revoked"]; n != 2 {
+			t.Errorf("%d lines, want 2", n)
+		}
+	})
+}
