@@ -21,6 +21,7 @@ var (
 	errTokenInvalid  = errors.New("the token's signature, type or issuer is not right")
 	errTokenClaims   = errors.New("the token lacks a claim, or its audience is not one string")
 	errTokenExpired  = errors.New("the token has expired")
+	errTokenLifetime = errors.New("the token claims a longer life than tokens have")
 	errTokenAudience = errors.New("the token is for another resource")
 )
 
@@ -96,6 +97,11 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	// RFC 7519 section 4.1.4: not accepted on the second of its expiry either.
 	if !now.Before(parsed.Expiry) {
 		return verifiedToken{}, errTokenExpired
+	}
+	// None is issued that lives this long, even by a clock that is ahead. With a key
+	// that was stolen one could be made, and be remembered beyond the key's end.
+	if parsed.Expiry.After(now.Add(access.SigningOverlap)) {
+		return verifiedToken{}, errTokenLifetime
 	}
 	var c claims
 	if err := parsed.Claims(&c); err != nil {

@@ -22,6 +22,7 @@ type authenticatorRow struct {
 const authenticatorColumns = `user_id, sealed, used_step, created_at, confirmed_at`
 
 var (
+	holdUser         = register("hold user", `SELECT id FROM users WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	setAuthenticator = register("set authenticator app", `
 		INSERT INTO authenticators (`+authenticatorColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, used_step = excluded.used_step,
@@ -43,6 +44,16 @@ var (
 	recoveryCodesLeft = register("recovery codes left", `
 		SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL`)
 )
+
+// HoldUser holds the person's row. On SQLite the transaction itself is what nobody
+// else is in.
+func (s secondFactorStore) HoldUser(ctx context.Context, userID string) error {
+	found, err := values[string](ctx, s.db, holdUser, userID)
+	if err == nil && len(found) == 0 {
+		return core.NotFound("user")
+	}
+	return err
+}
 
 func (s secondFactorStore) SetAuthenticatorApp(ctx context.Context, a access.AuthenticatorApp) error {
 	taken := core.Conflict("There is an authenticator app already.", "Remove it first.")

@@ -30,7 +30,7 @@ func TestEveryStatementPreparesOnBothEngines(t *testing.T) {
 // and this number changed.
 func TestSlotsAreCounted(t *testing.T) {
 	t.Parallel()
-	const want = 6
+	const want = 7
 	var slots []string
 	for _, s := range storage.Statements() {
 		for range strings.Count(s.Text(), "/*") {
@@ -104,7 +104,7 @@ var withoutOrg = map[string]bool{
 	"insert passkey": true, "passkeys of a user": true, "passkey by credential": true, "set passkey": true,
 	"delete passkey": true, "delete passkeys of a user": true,
 	"insert passkey ceremony": true, "take passkey ceremony": true, "purge passkey ceremonies": true,
-	"set org settings": true, "hold members": true, "invitation by hash": true,
+	"set org settings": true, "hold members": true, "invitation by hash": true, "hold user": true,
 }
 
 var scoped = regexp.MustCompile(`org_id = \$\d|INSERT INTO \w+ \(org_id`)

@@ -17,7 +17,7 @@ const describe = `(e => !e || e === document.body || e === document.documentElem
 
 // controls is a script that names everything on the page that can be operated.
 const controls = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]")]
-	.filter(e => !e.disabled && e.tabIndex >= 0 && e.type !== "radio" && e.getClientRects().length > 0).map(` + describe + `)`
+	.filter(e => !e.disabled && e.tabIndex >= 0 && e.type !== "radio" && e.checkVisibility()).map(` + describe + `)`
 
 // Press presses keys where the focus is: text, or what package kb names.
 func (tab *Tab) Press(keys string) {

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // stepTimeout bounds one step, so that a page that never comes fails the test.
@@ -133,13 +133,14 @@ func (tab *Tab) Go(address string) {
 	tab.load("open "+address, chromedp.Navigate(address))
 }
 
-// Fill puts text into a field, in the place of what it holds.
+// Fill puts text into a field, in the place of what it holds, as if pasted.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()
 	if !evaluate[bool](tab, fmt.Sprintf(`(e => { if (e) { e.focus(); e.select(); } return !!e })(document.querySelector(%q))`, selector)) {
 		tab.t.Fatalf("browser: there is no field %s", selector)
 	}
-	tab.run("fill "+selector, chromedp.KeyEvent(kb.Backspace+text))
+	_, err := chromedp.Call(tab.ctx, input.InsertText, input.InsertTextParams{Text: text})
+	tab.must("fill "+selector, err)
 }
 
 // Mark clicks on something that leads nowhere: a checkbox, an option.

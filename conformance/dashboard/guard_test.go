@@ -285,6 +285,14 @@ func TestSecondFactorBeforeCredentials(t *testing.T) {
 				t.Errorf("%s: %d", path, status)
 			}
 		}
+		boss.wants(boss.submit(boss.open(key+"/scopes"), key+"/scopes", func(form url.Values) {
+			form["scope"] = []string{"api.lists.view"}
+			form.Set("apply", "yes")
+		}), "The scopes are changed")
+		boss.found(boss.submit(boss.open(key+"/rotate"), key+"/rotate", unchanged), shownKey)
+		own.key = keyInForce(t, p)
+		key = "/dashboard/keys/" + own.key
+		asking[1] = key + "/revoke"
 		proven(time.Minute)
 		for _, path := range asking {
 			if status, _, _ := boss.send(path, nil); status != http.StatusOK {
@@ -342,4 +350,20 @@ func TestSwitchingMakesFormsVoid(t *testing.T) {
 			t.Errorf("the old form: %d", status)
 		}
 	})
+}
+
+// keyInForce is a key of the organization that can still be revoked.
+func keyInForce(t *testing.T, p *product.Product) string {
+	t.Helper()
+	keys, err := p.DB.Keys().APIKeysOf(t.Context(), p.OrgID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		if k.StateAt(p.Clock.Now()) == access.KeyActive {
+			return k.ID
+		}
+	}
+	t.Fatal("no key is in force")
+	return ""
 }

@@ -215,8 +215,8 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 		plain := s.signedIn()
 		leads("elsewhere", plain, "/dashboard", "")
 		s.submit(plain, "/switch-org", url.Values{"org_id": {strict.ID}})
-		leads("after switching", plain, "/dashboard", "/account/security")
-		leads("after switching", plain, ask, "/account/security")
+		leads("after switching", plain, "/dashboard", "/account/security?next=%2Fdashboard")
+		leads("after switching", plain, ask, "/account/security?"+url.Values{"next": {ask}}.Encode())
 		if page := s.get(plain, "/account/security").body; !strings.Contains(page, "Strict requires a second factor") {
 			t.Errorf("no notice: %s", page)
 		}

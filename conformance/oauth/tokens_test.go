@@ -138,6 +138,8 @@ func (w *world) forgedClaims() map[string]string {
 		"expired now":            w.forge(claim("exp", start.Unix())),
 		"expired by a second":    w.forge(claim("exp", start.Unix()-1)),
 		"no exp":                 w.forge(without("exp")),
+		"living for a year":      w.forge(claim("exp", start.Unix()+365*86400)),
+		"living for an hour":     w.forge(claim("exp", start.Unix()+3600)),
 		"exp zero":               w.forge(claim("exp", 0)),
 		"exp as text":            w.forge(claim("exp", "never")),
 		"not yet":                w.forge(claim("nbf", start.Unix()+3600)),

@@ -47,6 +47,9 @@ type Product struct {
 
 	UserEmail, UserPassword string
 
+	// DataDir is the folder with everything that the product keeps, but for a
+	// database of PostgreSQL.
+	DataDir string
 	// Simulator is the sending account, for its faults.
 	Simulator *simulator.Simulator
 	DB        *storage.DB
@@ -111,7 +114,7 @@ func Start(t testing.TB, opts Options) *Product {
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
 		AdminURL: a.Admin, SMTPAddr: a.SMTP,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,
-		Simulator: h.Account(), DB: h.DB(), Clock: clock,
+		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Clock: clock,
 		HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
 	}
 }

@@ -1,6 +1,7 @@
 package readme
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,9 +28,20 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
+// section is the part of the page under a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page(t), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("the README has no section %q", heading)
+	}
+	text, _, _ := strings.Cut(rest, "\n## ")
+	return text
+}
+
 func TestCommands(t *testing.T) {
 	t.Parallel()
-	commands := Blocks(page(t), "sh")
+	commands := Blocks(section(t, "Try it"), "sh")
 	if len(commands) != len(promised) {
 		t.Fatalf("the README has %d commands, %d are promised something", len(commands), len(promised))
 	}
@@ -42,6 +54,53 @@ func TestCommands(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// administered is what the README says each block about people, keys and clients
+// shows, in order.
+var administered = [][]string{
+	{"Acme Ltd", "ada@example.com", "password", "http://localhost:8081/join?token="},
+	{`"api.lists.view"`, "sk_live_", "grace", "active"},
+	{"oc_live_", "ocs_", "https://unwanted.example.com/client.json", "blocked"},
+	{"required", "ada@example.com", "waiting", "api_key.rotated", "oauth_client.blocked", "user.second_factors_reset"},
+}
+
+// The commands about people, keys and clients work beside the demo, in its folder,
+// and the dashboard is where the README says.
+func TestAdministration(t *testing.T) {
+	t.Parallel()
+	text := section(t, "People, keys and clients")
+	blocks := Blocks(text, "sh")
+	if len(blocks) != len(administered) {
+		t.Fatalf("the section has %d blocks, %d are promised something", len(blocks), len(administered))
+	}
+	d := startDemo(t)
+	binary, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
+	for i, output := range d.paste(t, path, blocks) {
+		for _, want := range administered[i] {
+			// The link is for the default ports: the commands know no others.
+			if !strings.Contains(output, want) {
+				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)
+			}
+		}
+	}
+	const dashboard = "http://localhost:8081/dashboard"
+	if !strings.Contains(text, dashboard) {
+		t.Errorf("the section does not name %s", dashboard)
+	}
+	browser := http.Client{Timeout: patience}
+	answer, err := browser.Get(OnPorts(dashboard, d.port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/login" {
+		t.Errorf("%s: %d at %s, want the page to sign in", dashboard, answer.StatusCode, answer.Request.URL)
 	}
 }
 

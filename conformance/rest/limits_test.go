@@ -55,3 +55,28 @@ func checkRate(t *testing.T, a *answer, limit, remaining, reset int) {
 		t.Errorf("%s: RateLimit-Policy = %q", a.call, got)
 	}
 }
+
+// Test credentials of both kinds have a tenth of the limit, rounded down, and never
+// less than one call.
+func TestTestCredentialsHaveATenth(t *testing.T) {
+	t.Parallel()
+	for limit, tenth := range map[int]int{1: 1, 9: 1, 10: 1, 29: 2} {
+		t.Run(strconv.Itoa(limit), func(t *testing.T) {
+			t.Parallel()
+			a := start(t, product.Options{RateLimit: &limit})
+			a.Clock.Freeze(a.Clock.Now())
+			key, client := a.as(a.Test.APIKey), a.as(a.TokenWith(t, a.Test, a.BaseURL))
+			for i := range tenth {
+				caller := key
+				if i%2 == 1 {
+					caller = client
+				}
+				if got := caller.do(t, "GET", "/v1/_scopes", "").want(200).header.Get("RateLimit-Limit"); got != strconv.Itoa(tenth) {
+					t.Errorf("RateLimit-Limit = %q, want %d", got, tenth)
+				}
+			}
+			key.do(t, "GET", "/v1/_scopes", "").refused(429, core.CodeRateLimited)
+			client.do(t, "GET", "/v1/_scopes", "").refused(429, core.CodeRateLimited)
+		})
+	}
+}

@@ -272,7 +272,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		"DenyToken", "TokenDenied", "PurgeGrants",
 		"InsertSession", "Session", "TouchSession", "DeleteSession", "DeleteSessionsOf", "PurgeSessions",
 		"SaveDocumentClient", "UnusedDynamicClients", "PurgeDynamicClients", // no organization's
-		"SetAuthenticatorApp", "AuthenticatorApp", "UseStep", "DeleteAuthenticatorApp",
+		"HoldUser", "SetAuthenticatorApp", "AuthenticatorApp", "UseStep", "DeleteAuthenticatorApp",
 		"SetRecoveryCodes", "UseRecoveryCode", "RecoveryCodesLeft",
 		"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
 		"InsertCeremony", "TakeCeremony", "PurgeCeremonies",

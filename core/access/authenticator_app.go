@@ -41,13 +41,6 @@ type Added struct {
 // [SecondFactors.ConfirmApp] has seen a code of it. It fails with conflict when
 // the person has an app, and as [IsProofNeeded] says.
 func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error) {
-	has, err := f.ready(ctx, v)
-	if err != nil {
-		return AppKey{}, err
-	}
-	if has.App != nil {
-		return AppKey{}, core.Conflict("You have an authenticator app already.", "Remove it first.")
-	}
 	key, err := appKey(v.User, nil)
 	if err != nil {
 		return AppKey{}, err
@@ -56,7 +49,20 @@ func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error)
 	if err != nil {
 		return AppKey{}, err
 	}
-	return key, f.factors.SetAuthenticatorApp(ctx, AuthenticatorApp{UserID: v.User.ID, Sealed: sealed, CreatedAt: f.people.Clock()})
+	err = f.change(ctx, v.User.ID, func(ctx context.Context) error {
+		has, err := f.ready(ctx, v)
+		if err != nil {
+			return err
+		}
+		if has.App != nil {
+			return core.Conflict("You have an authenticator app already.", "Remove it first.")
+		}
+		return f.factors.SetAuthenticatorApp(ctx, AuthenticatorApp{UserID: v.User.ID, Sealed: sealed, CreatedAt: f.people.Clock()})
+	})
+	if err != nil {
+		return AppKey{}, err
+	}
+	return key, nil
 }
 
 // PendingApp is the secret that BeginApp made last, for showing it again after a

@@ -47,6 +47,9 @@ type openClient struct {
 // client's grants either way. Unblocking ends them as well, since a person may
 // have been approving just when the client was blocked.
 func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bool, do func(context.Context, time.Time) error) error {
+	if !IsClientID(clientID) && !IsDocumentClientID(clientID) {
+		return core.NotFound("client") // what is no client id is not asked for: a database takes not every byte
+	}
 	var ended []string
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
 		blocked, err := l.OpenClients.ClientBlocked(ctx, orgID, clientID)

@@ -103,3 +103,15 @@ func TestOpenClientActsForPeopleAlone(t *testing.T) {
 	g.must(err)
 	g.expect(documentID+"~"+g.org.ID+"~api.lists.view", access.API, core.CodeInvalidKey)
 }
+
+// What no client can be called is not asked for: a database takes not every byte.
+func TestBlockingByWhatIsNoClientID(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g := newGate(t, db)
+		for _, clientID := range []string{"\x00", "\xff", documentID + "\x00", "oc_live_\x00", "x\xc3\x28"} {
+			g.wantCode("blocking", g.lifecycle().BlockClient(t.Context(), operator, g.org.ID, clientID), core.CodeNotFound)
+			g.wantCode("unblocking", g.lifecycle().UnblockClient(t.Context(), operator, g.org.ID, clientID), core.CodeNotFound)
+		}
+	})
+}

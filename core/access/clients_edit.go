@@ -29,7 +29,7 @@ func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Clien
 		if stored.RevokedAt != nil {
 			return core.Conflict("This OAuth client was revoked.", "Register a new client.")
 		}
-		before := stored.Scopes
+		before := stored
 		stored.Name, stored.Scopes, stored.RedirectURIs, stored.RefreshDays = c.Name, c.Scopes, c.RedirectURIs, c.RefreshDays
 		if err := stored.check(); err != nil {
 			return err
@@ -38,13 +38,36 @@ func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Clien
 			return err
 		}
 		return l.record(ctx, now, happening{
-			actor: actor, action: "oauth_client.updated", orgID: c.OrgID, subject: c.ID, detail: diffScopes(before, stored.Scopes),
+			actor: actor, action: "oauth_client.updated", orgID: c.OrgID, subject: c.ID, detail: diffClients(before, stored),
 		})
 	}, c.ID)
 	if err != nil {
 		return Client{}, err
 	}
 	return stored, nil
+}
+
+// clientDiff is the detail of an edit. Where codes may be sent, and for how long a
+// grant lasts, matter as much as the scopes.
+type clientDiff struct {
+	scopeDiff
+	Name         *edited `json:"name,omitempty"`
+	RedirectURIs *edited `json:"redirect_uris,omitempty"`
+	RefreshDays  *edited `json:"refresh_days,omitempty"`
+}
+
+func diffClients(before, after Client) clientDiff {
+	d := clientDiff{scopeDiff: diffScopes(before.Scopes, after.Scopes)}
+	if before.Name != after.Name {
+		d.Name = &edited{before.Name, after.Name}
+	}
+	if !slices.Equal(before.RedirectURIs, after.RedirectURIs) {
+		d.RedirectURIs = &edited{append([]string{}, before.RedirectURIs...), append([]string{}, after.RedirectURIs...)}
+	}
+	if before.RefreshDays != after.RefreshDays {
+		d.RefreshDays = &edited{before.RefreshDays, after.RefreshDays}
+	}
+	return d
 }
 
 // check refuses a registration that cannot be, and brings its scopes into form.

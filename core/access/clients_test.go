@@ -72,7 +72,8 @@ func TestLifeOfAClient(t *testing.T) {
 		want := []line{
 			{"oauth_client.created", by, c.ID, made},
 			{"oauth_client.created", by, p.ID, made},
-			{"oauth_client.updated", by, c.ID, `{"added":["api.topics.view"],"removed":["api.lists.view"]}`},
+			{"oauth_client.updated", by, c.ID, `{"added":["api.topics.view"],"removed":["api.lists.view"],"name":{"before":"Agent","after":"Other"},` +
+				`"redirect_uris":{"before":["https://agent.example.com/cb"],"after":["http://localhost:3000/cb"]},"refresh_days":{"before":90,"after":0}}`},
 			{"oauth_client.secret_rotated", by, c.ID, `{}`},
 			{"oauth_client.revoked", by, c.ID, `{}`},
 		}

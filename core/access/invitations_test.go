@@ -204,3 +204,22 @@ func TestALinkIsGoodOnce(t *testing.T) {
 		}
 	})
 }
+
+// Somebody who comes back brings nothing along: not even what they allowed a client
+// at the very moment of their removal.
+func TestJoiningAgainBeginsAnew(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, ctx := newGate(t, db), t.Context()
+		m := g.memberships()
+		ann, _ := g.person("ann", access.PlainMember, access.MayViewLists)
+		g.must(m.RemoveMember(ctx, operator, g.org.ID, ann.ID))
+		slipped := access.Grant{ID: core.NewID(), OrgID: g.org.ID, UserID: ann.ID, ClientID: "c", Resource: access.API, CreatedAt: start}
+		g.must(db.Grants().InsertGrant(ctx, slipped)) // an approval that was under way
+		_, err := m.Join(ctx, g.inviting(m, operator, ann.Email, access.MayViewLists), ann)
+		g.must(err)
+		if g.grantLives(slipped.ID) {
+			t.Error("the grant lives again")
+		}
+	})
+}

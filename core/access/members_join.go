@@ -113,6 +113,10 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 			}
 			return core.Conflict("You are a member of this organization already.", "Nothing has to be done.")
 		}
+		// A person may have been approving a client just when they were removed.
+		if _, err := m.Grants.RevokeGrantsOfUser(ctx, i.OrgID, user.ID, now); err != nil {
+			return err
+		}
 		if err := m.Members.SetMember(ctx, member); err != nil {
 			return err
 		}

@@ -147,9 +147,16 @@ func (f *SecondFactors) owner(ctx context.Context, credentialID []byte) (string,
 // note stores what came of a use, and the suspicion with its line in the audit log.
 func (f *SecondFactors) note(ctx context.Context, p Passkey, judged JudgedPasskey) error {
 	now := f.people.Clock()
-	p.Credential, p.LastUsedAt = judged.Credential, &now
-	err := f.people.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := f.factors.SetPasskey(ctx, p); err != nil || !judged.Cloned {
+	err := f.change(ctx, p.UserID, func(ctx context.Context) error {
+		stored, err := f.factors.PasskeyByCredential(ctx, p.CredentialID)
+		if err != nil {
+			return err
+		}
+		if stored.Credential != p.Credential {
+			return passkeyRefused(errors.New("the passkey was used elsewhere while this answer was judged"))
+		}
+		stored.Credential, stored.LastUsedAt = judged.Credential, &now
+		if err := f.factors.SetPasskey(ctx, stored); err != nil || !judged.Cloned {
 			return err
 		}
 		return f.people.auditEverywhere(ctx, Actor{Kind: "user", ID: p.UserID}, p.UserID, "user.passkey_copy_suspected")

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,13 +23,17 @@ func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQue
 		return PasskeyQuestion{}, err
 	}
 	if len(has.Passkeys) >= maxPasskeys {
-		return PasskeyQuestion{}, core.Conflict(fmt.Sprintf("You have %d passkeys, which is as many as there can be.", maxPasskeys), "Remove one first.")
+		return PasskeyQuestion{}, tooManyPasskeys()
 	}
 	options, memory, err := f.passkeys.Register(v.User, has.Passkeys)
 	if err != nil {
 		return PasskeyQuestion{}, fmt.Errorf("ask for a new passkey: %w", err)
 	}
 	return f.keep(ctx, PasskeyCeremony{UserID: v.User.ID, Purpose: ceremonyRegister, Data: memory}, options)
+}
+
+func tooManyPasskeys() error {
+	return core.Conflict(fmt.Sprintf("You have %d passkeys, which is as many as there can be.", maxPasskeys), "Remove one first.")
 }
 
 // AddPasskey stores the passkey that was made in answer to BeginPasskey.
@@ -48,6 +53,9 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 		return Added{}, passkeyRefused(err)
 	}
 	return f.add(ctx, v, kindPasskey, requestID, func(ctx context.Context) error {
+		if existing, err := f.factors.Passkeys(ctx, v.User.ID); err != nil || len(existing) >= maxPasskeys {
+			return cmp.Or(err, tooManyPasskeys())
+		}
 		return f.factors.InsertPasskey(ctx, Passkey{
 			ID: core.NewID(), UserID: v.User.ID, CredentialID: judged.CredentialID, Name: name,
 			Credential: judged.Credential, CreatedAt: f.people.Clock(),
@@ -60,7 +68,7 @@ func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name s
 	if err := checkName(name); err != nil {
 		return err
 	}
-	return f.people.Tx.InTx(ctx, func(ctx context.Context) error {
+	return f.change(ctx, v.User.ID, func(ctx context.Context) error {
 		all, err := f.factors.Passkeys(ctx, v.User.ID)
 		if err != nil {
 			return fmt.Errorf("passkeys: %w", err)

@@ -21,15 +21,15 @@ const (
 // shown once. It fails with conflict when the person has no second factor, and
 // as [IsProofNeeded] says.
 func (f *SecondFactors) RenewCodes(ctx context.Context, v Visitor, requestID string) ([]string, error) {
-	has, err := f.ready(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	if !has.Any() {
-		return nil, core.Conflict("You have no second factor that a recovery code could stand in for.", "Set one up first.")
-	}
 	var codes []string
-	err = f.people.Tx.InTx(ctx, func(ctx context.Context) error {
+	err := f.change(ctx, v.User.ID, func(ctx context.Context) error {
+		has, err := f.ready(ctx, v)
+		if err != nil {
+			return err
+		}
+		if !has.Any() {
+			return core.Conflict("You have no second factor that a recovery code could stand in for.", "Set one up first.")
+		}
 		fresh, err := f.replaceCodes(ctx, v.User.ID)
 		if err != nil {
 			return err

@@ -5,10 +5,24 @@ import (
 	"fmt"
 )
 
+// change runs something that depends on what a person has set up, with the person
+// held: of two changes from two browsers, the second finds what the first has left.
+func (f *SecondFactors) change(ctx context.Context, userID string, do func(context.Context) error) error {
+	return f.people.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := f.factors.HoldUser(ctx, userID); err != nil {
+			return signedOut(err)
+		}
+		return do(ctx)
+	})
+}
+
 // add makes something a factor, and counts it as proven in the session.
 func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) (Added, error) {
 	added := Added{Secret: random(secretBytes)}
-	err := f.people.Tx.InTx(ctx, func(ctx context.Context) error {
+	err := f.change(ctx, v.User.ID, func(ctx context.Context) error {
+		if _, err := f.ready(ctx, v); err != nil {
+			return err
+		}
 		if err := do(ctx); err != nil {
 			return err
 		}
@@ -39,10 +53,10 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 
 // remove takes a factor away, and with the last one the recovery codes.
 func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) error {
-	if _, err := f.ready(ctx, v); err != nil {
-		return err
-	}
-	return f.people.Tx.InTx(ctx, func(ctx context.Context) error {
+	return f.change(ctx, v.User.ID, func(ctx context.Context) error {
+		if _, err := f.ready(ctx, v); err != nil {
+			return err
+		}
 		if err := do(ctx); err != nil {
 			return err
 		}
@@ -63,6 +77,9 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 // ends the person's sessions. It leaves a line with every organization of theirs.
 func ResetSecondFactors(ctx context.Context, cfg SessionsConfig, by Actor, userID string) error {
 	return cfg.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := cfg.Factors.HoldUser(ctx, userID); err != nil {
+			return err
+		}
 		if err := cfg.Factors.DeleteAuthenticatorApp(ctx, userID); err != nil {
 			return fmt.Errorf("authenticator app: %w", err)
 		}

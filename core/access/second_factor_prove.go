@@ -43,7 +43,7 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 		if _, err := f.judge(ctx, p.Passkey, ceremonyConfirm, session.UserID); err != nil {
 			return "", err
 		}
-		return f.proven(ctx, secret, p.RequestID, kindPasskey, nothingElse)
+		return f.proven(ctx, session.UserID, secret, p.RequestID, kindPasskey, nothingElse)
 	}
 	if err := f.count(session.UserID); err != nil {
 		return "", err
@@ -54,7 +54,7 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 		with = kindRecovery
 		take = func(ctx context.Context, s Session) error { return f.takeRecoveryCode(ctx, s, code, p.RequestID) }
 	}
-	next, err := f.proven(ctx, secret, p.RequestID, with, take)
+	next, err := f.proven(ctx, session.UserID, secret, p.RequestID, with, take)
 	if err == nil {
 		f.tries.forget(session.UserID)
 	}
@@ -65,9 +65,9 @@ func nothingElse(context.Context, Session) error { return nil }
 
 // proven puts a session with a fresh secret and a fresh proof in the place of
 // another, if what has to be taken for it is there to take.
-func (f *SecondFactors) proven(ctx context.Context, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
+func (f *SecondFactors) proven(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
 	next := random(secretBytes)
-	err := f.people.Tx.InTx(ctx, func(ctx context.Context) error {
+	err := f.change(ctx, userID, func(ctx context.Context) error {
 		session, err := f.people.begun(ctx, secret, f.people.Clock())
 		if err != nil {
 			return err

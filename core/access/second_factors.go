@@ -43,6 +43,9 @@ type PasskeyCeremony struct {
 // SecondFactorStore keeps second factors. Finders fail with core.CodeNotFound.
 // Every method takes part in the transaction of its context.
 type SecondFactorStore interface {
+	// HoldUser waits until nobody else holds the person, and holds the person until
+	// the transaction ends: what somebody has set up is several rows.
+	HoldUser(ctx context.Context, userID string) error
 	// SetAuthenticatorApp stores a secret in the place of another of the person that
 	// was never confirmed. It fails with core.CodeConflict when one is confirmed.
 	SetAuthenticatorApp(ctx context.Context, a AuthenticatorApp) error

@@ -54,8 +54,10 @@ func (k *SigningKeys) askFor(ctx context.Context, id string) (openKey, bool) {
 	if key, ok := k.ring.Load().byID[id]; ok {
 		return key, true
 	}
-	if now := k.clock(); now.Sub(k.asked) >= askEvery {
-		k.asked = now
+	if k.clock().Sub(k.asked) >= askEvery {
+		// The second counts from the answer: those who waited for a slow one would
+		// each ask again.
+		defer func() { k.asked = k.clock() }()
 		// Others wait for the same answer, so it does not end with this caller.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()

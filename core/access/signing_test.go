@@ -270,3 +270,37 @@ func TestSigningKeysFollowTheStore(t *testing.T) {
 	cancel()
 	<-ended
 }
+
+// slow is a store that takes its time to say that it cannot read the keys.
+type slow struct {
+	counted
+	takes func()
+}
+
+func (s *slow) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
+	s.reads.Add(1)
+	s.takes()
+	return nil, ctx.Err()
+}
+
+// Whoever waited for a slow answer does not ask again: a line of forged tokens
+// would wait longer and longer.
+func TestUnknownKeysBesideASlowStore(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, storagetest.SQLite(t))
+	store := &switched{Store: g.store}
+	keys := g.signing(store, masterKey(t))
+	failing := &slow{takes: func() { g.advance(2 * time.Second) }}
+	store.Store, failing.Store = failing, g.store
+	for range 5 {
+		if _, ok := keys.Public(t.Context(), core.NewID()); ok {
+			t.Error("an unknown key is good")
+		}
+	}
+	if got := failing.reads.Load(); got != 1 {
+		t.Errorf("asked %d times in the second after the answer", got)
+	}
+}
+
+// switched is a store that can become another.
+type switched struct{ access.Store }

@@ -17,6 +17,8 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_by_prefix ON api_keys (environment, prefix);
 
+CREATE INDEX api_keys_grace ON api_keys (expires_at) WHERE revoked_at IS NULL;
+
 CREATE TABLE attributes (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -47,6 +49,18 @@ CREATE TABLE audit_events (
 	PRIMARY KEY (org_id, occurred_at, id)
 );
 
+CREATE INDEX audit_events_by_action ON audit_events (org_id, action, occurred_at, id);
+
+CREATE INDEX audit_events_by_actor ON audit_events (org_id, actor_id, occurred_at, id);
+
+CREATE TABLE authenticators (
+	user_id bytetext PRIMARY KEY,
+	sealed bytea NOT NULL,
+	used_step bigint NOT NULL,
+	created_at bigint NOT NULL,
+	confirmed_at bigint
+);
+
 CREATE TABLE authorization_codes (
 	hash bytea PRIMARY KEY,
 	org_id bytetext NOT NULL,
@@ -60,6 +74,13 @@ CREATE TABLE authorization_codes (
 
 CREATE INDEX authorization_codes_expiry ON authorization_codes (expires_at);
 
+CREATE TABLE blocked_clients (
+	org_id bytetext NOT NULL,
+	client_id bytetext NOT NULL,
+	blocked_at bigint NOT NULL,
+	PRIMARY KEY (org_id, client_id)
+);
+
 CREATE TABLE clients (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -69,9 +90,11 @@ CREATE TABLE clients (
 	secret_hash bytea,
 	scopes text NOT NULL,
 	created_at bigint NOT NULL,
-	revoked_at bigint, redirect_uris text NOT NULL DEFAULT '[]', refresh_days integer NOT NULL DEFAULT 0,
+	revoked_at bigint, redirect_uris text NOT NULL DEFAULT '[]', refresh_days integer NOT NULL DEFAULT 0, kind text NOT NULL DEFAULT 'registered', document_read_at bigint,
 	PRIMARY KEY (org_id, id)
 );
+
+CREATE INDEX clients_dynamic ON clients (created_at) WHERE kind = 'dynamic';
 
 CREATE TABLE contact_lists (
 	org_id bytetext PRIMARY KEY,
@@ -131,9 +154,24 @@ CREATE TABLE grants (
 	PRIMARY KEY (org_id, id)
 );
 
+CREATE INDEX grants_anywhere_by_client ON grants (client_id);
+
 CREATE INDEX grants_by_client ON grants (org_id, client_id);
 
 CREATE INDEX grants_newest ON grants (org_id, created_at, id);
+
+CREATE TABLE invitations (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	hash bytea NOT NULL UNIQUE,
+	email text NOT NULL,
+	role text NOT NULL,
+	permissions text NOT NULL,
+	invited_by bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	expires_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
 
 CREATE TABLE list_members (
 	org_id bytetext NOT NULL,
@@ -185,6 +223,34 @@ CREATE TABLE orgs (
 	rate_limit integer,
 	git_connected boolean NOT NULL,
 	created_at bigint NOT NULL
+, require_second_factor boolean NOT NULL DEFAULT false, platform_mode boolean NOT NULL DEFAULT false);
+
+CREATE TABLE passkey_ceremonies (
+	hash bytea PRIMARY KEY,
+	user_id bytetext NOT NULL,
+	purpose text NOT NULL,
+	data text NOT NULL,
+	expires_at bigint NOT NULL
+);
+
+CREATE INDEX passkey_ceremonies_expiry ON passkey_ceremonies (expires_at);
+
+CREATE TABLE passkeys (
+	user_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	credential_id bytea NOT NULL UNIQUE,
+	name text NOT NULL,
+	credential text NOT NULL,
+	created_at bigint NOT NULL,
+	last_used_at bigint,
+	PRIMARY KEY (user_id, id)
+);
+
+CREATE TABLE recovery_codes (
+	user_id bytetext NOT NULL,
+	hash bytea NOT NULL,
+	used_at bigint,
+	PRIMARY KEY (user_id, hash)
 );
 
 CREATE TABLE refresh_tokens (
@@ -218,7 +284,7 @@ CREATE TABLE sessions (
 	last_seen_at bigint NOT NULL,
 	expires_at bigint NOT NULL,
 	second_factor_at bigint
-);
+, awaits_second_factor boolean NOT NULL DEFAULT false);
 
 CREATE INDEX sessions_by_user ON sessions (user_id);
 

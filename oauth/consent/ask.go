@@ -59,6 +59,7 @@ func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, 
 		title = v.Host
 	case access.DynamicClient:
 		v.Unverified = true
+		title = "an unverified application" // the name is anybody's to choose
 	}
 	v.Loopback = a.Client.SecretHash == nil && access.IsLoopbackRedirect(a.RedirectURI)
 	v.choices(a)

@@ -181,10 +181,14 @@ func (d *Dashboard) editClient(w http.ResponseWriter, r *http.Request, v access.
 
 // store puts the content of the form in the place of what c says.
 func (d *Dashboard) store(ctx context.Context, v access.Visitor, c access.Client, f clientFields) error {
-	var err error
-	if c.RedirectURIs, err = f.addresses(); err != nil {
+	uris, err := f.addresses()
+	if err != nil {
 		return err
 	}
+	if err := checkSentTo(c.RedirectURIs, uris, f.Scopes, v.Member); err != nil {
+		return err
+	}
+	c.RedirectURIs = uris
 	if c.RefreshDays, err = f.days(); err != nil {
 		return err
 	}

@@ -134,6 +134,18 @@ func checkHandedOut(has core.Scopes, to access.Member) error {
 	return nil
 }
 
+// checkSentTo refuses to have the codes of a client sent to an address that it did
+// not have, by somebody whose permissions do not cover all that the client may be
+// allowed: whoever has such a code may get what others allowed the client.
+func checkSentTo(had, wanted []string, may core.Scopes, giver access.Member) error {
+	lacks := giver.Scopes().Missing(may)
+	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })
+	if lacks == "" || !adds {
+		return nil
+	}
+	return core.Invalid(fieldRedirects, "must not be new ones: the application has the scope "+string(lacks)+", which your own permissions do not cover")
+}
+
 // scopeRows are the scopes of a credential in words.
 func scopeRows(has core.Scopes) []scopeChoice {
 	var rows []scopeChoice

@@ -18,8 +18,8 @@ import (
 // Admin creates. Whoever can run it has the database, so nothing is refused.
 type Admin struct {
 	Store access.Store
-	// Keys, Grants and OpenClients may be nil where keys and clients are only
-	// created.
+	// Keys, Grants and OpenClients may be nil where people, keys and clients are
+	// only created.
 	Keys        access.KeyStore
 	Grants      access.GrantStore
 	OpenClients access.OpenClientStore
@@ -91,6 +91,11 @@ func (a Admin) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
 // core.CodeConflict when the user is one already.
 func (a Admin) AddMember(ctx context.Context, orgID, userID string, role access.Role) error {
 	return a.audited(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
+		if a.Grants != nil { // nothing comes back of what the person allowed when they were a member before
+			if _, err := a.Grants.RevokeGrantsOfUser(ctx, orgID, userID, a.Clock()); err != nil {
+				return err
+			}
+		}
 		return a.Store.AddMember(ctx, orgID, userID, string(role))
 	})
 }

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// The members of what the commands print with --json, as a script reads them.
+const (
+	orgMembers     = "id name platform_mode rate_limit require_second_factor retention_days slug tier"
+	userMembers    = "created_at email id name"
+	inOrgMembers   = "created_at email id name org_id role"
+	memberMembers  = "email org_id permissions role user_id"
+	keyMembers     = "created_at environment expires_at id name org_id prefix revoked_at scopes state"
+	clientMembers  = "client_id created_at environment id name org_id public redirect_uris refresh_days revoked_at scopes"
+	grantMembers   = "client_id created_at expires_at id org_id revoked_at scopes user_id"
+	signingMembers = "algorithm created_at good_until id retired_at state"
+	auditMembers   = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
+)
+
+// said is a command with --json and the members it must print: of the object, or,
+// where list names a member, of each element of it.
+type said struct {
+	command, list, members string
+	arguments              []string
+}
+
+// memberNames are the sorted names of an object's members.
+func memberNames(object map[string]any) string {
+	return strings.Join(slices.Sorted(maps.Keys(object)), " ")
+}
+
+func sorted(names string) string {
+	return strings.Join(slices.Sorted(strings.FieldsSeq(names)), " ")
+}
+
+// run runs the command and returns the one object that it is about.
+func (c said) run(s shell) map[string]any {
+	s.t.Helper()
+	c.members = sorted(c.members)
+	object := s.does(append(strings.Fields(c.command), c.arguments...)...)
+	if c.list == "" {
+		if got := memberNames(object); got != c.members {
+			s.t.Errorf("%s prints %s, want %s", c.command, got, c.members)
+		}
+		return object
+	}
+	all, _ := object[c.list].([]any)
+	if len(all) == 0 || memberNames(object) != c.list {
+		s.t.Fatalf("%s prints %v, want %s with an element", c.command, object, c.list)
+	}
+	for _, one := range all {
+		if got := memberNames(one.(map[string]any)); got != c.members {
+			s.t.Errorf("%s lists %s, want %s", c.command, got, c.members)
+		}
+	}
+	return all[0].(map[string]any)
+}
+
+// administered runs every command of `mailhelm admin` once and returns their names.
+func administered(t *testing.T, s shell, port int, cfg storage.Config) []string {
+	t.Helper()
+	var ran []string
+	run := func(command, list, members string, arguments ...string) map[string]any {
+		t.Helper()
+		ran = append(ran, command)
+		return said{command, list, members, arguments}.run(s)
+	}
+	text := func(object map[string]any, member string) string { return fmt.Sprint(object[member]) }
+
+	org := text(run("org create", "", orgMembers, "acme"), "id")
+	run("org list", "organizations", orgMembers)
+	run("org edit", "", orgMembers, "acme", "--name", "Acme Group")
+	run("org set-limit", "", orgMembers, "acme", "600")
+	run("user create", "", inOrgMembers+" password", "eve@example.com", "--org", "acme", "--role", "owner")
+	said{"user create", "", userMembers + " password", []string{"bob@example.com"}}.run(s)
+	run("user add-to-org", "", inOrgMembers, "acme", "bob@example.com")
+	run("user list", "users", inOrgMembers, "acme")
+	s.says("user", "set-role", "acme", "bob@example.com", "owner")
+	run("user set-role", "", memberMembers, "acme", "bob@example.com", "member")
+	run("user set-permissions", "", memberMembers, "acme", "bob@example.com", "lists.view")
+	run("user reset-second-factor", "", userMembers, "bob@example.com")
+	run("user remove-from-org", "", "org_id removed user_id", "acme", "bob@example.com")
+	run("user invite", "", "email expires_at id link org_id permissions role", "acme", "bob@example.com")
+
+	key := text(run("key create", "", keyMembers+" secret", "acme", "--name", "CI", "--scopes", "read"), "id")
+	run("key list", "keys", keyMembers, "acme")
+	run("key edit-scopes", "", keyMembers, "acme", key, "--scopes", "api.lists.view")
+	next := text(run("key rotate", "", keyMembers+" secret", "acme", key), "id")
+	run("key revoke", "", keyMembers, "acme", next)
+
+	client := run("client create", "", clientMembers+" client_secret",
+		"acme", "--name", "App", "--scopes", "read", "--redirect-uri", "https://a.example/")
+	run("client list", "clients", clientMembers, "acme")
+	run("client edit", "", clientMembers, "acme", text(client, "id"), "--refresh-lifetime", "30")
+	allowed, _ := grant(t, port, cfg, org, client)
+	run("grant list", "grants", grantMembers, "acme")
+	run("grant revoke", "", grantMembers, "acme", allowed)
+	run("client rotate-secret", "", clientMembers+" client_secret", "acme", text(client, "id"))
+	run("client revoke", "", clientMembers, "acme", text(client, "id"))
+	run("client block", "", "blocked client_id org_id", "acme", "https://agent.example.com/client.json")
+	run("client blocked", "blocked_clients", "blocked_at client_id", "acme")
+	run("client unblock", "", "blocked client_id org_id", "acme", "https://agent.example.com/client.json")
+	run("keys list", "signing_keys", signingMembers)
+	run("keys rotate", "signing_keys", signingMembers)
+	run("audit list", "events", auditMembers, "acme")
+	return ran
+}
+
+// Every command prints one JSON object, with members that stay, and all that they
+// did is in the log as the operator's, with what it changed.
+func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
+	t.Parallel()
+	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+		ran := administered(t, s, port, cfg)
+		for _, command := range adminCommands(t) {
+			if !slices.Contains(ran, command) {
+				t.Errorf("nothing shows what admin %s --json prints", command)
+			}
+		}
+		var log struct {
+			Events []struct {
+				Action, ID string
+				ActorKind  string          `json:"actor_kind"`
+				ActorID    string          `json:"actor_id"`
+				Detail     json.RawMessage `json:"detail"`
+			} `json:"events"`
+		}
+		if err := json.Unmarshal([]byte(s.says("audit", "list", "acme", "--json")), &log); err != nil {
+			t.Fatal(err)
+		}
+		var actions []string
+		details := map[string]string{}
+		for _, e := range slices.Backward(log.Events) {
+			if e.ActorKind != "operator" || e.ActorID != "operator" {
+				t.Errorf("%s by %s %s", e.Action, e.ActorKind, e.ActorID)
+			}
+			actions = append(actions, e.Action)
+			details[e.Action] = string(e.Detail)
+		}
+		want := "org.created org.settings_updated org.limit_set member.added member.added member.role_updated member.role_updated member.permissions_updated " +
+			"user.second_factors_reset member.removed member.invited " +
+			"api_key.created api_key.scopes_updated api_key.rotated api_key.rotated api_key.revoked " +
+			"oauth_client.created oauth_client.updated oauth_grant.revoked oauth_client.secret_rotated oauth_client.revoked " +
+			"oauth_client.blocked oauth_client.unblocked"
+		if got := strings.Join(actions, " "); got != want {
+			t.Errorf("the log holds\n%s, want\n%s", got, want)
+		}
+		for action, want := range map[string]string{
+			"api_key.scopes_updated":     `"added": [], "removed": ["api.account.view"`,
+			"member.permissions_updated": `"added": ["lists.view"], "removed": []`,
+			"org.settings_updated":       `"before": "acme", "after": "Acme Group"`,
+			"oauth_client.blocked":       `"client_id": "https://agent.example.com/client.json"`,
+		} {
+			flat := func(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, ":", ": ")), "") }
+			if !strings.Contains(flat(details[action]), flat(want)) {
+				t.Errorf("%s has %s, want %s", action, details[action], want)
+			}
+		}
+	})
+}
+
+// adminCommands are the commands below admin, such as "org create".
+func adminCommands(t *testing.T) []string {
+	t.Helper()
+	p := program{ctx: t.Context(), stdout: os.Stdout, stderr: os.Stderr}
+	parser, err := p.parser(func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, leaf := range parser.Model.Leaves(true) {
+		if path := strings.TrimPrefix(leaf.Path(), "admin "); path != leaf.Path() {
+			group, command, _ := strings.Cut(path, " ")
+			command, _, _ = strings.Cut(command, " ") // its arguments follow
+			found = append(found, group+" "+command)
+		}
+	}
+	if len(found) < 25 {
+		t.Fatalf("only %v", found)
+	}
+	return found
+}

@@ -1,0 +1,90 @@
+package browser_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+func TestLifeOfAnApplication(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.enter(tab, "/dashboard/clients")
+		tab.Expect(http.StatusOK, "Applications", "Courier for teams")
+		tab.Picture("clients")
+		tab.ExpectReachable()
+		tab.Submit(".page > p > a.button")
+		tab.Picture("client-new")
+		tab.Fill("#name", "Newsletter desk")
+		tab.Fill("#redirect_uris", "https://desk.example.com/callback")
+		choose(tab, "input[value='api.lists.view']")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "This is the only time that it is shown")
+		tab.Picture("client-secret")
+		id, first := tab.Read("dd code.key"), s.once(tab, ".page a.button")
+		s.issues(id, first, http.StatusOK)
+
+		tab.Go(s.p.AppURL + "/dashboard/clients")
+		tab.Submit(".things > li:first-child .thing a")
+		tab.Expect(http.StatusOK, "Newsletter desk", "https://desk.example.com/callback")
+		tab.Picture("client")
+		tab.Submit("a[href$='/edit']")
+		tab.Fill("#redirect_uris", "http://desk.example.com/callback")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusUnprocessableEntity, "are not all usable: number 1")
+		tab.Picture("client-edit-refused")
+		tab.Fill("#redirect_uris", "https://desk.example.com/back")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "The application is changed", "https://desk.example.com/back")
+
+		tab.Submit("a[href$='/secret']")
+		tab.Picture("client-rotate")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "The secret before it does not work any more")
+		tab.Picture("client-rotated")
+		second := tab.Read("pre.secret code")
+		s.issues(id, first, http.StatusUnauthorized)
+		s.issues(id, second, http.StatusOK)
+
+		tab.Submit(".page a.button")
+		tab.Submit("a[href$='/revoke']")
+		tab.Picture("client-revoke")
+		tab.Submit(".page form button.danger")
+		tab.Expect(http.StatusOK, "The application is revoked")
+		s.issues(id, second, http.StatusUnauthorized)
+	})
+}
+
+func TestEndingWhatWasAllowed(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.enter(tab, "/dashboard/grants")
+		tab.Expect(http.StatusOK, "You have not allowed any application")
+		tab.Picture("grants-none")
+		tab.Go(s.question())
+		tab.Submit("button[value=approve]")
+		s.expectBrought(tab, "code", "error", "")
+		tab.Go(s.p.AppURL + "/dashboard/grants")
+		tab.Expect(http.StatusOK, "What you allowed", "Courier for teams")
+		tab.Picture("grants")
+		tab.Unfold("form[action$='/revoke']")
+		tab.Picture("grants-ending")
+		tab.Submit("form[action$='/revoke'] button")
+		tab.Expect(http.StatusOK, "The access has ended", "You have not allowed any application")
+	})
+}
+
+func TestBlockingAnApplication(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.enter(tab, "/dashboard/clients")
+		tab.Unfold("#client_id")
+		tab.Fill("#client_id", "https://assistant.example.com/client.json")
+		tab.Submit("form[action='/dashboard/clients/block'] button")
+		tab.Expect(http.StatusOK, "The application is blocked", "https://assistant.example.com/client.json")
+		tab.Picture("clients-blocked")
+		tab.Submit("form[action='/dashboard/clients/unblock'] button")
+		tab.Expect(http.StatusOK, "The application may be allowed again")
+	})
+}

@@ -1,0 +1,76 @@
+package browser_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+// enter opens a page of the app, by way of the sign-in page.
+func (s *scene) enter(tab *browser.Tab, path string) {
+	s.t.Helper()
+	tab.Go(s.p.AppURL + path)
+	s.signIn(tab)
+}
+
+// choose marks a choice of a form, which may be folded.
+func choose(tab *browser.Tab, selector string) {
+	tab.Unfold(selector)
+	tab.Mark(selector)
+}
+
+// calls checks how a call of the API with a key ends.
+func (s *scene) calls(key, path string, want int) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.p.BaseURL+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	s.answers("call of "+path, r, want)
+}
+
+// issues checks how asking for an application's own token ends.
+func (s *scene) issues(clientID, secret string, want int) {
+	s.t.Helper()
+	form := url.Values{"grant_type": {"client_credentials"}, "resource": {s.p.BaseURL}}
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.p.AuthURL+"/oauth/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.SetBasicAuth(clientID, secret)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	s.answers("token of "+clientID, r, want)
+}
+
+func (s *scene) answers(what string, r *http.Request, want int) {
+	s.t.Helper()
+	answer, err := s.p.HTTP.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = answer.Body.Close() // nothing of it matters
+	if answer.StatusCode != want {
+		s.t.Errorf("%s: %d, want %d", what, answer.StatusCode, want)
+	}
+}
+
+// once checks that what is shown is a secret, and that neither the same address
+// nor another page shows it again.
+func (s *scene) once(tab *browser.Tab, goOn string) string {
+	s.t.Helper()
+	secret := tab.Read("pre.secret code")
+	shown := tab.Address().String()
+	tab.Submit(goOn)
+	for _, address := range []string{"", shown} {
+		if address != "" {
+			tab.Go(address)
+		}
+		if secret == "" || strings.Contains(tab.Text(), secret) {
+			s.t.Errorf("%s shows %q again", tab.Address(), secret)
+		}
+	}
+	return secret
+}

@@ -1,0 +1,75 @@
+package browser_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+// newKey makes a key that may see lists, and leaves the tab at the key's page.
+func (s *scene) newKey(tab *browser.Tab) string {
+	s.t.Helper()
+	tab.Go(s.p.AppURL + "/dashboard/keys/new")
+	tab.Fill("#name", "Nightly import")
+	choose(tab, "input[value='api.lists.view']")
+	tab.Submit(".page form button.primary")
+	tab.Expect(http.StatusOK, "This is the only time that it is shown")
+	tab.Picture("key-secret")
+	secret := s.once(tab, ".page a.button")
+	tab.Go(s.p.AppURL + "/dashboard/keys")
+	tab.Submit(".things > li:first-child .thing a")
+	tab.Expect(http.StatusOK, "Nightly import", "api.lists.view")
+	return secret
+}
+
+func TestLifeOfAKey(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.enter(tab, "/dashboard/keys")
+		tab.Expect(http.StatusOK, "API keys", "active")
+		tab.Picture("keys")
+		tab.Submit(".page > p > a.button")
+		tab.Picture("key-new")
+		tab.Fill("#name", "Nightly import")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusUnprocessableEntity, "New API key")
+		tab.Picture("key-new-refused")
+		first := s.newKey(tab)
+		tab.Picture("key")
+		tab.ExpectReachable()
+		s.calls(first, "/v1/lists", http.StatusOK)
+
+		tab.Submit("a[href$='/scopes']")
+		choose(tab, "input[value='api.lists.view']")
+		choose(tab, "input[value='api.topics.view']")
+		tab.Picture("key-scopes")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "Change these scopes?", "Added", "Removed")
+		tab.Picture("key-scopes-review")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "The scopes are changed")
+		tab.Picture("key-changed")
+		s.calls(first, "/v1/lists", http.StatusForbidden)
+		s.calls(first, "/v1/topics", http.StatusOK)
+
+		tab.Submit("a[href$='/rotate']")
+		tab.Picture("key-rotate")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "The old key works beside it until")
+		tab.Picture("key-rotated")
+		second := tab.Read("pre.secret code")
+		s.calls(first, "/v1/topics", http.StatusOK)
+		s.calls(second, "/v1/topics", http.StatusOK)
+
+		tab.Submit(".page a.button")
+		tab.Submit("a[href$='/revoke']")
+		tab.Picture("key-revoke")
+		tab.Submit(".page form button.danger")
+		tab.Expect(http.StatusOK, "The key is revoked")
+		tab.Mark(".fold > summary")
+		tab.Picture("keys-revoked")
+		s.calls(second, "/v1/topics", http.StatusUnauthorized)
+		s.calls(first, "/v1/topics", http.StatusOK)
+	})
+}

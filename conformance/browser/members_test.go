@@ -1,0 +1,72 @@
+package browser_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+const invited = "ada@example.com"
+
+// From the link of an invitation, opened by somebody new in a browser of their
+// own, to what they may do after their permissions were changed.
+func TestInvitation(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.enter(tab, "/dashboard/members")
+		tab.Expect(http.StatusOK, "Nobody is invited at the moment", "You are the last owner")
+		tab.Picture("members-alone")
+		tab.Submit("a[href='/dashboard/members/invite']")
+		tab.Picture("invite")
+		tab.ExpectReachable()
+		tab.Fill("#email", invited)
+		choose(tab, "input[value='lists.view']")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "It is not shown again", invited)
+		tab.Picture("invited")
+		link := s.once(tab, ".page > p > a")
+		tab.Go(s.p.AppURL + "/dashboard/members")
+		tab.Expect(http.StatusOK, "With 1 permission")
+		tab.Picture("members-invited")
+
+		hers := browser.Open(t, browser.Options{})
+		hers.Go(link)
+		hers.Expect(http.StatusOK, "Join", invited)
+		hers.Picture("join")
+		hers.ExpectReachable()
+		hers.Fill("#name", "Ada")
+		hers.Fill("#password", "a few words in a row")
+		hers.Submit(".card form button.primary")
+		hers.Expect(http.StatusOK, invited)
+		hers.Picture("overview-of-a-member")
+		hers.Go(s.p.AppURL + "/dashboard/keys")
+		hers.Expect(http.StatusForbidden, "You do not have the permission for this")
+		hers.Picture("no-permission")
+		hers.Go(link)
+		hers.Expect(http.StatusNotFound)
+		hers.Picture("invitation-over")
+
+		ada, err := s.p.DB.Access().UserByEmail(t.Context(), invited)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tab.Go(s.p.AppURL + "/dashboard/members")
+		tab.Picture("members")
+		tab.Submit("a[href='/dashboard/members/" + ada.ID + "']")
+		tab.Picture("member")
+		choose(tab, "input[value='credentials.manage']")
+		tab.Submit("form[action$='/permissions'] button.primary")
+		tab.Expect(http.StatusOK, "The permissions are changed", "2 of ")
+		hers.Go(s.p.AppURL + "/dashboard/keys")
+		hers.Expect(http.StatusOK, "API keys")
+
+		tab.Submit("a[href='/dashboard/members/" + ada.ID + "']")
+		tab.Unfold("form[action$='/remove']")
+		tab.Picture("member-removing")
+		tab.Submit("form[action$='/remove'] button")
+		tab.Expect(http.StatusOK, "does not belong to the organization any more")
+		hers.Go(s.p.AppURL + "/dashboard")
+		hers.Expect(http.StatusOK, "Sign in", "Password")
+	})
+}

@@ -1,0 +1,63 @@
+package browser_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+func TestPasskey(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t), browser.Open(t, browser.Options{})
+	device := tab.Authenticator()
+	s.enter(tab, "/account/security")
+	tab.Fill("#passkey", "Laptop")
+	tab.Submit("form[action='/account/security/passkeys'] button")
+	tab.Expect(http.StatusOK, "Your recovery codes")
+	tab.Submit(".card > p > a")
+	tab.Expect(http.StatusOK, "Laptop", "10 of your recovery codes are left")
+	tab.Picture("security-passkey")
+	tab.ExpectReachable()
+	tab.Mark("form[action='/account/security/passkeys'] button")
+	tab.Await("form[action='/account/security/passkeys'] [role=alert]")
+	tab.Expect(http.StatusOK, "This device has a passkey of yours already")
+	tab.Picture("security-passkey-refused")
+
+	s.signOut(tab)
+	tab.Picture("sign-in-passkey")
+	device.Recognize(false)
+	tab.Mark("form[action='/login/passkey'] button")
+	tab.Await("form[action='/login/passkey'] [role=alert]")
+	tab.Expect(http.StatusOK, "No passkey was used")
+	tab.Picture("sign-in-passkey-refused")
+	device.Recognize(true)
+	tab.Submit("form[action='/login/passkey'] button")
+	tab.Expect(http.StatusOK, "You are signed in", s.p.UserEmail)
+
+	s.signOut(tab)
+	s.signIn(tab)
+	tab.Expect(http.StatusOK, "Second step", "Use a passkey")
+	tab.Picture("second-step-passkey")
+	tab.Submit("form[data-passkey] button")
+	tab.Expect(http.StatusOK, "You are signed in")
+
+	tab.Go(s.p.AppURL + "/account/security")
+	tab.Fill("input[aria-label='Name of the passkey']", "Old laptop")
+	tab.Submit("form[action$='/rename'] button")
+	tab.Expect(http.StatusOK, "Old laptop", "last used on")
+	tab.Submit("form[action='/account/security/passkeys/remove'] button")
+	tab.Expect(http.StatusOK, "Add a passkey")
+	if names := tab.ReadAll(".item bdi"); len(names) != 0 {
+		t.Errorf("there is still %q", names)
+	}
+}
+
+// Without scripts a page says why it offers no passkeys.
+func TestPasskeyWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
+	s.enter(tab, "/account/security")
+	tab.Expect(http.StatusOK, "Passkeys need scripts, which are off in this browser.")
+	tab.Picture("security-without-scripts")
+}

@@ -1,0 +1,144 @@
+package browser_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/pquerna/otp/totp"
+)
+
+// app is an authenticator app of the scene's person.
+type app struct {
+	s      *scene
+	secret string
+}
+
+// code is what the app shows; a product takes each once, so time goes on first.
+func (a app) code() string {
+	a.s.t.Helper()
+	a.s.p.Clock.Advance(time.Minute)
+	code, err := totp.GenerateCode(a.secret, a.s.p.Clock.Now())
+	if err != nil {
+		a.s.t.Fatal(err)
+	}
+	return code
+}
+
+// setUpApp sets an authenticator app up in a tab that shows the security page,
+// and leaves it at the recovery codes.
+func (s *scene) setUpApp(tab *browser.Tab) (app, []string) {
+	s.t.Helper()
+	tab.Submit("form[action='/account/security/app'] button")
+	tab.Expect(http.StatusOK, "Set up an authenticator app")
+	a := app{s: s, secret: strings.ReplaceAll(tab.Read("code.key"), " ", "")}
+	tab.Picture("app")
+	tab.Fill("#code", "000000")
+	tab.Submit("form[action='/account/security/app/confirm'] button")
+	tab.Expect(http.StatusUnprocessableEntity, "Set up an authenticator app")
+	tab.Picture("app-refused")
+	tab.Fill("#code", a.code())
+	tab.Submit("form[action='/account/security/app/confirm'] button")
+	tab.Expect(http.StatusOK, "Your recovery codes")
+	codes := tab.ReadAll(".codes code")
+	if len(codes) != 10 {
+		s.t.Fatalf("%d recovery codes", len(codes))
+	}
+	return a, codes
+}
+
+// signOut signs the tab's person out.
+func (s *scene) signOut(tab *browser.Tab) {
+	s.t.Helper()
+	tab.Go(s.p.AppURL + "/login")
+	tab.Submit("form[action='/logout'] button")
+	tab.Expect(http.StatusOK, "Sign in")
+}
+
+// prove fills in the form that asks for a code.
+func prove(tab *browser.Tab, code string) {
+	tab.Fill("#code", code)
+	tab.Submit("form:has(#code) button")
+}
+
+func TestSecondFactor(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.p.Clock.Freeze(s.p.Clock.Now())
+		s.enter(tab, "/account/security")
+		tab.Expect(http.StatusOK, "Set up an app")
+		tab.Picture("security")
+		tab.ExpectReachable()
+		phone, codes := s.setUpApp(tab)
+		tab.Picture("recovery-codes")
+		tab.Submit(".card > p > a")
+		tab.Expect(http.StatusOK, "10 of your recovery codes are left")
+		tab.Picture("security-app")
+		if strings.Contains(tab.Text(), codes[0]) || strings.Contains(tab.Text(), phone.secret) {
+			t.Error("the page shows a secret again")
+		}
+
+		s.signOut(tab)
+		s.signIn(tab)
+		tab.Expect(http.StatusOK, "Second step")
+		tab.Picture("second-step")
+		tab.ExpectReachable()
+		prove(tab, "000000")
+		tab.Expect(http.StatusUnprocessableEntity, "Second step")
+		tab.Picture("second-step-refused")
+		prove(tab, phone.code())
+		tab.Expect(http.StatusOK, "You are signed in")
+
+		s.signOut(tab)
+		s.signIn(tab)
+		prove(tab, codes[0])
+		tab.Expect(http.StatusOK, "You are signed in")
+		tab.Go(s.p.AppURL + "/account/security")
+		tab.Expect(http.StatusOK, "9 of your recovery codes are left")
+		tab.Submit("form[action='/account/security/app/remove'] button")
+		tab.Expect(http.StatusOK, "Set up an app")
+	})
+}
+
+// Somebody without a second factor, in an organization that requires one, is led
+// to setting it up and then back to what an application asks.
+func TestOrganizationRequiresSecondFactor(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.p.Clock.Freeze(s.p.Clock.Now())
+		s.requireSecondFactor()
+		tab.Go(s.question())
+		s.signIn(tab)
+		tab.Expect(http.StatusOK, "requires a second factor", "you come back to where you were going")
+		tab.Picture("security-required")
+		phone, _ := s.setUpApp(tab)
+		tab.Submit(".card > p > a")
+		tab.Expect(http.StatusOK, "Courier for teams")
+		tab.Submit("button[value=approve]")
+		s.expectBrought(tab, "code", "error", "")
+
+		s.p.Clock.Advance(11 * time.Minute)
+		tab.Go(s.p.AppURL + "/dashboard/keys/new")
+		tab.Expect(http.StatusOK, "Confirm that it is you")
+		tab.Picture("confirm")
+		prove(tab, "000000")
+		tab.Expect(http.StatusUnprocessableEntity, "Confirm that it is you")
+		prove(tab, phone.code())
+		tab.Expect(http.StatusOK, "New API key")
+		s.calls(s.newKey(tab), "/v1/lists", http.StatusOK)
+	})
+}
+
+func (s *scene) requireSecondFactor() {
+	s.t.Helper()
+	org, err := s.p.DB.Access().Org(s.t.Context(), s.p.OrgID)
+	if err == nil {
+		org.RequireSecondFactor = true
+		err = s.p.DB.Access().SetOrgSettings(s.t.Context(), org)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}

@@ -1,0 +1,75 @@
+package browser_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+)
+
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.join()
+		s.enter(tab, "/dashboard")
+		tab.Expect(http.StatusOK, "Addresses", s.p.BaseURL, s.p.MCPURL)
+		tab.Picture("overview")
+		tab.ExpectReachable()
+		tab.Mark(".menu > summary")
+		tab.Picture("overview-menu")
+		tab.Submit(".menu form[action='/switch-org'] button")
+		tab.Expect(http.StatusOK, "Other Org")
+	})
+}
+
+// Requiring a second factor begins with one's own.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.p.Clock.Freeze(s.p.Clock.Now())
+		s.enter(tab, "/dashboard/settings")
+		tab.Expect(http.StatusOK, "To require it, first set up a second factor of your own")
+		tab.Picture("settings")
+		tab.ExpectReachable()
+		tab.Mark("input[name=platform_mode]")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "The settings are saved")
+		tab.Submit(".page a[href='/account/security']")
+		s.setUpApp(tab)
+		tab.Go(s.p.AppURL + "/dashboard/settings")
+		tab.Mark("input[name=require_second_factor]")
+		tab.Submit(".page form button.primary")
+		tab.Expect(http.StatusOK, "The settings are saved")
+		tab.Picture("settings-saved")
+		org, err := s.p.DB.Access().Org(t.Context(), s.p.OrgID)
+		if err != nil || !org.RequireSecondFactor || !org.PlatformMode {
+			t.Errorf("settings %+v, %v", org, err)
+		}
+	})
+}
+
+func TestAuditLog(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
+		s.enter(tab, "/dashboard")
+		s.newKey(tab)
+		tab.Go(s.p.AppURL + "/dashboard/audit")
+		tab.Expect(http.StatusOK, "API key created", "Signed in", s.p.UserEmail)
+		tab.Picture("audit")
+		tab.ExpectReachable()
+		tab.Choose("#action", "api_key.created")
+		tab.Submit(".filters button")
+		tab.Expect(http.StatusOK, "Show everything", "Nightly import")
+		tab.Picture("audit-filtered")
+		if events := strings.Join(tab.ReadAll(".log .thing"), "\n"); strings.Contains(events, "Signed in") {
+			t.Errorf("the filter lets pass %s", events)
+		}
+		tab.Choose("#action", "member.removed")
+		tab.Submit(".filters button")
+		tab.Expect(http.StatusOK, "Nothing in the log fits")
+		tab.Picture("audit-nothing")
+		tab.Submit(".filters a")
+		tab.Expect(http.StatusOK, "Signed in")
+	})
+}

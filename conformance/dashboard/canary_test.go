@@ -1,0 +1,277 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/pquerna/otp/totp"
+)
+
+// canaries are secrets that went through the product, by what they are. None may
+// be found again in what it writes.
+type canaries map[string]string
+
+// life is one of everything that has a secret, at one product.
+type life struct {
+	*browser
+	secrets canaries
+}
+
+// keeps remembers a secret, which must be there.
+func (l life) keeps(what, secret string) string {
+	l.t.Helper()
+	if len(secret) < 6 {
+		l.t.Fatalf("no %s", what)
+	}
+	l.secrets[what] = secret
+	return secret
+}
+
+// asks posts to the authorization server and returns the members of the answer.
+func (l life) asks(path, kind, body string) map[string]any {
+	l.t.Helper()
+	answer, err := l.p.HTTP.Post(l.p.AuthURL+path, kind, strings.NewReader(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var told map[string]any
+	if err := json.NewDecoder(answer.Body).Decode(&told); err != nil && path != "/oauth/revoke" {
+		l.t.Fatalf("%s: %d %v", path, answer.StatusCode, err)
+	}
+	return told
+}
+
+func (l life) form(path string, pairs ...string) map[string]any {
+	l.t.Helper()
+	values := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		values.Add(pairs[i], pairs[i+1])
+	}
+	return l.asks(path, "application/x-www-form-urlencoded", values.Encode())
+}
+
+// credentials makes, changes and ends keys and clients.
+func (l life) credentials() {
+	path, secret := l.newKey("Canary", "api.lists.view")
+	l.keeps("API key", secret)
+	calls(l.t, l.p, "/v1/lists", secret, http.StatusOK)
+	l.submit(l.open(path+"/scopes"), path+"/scopes", unchanged)
+	rotated := l.submit(l.open(path+"/rotate"), path+"/rotate", unchanged)
+	l.keeps("rotated API key", l.found(rotated, shownKey))
+	l.submit(l.open(path+"/revoke"), path+"/revoke", unchanged)
+	calls(l.t, l.p, "/v1/lists", secret, http.StatusUnauthorized)
+
+	path, secret = l.newClient("Canary", nil, "api.lists.view")
+	l.keeps("client secret", secret)
+	changed := l.submit(l.open(path+"/secret"), path+"/secret", unchanged)
+	client, next := stored(l.t, l.p, path).ClientID, l.keeps("next client secret", l.found(changed, shownSecret))
+	l.form("/oauth/token", "grant_type", "client_credentials", "client_id", client, "client_secret", secret)
+	token, _ := l.form("/oauth/token", "grant_type", "client_credentials", "client_id", client, "client_secret", next)["access_token"].(string)
+	l.keeps("access token", token)
+	if told := l.form("/oauth/introspect", "token", token, "client_id", client, "client_secret", next); told["active"] != true {
+		l.t.Errorf("introspection: %v", told)
+	}
+	l.form("/oauth/introspect", "token", token, "client_id", client, "client_secret", token)
+	l.form("/oauth/revoke", "token", token, "client_id", client, "client_secret", next)
+}
+
+// registration lets a client register itself and the person allow it.
+func (l life) registration() {
+	const redirect = "http://127.0.0.1/cb"
+	told := l.asks("/oauth/register", "application/json", `{"client_name":"Canary","redirect_uris":["`+redirect+`"],"scope":"api.lists.view"}`)
+	client, _ := told["client_id"].(string)
+	secret, _ := told["client_secret"].(string)
+	l.keeps("registered client's secret", secret)
+	verifier := l.keeps("code verifier", strings.Repeat("canary-verifier.", 3))
+	state := l.keeps("state", "canary-state-of-the-client")
+	sum := sha256.Sum256([]byte(verifier))
+	page := l.open("/oauth/authorize?" + url.Values{
+		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {redirect}, "resource": {l.p.BaseURL}, "state": {state},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+	}.Encode())
+	form := l.browser.form(page, "/oauth/authorize")
+	form["scope"], form["decision"] = []string{"api.lists.view"}, []string{"approve"}
+	_, location, text := l.send("/oauth/authorize", form)
+	back, err := url.Parse(location)
+	if err != nil {
+		l.t.Fatalf("%v: %s", err, text)
+	}
+	code := l.keeps("authorization code", back.Query().Get("code"))
+	exchange := []string{
+		"grant_type", "authorization_code", "client_id", client, "client_secret", secret, "code", code,
+		"redirect_uri", redirect, "code_verifier", verifier,
+	}
+	first := l.form("/oauth/token", exchange...)
+	refresh, _ := first["refresh_token"].(string)
+	token, _ := first["access_token"].(string)
+	l.keeps("refresh token", refresh)
+	l.keeps("person's access token", token)
+	calls(l.t, l.p, "/v1/lists", token, http.StatusOK)
+	again := []string{"grant_type", "refresh_token", "client_id", client, "client_secret", secret, "refresh_token", refresh}
+	next, _ := l.form("/oauth/token", again...)["refresh_token"].(string)
+	l.keeps("rotated refresh token", next)
+	l.form("/oauth/introspect", "token", next, "client_id", l.p.Live.ClientID, "client_secret", l.p.Live.ClientSecret)
+	l.form("/oauth/token", again...)    // a replay
+	l.form("/oauth/token", exchange...) // and of the code
+	l.form("/oauth/revoke", "token", next, "client_id", client, "client_secret", secret)
+	l.open("/dashboard/grants")
+}
+
+// invitation invites somebody, who joins with a password of their own.
+func (l life) invitation() {
+	link := l.invites("newcomer@example.com", "lists.view")
+	l.keeps("invitation", strings.TrimPrefix(link, "/join?token="))
+	guest := newBrowser(l.t, l.p)
+	page := guest.open(link)
+	password := l.keeps("chosen password", "canary password of the newcomer")
+	guest.submit(page, "/join", func(form url.Values) {
+		form.Set("name", "Newcomer")
+		form.Set("password", password)
+	})
+	l.keeps("newcomer's session", guest.secret())
+	newBrowser(l.t, l.p).send(link, nil)
+	newBrowser(l.t, l.p).send("/login", url.Values{"email": {"newcomer@example.com"}, "password": {l.keeps("wrong password", "canary password that is wrong")}})
+}
+
+var (
+	shownAppKey   = regexp.MustCompile(`<code class="key">([A-Z2-7 ]+)</code>`)
+	shownRecovery = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code></li>`)
+)
+
+// secondFactor sets an app up, signs in with a code, and with a recovery code.
+func (l life) secondFactor() {
+	const security = "/account/security"
+	page := l.submit(l.open(security), security+"/app", unchanged)
+	key := l.keeps("app's key", strings.ReplaceAll(l.found(page, shownAppKey), " ", ""))
+	code := func() string {
+		l.p.Clock.Advance(time.Minute)
+		text, err := totp.GenerateCode(key, l.p.Clock.Now())
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		return text
+	}
+	page = l.submit(page, security+"/app/confirm", func(form url.Values) { form.Set("code", code()) })
+	recovery := l.keeps("recovery code", l.found(page, shownRecovery))
+	l.keeps("recovery code without dashes", strings.ReplaceAll(recovery, "-", ""))
+	for _, proof := range []string{recovery, code(), "canary-guess"} {
+		b := newBrowser(l.t, l.p)
+		b.signIn(l.p.UserEmail, l.p.UserPassword)
+		l.keeps("half session before "+proof, b.secret())
+		form := b.form(b.open("/login/second-factor"), "/login/second-factor")
+		form.Set("code", proof)
+		b.send("/login/second-factor", form)
+		l.keeps("session after "+proof, b.secret())
+	}
+	l.keeps("a guess", "canary-guess")
+}
+
+// everyPage opens what is left, so that whatever shows it would also log it.
+func (l life) everyPage() {
+	for _, path := range []string{
+		"/login", "/dashboard", "/dashboard/keys", "/dashboard/clients", "/dashboard/grants", "/dashboard/members",
+		"/dashboard/settings", "/dashboard/audit", "/account/security", "/docs/",
+	} {
+		page := l.open(path)
+		for what, secret := range l.secrets {
+			if strings.Contains(page, secret) {
+				l.t.Errorf("%s shows the %s", path, what)
+			}
+		}
+	}
+	form := l.browser.form(l.open("/dashboard/keys/new"), "/dashboard/keys/new")
+	l.keeps("form token", form.Get("token"))
+	form.Set("scope", l.keeps("a secret for a scope", access.MintClientSecret().Secret))
+	l.send("/dashboard/keys/new", form)
+	l.send("/dashboard/audit?actor="+l.secrets["API key"], nil)
+	l.send("/login?next=/"+l.secrets["API key"], nil)
+}
+
+// Whatever has a secret is made, used well and badly, and ended; of all of them
+// neither the log at debug level nor anything in the data folder holds one.
+func TestSecretsLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	for _, postgres := range []bool{false, true} {
+		name := map[bool]string{false: "sqlite", true: "postgres"}[postgres]
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log strings.Builder
+			secrets, folder := canaries{}, ""
+			t.Run("product", func(t *testing.T) {
+				p := product.Start(t, product.Options{Log: &log, DynamicRegistration: true, Postgres: postgres})
+				p.Clock.Freeze(p.Clock.Now())
+				folder = p.DataDir
+				l := life{owner(t, p), secrets}
+				l.keeps("password", p.UserPassword)
+				l.keeps("session", l.secret())
+				l.credentials()
+				l.registration()
+				l.invitation()
+				l.secondFactor()
+				l.everyPage()
+				kept := written(t, folder)
+				if !postgres && !bytes.Contains(kept, []byte("newcomer@example.com")) {
+					t.Error("the files hold nothing of this life, so their silence shows nothing")
+				}
+				l.hasNot("the data folder", kept)
+			})
+			text := []byte(log.String())
+			for _, sign := range []string{`"operation":"lists_list"`, `"of":"second factor"`, `"client registered"`, `"introspection answered"`, `"revocation answered"`, `"token refused"`} {
+				if !bytes.Contains(text, []byte(sign)) {
+					t.Errorf("the log lacks %s, so its silence shows nothing", sign)
+				}
+			}
+			life{&browser{t: t}, secrets}.hasNot("the log", text)
+		})
+	}
+}
+
+// hasNot looks for each secret as it is, as it stands in an address, and its bytes.
+func (l life) hasNot(where string, text []byte) {
+	l.t.Helper()
+	for what, secret := range l.secrets {
+		forms := [][]byte{[]byte(secret), []byte(url.QueryEscape(secret))}
+		if raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(secret); err == nil && len(raw) > 8 {
+			forms = append(forms, raw)
+		}
+		for _, form := range forms {
+			if bytes.Contains(text, form) {
+				l.t.Errorf("%s holds the %s", where, what)
+			}
+		}
+	}
+}
+
+// written is the content of every file, but for the demo's own note of its
+// credentials.
+func written(t *testing.T, folder string) []byte {
+	t.Helper()
+	var all []byte
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == "demo.json" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		all = append(all, content...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

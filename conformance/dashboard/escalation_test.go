@@ -1,0 +1,61 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Whoever says where the codes of an application go can have them come to
+// themselves: that is a decision about all that people allow it.
+func TestAddressesOfAMorePowerfulClient(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss := owner(t, p)
+		path, _ := boss.newClient("Everything", func(form url.Values) { form.Set("redirect_uris", "https://app.example.com/cb") },
+			"api.lists.view", "api.contacts.manage")
+		person(t, p, "kim", access.PlainMember, access.MayManageCredentials, access.MayViewLists)
+		kim := newBrowser(t, p)
+		kim.signIn("kim@example.com", personPassword)
+
+		edit := func(change func(url.Values)) (int, string) {
+			form := kim.form(kim.open(path+"/edit"), path+"/edit")
+			change(form)
+			status, _, text := kim.send(path+"/edit", form)
+			return status, text
+		}
+		wanted := "https://app.example.com/cb"
+		for what, uris := range map[string]string{
+			"one more": wanted + "\nhttps://kim.example/cb", "another": "https://kim.example/cb", "one on this machine": wanted + "\nhttp://localhost/cb",
+		} {
+			status, text := edit(func(form url.Values) { form.Set("redirect_uris", uris) })
+			if status != http.StatusUnprocessableEntity || !strings.Contains(text, "your own permissions do not cover") {
+				t.Errorf("%s: %d %s", what, status, text)
+			}
+			if got := stored(t, p, path).RedirectURIs; !slices.Equal(got, []string{wanted}) {
+				t.Errorf("%s: codes go to %v", what, got)
+			}
+		}
+		if status, _, _ := kim.send(path+"/secret", kim.form(kim.open(path+"/secret"), path+"/secret")); status != http.StatusConflict {
+			t.Errorf("its secret: %d", status)
+		}
+		if status, text := edit(func(form url.Values) { form.Set("name", "Renamed") }); status != http.StatusSeeOther {
+			t.Errorf("another name: %d %s", status, text)
+		}
+		if status, text := edit(func(form url.Values) { form.Set("redirect_uris", "") }); status != http.StatusSeeOther {
+			t.Errorf("an address taken away: %d %s", status, text)
+		}
+		status, text := edit(func(form url.Values) {
+			form["scope"] = []string{"api.lists.view"}
+			form.Set("redirect_uris", "https://kim.example/cb")
+		})
+		if status != http.StatusSeeOther {
+			t.Errorf("with no more than one's own: %d %s", status, text)
+		}
+	})
+}

@@ -1,0 +1,46 @@
+package oauth_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/oauth"
+)
+
+// A client that belongs to no organization learns of its own tokens alone, and of
+// none where it is blocked: whoever registers is told nothing of anybody.
+func TestAttackIntrospectionByAStranger(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		stranger, another := w.selfRegistered(), w.selfRegistered()
+		own, foreign := w.family(stranger), w.family(w.app)
+		for _, token := range []string{foreign.AccessToken, *foreign.RefreshToken, w.goodToken(w.live)} {
+			w.expectTold(stranger, token, inactive)
+		}
+		for _, token := range []string{own.AccessToken, *own.RefreshToken} {
+			if told := w.ask(stranger, token); told["active"] != true || told["client_id"] != stranger.ClientID {
+				t.Errorf("of its own: %v", told)
+			}
+			w.expectTold(another, token, inactive)
+			w.expectTold(w.other, token, inactive)
+		}
+		w.expectError(w.post(oauth.IntrospectionPath, registered{Client: stranger.Client}, "token", own.AccessToken), 401, "invalid_client")
+		w.must(w.db.OpenClients().BlockClient(t.Context(), w.ann.OrgID, stranger.ClientID, w.clock()))
+		for _, token := range []string{own.AccessToken, *own.RefreshToken} {
+			w.expectTold(stranger, token, inactive)
+		}
+	})
+}
+
+// selfRegistered is a confidential client that registered itself.
+func (w *world) selfRegistered() registered {
+	w.t.Helper()
+	minted := access.MintClientSecret()
+	c := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "Stranger", Environment: core.Live, Kind: access.DynamicClient,
+		SecretHash: minted.Hash, Scopes: w.app.Scopes, RedirectURIs: w.app.RedirectURIs, RefreshDays: 30, CreatedAt: w.clock(),
+	}
+	w.must(w.store.InsertClient(w.t.Context(), c))
+	return registered{c, minted.Secret}
+}

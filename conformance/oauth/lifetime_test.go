@@ -1,0 +1,85 @@
+package oauth_test
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// lifetimes are all that a client can be registered with, in days; 0 has no end.
+var lifetimes = []int{0, 30, 90, 365}
+
+// lasting registers a client whose grants can be refreshed for so many days.
+func (w *world) lasting(days int) registered {
+	w.t.Helper()
+	c, secret, err := w.lifecycle().CreateClient(w.t.Context(), access.ActorOf(access.Operator), access.NewClient{
+		OrgID: w.ann.OrgID, Name: "lasting", Environment: core.Live, Scopes: core.NewScopes("api.account.view"),
+		RedirectURIs: []string{callback}, RefreshDays: days,
+	})
+	w.must(err)
+	return registered{Client: c, secret: secret}
+}
+
+func (w *world) lifecycle() access.Lifecycle {
+	return access.Lifecycle{
+		Store: w.store, Keys: w.db.Keys(), Transactor: w.db, Clock: w.clock, Grants: w.grants, OpenClients: w.db.OpenClients(),
+	}
+}
+
+// A grant ends its lifetime after the authorization, to the second: neither a code
+// that is redeemed late, nor a rotation, nor another lifetime given to the client
+// meanwhile moves that.
+func TestRefreshLifetimeIsAbsolute(t *testing.T) {
+	t.Parallel()
+	for _, days := range lifetimes {
+		t.Run(strconv.Itoa(days), func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, w *world) {
+				c := w.lasting(days)
+				code := w.code(c)
+				w.advance(50 * time.Second)
+				a := w.granted(w.redeem(c, code))
+				changed := c.Client
+				if changed.RefreshDays = 365; days == 365 {
+					changed.RefreshDays = 30
+				}
+				_, err := w.lifecycle().EditClient(t.Context(), access.ActorOf(access.Operator), changed)
+				w.must(err)
+				life := time.Duration(days) * 24 * time.Hour
+				if days == 0 {
+					life = 20 * 365 * 24 * time.Hour
+				}
+				w.advance(life/2 - 50*time.Second)
+				a = w.granted(w.refresh(c, *a.RefreshToken))
+				w.advance(life/2 - time.Second)
+				a = w.granted(w.refresh(c, *a.RefreshToken))
+				w.advance(time.Second)
+				if days == 0 {
+					w.granted(w.refresh(c, *a.RefreshToken))
+					return
+				}
+				w.expectError(w.refresh(c, *a.RefreshToken), http.StatusBadRequest, "invalid_grant")
+			})
+		})
+	}
+}
+
+// No other lifetime can be registered.
+func TestOtherLifetimesAreRefused(t *testing.T) {
+	t.Parallel()
+	protocol(t, func(t *testing.T, w *world) {
+		for _, days := range []int{-1, 1, 31, 366, 1 << 40} {
+			_, _, err := w.lifecycle().CreateClient(t.Context(), access.ActorOf(access.Operator), access.NewClient{
+				OrgID: w.ann.OrgID, Name: "odd", Environment: core.Live, Scopes: core.NewScopes("api.account.view"),
+				RedirectURIs: []string{callback}, RefreshDays: days,
+			})
+			if err == nil || core.AsError(err).Code != core.CodeValidationFailed {
+				t.Errorf("%d days: %v", days, err)
+			}
+		}
+	})
+}
