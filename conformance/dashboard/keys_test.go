@@ -23,6 +23,33 @@ func (b *browser) newKey(name string, scopes ...string) (path, secret string) {
 	return b.found(page, keyLink), b.found(page, shownKey)
 }
 
+// Reloading a page that shows a secret sends its form again.
+func TestFormSentTwiceMakesOneThing(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss := owner(t, p)
+		for here, made := range map[string]string{"/dashboard/keys/new": "api_key.created", "/dashboard/clients/new": "oauth_client.created"} {
+			form := boss.form(boss.open(here), here)
+			form.Set("name", "Twice")
+			form["scope"] = []string{"api.lists.view"}
+			before := audited(t, p)[made]
+			if status, _, text := boss.send(here, form); status != http.StatusOK {
+				t.Fatalf("%s: %d %s", here, status, text)
+			}
+			if status, _, text := boss.send(here, form); status != http.StatusConflict || !strings.Contains(text, "sent before") {
+				t.Errorf("%s, sent again: %d %s", here, status, text)
+			}
+			if made := audited(t, p)[made] - before; made != 1 {
+				t.Errorf("%s made %d", here, made)
+			}
+			form.Set("once", "x")
+			if status, _, _ := boss.send(here, form); status != http.StatusUnprocessableEntity {
+				t.Errorf("%s without its id: %d", here, status)
+			}
+		}
+	})
+}
+
 func TestLifeOfAKey(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

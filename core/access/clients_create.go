@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 
 // NewClient is what an OAuth client is registered with.
 type NewClient struct {
+	// ID is the id that it gets, for whoever asks twice for the same one: the second
+	// time fails with core.CodeConflict. "" makes a new id.
+	ID          string
 	OrgID       string
 	Name        string
 	Environment core.Environment
@@ -25,7 +29,7 @@ type NewClient struct {
 // cannot be, and with core.CodeNotFound for an unknown organization.
 func (l Lifecycle) CreateClient(ctx context.Context, actor Actor, n NewClient) (Client, string, error) {
 	client := Client{
-		ID: core.NewID(), ClientID: MintClientID(n.Environment), OrgID: n.OrgID, Name: n.Name, Environment: n.Environment,
+		ID: cmp.Or(n.ID, core.NewID()), ClientID: MintClientID(n.Environment), OrgID: n.OrgID, Name: n.Name, Environment: n.Environment,
 		RedirectURIs: n.RedirectURIs, RefreshDays: n.RefreshDays, Scopes: n.Scopes,
 		Kind: RegisteredClient,
 	}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 
 // NewKey is what an API key is created with.
 type NewKey struct {
+	// ID is the id that it gets, for whoever asks twice for the same one: the second
+	// time fails with core.CodeConflict. "" makes a new id.
+	ID          string
 	OrgID       string
 	Name        string
 	Environment core.Environment
@@ -31,6 +35,7 @@ func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey
 		return APIKey{}, "", err
 	}
 	key, secret := mintKey(n.OrgID, n.Name, n.Environment, scopes)
+	key.ID = cmp.Or(n.ID, key.ID)
 	err = l.change(ctx, func(ctx context.Context, now time.Time) error {
 		if _, err := l.Store.Org(ctx, n.OrgID); err != nil {
 			return err

@@ -69,6 +69,7 @@ func (f clientFields) addresses() ([]string, error) {
 // clientForm is what the page with the form shows.
 type clientForm struct {
 	Form      form
+	Once      string // see onceOf
 	Here      string
 	Fields    clientFields
 	Areas     []scopeArea
@@ -102,7 +103,7 @@ func (d *Dashboard) clientForm(w http.ResponseWriter, r *http.Request, v access.
 	if refused != nil {
 		status = core.AsError(refused).HTTPStatus()
 	}
-	data, title, has := clientForm{Here: clientsPath + "/new", Fields: f, Lifetimes: lifetimes(f.RefreshDays)}, "New application", core.Scopes(nil)
+	data, title, has := clientForm{Once: core.NewID(), Here: clientsPath + "/new", Fields: f, Lifetimes: lifetimes(f.RefreshDays)}, "New application", core.Scopes(nil)
 	if c != nil {
 		row := newClientRow(*c)
 		data.Client, data.Here, title, has = &row, row.Path+"/edit", "Change "+row.Name, c.Scopes
@@ -124,9 +125,15 @@ func (d *Dashboard) createClient(w http.ResponseWriter, r *http.Request, v acces
 	if !d.Frame.Confirm(w, r, v, clientsPath+"/new") {
 		return
 	}
+	id, ok := d.onceOf(w, r, v)
+	if !ok {
+		return
+	}
 	f := readClientFields(r)
-	c, secret, err := d.register(r.Context(), v, f)
+	c, secret, err := d.register(r.Context(), v, id, f)
 	switch {
+	case sentBefore(err):
+		d.refuseAgain(w, r, v, clientsPath)
 	case err == nil:
 		d.showClientSecret(w, r, v, clientSecret{Client: newClientRow(c), Secret: secret, New: true})
 	case problemOf(err) != "":
@@ -136,7 +143,7 @@ func (d *Dashboard) createClient(w http.ResponseWriter, r *http.Request, v acces
 	}
 }
 
-func (d *Dashboard) register(ctx context.Context, v access.Visitor, f clientFields) (access.Client, string, error) {
+func (d *Dashboard) register(ctx context.Context, v access.Visitor, id string, f clientFields) (access.Client, string, error) {
 	uris, err := f.addresses()
 	if err != nil {
 		return access.Client{}, "", err
@@ -149,7 +156,7 @@ func (d *Dashboard) register(ctx context.Context, v access.Visitor, f clientFiel
 		return access.Client{}, "", err
 	}
 	return d.lifecycle().CreateClient(ctx, access.ActorOf(v.User.ID), access.NewClient{
-		OrgID: v.Org.ID, Name: f.Name, Environment: f.Environment, Scopes: f.Scopes, Public: f.Public,
+		ID: id, OrgID: v.Org.ID, Name: f.Name, Environment: f.Environment, Scopes: f.Scopes, Public: f.Public,
 		RedirectURIs: uris, RefreshDays: days,
 	})
 }

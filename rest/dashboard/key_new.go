@@ -10,6 +10,7 @@ import (
 // newKeyPage is what the form of a new key shows.
 type newKeyPage struct {
 	Form        form
+	Once        string // see onceOf
 	Here        string
 	Name        string
 	Environment core.Environment
@@ -32,7 +33,7 @@ func (d *Dashboard) newKeyForm(w http.ResponseWriter, r *http.Request, v access.
 	}
 	here := keysPath + "/new"
 	d.show(w, r, v, status, screen{page: "key_new", title: "New API key", problem: problemOf(refused), data: newKeyPage{
-		Form: formTo(v, here), Here: here, Name: n.Name, Environment: n.Environment, Areas: scopeChoices(n.Scopes, nil, v.Member),
+		Form: formTo(v, here), Once: core.NewID(), Here: here, Name: n.Name, Environment: n.Environment, Areas: scopeChoices(n.Scopes, nil, v.Member),
 	}})
 }
 
@@ -40,8 +41,12 @@ func (d *Dashboard) createKey(w http.ResponseWriter, r *http.Request, v access.V
 	if !d.Frame.Confirm(w, r, v, keysPath+"/new") {
 		return
 	}
+	id, ok := d.onceOf(w, r, v)
+	if !ok {
+		return
+	}
 	n := access.NewKey{
-		OrgID: v.Org.ID, Name: r.PostForm.Get(fieldName), Environment: core.Environment(r.PostForm.Get(fieldEnvironment)),
+		ID: id, OrgID: v.Org.ID, Name: r.PostForm.Get(fieldName), Environment: core.Environment(r.PostForm.Get(fieldEnvironment)),
 		Scopes: chosenScopes(r),
 	}
 	err := checkGiven(n.Scopes, nil, v.Member)
@@ -52,6 +57,10 @@ func (d *Dashboard) createKey(w http.ResponseWriter, r *http.Request, v access.V
 			d.showKeySecret(w, r, v, keySecret{Key: newKeyRow(k, d.Clock()), Secret: secret})
 			return
 		}
+	}
+	if sentBefore(err) {
+		d.refuseAgain(w, r, v, keysPath)
+		return
 	}
 	if problemOf(err) == "" {
 		d.fail(w, r, v, err)

@@ -117,7 +117,9 @@ func (a Admin) CreateClient(ctx context.Context, g Grant) (access.Client, string
 
 // CreateAPIKey makes an API key and returns its secret.
 func (a Admin) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, string, error) {
-	return a.Lifecycle().CreateKey(ctx, a.actor(), access.NewKey(g))
+	return a.Lifecycle().CreateKey(ctx, a.actor(), access.NewKey{
+		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
+	})
 }
 
 // audited does something together with its line in the audit log.
