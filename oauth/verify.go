@@ -56,12 +56,9 @@ func NewVerifier(cfg Config) (*Verifier, error) {
 		// of several. read compares the whole of it instead.
 		SkipClientIDCheck: true,
 	})
-	return &Verifier{
-		tokens:   tokens,
-		targets:  resources,
-		clock:    cfg.Clock,
-		verified: access.NewCache[access.Proof, verifiedToken](verifiedLimit),
-	}, nil
+	verified := access.NewCache[access.Proof, verifiedToken](verifiedLimit)
+	cfg.Keys.WhenRevoked(func() { verified.Remove(func(verifiedToken) bool { return true }) })
+	return &Verifier{tokens: tokens, targets: resources, clock: cfg.Clock, verified: verified}, nil
 }
 
 // VerifyToken implements access.TokenVerifier.
@@ -70,11 +67,12 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string, resource acces
 	proof := access.ProofOf(token)
 	found, ok := v.verified.Get(proof, now)
 	if !ok {
+		epoch := v.verified.Epoch()
 		var err error
 		if found, err = v.check(ctx, token, now); err != nil {
 			return access.Token{}, err
 		}
-		v.verified.Put(proof, found, found.token.ExpiresAt, v.verified.Epoch())
+		v.verified.Put(proof, found, found.token.ExpiresAt, epoch)
 	}
 	if found.resource != resource {
 		return access.Token{}, errTokenAudience

@@ -33,9 +33,11 @@ var (
 	touchSession = register("touch session", `
 		UPDATE sessions SET last_seen_at = $1, expires_at = $2, second_factor_at = $3, org_id = $4
 		WHERE hash = $5 AND user_id = $6`)
-	deleteSession    = register("delete session", `DELETE FROM sessions WHERE hash = $1`)
-	deleteSessionsOf = register("delete sessions of a user", `DELETE FROM sessions WHERE user_id = $1`)
-	purgeSessions    = register("purge sessions", `DELETE FROM sessions WHERE expires_at <= $1`)
+	deleteSession         = register("delete session", `DELETE FROM sessions WHERE hash = $1`)
+	deleteSessionsOf      = register("delete sessions of a user", `DELETE FROM sessions WHERE user_id = $1`)
+	deleteOtherSessionsOf = register("delete other sessions of a user", `
+		DELETE FROM sessions WHERE user_id = $1 AND hash <> $2`)
+	purgeSessions = register("purge sessions", `DELETE FROM sessions WHERE expires_at <= $1`)
 )
 
 func (s sessionStore) InsertSession(ctx context.Context, session access.Session) error {
@@ -72,6 +74,10 @@ func (s sessionStore) DeleteSession(ctx context.Context, hash []byte) error {
 func (s sessionStore) DeleteSessionsOf(ctx context.Context, userID string) error {
 	_, err := s.db.exec(ctx, deleteSessionsOf, userID)
 	return err
+}
+
+func (s sessionStore) DeleteOtherSessionsOf(ctx context.Context, userID string, hash []byte) (int, error) {
+	return s.db.exec(ctx, deleteOtherSessionsOf, userID, hash)
 }
 
 func (s sessionStore) PurgeSessions(ctx context.Context, now time.Time) (int, error) {

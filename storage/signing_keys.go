@@ -26,7 +26,9 @@ var (
 		SELECT id, algorithm, sealed, created_at, retired_at FROM signing_keys ORDER BY created_at DESC, id DESC`)
 	retireSigningKeys = register("retire signing keys", `
 		UPDATE signing_keys SET retired_at = $1 WHERE retired_at IS NULL OR retired_at > $1`)
-	purgeSigningKeys = register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
+	holdSigningKeys   = register("hold signing keys", `SELECT id FROM signing_keys ORDER BY id /*pg FOR UPDATE*/`)
+	deleteSigningKeys = register("delete signing keys", `DELETE FROM signing_keys`)
+	purgeSigningKeys  = register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
 )
 
 func (s accessStore) InsertSigningKey(ctx context.Context, k access.SigningKey) (bool, error) {
@@ -49,11 +51,27 @@ func (s accessStore) SigningKeys(ctx context.Context) ([]access.SigningKey, erro
 	return keys, nil
 }
 
-// RotateSigningKey leans on the same index: a rotation that did not see the other
-// one's key cannot insert its own, and changes nothing.
+// HoldSigningKeys holds their rows. On SQLite the transaction itself is what nobody
+// else is in.
+func (s accessStore) HoldSigningKeys(ctx context.Context) error {
+	_, err := values[string](ctx, s.db, holdSigningKeys)
+	return err
+}
+
 func (s accessStore) RotateSigningKey(ctx context.Context, next access.SigningKey, retire time.Time) error {
+	return s.succeedSigningKeys(ctx, next, retireSigningKeys, At(retire))
+}
+
+func (s accessStore) ReplaceSigningKeys(ctx context.Context, next access.SigningKey) error {
+	return s.succeedSigningKeys(ctx, next, deleteSigningKeys)
+}
+
+// succeedSigningKeys ends the keys there are and stores the next. It leans on the
+// same index: a rotation that did not see the other one's key cannot insert its
+// own, and changes nothing.
+func (s accessStore) succeedSigningKeys(ctx context.Context, next access.SigningKey, end *Statement, args ...any) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.db.exec(ctx, retireSigningKeys, At(retire)); err != nil {
+		if _, err := s.db.exec(ctx, end, args...); err != nil {
 			return err
 		}
 		inserted, err := s.InsertSigningKey(ctx, next)

@@ -30,7 +30,7 @@ func TestEveryStatementPreparesOnBothEngines(t *testing.T) {
 // and this number changed.
 func TestSlotsAreCounted(t *testing.T) {
 	t.Parallel()
-	const want = 7
+	const want = 8
 	var slots []string
 	for _, s := range storage.Statements() {
 		for range strings.Count(s.Text(), "/*") {
@@ -90,14 +90,14 @@ func TestStatementsKeepTheRules(t *testing.T) {
 var withoutOrg = map[string]bool{
 	"insert org": true, "org by id": true, "org by slug": true, "org ids": true, "set rate limit": true,
 	"insert user": true, "user by email": true, "insert signing key": true, "signing keys": true,
-	"retire signing keys": true, "purge signing keys": true, "purge unredeemed grants": true,
+	"retire signing keys": true, "purge signing keys": true, "hold signing keys": true, "delete signing keys": true, "purge unredeemed grants": true,
 	"client by client id": true, "api keys by prefix": true,
 	"count unused dynamic clients": true, "purge dynamic clients": true,
 	"purge replay records": true, "purge confirmations": true,
 	"redeem authorization code": true, "used authorization code": true, "purge authorization codes": true,
 	"refresh token by hash": true, "purge refresh tokens": true,
 	"deny token": true, "token denied": true, "purge denied tokens": true,
-	"insert session": true, "session by hash": true, "delete session": true, "delete sessions of a user": true,
+	"insert session": true, "session by hash": true, "delete session": true, "delete sessions of a user": true, "delete other sessions of a user": true,
 	"purge sessions": true, "api keys past grace": true, "memberships of a user": true, "user by id": true,
 	"set authenticator app": true, "authenticator app": true, "use time step": true, "delete authenticator app": true,
 	"insert recovery code": true, "use recovery code": true, "recovery codes left": true, "delete recovery codes": true,

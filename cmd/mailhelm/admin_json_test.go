@@ -110,6 +110,7 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	run("client unblock", "", "blocked client_id org_id", "acme", "https://agent.example.com/client.json")
 	run("keys list", "signing_keys", signingMembers)
 	run("keys rotate", "signing_keys", signingMembers)
+	said{"keys rotate", "signing_keys", signingMembers, []string{"--revoke-old"}}.run(s)
 	run("audit list", "events", auditMembers, "acme")
 	return ran
 }

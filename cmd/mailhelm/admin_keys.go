@@ -20,11 +20,14 @@ type adminKeys struct {
 func (adminKeys) Help() string {
 	return `Rotating makes a key that signs every new token after six minutes. Until then it is only published, so that every process and everybody who keeps a copy of the key set knows it. With --at-once it signs from now on: servers that run accept its tokens all the same, and others have to fetch the key set again. Either way, tokens of the old key stay good until they expire.
 
+When somebody may have the key, use --revoke-old: whoever has it can make tokens for anybody, until the old key is accepted no longer. The new key signs from now on, and servers that run refuse what any other key signed within 30 seconds. Every access token ends with that; applications fetch another with their refresh token or client secret, and nobody has to allow them again. Others who keep a copy of the key set may accept the old key until they fetch it again, which is five minutes at most. If the master key may be known too, keys made under it are no safer.
+
 Examples:
 
     mailhelm admin keys list
     mailhelm admin keys rotate --json
-    mailhelm admin keys rotate --at-once`
+    mailhelm admin keys rotate --at-once
+    mailhelm admin keys rotate --revoke-old`
 }
 
 // signingJSON is a signing key as it is shown, without the key.
@@ -72,6 +75,7 @@ type signingRotate struct {
 	adminTarget
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 	AtOnce    bool   `name:"at-once" help:"Sign with the new key from now on." once:""`
+	RevokeOld bool   `name:"revoke-old" help:"Answer to a stolen key: sign with the new key from now on, and end every access token that another has signed." once:""`
 }
 
 // Run rotates, and lists the keys as they are then.
@@ -88,7 +92,12 @@ func (c *signingRotate) Run(p *program) error {
 			return err
 		}
 		rotation := access.SigningKeyRotation{Store: s.store, Transactor: s.db, Master: master, Clock: cfg.Clock}
-		if _, err := rotation.Rotate(ctx, c.AtOnce); err != nil {
+		if c.RevokeOld {
+			_, err = rotation.RevokeOld(ctx)
+		} else {
+			_, err = rotation.Rotate(ctx, c.AtOnce)
+		}
+		if err != nil {
 			return err
 		}
 		return s.printSigningKeys(ctx)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -164,6 +165,34 @@ func TestAdminRevokesAGrant(t *testing.T) {
 		if listed := s.says("grant", "list", "acme"); strings.Contains(listed, id) {
 			t.Errorf("grants:\n%s", listed)
 		}
+	})
+}
+
+// A server that runs refuses tokens of a revoked key once it has read the keys,
+// which it does when it meets a token of a key that it has not heard of.
+func TestAdminRevokesOldSigningKeys(t *testing.T) {
+	t.Parallel()
+	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
+		org := s.does("org", "create", "acme")
+		client := s.does("client", "create", "acme", "--name", "App", "--scopes", "read", "--redirect-uri", "https://a.example/")
+		_, family := grant(t, port, cfg, org["id"].(string), client)
+		lists, old := fmt.Sprintf("http://localhost:%d/v1/lists", port), family["access_token"].(string)
+		answers(t, lists, old, 200, `"data"`)
+
+		keys := s.does("keys", "rotate", "--revoke-old")["signing_keys"].([]any)
+		next := keys[0].(map[string]any)
+		if len(keys) != 1 || next["state"] != "signing" || next["retired_at"] != nil {
+			t.Fatalf("keys %v", keys)
+		}
+		header := fmt.Sprintf(`{"alg":"ES256","typ":"at+jwt","kid":%q}`, next["id"])
+		_, rest, _ := strings.Cut(old, ".")
+		answers(t, lists, base64.RawURLEncoding.EncodeToString([]byte(header))+"."+rest, 401, "invalid_key")
+		answers(t, lists, old, 401, "invalid_key")
+		status, renewed := tokens(t, port+1, "/oauth/token", client, "grant_type", "refresh_token", "refresh_token", family["refresh_token"].(string))
+		if status != 200 {
+			t.Fatalf("a refresh gets %d %v", status, renewed)
+		}
+		answers(t, lists, renewed["access_token"].(string), 200, `"data"`)
 	})
 }
 

@@ -25,17 +25,8 @@ func (c *orgEdit) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		wanted := access.SettingsOf(org)
-		if c.Name != nil {
-			wanted.Name = *c.Name
-		}
-		if c.RequireSecondFactor != nil {
-			wanted.RequireSecondFactor = *c.RequireSecondFactor
-		}
-		if c.PlatformMode != nil {
-			wanted.PlatformMode = *c.PlatformMode
-		}
-		if org, err = s.memberships().EditSettings(ctx, s.admin.Actor, org.ID, wanted, false); err != nil {
+		edit := access.SettingsEdit{Name: c.Name, RequireSecondFactor: c.RequireSecondFactor, PlatformMode: c.PlatformMode}
+		if org, err = s.memberships().EditSettings(ctx, s.admin.Actor, org.ID, edit, false); err != nil {
 			return err
 		}
 		return s.printOrg(org)

@@ -58,6 +58,9 @@ func Open(t *testing.T, opts Options) *Tab {
 	tab.must("listen", err)
 	_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: opts.NoScript})
 	tab.must("scripts", err)
+	// One window has the focus at a time, and each tab shall behave as if it had it.
+	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	tab.must("focus", err)
 	tab.resize(desktop, "light")
 	return tab
 }

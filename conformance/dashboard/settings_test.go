@@ -41,3 +41,44 @@ func TestSettings(t *testing.T) {
 		boss.wants(boss.open("/dashboard/audit"), "Settings changed", "<bdi>no</bdi> → <bdi>yes</bdi>", "Acme &amp; Söhne")
 	})
 }
+
+// A form in an old tab changes what its person changed in it, and nothing that
+// somebody else has changed meanwhile.
+func TestAnOldSettingsFormChangesWhatItsPersonDid(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		boss := owner(t, p)
+		const here = "/dashboard/settings"
+		old := boss.open(here)
+		set := func(name string, require, platform bool) {
+			t.Helper()
+			org, err := p.DB.Access().Org(t.Context(), p.OrgID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			org.Name, org.RequireSecondFactor, org.PlatformMode = name, require, platform
+			if err := p.DB.Access().SetOrgSettings(t.Context(), org); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wants := func(what, name string, platform bool) {
+			t.Helper()
+			org, err := p.DB.Access().Org(t.Context(), p.OrgID)
+			if err != nil || org.Name != name || org.PlatformMode != platform {
+				t.Errorf("%s: %+v, %v", what, org, err)
+			}
+		}
+		set("Elsewhere", false, true)
+		refused := boss.form(old, here)
+		refused.Set("name", " ")
+		_, _, problem := boss.send(here, refused) // the form that comes back is as old
+		boss.submit(problem, here, func(form url.Values) { form.Set("name", "Renamed") })
+		wants("renamed in an old tab", "Renamed", true)
+
+		old = boss.open(here)
+		set("Elsewhere", false, true)
+		boss.submit(old, here, func(form url.Values) { form.Del("platform_mode") })
+		wants("switched off in an old tab", "Elsewhere", false)
+		boss.wants(boss.open("/dashboard/audit"), "Settings changed")
+	})
+}

@@ -112,6 +112,42 @@ func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
 	})
 }
 
+// Access tokens end with their key, in another process once it reads the keys;
+// what people allowed goes on.
+func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		family := w.family(w.app)
+		old := w.goodToken(w.live)
+		kid, private := w.keys.Current()
+		keys, other := w.elsewhere()
+		keys.WhenRevoked(other.ForgetTokens)
+		w.keys.WhenRevoked(w.auth.ForgetTokens)
+		next, err := access.SigningKeyRotation{Store: w.store, Transactor: w.db, Master: w.master, Clock: w.clock}.RevokeOld(t.Context())
+		w.must(err)
+		if _, err := other.Authenticate(t.Context(), old, access.API); err != nil {
+			t.Errorf("before the other process reads the keys: %v", err)
+		}
+		w.must(w.keys.Reload(t.Context()))
+		w.must(keys.Reload(t.Context()))
+		forged := w.forge(func(f *forgery) { f.key, f.header["kid"] = private, kid })
+		for _, process := range []*access.Authenticator{w.auth, other} {
+			for _, token := range []string{old, family.AccessToken, forged} {
+				if _, err := process.Authenticate(t.Context(), token, access.API); err == nil {
+					t.Error("a token of a revoked key is accepted")
+				}
+			}
+		}
+		renewed := w.refresh(w.app, *family.RefreshToken)
+		if renewed.status != http.StatusOK || w.kidOf(renewed.AccessToken) != next.ID || w.publishes(kid) {
+			t.Fatalf("a refresh: %d %s", renewed.status, renewed.body)
+		}
+		if _, err := other.Authenticate(t.Context(), renewed.AccessToken, access.API); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestRotationBesideTokenRequests(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

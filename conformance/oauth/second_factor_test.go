@@ -210,7 +210,6 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 				t.Errorf("%s: %s leads to %q, want %q", what, path, got, want)
 			}
 		}
-		confirm := "/login/confirm?" + url.Values{"next": {ask}}.Encode()
 
 		plain := s.signedIn()
 		leads("elsewhere", plain, "/dashboard", "")
@@ -221,13 +220,12 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 			t.Errorf("no notice: %s", page)
 		}
 		g := s.guard()
-		leads("a session from before", plain, ask, confirm)
-		a := s.fill(plain, confirm, "/login/confirm", "code", g.code(0), "next", ask)
-		if a.status != http.StatusSeeOther || a.header.Get("Location") != ask {
-			t.Fatalf("proof: %d to %q", a.status, a.header.Get("Location"))
-		}
-		leads("after the proof", plain, "/dashboard", "")
-		s.wantStatus("after the proof", s.get(plain, ask), http.StatusOK)
+		leads("a session of the password alone has ended", plain, ask, "/login?"+url.Values{"next": {ask}}.Encode())
+		b := g.half()
+		s.wantStatus("the proof", g.prove(b, g.code(0)), http.StatusSeeOther)
+		s.submit(b, "/switch-org", url.Values{"org_id": {strict.ID}})
+		leads("after the proof", b, "/dashboard", "")
+		s.wantStatus("after the proof", s.get(b, ask), http.StatusOK)
 	})
 }
 

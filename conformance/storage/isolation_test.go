@@ -265,12 +265,12 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 	// codes, tokens and sessions by a secret's hash, and people are nobody's alone.
 	exempt := []string{
 		"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
-		"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "RotateSigningKey", "PurgeSigningKeys", "AppendAudit",
+		"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "RotateSigningKey", "HoldSigningKeys", "ReplaceSigningKeys", "PurgeSigningKeys", "AppendAudit",
 		"InsertContact", "InsertList", "InsertAttribute", "SaveContactList", "ReplaceMembership", "Purge",
 		"APIKeysPastGrace", // for all organizations
 		"InsertGrant", "InsertCode", "RedeemCode", "InsertRefreshToken", "PeekRefreshToken",
 		"DenyToken", "TokenDenied", "PurgeGrants",
-		"InsertSession", "Session", "TouchSession", "DeleteSession", "DeleteSessionsOf", "PurgeSessions",
+		"InsertSession", "Session", "TouchSession", "DeleteSession", "DeleteSessionsOf", "DeleteOtherSessionsOf", "PurgeSessions",
 		"SaveDocumentClient", "UnusedDynamicClients", "PurgeDynamicClients", // no organization's
 		"HoldUser", "SetAuthenticatorApp", "AuthenticatorApp", "UseStep", "DeleteAuthenticatorApp",
 		"SetRecoveryCodes", "UseRecoveryCode", "RecoveryCodesLeft",

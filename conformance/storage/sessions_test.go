@@ -80,6 +80,14 @@ func TestSigningOut(t *testing.T) {
 		wantSession(t, db, phone)
 		wantCode(t, "a session that ended", store.TouchSession(ctx, here), core.CodeNotFound)
 
+		lapsed := newSession(t, db, org, ada)
+		if ended, err := store.DeleteOtherSessionsOf(ctx, ada, phone.Hash); err != nil || ended < 1 {
+			t.Errorf("%d ended, %v", ended, err)
+		}
+		wantSession(t, db, phone)
+		wantSession(t, db, other)
+		wantNoSession(t, db, lapsed.Hash, 1)
+
 		must(t, store.DeleteSessionsOf(ctx, ada))
 		wantNoSession(t, db, phone.Hash, 1)
 		wantNoSession(t, db, desk.Hash, 1)

@@ -137,6 +137,12 @@ func (a *Authenticator) ForgetToken(tokenID string) {
 	a.principals.Remove(func(k known) bool { return k.tokenID == tokenID && tokenID != "" })
 }
 
+// ForgetTokens drops what is remembered of all access tokens, so that the next
+// request with one is checked against the signing keys there are.
+func (a *Authenticator) ForgetTokens() {
+	a.principals.Remove(func(k known) bool { return k.tokenID != "" })
+}
+
 // ForgetUser drops what is remembered of all tokens that act for a person, so
 // that a change to what the person may do is felt by the next request to this
 // process.

@@ -20,20 +20,58 @@ func SettingsOf(org core.Org) Settings {
 	return Settings{Name: org.Name, RequireSecondFactor: org.RequireSecondFactor, PlatformMode: org.PlatformMode}
 }
 
+// SettingsEdit is what to change of the settings: nil leaves one as it is.
+type SettingsEdit struct {
+	Name                *string
+	RequireSecondFactor *bool
+	PlatformMode        *bool
+}
+
+// EditTo is what turns these settings into the wanted ones. Whatever is the same
+// in both stays as it is by then.
+func (s Settings) EditTo(wanted Settings) SettingsEdit {
+	var edit SettingsEdit
+	if wanted.Name != s.Name {
+		edit.Name = &wanted.Name
+	}
+	if wanted.RequireSecondFactor != s.RequireSecondFactor {
+		edit.RequireSecondFactor = &wanted.RequireSecondFactor
+	}
+	if wanted.PlatformMode != s.PlatformMode {
+		edit.PlatformMode = &wanted.PlatformMode
+	}
+	return edit
+}
+
+func (e SettingsEdit) of(s Settings) Settings {
+	if e.Name != nil {
+		s.Name = *e.Name
+	}
+	if e.RequireSecondFactor != nil {
+		s.RequireSecondFactor = *e.RequireSecondFactor
+	}
+	if e.PlatformMode != nil {
+		s.PlatformMode = *e.PlatformMode
+	}
+	return s
+}
+
 // edited is one setting in the detail of a change.
 type edited struct {
 	Before any `json:"before"`
 	After  any `json:"after"`
 }
 
-// EditSettings gives an organization these settings and returns it as it is then.
+// EditSettings changes settings of an organization and returns it as it is then.
 // It needs org.manage. To require second factors a person must have proven one in
 // the session they ask from, which proven says: they would lock themselves out
 // otherwise; core.CodeConflict says so. What changes nothing leaves no line in the
 // audit log.
-func (m Memberships) EditSettings(ctx context.Context, actor Actor, orgID string, wanted Settings, proven bool) (core.Org, error) {
-	if err := checkName(wanted.Name); err != nil {
-		return core.Org{}, err
+func (m Memberships) EditSettings(ctx context.Context, actor Actor, orgID string, edit SettingsEdit, proven bool) (core.Org, error) {
+	if edit.Name != nil {
+		if err := checkName(*edit.Name); err != nil {
+			return core.Org{}, err
+		}
 	}
 	var org core.Org
 	err := m.change(ctx, orgID, func(ctx context.Context, now time.Time) error {
@@ -48,6 +86,7 @@ func (m Memberships) EditSettings(ctx context.Context, actor Actor, orgID string
 			return err
 		}
 		before := SettingsOf(org)
+		wanted := edit.of(before)
 		if wanted.RequireSecondFactor && !before.RequireSecondFactor && !may.unlimited && !proven {
 			return core.Conflict("Requiring a second factor now would lock you out: you have not proven one since you signed in.",
 				"Set up an authenticator app or a passkey, sign in with it, and try again.")

@@ -19,15 +19,18 @@ func TestEditSettings(t *testing.T) {
 		_, asOwner := g.person("owner", access.Owner)
 		_, asPlain := g.person("plain", access.PlainMember, access.MayManageMembers)
 		wanted := access.SettingsOf(g.org)
+		edit := func(s access.Settings) access.SettingsEdit {
+			return access.SettingsEdit{Name: &s.Name, RequireSecondFactor: &s.RequireSecondFactor, PlatformMode: &s.PlatformMode}
+		}
 		wanted.Name, wanted.RequireSecondFactor, wanted.PlatformMode = "Acme & Sons", true, true
 
-		_, err := m.EditSettings(ctx, asPlain, g.org.ID, wanted, true)
+		_, err := m.EditSettings(ctx, asPlain, g.org.ID, edit(wanted), true)
 		g.wantCode("without the permission", err, core.CodeInvalidScope)
-		_, err = m.EditSettings(ctx, asOwner, g.org.ID, wanted, false)
+		_, err = m.EditSettings(ctx, asOwner, g.org.ID, edit(wanted), false)
 		g.wantCode("without a second factor", err, core.CodeConflict)
 		nameless := wanted
 		nameless.Name = "\u200b"
-		_, err = m.EditSettings(ctx, asOwner, g.org.ID, nameless, true)
+		_, err = m.EditSettings(ctx, asOwner, g.org.ID, edit(nameless), true)
 		g.wantCode("without a name", err, core.CodeValidationFailed)
 		if len(g.audited()) != 0 {
 			t.Error("refusals left lines")
@@ -35,7 +38,7 @@ func TestEditSettings(t *testing.T) {
 
 		_, secret := g.key(core.Live, unchanged)
 		g.expect(secret, access.API, "")
-		got, err := m.EditSettings(ctx, asOwner, g.org.ID, wanted, true)
+		got, err := m.EditSettings(ctx, asOwner, g.org.ID, edit(wanted), true)
 		g.must(err)
 		stored, err := g.store.Org(ctx, g.org.ID)
 		g.must(err)
@@ -50,9 +53,9 @@ func TestEditSettings(t *testing.T) {
 			t.Errorf("the next request is of %+v, %v", p.Org, err)
 		}
 		wanted.Name = "Acme" // the requirement stands already, so nothing has to be proven
-		_, err = m.EditSettings(ctx, asOwner, g.org.ID, wanted, false)
+		_, err = m.EditSettings(ctx, asOwner, g.org.ID, edit(wanted), false)
 		g.must(err)
-		_, err = m.EditSettings(ctx, operator, g.org.ID, wanted, false) // changes nothing
+		_, err = m.EditSettings(ctx, operator, g.org.ID, edit(wanted), false) // changes nothing
 		g.must(err)
 		if lines := g.audited(); len(lines) != 2 {
 			t.Errorf("lines %v", lines)

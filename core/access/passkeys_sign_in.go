@@ -44,8 +44,8 @@ func (f *SecondFactors) SignIn(ctx context.Context, in PasskeySignIn) (string, e
 		return "", err
 	}
 	session.SecondFactorAt = &session.CreatedAt
-	return f.people.begin(ctx, session, in.Previous, func(ctx context.Context, session Session) error {
-		return f.people.audit(ctx, session, "user.signed_in", in.RequestID, `{"with":"passkey"}`)
+	return f.people.begin(ctx, session, in.Previous, func(ctx context.Context, session *Session) error {
+		return f.people.audit(ctx, *session, "user.signed_in", in.RequestID, `{"with":"passkey"}`)
 	})
 }
 

@@ -34,6 +34,9 @@ type SessionStore interface {
 	DeleteSession(ctx context.Context, hash []byte) error
 	// DeleteSessionsOf ends every session of a person: sign-out everywhere.
 	DeleteSessionsOf(ctx context.Context, userID string) error
+	// DeleteOtherSessionsOf ends every session of a person but the one with this
+	// hash, and returns how many.
+	DeleteOtherSessionsOf(ctx context.Context, userID string, hash []byte) (int, error)
 	PurgeSessions(ctx context.Context, now time.Time) (int, error)
 }
 

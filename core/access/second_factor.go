@@ -64,6 +64,14 @@ type Factors struct {
 // Any reports whether there is a factor.
 func (f Factors) Any() bool { return f.App != nil || len(f.Passkeys) > 0 }
 
+// last reports whether there is one factor alone.
+func (f Factors) last() bool {
+	if f.App != nil {
+		return len(f.Passkeys) == 0
+	}
+	return len(f.Passkeys) == 1
+}
+
 // Of is what a person has set up.
 func (f *SecondFactors) Of(ctx context.Context, userID string) (Factors, error) {
 	return factorsOf(ctx, f.factors, userID)

@@ -3,6 +3,9 @@ package access
 import (
 	"context"
 	"fmt"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // change runs something that depends on what a person has set up, with the person
@@ -16,11 +19,13 @@ func (f *SecondFactors) change(ctx context.Context, userID string, do func(conte
 	})
 }
 
-// add makes something a factor, and counts it as proven in the session.
+// add makes something a factor, and counts it as proven in the session. The first
+// factor ends the person's other sessions, which began with a password alone.
 func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) (Added, error) {
 	added := Added{Secret: random(secretBytes)}
 	err := f.change(ctx, v.User.ID, func(ctx context.Context) error {
-		if _, err := f.ready(ctx, v); err != nil {
+		before, err := f.ready(ctx, v)
+		if err != nil {
 			return err
 		}
 		if err := do(ctx); err != nil {
@@ -43,7 +48,17 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 		if session, err = f.renew(ctx, session, added.Secret); err != nil {
 			return err
 		}
-		return f.people.audit(ctx, session, "user.second_factor_added", requestID, kind(of))
+		detail := kind(of)
+		if !before.Any() {
+			ended, err := f.people.Sessions.DeleteOtherSessionsOf(ctx, session.UserID, session.Hash)
+			if err != nil {
+				return fmt.Errorf("end other sessions: %w", err)
+			}
+			if ended > 0 {
+				detail = fmt.Sprintf(`{"kind":%q,"sessions_ended":%d}`, of, ended)
+			}
+		}
+		return f.people.audit(ctx, session, "user.second_factor_added", requestID, detail)
 	})
 	if err != nil {
 		return Added{}, err
@@ -51,10 +66,12 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 	return added, nil
 }
 
-// remove takes a factor away, and with the last one the recovery codes.
+// remove takes a factor away, and with the last one the recovery codes. It fails
+// as [SecondFactors.MayLose] does.
 func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) error {
 	return f.change(ctx, v.User.ID, func(ctx context.Context) error {
-		if _, err := f.ready(ctx, v); err != nil {
+		before, err := f.ready(ctx, v)
+		if err != nil {
 			return err
 		}
 		if err := do(ctx); err != nil {
@@ -65,12 +82,41 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 			return err
 		}
 		if !left.Any() {
+			if err := f.MayLose(ctx, v.User.ID, before); err != nil {
+				return err
+			}
 			if err := f.factors.SetRecoveryCodes(ctx, v.User.ID, nil); err != nil {
 				return fmt.Errorf("recovery codes: %w", err)
 			}
 		}
 		return f.people.audit(ctx, v.Session, "user.second_factor_removed", requestID, kind(of))
 	})
+}
+
+// MayLose fails with conflict when what a person has set up is one last factor,
+// and an organization of theirs requires one.
+func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors) error {
+	if !has.last() {
+		return nil
+	}
+	orgs, err := f.people.Organizations(ctx, userID)
+	if err != nil {
+		return err
+	}
+	var strict []string
+	for _, org := range orgs {
+		if org.RequireSecondFactor {
+			strict = append(strict, org.Name)
+		}
+	}
+	if len(strict) == 0 {
+		return nil
+	}
+	next := "Add another factor first, then remove this one."
+	if has.App != nil && !f.PasskeysOffered() { // there is no other kind to add
+		next = "To move to another phone, ask whoever runs this server to reset your second factors."
+	}
+	return core.Conflict("This is your last second factor, and one is required by "+strings.Join(strict, ", ")+".", next)
 }
 
 // ResetSecondFactors takes all second factors from a person who lost them, and

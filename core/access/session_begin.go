@@ -12,8 +12,8 @@ func (s *Sessions) BeginFirst(ctx context.Context, member Member, previous, requ
 	}
 	now := s.Clock()
 	session := Session{UserID: member.UserID, OrgID: member.OrgID, CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now)}
-	return s.begin(ctx, session, previous, func(ctx context.Context, session Session) error {
-		return s.audit(ctx, session, "user.signed_in", requestID, "{}")
+	return s.begin(ctx, session, previous, func(ctx context.Context, session *Session) error {
+		return s.audit(ctx, *session, "user.signed_in", requestID, "{}")
 	})
 }
 

@@ -70,20 +70,21 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 	if err != nil {
 		return Begun{}, err
 	}
-	factors, err := factorsOf(ctx, s.Factors, user.ID)
-	if err != nil {
-		return Begun{}, err
-	}
 	s.byAddress.forget(addressKey(in.Email))
-	action := "user.signed_in"
-	if factors.Any() {
-		action = "user.second_factor_asked"
-		session.AwaitsSecondFactor, session.ExpiresAt = true, session.CreatedAt.Add(SecondFactorWait)
-	}
-	secret, err := s.begin(ctx, session, in.Previous, func(ctx context.Context, session Session) error {
-		return s.audit(ctx, session, action, in.RequestID, "{}")
+	var awaits bool
+	secret, err := s.begin(ctx, session, in.Previous, func(ctx context.Context, session *Session) error {
+		factors, err := factorsOf(ctx, s.Factors, user.ID)
+		if err != nil {
+			return err
+		}
+		action := "user.signed_in"
+		if awaits = factors.Any(); awaits {
+			action = "user.second_factor_asked"
+			session.AwaitsSecondFactor, session.ExpiresAt = true, session.CreatedAt.Add(SecondFactorWait)
+		}
+		return s.audit(ctx, *session, action, in.RequestID, "{}")
 	})
-	return Begun{Secret: secret, AwaitsSecondFactor: session.AwaitsSecondFactor}, err
+	return Begun{Secret: secret, AwaitsSecondFactor: awaits}, err
 }
 
 // newSession is a session of a person that begins now, without a secret yet.
@@ -103,18 +104,26 @@ func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Ses
 }
 
 // begin stores a session under a fresh secret, in the place of the previous one,
-// together with what else has to be written.
-func (s *Sessions) begin(ctx context.Context, session Session, previous string, also func(context.Context, Session) error) (string, error) {
+// once the session is completed. Its person is held meanwhile: a first factor that
+// is set up at this moment ends this session, or this session awaits it.
+func (s *Sessions) begin(ctx context.Context, session Session, previous string, complete func(context.Context, *Session) error) (string, error) {
 	secret := random(secretBytes)
 	session.Hash = HashSecret(secret)
 	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.Factors.HoldUser(ctx, session.UserID); err != nil {
+			return signedOut(err)
+		}
 		if err := s.end(ctx, previous); err != nil {
 			return err
 		}
-		if err := s.Sessions.InsertSession(ctx, session); err != nil {
+		begun := session // of an attempt before, nothing stays
+		if err := complete(ctx, &begun); err != nil {
+			return err
+		}
+		if err := s.Sessions.InsertSession(ctx, begun); err != nil {
 			return fmt.Errorf("begin session: %w", err)
 		}
-		return also(ctx, session)
+		return nil
 	})
 	if err != nil {
 		return "", err

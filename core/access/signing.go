@@ -45,6 +45,9 @@ type SigningKeys struct {
 	// asking admits one goroutine at a time to the search for an unknown key.
 	asking sync.Mutex
 	asked  time.Time
+
+	revoking sync.Mutex
+	revoked  []func() // what is done, in this order, when a key was revoked
 }
 
 // keyRing is what the store held when it was read. It does not change.

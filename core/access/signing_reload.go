@@ -27,8 +27,36 @@ func (k *SigningKeys) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.ring.Store(ring)
+	if k.ring.Swap(ring).lost(ring, k.clock()) {
+		k.revoking.Lock()
+		defer k.revoking.Unlock()
+		for _, do := range k.revoked {
+			do()
+		}
+	}
 	return nil
+}
+
+// WhenRevoked has something done whenever a reload finds that a key is gone whose
+// tokens were good: what is remembered of them has to be forgotten. What was given
+// first is done first: whoever remembers signatures, then who remembers principals.
+func (k *SigningKeys) WhenRevoked(do func()) {
+	k.revoking.Lock()
+	defer k.revoking.Unlock()
+	k.revoked = append(k.revoked, do)
+}
+
+// lost reports whether a key that serves is in these keys and not in the next.
+func (r *keyRing) lost(next *keyRing, now time.Time) bool {
+	if r == nil {
+		return false
+	}
+	for id, key := range r.byID {
+		if _, stays := next.byID[id]; !stays && key.serves(now) {
+			return true
+		}
+	}
+	return false
 }
 
 // Follow reloads the keys at every tick, until ctx ends.

@@ -27,29 +27,50 @@ type SigningKeyRotation struct {
 // over, and when somebody else rotates at the same time; and when the master key
 // does not open the keys there are: nobody could open one that it has sealed.
 func (r SigningKeyRotation) Rotate(ctx context.Context, atOnce bool) (SigningKey, error) {
+	return r.succeed(ctx, func(ctx context.Context, stored []SigningKey, next SigningKey) error {
+		now := next.CreatedAt
+		if atOnce {
+			return r.Store.RotateSigningKey(ctx, next, now)
+		}
+		for _, key := range stored {
+			if key.RetiredAt != nil && now.Before(*key.RetiredAt) {
+				return core.Conflict("A rotation is under way: the next key signs from "+key.RetiredAt.UTC().Format(time.RFC3339)+".", "Wait until then, or rotate at once.")
+			}
+		}
+		return r.Store.RotateSigningKey(ctx, next, now.Add(SigningNotice))
+	})
+}
+
+// RevokeOld makes a signing key that signs from now on and forgets all others,
+// also one that waits for its turn: nothing that they signed is accepted by a
+// process that has read the keys since, which each does within
+// [ReloadSigningKeysEvery]. It returns the new key, and fails as Rotate at once.
+func (r SigningKeyRotation) RevokeOld(ctx context.Context) (SigningKey, error) {
+	return r.succeed(ctx, func(ctx context.Context, _ []SigningKey, next SigningKey) error {
+		return r.Store.ReplaceSigningKeys(ctx, next)
+	})
+}
+
+// succeed makes the next key, which store puts in the place of those there are.
+func (r SigningKeyRotation) succeed(ctx context.Context, store func(ctx context.Context, stored []SigningKey, next SigningKey) error) (SigningKey, error) {
 	var next SigningKey
 	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
+		if err := r.Store.HoldSigningKeys(ctx); err != nil {
+			return fmt.Errorf("hold signing keys: %w", err)
+		}
 		stored, err := r.Store.SigningKeys(ctx)
 		if err != nil {
 			return fmt.Errorf("read signing keys: %w", err)
-		}
-		now := r.Clock()
-		retire := now
-		if !atOnce {
-			retire = now.Add(SigningNotice)
 		}
 		for _, key := range stored {
 			if _, err := openSigningKey(key, r.Master); err != nil {
 				return fmt.Errorf("signing key %s: %w", key.ID, err)
 			}
-			if !atOnce && key.RetiredAt != nil && now.Before(*key.RetiredAt) {
-				return core.Conflict("A rotation is under way: the next key signs from "+key.RetiredAt.UTC().Format(time.RFC3339)+".", "Wait until then, or rotate at once.")
-			}
 		}
-		if next, err = newSigningKey(r.Master, now); err != nil {
+		if next, err = newSigningKey(r.Master, r.Clock()); err != nil {
 			return err
 		}
-		return r.Store.RotateSigningKey(ctx, next, retire)
+		return store(ctx, stored, next)
 	})
 	if err != nil {
 		return SigningKey{}, err

@@ -190,6 +190,40 @@ func TestRotationAtOnce(t *testing.T) {
 	})
 }
 
+// Revoking the old keys is felt by a process when it reads the keys again, and by
+// one that meets a token of the new key at that moment.
+func TestRevokingOldKeys(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		g, master := newGate(t, db), masterKey(t)
+		here, there := g.signing(g.store, master), g.signing(g.store, master)
+		old, waiting := current(here), g.rotate(master, false)
+		g.must(here.Reload(t.Context()))
+		g.must(there.Reload(t.Context()))
+		if _, err := g.rotation(masterKey(t)).RevokeOld(t.Context()); err == nil || !strings.Contains(err.Error(), "master key") {
+			t.Errorf("revoked with another master key: %v", err)
+		}
+		g.advance(time.Second)
+		next, err := g.rotation(master).RevokeOld(t.Context())
+		g.must(err)
+		g.must(here.Reload(t.Context()))
+		g.expectKeys(there, old, waiting, old) // has not read them since
+		if _, ok := there.Public(t.Context(), next.ID); !ok {
+			t.Error("the new key is unknown in the other process")
+		}
+		g.advance(access.ReloadSigningKeysEvery)
+		for _, process := range []*access.SigningKeys{here, there} {
+			g.expectKeys(process, next.ID, next.ID)
+			for _, gone := range []string{old, waiting} {
+				if _, ok := process.Public(t.Context(), gone); ok {
+					t.Error("a revoked key is accepted")
+				}
+			}
+		}
+		g.expectKeys(g.signing(g.store, master), next.ID, next.ID)
+	})
+}
+
 func TestOneRotationAtATime(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

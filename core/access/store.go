@@ -47,10 +47,16 @@ type Store interface {
 	InsertSigningKey(ctx context.Context, k SigningKey) (bool, error)
 	// SigningKeys lists all keys, newest first.
 	SigningKeys(ctx context.Context) ([]SigningKey, error)
+	// HoldSigningKeys waits until nobody else changes the keys, and holds them until
+	// the transaction ends.
+	HoldSigningKeys(ctx context.Context) error
 	// RotateSigningKey retires at the given time every key that is not retired by
 	// then, and stores next in their place. It fails with core.CodeConflict when
 	// another rotation was faster.
 	RotateSigningKey(ctx context.Context, next SigningKey, retire time.Time) error
+	// ReplaceSigningKeys forgets every key there is and stores next in their place.
+	// It fails with core.CodeConflict when another rotation was faster.
+	ReplaceSigningKeys(ctx context.Context, next SigningKey) error
 	// PurgeSigningKeys forgets keys that were retired before the time given, and
 	// returns how many.
 	PurgeSigningKeys(ctx context.Context, before time.Time) (int, error)

@@ -230,3 +230,26 @@ func TestLogHoldsNoCodes(t *testing.T) {
 		}
 	}
 }
+
+// The page says why the last factor stays, in place of a button that is refused.
+func TestTheLastFactorHasNoButtonWhereItIsRequired(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "https://app.test")
+	p := h.withApp()
+	page := p.get(login.SecurityPath).body
+	token := p.token(page)
+	if !strings.Contains(page, "/app/remove") {
+		t.Fatalf("nothing removes the app: %s", page)
+	}
+	strict := h.orgs[1] // the session is in the other one
+	strict.RequireSecondFactor = true
+	h.must(h.db.Access().SetOrgSettings(t.Context(), strict))
+	const says = "This is your last second factor, and one is required by Zeta. Add another factor first"
+	if page := p.get(login.SecurityPath).body; strings.Contains(page, "/app/remove") || !strings.Contains(page, says) {
+		t.Errorf("the page reads %s", page)
+	}
+	refused := p.post("/account/security/app/remove", "token", token)
+	if refused.StatusCode != http.StatusConflict || !strings.Contains(refused.body, says) {
+		t.Errorf("removed by an old page: %d %s", refused.StatusCode, refused.body)
+	}
+}

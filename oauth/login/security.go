@@ -12,8 +12,9 @@ import (
 type security struct {
 	Visitor  access.Visitor
 	Factors  access.Factors
-	Offered  bool // passkeys
-	Required bool // by the organization, and there is none yet
+	Offered  bool   // passkeys
+	Required bool   // by the organization, and there is none yet
+	Kept     string // why the last factor cannot be removed, or ""
 	Token    string
 	Problem  string
 	Next     string // where the person was going when they were led here, or ""
@@ -35,6 +36,14 @@ func (s *Site) listFactors(w http.ResponseWriter, r *http.Request, v access.Visi
 	page := security{
 		Visitor: v, Factors: has, Offered: s.factors.PasskeysOffered(), Token: v.FormToken(SecurityPath),
 		Required: v.Org.RequireSecondFactor && !has.Any(), Next: goingTo(r),
+	}
+	if err := s.factors.MayLose(r.Context(), v.User.ID, has); err != nil {
+		kept := core.AsError(err)
+		if kept.Code != core.CodeConflict {
+			s.Fail(w, r, err)
+			return
+		}
+		page.Kept = kept.Message + " " + kept.NextStep()
 	}
 	status := http.StatusOK
 	if wrong != nil {

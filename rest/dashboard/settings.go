@@ -17,6 +17,9 @@ func (d *Dashboard) settingsPages() []route {
 type settingsPage struct {
 	Form     form
 	Settings access.Settings
+	// Shown are the settings as they stood when the form was first shown. The form
+	// brings them back, so that only what its person changed is changed.
+	Shown access.Settings
 	// MayRequire is false when requiring a second factor would lock the visitor out.
 	MayRequire bool
 	Security   string
@@ -26,12 +29,13 @@ type settingsPage struct {
 var settingsNotices = notices{"saved": "The settings are saved."}
 
 func (d *Dashboard) showSettings(w http.ResponseWriter, r *http.Request, v access.Visitor) {
-	d.settingsForm(w, r, v, http.StatusOK, access.SettingsOf(v.Org), "")
+	now := access.SettingsOf(v.Org)
+	d.settingsForm(w, r, v, http.StatusOK, now, now, "")
 }
 
-func (d *Dashboard) settingsForm(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, s access.Settings, problem string) {
+func (d *Dashboard) settingsForm(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, shown, s access.Settings, problem string) {
 	d.show(w, r, v, status, screen{page: "settings", title: "Settings", notice: settingsNotices.of(r), problem: problem, data: settingsPage{
-		Form: formTo(v, settingsPath), Settings: s, MayRequire: v.Org.RequireSecondFactor || provenFactor(v),
+		Form: formTo(v, settingsPath), Settings: s, Shown: shown, MayRequire: v.Org.RequireSecondFactor || provenFactor(v),
 		Security: securityPath, Org: v.Org,
 	}})
 }
@@ -44,17 +48,24 @@ func (d *Dashboard) editSettings(w http.ResponseWriter, r *http.Request, v acces
 	if !d.Frame.Confirm(w, r, v, settingsPath) {
 		return
 	}
-	wanted := access.Settings{
-		Name: r.PostForm.Get("name"), RequireSecondFactor: r.PostForm.Has("require_second_factor"), PlatformMode: r.PostForm.Has("platform_mode"),
-	}
-	_, err := d.memberships().EditSettings(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, wanted, provenFactor(v))
+	shown, wanted := postedSettings(r, "shown_"), postedSettings(r, "")
+	_, err := d.memberships().EditSettings(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, shown.EditTo(wanted), provenFactor(v))
 	e := core.AsError(err)
 	switch {
 	case err == nil:
 		noticed(w, settingsPath, "saved")
 	case e.Code == core.CodeValidationFailed || e.Code == core.CodeConflict:
-		d.settingsForm(w, r, v, e.HTTPStatus(), wanted, e.Message+" "+e.NextStep())
+		d.settingsForm(w, r, v, e.HTTPStatus(), shown, wanted, e.Message+" "+e.NextStep())
 	default:
 		d.fail(w, r, v, err)
+	}
+}
+
+// postedSettings are those of a form's fields whose names begin with prefix.
+func postedSettings(r *http.Request, prefix string) access.Settings {
+	return access.Settings{
+		Name:                r.PostForm.Get(prefix + "name"),
+		RequireSecondFactor: r.PostForm.Has(prefix + "require_second_factor"),
+		PlatformMode:        r.PostForm.Has(prefix + "platform_mode"),
 	}
 }

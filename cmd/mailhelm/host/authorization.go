@@ -42,5 +42,6 @@ func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Co
 		Store: tokens.Store, Grants: tokens.Grants, Members: tokens.Members, OpenClients: tokens.OpenClients,
 		Tokens: verifier, Clock: cfg.Clock,
 	})
+	tokens.Keys.WhenRevoked(tokens.Principals.ForgetTokens)
 	return tokens, nil
 }
