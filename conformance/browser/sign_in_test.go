@@ -32,7 +32,6 @@ func TestSignInWithTheKeyboardAlone(t *testing.T) {
 	tab.Go(s.p.AppURL + "/login")
 	tab.ExpectReachable()
 	tab.Go(s.p.AppURL + "/login")
-	tab.Await(":focus") // the browser gives it when it draws the page first
 	if got := tab.Focused(); got != "input email email" {
 		t.Errorf("the page begins at %q", got)
 	}

@@ -128,6 +128,10 @@ func (tab *Tab) load(name string, steps ...chromedp.Action[chromedp.Void]) {
 	if response != nil {
 		tab.status = response.Status
 	}
+	// The browser gives the focus when it draws the page first, which may be later.
+	if evaluate[bool](tab, `!!document.querySelector("[autofocus]")`) {
+		tab.Await(":focus")
+	}
 }
 
 // Go opens an address and waits for the page.
