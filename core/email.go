@@ -1,6 +1,9 @@
 package core
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Longest parts of an address, in octets (RFC 5321 section 4.5.3.1).
 const (
@@ -46,4 +49,17 @@ func notInLabel(r rune) bool { return !isAlphanumeric(r) && r != '-' }
 
 func isAlphanumeric(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+// MaskAddress hides whose address it is and keeps where mail to it goes: the first
+// character of the local part, three asterisks and the domain. What is no address
+// keeps nothing.
+func MaskAddress(address string) string {
+	const hidden = "***"
+	at := strings.LastIndexByte(address, '@')
+	if at < 1 {
+		return hidden
+	}
+	first, _ := utf8.DecodeRuneInString(address)
+	return string(first) + hidden + address[at:]
 }

@@ -26,6 +26,9 @@ type Error struct {
 	Scope Scope
 	// Extra holds members that belong to one code, by their wire name.
 	Extra map[string]any
+	// Call is the call of another operation that repairs it, nil when none does.
+	// It is for agents: a problem document over REST does not have it.
+	Call *NextCall
 	// Err is the cause. It is logged and never leaves the process.
 	Err error
 }
@@ -35,6 +38,21 @@ type Error struct {
 type FieldError struct {
 	Field  string `json:"field"`
 	Reason string `json:"reason"`
+}
+
+// NextCall is a call that somebody who was refused can make now.
+type NextCall struct {
+	Operation string         `json:"tool"`
+	Arguments map[string]any `json:"arguments"`
+}
+
+// WithCall sets the call that repairs it and returns e. No arguments are {}.
+func (e *Error) WithCall(operation string, arguments map[string]any) *Error {
+	if arguments == nil {
+		arguments = map[string]any{}
+	}
+	e.Call = &NextCall{Operation: operation, Arguments: arguments}
+	return e
 }
 
 // Error is the text for the log.

@@ -9,6 +9,7 @@ import "context"
 // In and Out are structs. Their JSON member names come from the "json" tag,
 // descriptions and limits from "jsonschema" and "jsonschema_description" tags,
 // and a field tagged only:"rest" or only:"agent" exists on that surface alone.
+// A text of Out says in the tag "voice" whose words it holds; see [Voice].
 // A field of In tagged json:"-" is where Prepare leaves what it found for Do.
 type Op[In, Out any] struct {
 	// Name is verb and noun in snake case, domain first: contacts_upsert. It is
@@ -29,6 +30,11 @@ type Op[In, Out any] struct {
 	// Prepare may ask the network; it runs before the transaction opens. What it
 	// returns is what Do gets. nil when there is nothing to prepare.
 	Prepare func(context.Context, *Call, In) (In, error)
+	// Propose does the task for an organization whose definitions come from a
+	// repository: it says what changes there and opens the pull request. Like
+	// Prepare it runs before the transaction, and Do does not run then. Declared
+	// if and only if GitOwned is GitPullRequest.
+	Propose func(context.Context, *Call, In, OpenPullRequest) (Out, error)
 	// Do does the task. Writes run inside a transaction that also holds the
 	// audit line and the replay record, and never touch the network.
 	Do func(context.Context, *Call, In) (Out, error)
@@ -67,12 +73,30 @@ const (
 	GitPullRequest                 // the write becomes a pull request
 )
 
+// OpenPullRequest opens a pull request with a change. Opening the change of a call
+// that is repeated gives the request that is open already.
+type OpenPullRequest func(context.Context, RepositoryChange) (PullRequest, error)
+
+// RepositoryChange is a write as the repository sees it.
+type RepositoryChange struct {
+	// Title is the first line of the commit, Message what follows it.
+	Title, Message string
+	// Files are whole contents by path from the root of the repository; nil
+	// removes the file.
+	Files map[string][]byte
+}
+
+// PullRequest is one that awaits review. Merging it is up to people.
+type PullRequest struct {
+	URL string
+}
+
 // Confirmation is what a caller must agree to before an operation that cannot
 // be taken back proceeds. Both members are part of what is signed: when either
 // comes out differently the second time, the agreement no longer counts.
 type Confirmation struct {
 	// Message states the consequence with numbers that we computed. Names that
-	// others wrote stand in it quoted and clipped.
+	// others wrote stand in it quoted and clipped, see [Quoted].
 	Message string
 	// Preview is what will happen, as data.
 	Preview any

@@ -16,11 +16,15 @@ type Operation interface {
 	Input(Surface) *Schema
 	// Output is the schema of the result on a surface.
 	Output(Surface) *Schema
+	// Texts are the members of the result that hold text on a surface.
+	Texts(Surface) []Text
 	// Decode checks raw arguments (strict JSON, then the input schema) and
 	// returns them typed. It fails with validation_failed.
 	Decode(s Surface, raw []byte) (any, error)
 	Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error)
 	Prepare(ctx context.Context, c *Call, in any) (any, error)
+	// Propose is the write as a pull request; see Op.Propose.
+	Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error)
 	Do(ctx context.Context, c *Call, in any) (any, error)
 	// DecodeResult gives back a result that was stored as its JSON.
 	DecodeResult(raw []byte) (any, error)
@@ -47,6 +51,9 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 	if op.Name == "" || op.Purpose == "" || op.Do == nil || len(op.Scopes) > 0 && op.Scopes[0] == "" {
 		panic(fmt.Sprintf("core: operation %q is declared without name, purpose or function", op.Name))
 	}
+	if (op.GitOwned == GitPullRequest) != (op.Propose != nil) {
+		panic(fmt.Sprintf("core: operation %q becomes a pull request and does not say how, or the reverse", op.Name))
+	}
 	d := &declared[In, Out]{op: op}
 	in := reflect.TypeFor[In]()
 	out := reflect.TypeFor[Out]()
@@ -54,6 +61,7 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 		d.input[side(s)] = mustSchema(in, s, closed)
 		d.views[side(s)] = viewerOf(out, s)
 		d.output[side(s)] = mustSchema(d.views[side(s)].shown, s, open)
+		d.texts[side(s)] = textsOf(d.views[side(s)].shown)
 	}
 	return d
 }
@@ -63,6 +71,7 @@ type declared[In, Out any] struct {
 	input  [2]*Schema
 	output [2]*Schema
 	views  [2]viewer
+	texts  [2][]Text
 }
 
 func side(s Surface) int {
@@ -83,6 +92,8 @@ func (d *declared[In, Out]) Info() OperationInfo {
 
 func (d *declared[In, Out]) Input(s Surface) *Schema  { return d.input[side(s)] }
 func (d *declared[In, Out]) Output(s Surface) *Schema { return d.output[side(s)] }
+
+func (d *declared[In, Out]) Texts(s Surface) []Text { return d.texts[side(s)] }
 
 func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if len(raw) == 0 {
@@ -113,6 +124,10 @@ func (d *declared[In, Out]) Prepare(ctx context.Context, c *Call, in any) (any, 
 		return in, nil
 	}
 	return d.op.Prepare(ctx, c, in.(In))
+}
+
+func (d *declared[In, Out]) Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error) {
+	return d.op.Propose(ctx, c, in.(In), open)
 }
 
 func (d *declared[In, Out]) Do(ctx context.Context, c *Call, in any) (any, error) {

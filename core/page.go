@@ -6,7 +6,7 @@ package core
 type Page[T any] struct {
 	Items []T `json:"items"`
 	// Next is the cursor of the following page, "" on the last.
-	Next string `json:"next,omitempty"`
+	Next string `json:"next,omitempty" voice:"ours"`
 	// Total is how many there are in all. REST never shows it.
 	Total int `json:"total"`
 }
@@ -29,7 +29,7 @@ func (e Envelope[T]) Next() string {
 // Pagination tells whether there is more and where it starts.
 type Pagination struct {
 	HasMore    bool    `json:"has_more" jsonschema_description:"Whether another page follows."`
-	NextCursor *string `json:"next_cursor" jsonschema:"nullable" jsonschema_description:"Opaque start of the next page; null on the last."`
+	NextCursor *string `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"Opaque start of the next page; null on the last."`
 }
 
 // Sample is a page for an agent.
@@ -38,8 +38,11 @@ type Sample[T any] struct {
 	Shown     int    `json:"shown" jsonschema_description:"How many items are in this answer."`
 	Total     int    `json:"total" jsonschema_description:"How many there are in all."`
 	Truncated bool   `json:"truncated" jsonschema_description:"Whether some are left out."`
-	More      string `json:"more,omitempty" jsonschema_description:"How to get the ones left out."`
+	More      string `json:"more,omitempty" voice:"ours" jsonschema_description:"How to get the ones left out."`
 }
+
+// WasTruncated reports whether some items are left out.
+func (s Sample[T]) WasTruncated() bool { return s.Truncated }
 
 // RESTView is the page as an envelope.
 func (p Page[T]) RESTView() Envelope[T] {

@@ -29,12 +29,9 @@ func (s *Schema) Members() []string { return s.members }
 // Check holds raw JSON against the schema. It fails with validation_failed and
 // one entry in errors for each thing that is wrong.
 func (s *Schema) Check(raw []byte) error {
-	if err := CheckJSON(raw); err != nil {
-		return err
-	}
-	value, err := validator.UnmarshalJSON(bytes.NewReader(raw))
+	value, err := decodeJSON(raw)
 	if err != nil {
-		return Invalid("", "is not valid JSON")
+		return err
 	}
 	return s.CheckValue(value)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -19,33 +20,119 @@ const MaxJSONDepth = 64
 // float64 does not carry, nesting of at most MaxJSONDepth, nothing after it. It fails with validation_failed and says
 // where. It reads the value once and keeps nothing.
 func CheckJSON(raw []byte) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(raw))
-	mayHoldNUL := bytes.Contains(raw, []byte(`\u0000`))
-	for {
-		token, err := d.ReadToken()
-		if errors.Is(err, io.EOF) {
-			break
+	return readStrictly(raw, func(r *strictReader) error {
+		for {
+			if _, err := r.token(); err != nil || r.StackDepth() == 0 {
+				return err
+			}
 		}
-		if err != nil {
-			return jsonError(err)
-		}
-		if mayHoldNUL && token.Kind() == '"' && strings.ContainsRune(token.String(), 0) {
-			return Invalid(pointerPath(string(d.StackPointer())), "holds a NUL character")
-		}
-		if token.Kind() == '0' && !isReasonable(token.String()) {
-			return Invalid(pointerPath(string(d.StackPointer())), "is a number that a float64 does not carry: it has too many digits or is out of range; write an identifier as a string")
-		}
-		if d.StackDepth() > MaxJSONDepth {
-			return Invalid("", "is nested deeper than 64 levels")
-		}
-		if d.StackDepth() == 0 && len(bytes.TrimSpace(raw[d.InputOffset():])) > 0 {
-			return Invalid("", "has something after the JSON value")
-		}
+	})
+}
+
+// decodeJSON is CheckJSON that gives the value back, its numbers as json.Number.
+func decodeJSON(raw []byte) (any, error) {
+	var value any
+	err := readStrictly(raw, func(r *strictReader) error {
+		var err error
+		value, err = r.value()
+		return err
+	})
+	return value, err
+}
+
+// strictReader reads tokens and refuses what CheckJSON refuses.
+type strictReader struct {
+	*jsontext.Decoder
+	mayHoldNUL bool
+}
+
+// decoders are used again, because what one remembers names in is the larger part
+// of what reading a short request allocates.
+var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }}
+
+var noInput = strings.NewReader("")
+
+// readStrictly has read take the one value that raw must be.
+func readStrictly(raw []byte, read func(*strictReader) error) error {
+	d := decoders.Get().(*jsontext.Decoder)
+	d.Reset(bytes.NewBuffer(raw))
+	defer func() {
+		d.Reset(noInput) // or the pool would keep the request
+		decoders.Put(d)
+	}()
+	if err := read(&strictReader{Decoder: d, mayHoldNUL: bytes.Contains(raw, []byte(`\u0000`))}); err != nil {
+		return err
 	}
-	if d.InputOffset() == 0 {
-		return Invalid("", "is empty where a JSON value is expected")
+	if len(bytes.TrimSpace(raw[d.InputOffset():])) > 0 {
+		return Invalid("", "has something after the JSON value")
 	}
 	return nil
+}
+
+func (r *strictReader) token() (jsontext.Token, error) {
+	token, err := r.ReadToken()
+	switch {
+	case errors.Is(err, io.EOF) && r.InputOffset() == 0:
+		return token, Invalid("", "is empty where a JSON value is expected")
+	case err != nil:
+		return token, jsonError(err)
+	case r.mayHoldNUL && token.Kind() == '"' && strings.ContainsRune(token.String(), 0):
+		return token, Invalid(pointerPath(string(r.StackPointer())), "holds a NUL character")
+	case token.Kind() == '0' && !isReasonable(token.String()):
+		return token, Invalid(pointerPath(string(r.StackPointer())), "is a number that a float64 does not carry: it has too many digits or is out of range; write an identifier as a string")
+	case r.StackDepth() > MaxJSONDepth:
+		return token, Invalid("", "is nested deeper than 64 levels")
+	}
+	return token, nil
+}
+
+// value reads the next value. How deep it calls itself is bounded by token.
+func (r *strictReader) value() (any, error) {
+	token, err := r.token()
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case '{':
+		return r.object()
+	case '[':
+		return r.array()
+	case '"':
+		return token.String(), nil
+	case '0':
+		return json.Number(token.String()), nil
+	case 'n':
+		return nil, nil
+	default:
+		return token.Bool(), nil
+	}
+}
+
+func (r *strictReader) object() (any, error) {
+	members := map[string]any{}
+	for {
+		token, err := r.token()
+		if err != nil || token.Kind() == '}' {
+			return members, err
+		}
+		name := token.String()
+		if members[name], err = r.value(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *strictReader) array() (any, error) {
+	items := []any{}
+	for r.PeekKind() != ']' {
+		item, err := r.value()
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	_, err := r.token()
+	return items, err
 }
 
 const (

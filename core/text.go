@@ -8,14 +8,23 @@ import (
 
 // Quotable makes a text that an outsider wrote fit to stand, quoted, in a
 // sentence of ours: invisible and direction-changing characters removed, white
-// space folded, at most limit runes with an ellipsis for the rest.
+// space folded, the backticks that we quote with replaced, at most limit runes with
+// an ellipsis for the rest.
 func Quotable(s string, limit int) string {
 	s, _ = VisibleText(s)
-	s = strings.Join(strings.Fields(s), " ")
+	s = strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "`", "'")
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
 	return string([]rune(s)[:limit-1]) + "…"
+}
+
+// Quoted is a name that others wrote as it stands in a sentence of ours: made
+// [Quotable] at 80 characters and put in quotation marks, of which it then has
+// none of its own to end the quotation with.
+func Quoted(name string) string {
+	const longest = 80
+	return `"` + strings.ReplaceAll(Quotable(name, longest), `"`, "'") + `"`
 }
 
 // VisibleText removes from s the characters a reader cannot see but a machine

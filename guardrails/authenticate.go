@@ -26,6 +26,6 @@ func (c *Catalogue) Admit(ctx context.Context, authorization []string, resource 
 	if err != nil {
 		return Admission{}, core.AsError(err)
 	}
-	rate, err := c.guard.limits.take(principal, resource)
+	rate, err := c.guard.limit(ctx, principal, resource)
 	return Admission{Principal: principal, Rate: rate}, err
 }

@@ -53,6 +53,9 @@ func (o *Operation) Input(s core.Surface) *core.Schema { return o.op.Input(s) }
 // Output is the schema of the result on a surface.
 func (o *Operation) Output(s core.Surface) *core.Schema { return o.op.Output(s) }
 
+// Texts are the members of the result that hold text on a surface.
+func (o *Operation) Texts(s core.Surface) []core.Text { return o.op.Texts(s) }
+
 // Allowed reports whether the principal may call the operation at all: nil, or
 // the refusal of the scopes or environment rail. A surface uses it to list only
 // what can be called.

@@ -9,6 +9,12 @@ import (
 
 // prepare is the operation's chance to ask the network, before any transaction.
 func prepare(ctx context.Context, p *passage) error {
+	if p.byPullRequest {
+		if err := p.propose(ctx); err != nil {
+			return err
+		}
+		return p.next(ctx)
+	}
 	in, err := p.op.Prepare(ctx, p.call, p.in)
 	if err != nil {
 		return err
@@ -43,11 +49,13 @@ func (p *passage) write(ctx context.Context) error {
 	if err := p.spendConfirmation(ctx); err != nil {
 		return err
 	}
-	out, err := p.op.Do(ctx, p.call, p.in)
-	if err != nil {
-		return err
+	if !p.byPullRequest { // what was proposed is done when it is merged
+		out, err := p.op.Do(ctx, p.call, p.in)
+		if err != nil {
+			return err
+		}
+		p.out = out
 	}
-	p.out = out
 	if err := p.guard.Audit.AppendAudit(ctx, auditLine(p)); err != nil {
 		return err
 	}

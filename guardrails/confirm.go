@@ -2,21 +2,11 @@ package guardrails
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 )
-
-// ConfirmationKey signs confirmations.
-type ConfirmationKey struct {
-	ID     string
-	Secret []byte // 32 random bytes
-}
 
 // ConfirmationRequired is what a caller must agree to, and how: by repeating the
 // same call with Token.
@@ -28,19 +18,6 @@ type ConfirmationRequired struct {
 }
 
 const confirmationLife = 10 * time.Minute
-
-// confirmation is what a token says, all of it signed. Digests keep it small and
-// keep the arguments out of it.
-type confirmation struct {
-	ID        string `json:"id"`
-	KeyID     string `json:"kid"`
-	Operation string `json:"op"`
-	Org       string `json:"org"`
-	Caller    string `json:"sub"`
-	Arguments string `json:"arg"`
-	Preview   string `json:"pre"`
-	Expires   int64  `json:"exp"` // unix seconds
-}
 
 // confirm lets an operation that cannot be taken back proceed only with a token
 // that this service signed for exactly this call and this consequence.
@@ -58,7 +35,7 @@ func confirm(ctx context.Context, p *passage) error {
 	}
 	if p.req.Confirmation == "" {
 		expected.ID = core.NewID()
-		token, err := p.guard.sign(expected)
+		token, err := p.guard.sign(expected, p.call.Now)
 		if err != nil {
 			return err
 		}
@@ -69,7 +46,10 @@ func confirm(ctx context.Context, p *passage) error {
 		}
 		return nil
 	}
-	spend, ok := p.guard.verify(p.req.Confirmation, expected, p.call.Now)
+	spend, ok, err := p.guard.verify(p.req.Confirmation, expected, p.call.Now)
+	if err != nil {
+		return err
+	}
 	if !ok {
 		return p.refuseConfirmation()
 	}
@@ -111,54 +91,10 @@ func (p *passage) confirmationOf(asked *core.Confirmation) (confirmation, error)
 	}
 	caller := p.call.Principal
 	return confirmation{
-		KeyID: p.guard.ConfirmationKeys[0].ID, Operation: p.info.Name, Org: caller.Org.ID,
+		Form: p.req.ConfirmationForm, Operation: p.info.Name, Org: caller.Org.ID,
 		Caller:    digestOf(caller.Credential.ID, caller.UserID),
 		Arguments: digestOf(arguments),
 		Preview:   digestOf(asked.Message, string(preview)),
 		Expires:   p.call.Now.Add(confirmationLife).Unix(),
 	}, nil
-}
-
-func (g *Guard) sign(c confirmation) (string, error) {
-	payload, err := json.Marshal(c)
-	if err != nil {
-		return "", err
-	}
-	body := base64.RawURLEncoding.EncodeToString(payload)
-	return body + "." + base64.RawURLEncoding.EncodeToString(signature(g.ConfirmationKeys[0].Secret, body)), nil
-}
-
-// verify checks the signature before it believes a word, then that the token
-// says what is expected of this call, id and expiry apart.
-func (g *Guard) verify(token string, expected confirmation, now time.Time) (confirmation, bool) {
-	body, sig, found := strings.Cut(token, ".")
-	given, err := base64.RawURLEncoding.DecodeString(sig)
-	if !found || err != nil || !g.signedByUs(body, given) {
-		return confirmation{}, false
-	}
-	payload, err := base64.RawURLEncoding.DecodeString(body)
-	if err != nil {
-		return confirmation{}, false
-	}
-	var c confirmation
-	if json.Unmarshal(payload, &c) != nil || c.ID == "" || now.Unix() >= c.Expires {
-		return confirmation{}, false
-	}
-	expected.ID, expected.KeyID, expected.Expires = c.ID, c.KeyID, c.Expires
-	return c, c == expected
-}
-
-func (g *Guard) signedByUs(body string, given []byte) bool {
-	for _, key := range g.ConfirmationKeys {
-		if hmac.Equal(given, signature(key.Secret, body)) {
-			return true
-		}
-	}
-	return false
-}
-
-func signature(secret []byte, body string) []byte {
-	h := hmac.New(sha256.New, secret)
-	h.Write([]byte(body))
-	return h.Sum(nil)
 }

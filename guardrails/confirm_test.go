@@ -2,6 +2,7 @@ package guardrails_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,8 @@ func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {
 		"expired":        func(b *bundle, _ *guardrails.Request) { b.clock.advance(10 * time.Minute) },
 		"preview":        func(b *bundle, _ *guardrails.Request) { b.preview = 8 },
 		"arguments":      func(_ *bundle, r *guardrails.Request) { r.Arguments = json.RawMessage(`{"email":"bob@example.com"}`) },
+		"another form":   func(_ *bundle, r *guardrails.Request) { r.ConfirmationForm = "other" },
+		"another day":    func(b *bundle, _ *guardrails.Request) { b.clock.advance(48 * time.Hour) },
 		"another client": func(_ *bundle, r *guardrails.Request) { r.Principal.Credential.ID = core.NewID() },
 		"another user":   func(_ *bundle, r *guardrails.Request) { r.Principal.UserID = core.NewID() },
 		"another org":    func(_ *bundle, r *guardrails.Request) { r.Principal.Org.ID = core.NewID() },
@@ -75,15 +78,22 @@ func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {
 	})
 }
 
-func TestAConfirmationOfAnotherOperationIsRefused(t *testing.T) {
+// TestWithoutASecretNothingIsConfirmed: a mistake in the wiring refuses.
+func TestWithoutASecretNothingIsConfirmed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	asked := mustCall(t, b, "op_confirm", nil)
-	// op_write takes no confirmation, so it does not look at one: what must not
-	// work is the reverse, a token that some other operation would have signed.
-	forged := strings.Replace(asked.Confirm.Token, ".", "..", 1)
-	_, err := b.call(t, "op_confirm", confirming(forged))
-	wantCode(t, err, core.CodeConfirmationInvalid)
+	for _, secret := range [][]byte{nil, make([]byte, guardrails.ConfirmationSecretBytes-1)} {
+		g := guardrails.New(guardrails.Config{
+			Transactor: b.db, Replays: b.db.Replay(), Audit: b.db.Access(), ConfirmationSecret: secret,
+			Clock: b.clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: noMetrics{},
+		})
+		b.catalogue = g.Catalogue(b.operations())
+		for _, token := range []string{"", asked.Confirm.Token} {
+			_, err := b.call(t, "op_confirm", confirming(token))
+			wantCode(t, err, core.CodeInternalError)
+		}
+	}
 }
 
 func TestOneConfirmationHasOneEffect(t *testing.T) {

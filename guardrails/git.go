@@ -6,19 +6,64 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// git refuses writes to definitions that a repository owns. An operation that
-// becomes a pull request handles that itself: it knows the repository.
+// RepositoryHost is where organizations keep the repositories they connect.
+type RepositoryHost interface {
+	// OpenPullRequest proposes the change to the organization's repository on a
+	// branch of that name, and never merges it. When the branch has an open
+	// request already, that is the answer.
+	OpenPullRequest(ctx context.Context, orgID, branch string, change core.RepositoryChange) (core.PullRequest, error)
+}
+
+// git keeps writes away from definitions that a repository owns: as the operation
+// declares, the write is refused or goes on to become a pull request, see propose.
 func git(ctx context.Context, p *passage) error {
-	if p.info.GitOwned != core.GitRefused || !p.call.Principal.Org.GitConnected {
+	if !p.call.Principal.Org.GitConnected {
 		return p.next(ctx)
 	}
+	switch p.info.GitOwned {
+	case core.GitRefused:
+		return p.gitOwned("This organization's definitions are owned by its connected repository.",
+			"Change the definition in the repository and let it sync.")
+	case core.GitPullRequest:
+		if p.guard.Repositories == nil {
+			return p.gitOwned("This organization's definitions change by pull request, and its repository cannot be reached from here.",
+				"Open the pull request in the repository.")
+		}
+		p.byPullRequest = true
+	}
+	return p.next(ctx)
+}
+
+// gitOwned has a code of its own for agents; the routes answer with conflict.
+func (p *passage) gitOwned(message, next string) error {
 	code := core.CodeConflict
 	if p.call.Surface == core.Agent {
 		code = core.CodeGitOwned
 	}
-	return &core.Error{
-		Code:    code,
-		Message: "This organization's definitions are owned by its connected repository.",
-		Next:    "Change the definition in the repository and let it sync.",
+	return &core.Error{Code: code, Message: message, Next: next}
+}
+
+// propose opens the pull request that stands for the write. It runs where the
+// operation would ask the outside: behind the replay rail, so that a repeated call
+// opens no second request, and before the transaction.
+func (p *passage) propose(ctx context.Context) error {
+	branch, err := p.branch()
+	if err != nil {
+		return err
 	}
+	p.out, err = p.op.Propose(ctx, p.call, p.in, func(ctx context.Context, change core.RepositoryChange) (core.PullRequest, error) {
+		return p.guard.Repositories.OpenPullRequest(ctx, p.call.Principal.Org.ID, branch, change)
+	})
+	return err
+}
+
+// branch is the same for every attempt at a call, so that one that was cut short
+// between the request and its own commit finds the request when it is repeated.
+// A call with another explicit key is another change.
+func (p *passage) branch() (string, error) {
+	arguments, err := canonical(p.req.Arguments)
+	if err != nil {
+		return "", err
+	}
+	return "mailhelm/" + p.info.Name + "-" + digestOf(arguments, p.req.IdempotencyKey)[:16], nil
 }

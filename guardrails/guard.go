@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // Authenticator turns a bearer credential into a principal. It fails with the
@@ -24,30 +26,44 @@ type AuditLog interface {
 	AppendAudit(ctx context.Context, e access.AuditEvent) error
 }
 
-// Config is what the rails need. All members are required.
+// Config is what the rails need. All members are required, unless they say what
+// nil or 0 means.
 type Config struct {
 	Authenticator Authenticator
 	Transactor    core.Transactor
 	Replays       replay.Store
 	Audit         AuditLog
-	// ConfirmationKeys sign confirmations. The first signs, all verify, so that
-	// keys can rotate while confirmations are open.
-	ConfirmationKeys []ConfirmationKey
-	Clock            core.Clock
-	Log              *slog.Logger
-	Metrics          prometheus.Registerer
+	// ConfirmationSecret is 32 bytes that all processes over one database share.
+	// The keys that sign confirmations are derived from it, one for each day.
+	ConfirmationSecret []byte
+	Clock              core.Clock
+	Log                *slog.Logger
+	Metrics            prometheus.Registerer
+	// Repositories may be nil: then what would become a pull request is refused.
+	Repositories RepositoryHost
+	// Tracer makes a span of each call; nil makes none.
+	Tracer trace.Tracer
+	// SharedBuckets keeps the rate limit where other processes see it; nil means
+	// that each process counts for itself.
+	SharedBuckets Buckets
+	// SharedTimeout is what a call waits for them at most; 0 means 50 ms.
+	SharedTimeout time.Duration
 }
 
 // Guard holds what the rails share.
 type Guard struct {
 	Config
-	limits  *limiter
+	buckets Buckets
 	metrics *metrics
 }
 
 // New makes the rails. It registers their metrics, so call it once for a registry.
 func New(cfg Config) *Guard {
-	return &Guard{Config: cfg, limits: newLimiter(cfg.Clock), metrics: newMetrics(cfg.Metrics)}
+	buckets := OwnBuckets(cfg.Clock)
+	if cfg.SharedBuckets != nil {
+		buckets = newSharedBuckets(cfg)
+	}
+	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics)}
 }
 
 // Request is one call as a surface hands it over.
@@ -61,6 +77,10 @@ type Request struct {
 	IdempotencyKey string
 	// Confirmation is the signed confirmation that an earlier answer carried.
 	Confirmation string
+	// ConfirmationForm names the way in which this caller is asked and answers. It
+	// is part of what is signed: a token that was handed out in one way is worth
+	// nothing in another.
+	ConfirmationForm string
 	// Continuation is whatever else an agent sent to continue an earlier answer:
 	// request state and input responses. It is part of a derived key.
 	Continuation json.RawMessage
@@ -92,6 +112,8 @@ type passage struct {
 	spend       *confirmation
 	confirm     *ConfirmationRequired
 	replayed    bool
+	// byPullRequest is set for a write that a repository owns: it is proposed there.
+	byPullRequest bool
 }
 
 // rail does its part and calls p.next, or returns without it to end the call.
@@ -129,12 +151,13 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 		guard: g, op: o.op, info: o.info, req: req, at: -1,
 		call: &core.Call{Principal: req.Principal, Surface: req.Surface, RequestID: req.RequestID, Now: g.Clock()},
 	}
+	ctx, span := g.startSpan(ctx, p)
 	err := p.run(ctx)
 	var result Result
 	if err == nil {
 		result = present(p)
 	}
-	g.observe(ctx, p, err)
+	g.endSpan(span, g.observe(ctx, p, err))
 	if err != nil {
 		return Result{}, core.AsError(err)
 	}

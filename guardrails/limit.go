@@ -1,13 +1,12 @@
 package guardrails
 
 import (
+	"context"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"golang.org/x/time/rate"
 )
 
 // Rate is the state of a caller's bucket, as the rate headers tell it.
@@ -18,93 +17,63 @@ type Rate struct {
 	Reset time.Duration
 }
 
-// limiter holds one token bucket for each caller that has a limit: it fills
-// evenly over a minute and holds one minute's worth, so any 60 seconds admit at
-// most the limit beyond what had been saved up.
-type limiter struct {
-	clock core.Clock
-
-	mu      sync.Mutex
-	buckets map[bucketKey]*bucket
-	sweepAt int
+// RateOf is the state of a bucket of limit tokens a minute that holds tokens now.
+func RateOf(limit int, tokens float64) Rate {
+	missing := float64(limit) - tokens
+	seconds := math.Ceil(missing / float64(limit) * 60)
+	return Rate{
+		Limit:     limit,
+		Remaining: max(0, int(tokens)),
+		Reset:     time.Duration(seconds) * time.Second,
+	}
 }
 
-// bucketKey: the public API counts an organization's live and test credentials
-// as one each; the agent endpoint counts each client on its own.
-type bucketKey struct {
-	resource    access.Resource
-	org         string
-	environment core.Environment
-	credential  string
+// Buckets keeps one token bucket for each caller that has a limit. A bucket is
+// full at first, fills evenly over a minute and holds one minute's worth, so any
+// 60 seconds admit at most the limit beyond what had been saved up.
+type Buckets interface {
+	// Take takes cost tokens, or none when there are fewer, and reports the state
+	// after that and whether they were taken. limit and cost are at least 1. A
+	// bucket whose limit was changed starts afresh. An error says that the store
+	// did not answer; it is no refusal.
+	Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error)
 }
 
-type bucket struct {
-	limit  int
-	tokens *rate.Limiter
+// BucketKey says whose bucket it is: the public API counts an organization's live
+// and test credentials as one each; the agent endpoint counts each client on its
+// own.
+type BucketKey struct {
+	Resource    access.Resource
+	OrgID       string
+	Environment core.Environment
+	// CredentialID is "" where credentials are not counted on their own.
+	CredentialID string
 }
 
-const firstSweep = 4096
-
-func newLimiter(clock core.Clock) *limiter {
-	return &limiter{clock: clock, buckets: map[bucketKey]*bucket{}, sweepAt: firstSweep}
+func bucketKey(p core.Principal, resource access.Resource) BucketKey {
+	key := BucketKey{Resource: resource, OrgID: p.Org.ID, Environment: p.Credential.Environment}
+	if resource == access.Agent {
+		key.CredentialID = p.Credential.ID
+	}
+	return key
 }
 
-// take takes one token. It returns nil, nil for a principal without a limit, and
+// limit takes one token. It returns nil, nil for a principal without a limit, and
 // the bucket's state with rate_limited when there is no token left.
-func (l *limiter) take(p core.Principal, resource access.Resource) (*Rate, error) {
+func (g *Guard) limit(ctx context.Context, p core.Principal, resource access.Resource) (*Rate, error) {
 	limit := p.RateLimit()
 	if limit == nil {
 		return nil, nil
 	}
-	key := bucketKey{resource: resource, org: p.Org.ID, environment: p.Credential.Environment}
-	if resource == access.Agent {
-		key.credential = p.Credential.ID
-	}
-	now := l.clock()
-	b := l.bucket(key, max(1, *limit), now)
-	admitted := b.tokens.AllowN(now, 1)
-	state := b.state(now)
-	if admitted {
+	state, admitted, err := g.buckets.Take(ctx, bucketKey(p, resource), max(1, *limit), 1)
+	switch {
+	case err != nil:
+		return nil, core.Internal(err)
+	case admitted:
 		return &state, nil
 	}
 	return &state, &core.Error{
 		Code: core.CodeRateLimited, RetryAfter: state.Reset,
 		Message: "The rate limit of this organization's credentials is used up.",
-	}
-}
-
-// bucket finds or makes the bucket. One whose limit was changed starts afresh.
-func (l *limiter) bucket(key bucketKey, limit int, now time.Time) *bucket {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if b, ok := l.buckets[key]; ok && b.limit == limit {
-		return b
-	}
-	if len(l.buckets) >= l.sweepAt {
-		l.sweep(now)
-	}
-	b := &bucket{limit: limit, tokens: rate.NewLimiter(rate.Limit(float64(limit)/60), limit)}
-	l.buckets[key] = b
-	return b
-}
-
-// sweep drops full buckets: a new one would be the same.
-func (l *limiter) sweep(now time.Time) {
-	for key, b := range l.buckets {
-		if b.tokens.TokensAt(now) >= float64(b.limit) {
-			delete(l.buckets, key)
-		}
-	}
-	l.sweepAt = max(firstSweep, 2*len(l.buckets))
-}
-
-func (b *bucket) state(now time.Time) Rate {
-	tokens := b.tokens.TokensAt(now)
-	missing := float64(b.limit) - tokens
-	seconds := math.Ceil(missing / float64(b.limit) * 60)
-	return Rate{
-		Limit:     b.limit,
-		Remaining: max(0, int(tokens)),
-		Reset:     time.Duration(seconds) * time.Second,
 	}
 }

@@ -6,44 +6,17 @@ import (
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 )
 
-type metrics struct {
-	calls         *prometheus.CounterVec
-	seconds       *prometheus.HistogramVec
-	confirmations *prometheus.CounterVec
-}
-
-func newMetrics(r prometheus.Registerer) *metrics {
-	m := &metrics{
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mailhelm_calls_total",
-			Help: "Operation calls by outcome: ok, replayed, confirmation_required, caller_gone, or an error code.",
-		}, []string{"operation", "surface", "outcome"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "mailhelm_call_seconds",
-			Help:    "Time from the first rail to the result.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-		}, []string{"operation", "surface"}),
-		confirmations: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mailhelm_confirmations_total",
-			Help: "Confirmations by what became of them: issued, accepted, refused.",
-		}, []string{"operation", "outcome"}),
-	}
-	r.MustRegister(m.calls, m.seconds, m.confirmations)
-	return m
-}
-
 // observe writes one log line and one count for a call. Ids and names of ours
-// only: no argument, no result, no address.
-func (g *Guard) observe(ctx context.Context, p *passage, err error) {
+// only: no argument, no result, no address. It returns how the call ended.
+func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	took := g.Clock().Sub(p.call.Now)
 	outcome, level := outcomeOf(ctx, p, err)
-	g.metrics.calls.WithLabelValues(p.info.Name, string(p.call.Surface), outcome).Inc()
-	g.metrics.seconds.WithLabelValues(p.info.Name, string(p.call.Surface)).Observe(took.Seconds())
+	g.metrics.count(p, outcome, err, took.Seconds())
 	if !g.Log.Enabled(ctx, level) {
-		return
+		return outcome
 	}
 	attrs := []slog.Attr{
 		slog.String("request_id", p.call.RequestID),
@@ -57,7 +30,11 @@ func (g *Guard) observe(ctx context.Context, p *passage, err error) {
 	if level >= slog.LevelWarn {
 		attrs = append(attrs, slog.String("cause", err.Error()))
 	}
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		attrs = append(attrs, slog.String("trace_id", span.TraceID().String()))
+	}
 	g.Log.LogAttrs(ctx, level, "call", attrs...)
+	return outcome
 }
 
 // callerGone is the outcome of a call whose caller hung up before the answer.

@@ -63,9 +63,9 @@ type effectOut struct {
 
 func (effectOut) WasCreated() bool { return true }
 
-func setup(t *testing.T) *bundle { return setupOn(t, storagetest.SQLite(t)) }
+func setup(t testing.TB) *bundle { return setupOn(t, storagetest.SQLite(t)) }
 
-func setupOn(t *testing.T, db *storage.DB) *bundle {
+func setupOn(t testing.TB, db *storage.DB) *bundle {
 	t.Helper()
 	b := &bundle{
 		db: db, clock: &testClock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, log: &bytes.Buffer{},
@@ -81,8 +81,8 @@ func setupOn(t *testing.T, db *storage.DB) *bundle {
 	}
 	g := guardrails.New(guardrails.Config{
 		Authenticator: oneCaller{b}, Transactor: db, Replays: db.Replay(), Audit: db.Access(),
-		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "k1", Secret: bytes.Repeat([]byte{1}, 32)}},
-		Clock:            b.clock.Now, Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
+		Clock:              b.clock.Now, Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: prometheus.NewRegistry(),
 	})
 	b.catalogue = g.Catalogue(b.operations())

@@ -31,6 +31,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 		status = http.StatusCreated
 	}
 	if status == http.StatusNoContent {
+		m.operation.Answered(core.REST, 0, false)
 		c.Writer.WriteHeader(status)
 		return
 	}
@@ -39,6 +40,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 		s.refuse(c, m, core.Internal(err))
 		return
 	}
+	m.operation.Answered(core.REST, len(body), false)
 	write(c.Writer, "application/json", status, body)
 }
 

@@ -57,7 +57,30 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 		attrs = append(attrs, slog.String("cause", e.Error()))
 	}
 	s.cfg.Log.LogAttrs(c.Request.Context(), level, "request refused", attrs...)
+	s.cfg.Catalogue.Refused(core.REST, operationOf(m), causeOf(e))
 	s.problem(c, m, e)
+}
+
+func operationOf(m *mount) string {
+	if m == nil {
+		return ""
+	}
+	return m.Operation
+}
+
+// causeOf is the cause in the metrics. A refusal of the request's form has a
+// status that says more than its code.
+func causeOf(e *core.Error) string {
+	if e.Code != core.CodeValidationFailed {
+		return string(e.Code)
+	}
+	switch e.HTTPStatus() {
+	case http.StatusUnsupportedMediaType, http.StatusNotAcceptable:
+		return "media_type"
+	case http.StatusRequestEntityTooLarge:
+		return "body_too_large"
+	}
+	return string(e.Code)
 }
 
 // routeOf is the pattern of the route, "" when there is none.
@@ -68,13 +91,15 @@ func routeOf(c *gin.Context, m *mount) string {
 	return c.FullPath()
 }
 
+const otherMethod = "other"
+
 // knownMethod keeps a method that a caller made up out of the log.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return method
 	}
-	return "other"
+	return otherMethod
 }
 
 func (s *Server) noRoute(c *gin.Context) {
@@ -112,6 +137,7 @@ func (s *Server) recoverPanic(c *gin.Context) {
 		if c.Writer.Written() {
 			panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 		}
+		s.cfg.Catalogue.Refused(core.REST, "", string(core.CodeInternalError))
 		s.problem(c, nil, core.Internal(nil))
 	}()
 	c.Next()

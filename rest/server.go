@@ -10,10 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/guardrails"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
 )
 
-// Config is what the public API needs. All members are required; addresses are
-// without a slash at the end.
+// Config is what the public API needs. All members but Tracer are required;
+// addresses are without a slash at the end.
 type Config struct {
 	Catalogue *guardrails.Catalogue
 	// BaseURL is the public address of this host. Links to next pages begin with it.
@@ -26,6 +28,8 @@ type Config struct {
 	Commit string
 	Clock  core.Clock
 	Log    *slog.Logger
+	// Tracer makes a span of each request; nil makes none.
+	Tracer trace.Tracer
 }
 
 // Server answers the public API.
@@ -33,6 +37,7 @@ type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
 	mounts   []*mount
+	place    []attribute.KeyValue // of every span
 	engine   *gin.Engine
 }
 
@@ -63,7 +68,12 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 		return nil, fmt.Errorf("protected-resource document: %w", err)
 	}
 	s.engine = newEngine()
-	s.engine.Use(s.identify, s.recoverPanic)
+	s.engine.Use(s.identify)
+	if cfg.Tracer != nil {
+		s.place = placeOf(cfg.BaseURL)
+		s.engine.Use(s.trace)
+	}
+	s.engine.Use(s.recoverPanic)
 	s.engine.NoRoute(s.noRoute)
 	s.engine.NoMethod(s.noMethod)
 	s.get("/v1/_health", s.health)

@@ -107,8 +107,8 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 			Store: db.Access(), Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: noTokens{}, Clock: s.clock.Now,
 		}),
 		Transactor: db, Replays: db.Replay(), Audit: db.Access(),
-		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "k", Secret: make([]byte, 32)}},
-		Clock:            s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
+		ConfirmationSecret: make([]byte, guardrails.ConfirmationSecretBytes),
+		Clock:              s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
 	})
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{Account: sim, Clock: s.clock.Now}),

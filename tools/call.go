@@ -26,9 +26,11 @@ func (s *Server) handler(t *tool) mcp.ToolHandler {
 func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
 	req, err := requestOf(t, x)
 	if err != nil {
+		s.cfg.Catalogue.Refused(core.Agent, x.tool, string(core.AsError(err).Code))
 		return s.failure(x, err)
 	}
 	if t.confirms && x.declines() {
+		t.op.Declined()
 		return s.declined(x)
 	}
 	result, err := t.op.Call(ctx, req)
@@ -38,7 +40,7 @@ func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolRe
 	case result.Confirm != nil:
 		return s.askFor(x, result.Confirm)
 	default:
-		return s.success(x, result)
+		return s.success(x, t, result)
 	}
 }
 
@@ -57,6 +59,7 @@ func requestOf(t *tool, x *exchange) (guardrails.Request, error) {
 	}
 	if t.confirms {
 		req.Arguments, req.Confirmation, err = x.confirmation(req.Arguments)
+		req.ConfirmationForm = x.confirmationForm()
 	}
 	return req, err
 }
@@ -95,46 +98,73 @@ func continuationOf(p *params) json.RawMessage {
 	return raw
 }
 
-func (s *Server) success(x *exchange, result guardrails.Result) *mcp.CallToolResult {
+func (s *Server) success(x *exchange, t *tool, result guardrails.Result) *mcp.CallToolResult {
 	value, err := marshal(result.Value)
 	if err != nil {
 		return s.failure(x, core.Internal(err))
 	}
-	answer := x.result(string(value), value)
+	short := bounded(value, t.untrusted, maxResult)
+	text, hidden := visibleJSON(short)
+	answer := x.resultOf(text, hidden, short)
+	if len(t.untrusted) > 0 {
+		answer.Meta[metaUntrusted] = t.untrusted
+	}
+	if sample, ok := result.Value.(guardrails.Truncated); ok {
+		x.truncated = sample.WasTruncated()
+	}
+	x.truncated = x.truncated || len(short) != len(value)
 	if result.Replayed {
 		answer.Meta[metaReplay] = true
 	}
 	return answer
 }
 
+// maxSentence is the longest text of a failure, in characters. The structured
+// content has all of it.
+const maxSentence = 4000
+
 // failure is the problem document as a result, with the two members that agents
-// read first, and the same in a sentence.
+// read first, and the same in a sentence. Its next_step is a call, where one
+// repairs what was refused, or absent; hint has the words.
 func (s *Server) failure(x *exchange, err error) *mcp.CallToolResult {
 	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
 	extra := maps.Clone(p.Extra)
 	if extra == nil {
 		extra = make(map[string]any, 2)
 	}
-	hint := hintOf(core.AsError(err))
+	e := core.AsError(err)
+	hint, next := hintOf(e), s.nextCall(x, e)
 	extra["message"], extra["hint"] = p.Detail, hint
-	p.Extra = extra
+	if next != nil {
+		extra["next_step"] = next
+	}
+	p.Extra, p.NextStep = extra, ""
 	value, marshalErr := marshal(p)
 	if marshalErr != nil { // only an extra member can fail to be written
 		p.Extra = map[string]any{"message": p.Detail, "hint": hint}
 		value, _ = marshal(p)
 	}
-	answer := x.result(p.Detail+" "+hint, value)
-	answer.IsError = true
+	answer := x.result(clip(p.Detail+" "+hint+x.sentence(next), maxSentence), bounded(value, nil, maxResult))
+	if others := e.UntrustedExtra(); others != nil {
+		answer.Meta[metaUntrusted] = others
+	}
+	answer.IsError, x.failed = true, true
 	return answer
 }
 
-// result is a fresh result; the SDK writes into the one it is given.
+// result is a result whose text is a sentence.
 func (x *exchange) result(text string, structured json.RawMessage) *mcp.CallToolResult {
+	visible, hidden := core.VisibleText(text)
+	return x.resultOf(visible, hidden, structured)
+}
+
+// resultOf is a fresh result; the SDK writes into the one it is given. hidden is
+// how many characters the text lacks because nobody would see them.
+func (x *exchange) resultOf(text string, hidden int, structured json.RawMessage) *mcp.CallToolResult {
 	answer := &mcp.CallToolResult{Meta: mcp.Meta{metaRequestID: x.requestID}, StructuredContent: structured}
-	visible, removed := core.VisibleText(text)
-	if removed > 0 {
-		answer.Meta[metaHidden] = removed
+	if hidden > 0 {
+		answer.Meta[metaHidden] = hidden
 	}
-	answer.Content = []mcp.Content{&mcp.TextContent{Text: visible}}
+	answer.Content = []mcp.Content{&mcp.TextContent{Text: text}}
 	return answer
 }

@@ -117,10 +117,10 @@ func TestHiddenCharactersLeaveTheText(t *testing.T) {
 	w := newWorld(t)
 	w.ops.text.Store("pay\u202eload\u200b <b>\u001b")
 	a := w.send(call(legacy, "contacts_lookup", map[string]any{"email": "ann@example.com"})).result(t)
-	if want := `{"email":"ann@example.com","note":"payload <b>\u001b","writes":0}`; a.Result.Content[0].Text != want {
+	if want := `{"email":"ann@example.com","note":"payload <b>","writes":0}`; a.Result.Content[0].Text != want {
 		t.Errorf("text %q, want %q", a.Result.Content[0].Text, want)
 	}
-	if a.Result.Meta["dev.service/hiddenCharactersRemoved"] != 2.0 {
+	if a.Result.Meta["dev.service/hiddenCharactersRemoved"] != 3.0 {
 		t.Errorf("meta %v", a.Result.Meta)
 	}
 	if a.Result.Structured["note"] != "pay\u202eload\u200b <b>\u001b" {
@@ -131,7 +131,7 @@ func TestHiddenCharactersLeaveTheText(t *testing.T) {
 func TestPanicEndsOneCall(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, revision := range []string{modern, legacy} {
+	for _, revision := range allRevisions {
 		r := w.send(call(revision, "audience_get_schema", nil))
 		a := r.result(t)
 		if !a.Result.IsError || a.Result.Structured["code"] != "internal_error" || strings.Contains(r.body, "secret") {
@@ -139,7 +139,7 @@ func TestPanicEndsOneCall(t *testing.T) {
 		}
 	}
 	lines := w.log.lines(t, "call")
-	if len(lines) != 2 || lines[0]["level"] != "ERROR" || !strings.Contains(lines[0]["cause"].(string), "probes_test.go") {
+	if len(lines) != len(allRevisions) || lines[0]["level"] != "ERROR" || !strings.Contains(lines[0]["cause"].(string), "probes_test.go") {
 		t.Errorf("log: %v", lines)
 	}
 	w.send(call(legacy, "contacts_lookup", map[string]any{"email": "ann@example.com"})).result(t)
@@ -147,7 +147,7 @@ func TestPanicEndsOneCall(t *testing.T) {
 
 func TestClientThatLeavesCancelsTheOperation(t *testing.T) {
 	t.Parallel()
-	for _, revision := range []string{modern, legacy} {
+	for _, revision := range allRevisions {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

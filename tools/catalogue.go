@@ -65,6 +65,8 @@ type tool struct {
 	confirms  bool
 	// needs is the operation's scopes as a challenge lists them.
 	needs string
+	// untrusted are the members of its result that hold the words of others.
+	untrusted []string
 }
 
 func mount(entry Entry, op *guardrails.Operation) (*tool, error) {
@@ -81,9 +83,10 @@ func mount(entry Entry, op *guardrails.Operation) (*tool, error) {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
 	return &tool{
-		op:       op,
-		confirms: info.Confirms,
-		needs:    joinScopes(info.Scopes),
+		op:        op,
+		confirms:  info.Confirms,
+		needs:     joinScopes(info.Scopes),
+		untrusted: core.UntrustedPaths(op.Texts(core.Agent)),
 		described: &mcp.Tool{
 			Name: info.Name, Title: info.Title, Description: info.Purpose,
 			Annotations:  annotate(entry, info),

@@ -20,6 +20,9 @@ import (
 // confirmForm is the key of the form among the input requests, and of its one field.
 const confirmForm = "confirm"
 
+// maxQuestion is the longest consequence that is put to a person, in characters.
+const maxQuestion = 2000
+
 // confirmation splits the token that a call carries from the arguments that the
 // operation sees.
 func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, string, error) {
@@ -44,6 +47,14 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 		return nil, "", core.Invalid(confirmationArgument, "must be string")
 	}
 	return arguments, token, nil
+}
+
+// confirmationForm says which of the two ways this client confirms in.
+func (x *exchange) confirmationForm() string {
+	if x.elicits() {
+		return "form"
+	}
+	return "argument"
 }
 
 // formAnswer is what came back for the form.
@@ -75,30 +86,37 @@ func (x *exchange) formAnswer() (formAnswer, bool) {
 
 // askFor answers a first call: what would happen, and how to agree to it.
 func (s *Server) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
+	message := clip(asked.Message, maxQuestion)
 	if x.elicits() {
 		return &mcp.CallToolResult{
 			Meta:         mcp.Meta{metaRequestID: x.requestID},
 			Content:      []mcp.Content{}, // nil would be written as null
 			RequestState: asked.Token,
 			InputRequests: mcp.InputRequestMap{confirmForm: &mcp.ElicitParams{
-				Mode: "form", Message: asked.Message, RequestedSchema: confirmSchema,
+				Mode: "form", Message: message, RequestedSchema: confirmSchema,
 			}},
 		}
 	}
-	value, err := marshal(struct {
-		Required  bool      `json:"confirmation_required"`
-		Status    string    `json:"status"`
-		Message   string    `json:"message"`
-		Preview   any       `json:"preview"`
-		Token     string    `json:"confirmation_token"`
-		ExpiresAt time.Time `json:"expires_at"`
-	}{true, "confirmation_required", asked.Message, asked.Preview, asked.Token, asked.ExpiresAt})
+	preview, err := marshal(asked.Preview)
 	if err != nil {
 		return s.failure(x, core.Internal(err))
 	}
-	return x.result("Nothing was done yet. "+asked.Message+
+	value, err := marshal(struct {
+		Required  bool            `json:"confirmation_required"`
+		Status    string          `json:"status"`
+		Message   string          `json:"message"`
+		Preview   json.RawMessage `json:"preview"`
+		Token     string          `json:"confirmation_token"`
+		ExpiresAt time.Time       `json:"expires_at"`
+	}{true, "confirmation_required", message, bounded(preview, []string{""}, maxResult/2), asked.Token, asked.ExpiresAt})
+	if err != nil {
+		return s.failure(x, core.Internal(err))
+	}
+	answer := x.result("Nothing was done yet. "+message+
 		" Show this to the person you act for. If they agree, repeat the call with the same arguments and confirmation_token "+asked.Token+
 		" before "+asked.ExpiresAt.Format(time.RFC3339)+".", value)
+	answer.Meta[metaUntrusted] = []string{"preview"}
+	return answer
 }
 
 var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Yes, do this",` +

@@ -27,6 +27,11 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 
 // serveMetadata is the RFC 9728 document, which tells where to get a token.
 func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) error {
+	shareWithAll(w)
+	if isPreflight(r) {
+		answerPreflight(w, "GET, HEAD")
+		return nil
+	}
 	if !isRead(r) {
 		return notAllowed(w, "GET, HEAD")
 	}

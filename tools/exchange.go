@@ -2,8 +2,10 @@ package tools
 
 import (
 	"context"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // exchange is one HTTP request as the prehandler understood it. It travels in
@@ -16,6 +18,12 @@ type exchange struct {
 	revision  string
 	// tool is the name of a tool that exists, "" for other methods.
 	tool string
+	// arrived is when the request came, if it is traced.
+	arrived time.Time
+	span    trace.Span // nil when it is not traced
+	// failed and truncated say of a tool's result what its metrics need. The
+	// tool's goroutine writes them before it answers.
+	failed, truncated bool
 	// client ends when the client has gone. It is carried here past the SDK,
 	// which drops the cancellation of a request's context.
 	client context.Context

@@ -3,6 +3,7 @@ package tools
 import (
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -21,15 +22,19 @@ func checkMedia(h http.Header) error {
 	return nil
 }
 
-// acceptsJSON reads no weights: a client that names a type takes it.
 func acceptsJSON(accept []string) bool {
-	if len(accept) == 0 {
-		return true // RFC 9110 section 12.5.1: no header, no preference
-	}
+	// RFC 9110 section 12.5.1: no header, no preference.
+	return len(accept) == 0 || accepts(accept, "application/json", "application/*", "*/*")
+}
+
+// acceptsEvents wants the type named: a client that takes anything takes JSON.
+func acceptsEvents(accept []string) bool { return accepts(accept, "text/event-stream") }
+
+// accepts reads no weights: a client that names a type takes it.
+func accepts(accept []string, types ...string) bool {
 	for _, entry := range strings.Split(strings.Join(accept, ","), ",") {
 		media, _, _ := strings.Cut(entry, ";")
-		switch strings.ToLower(strings.TrimSpace(media)) {
-		case "application/json", "application/*", "*/*":
+		if slices.Contains(types, strings.ToLower(strings.TrimSpace(media))) {
 			return true
 		}
 	}

@@ -20,7 +20,7 @@ func (s *Server) listCallable(next mcp.MethodHandler) mcp.MethodHandler {
 		caller := exchangeOf(ctx).principal
 		list.Tools = slices.DeleteFunc(list.Tools, func(listed *mcp.Tool) bool {
 			t, ours := s.tools[listed.Name]
-			return ours && t.op.Allowed(caller) != nil
+			return ours && t.allowed(caller) != nil
 		})
 		return list, nil
 	}

@@ -51,7 +51,7 @@ func (s *Server) checkMethod(x *exchange) error {
 	case methodListTools:
 		return checkCursor(&x.message, modern)
 	case methodReadResource:
-		return noResource(modern)
+		return noResource(x.message.params.URI, modern)
 	case methodCallTool:
 		return s.checkCall(x, modern)
 	}
@@ -94,11 +94,16 @@ func checkCursor(m *message, modern bool) error {
 	return invalidParams(statusOf(modern, http.StatusBadRequest), "the list of tools has one page; leave `cursor` out")
 }
 
-func noResource(modern bool) error {
-	if modern {
-		return invalidParams(http.StatusBadRequest, "there is no such resource; this server has tools only")
+func noResource(uri string, modern bool) error {
+	refusal := &rpcError{
+		status: http.StatusOK, code: codeResourceNotFound,
+		message: "there is no such resource; this server has tools only", cause: causeUnknownResource,
+		data: map[string]string{"uri": core.Quotable(uri, 2000)},
 	}
-	return &rpcError{status: http.StatusOK, code: codeResourceNotFound, message: "there is no such resource; this server has tools only"}
+	if modern {
+		refusal.status, refusal.code = http.StatusBadRequest, jsonrpc.CodeInvalidParams
+	}
+	return refusal
 }
 
 // checkCall refuses here what a tool's handler could not: only before the SDK
@@ -107,14 +112,16 @@ func (s *Server) checkCall(x *exchange, modern bool) error {
 	p := &x.message.params
 	t, ok := s.tools[p.Name]
 	if !ok {
-		return invalidParams(statusOf(modern, http.StatusBadRequest),
+		refusal := invalidParams(statusOf(modern, http.StatusBadRequest),
 			"there is no tool `"+core.Quotable(p.Name, 80)+"`; tools/list has those this credential may call")
+		refusal.cause = causeUnknownTool
+		return refusal
 	}
 	x.tool = p.Name
 	if !decodable(p.InputResponses) {
 		return invalidParams(statusOf(modern, http.StatusBadRequest), "each of `inputResponses` must be the result of the request it answers")
 	}
-	refusal := core.AsError(t.op.Allowed(x.principal))
+	refusal := core.AsError(t.allowed(x.principal))
 	if refusal != nil && refusal.Code == core.CodeInvalidScope {
 		return refusal
 	}

@@ -23,10 +23,17 @@ func originSet(mcpURL string, allowed []string) (map[string]bool, error) {
 // checkOrigin refuses what a browser sends for a page of another origin, which
 // also covers a name that was rebound to this machine. Agents send no Origin.
 func (s *Server) checkOrigin(h http.Header) error {
-	origin, sent := h["Origin"]
-	if !sent || len(origin) == 1 && s.origins[origin[0]] {
+	if _, allowed := s.allowedOrigin(h); allowed || h["Origin"] == nil {
 		return nil
 	}
 	return headerRefusal(http.StatusForbidden, "Origin", "is not an origin that may call this endpoint").
 		WithNext("Call from a server or a desktop program, or have the operator allow this origin.")
+}
+
+// allowedOrigin is the one origin that a request names, when its pages may call.
+func (s *Server) allowedOrigin(h http.Header) (string, bool) {
+	if named := h["Origin"]; len(named) == 1 && s.origins[named[0]] {
+		return named[0], true
+	}
+	return "", false
 }

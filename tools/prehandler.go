@@ -26,6 +26,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h[requestIDHeader] = []string{x.requestID}
 	h["X-Content-Type-Options"] = []string{"nosniff"}
+	if s.cfg.Tracer != nil {
+		x.arrived = s.cfg.Clock()
+		defer s.endSpan(x)
+	}
 	defer s.answerPanic(w, x)
 	if err := s.serve(w, r, x); err != nil {
 		s.refuse(w, r, x, err)
@@ -37,10 +41,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	switch r.URL.Path {
 	case endpointPath:
-		if r.Method != http.MethodPost {
-			return notAllowed(w, "POST")
-		}
-		return s.serveCall(w, r, x)
+		return s.serveEndpoint(w, r, x)
 	case healthPath:
 		return s.serveHealth(w, r)
 	case metadataPath, endpointMetadataPath:
@@ -52,6 +53,22 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) erro
 			Next:    "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
 		}
 	}
+}
+
+// serveEndpoint separates calls from what browsers ask before they send one.
+func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchange) error {
+	s.shareWithOrigin(w, r)
+	switch {
+	case r.Method == http.MethodPost:
+		return s.serveCall(w, r, x)
+	case !isPreflight(r):
+		return notAllowed(w, http.MethodPost)
+	}
+	if err := s.checkOrigin(r.Header); err != nil {
+		return err
+	}
+	answerPreflight(w, http.MethodPost)
+	return nil
 }
 
 // serveCall takes one JSON-RPC message from the wire to the SDK. What needs
@@ -76,6 +93,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 	if err := s.understand(x, r.Header, body); err != nil {
 		return err
 	}
+	r = s.startSpan(r, x)
 	if x.message.isNotification() {
 		// Nothing outlives its request here, so there is nothing to initialize or
 		// to cancel: a client that hangs up has cancelled.
@@ -119,5 +137,6 @@ func (s *Server) answerPanic(w http.ResponseWriter, x *exchange) {
 	s.cfg.Log.LogAttrs(x.client, slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)),
 		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+	s.noteRefusal(x, core.Internal(nil))
 	s.writeProblem(w, x, core.Internal(nil))
 }

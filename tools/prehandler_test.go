@@ -102,7 +102,7 @@ func TestExpiredTokenIsNeverAToolError(t *testing.T) {
 func TestMissingScopeLetsClientsStepUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, revision := range []string{modern, legacy} {
+	for _, revision := range allRevisions {
 		r := w.send(call(revision, "audience_get_schema", nil).as("reader"))
 		p := r.wantProblem(t, http.StatusForbidden, core.CodeInvalidScope)
 		if p.Scope != core.AttributesView {

@@ -38,6 +38,7 @@ func (s *Server) panicked(ctx context.Context, v any) (mcp.Result, error) {
 		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 	failure := core.Internal(nil)
 	if x.tool != "" {
+		s.cfg.Catalogue.Refused(core.Agent, x.tool, string(failure.Code))
 		return s.failure(x, failure), nil
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message + " Request id: " + x.requestID}

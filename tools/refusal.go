@@ -19,6 +19,7 @@ type rpcError struct {
 	code    int64
 	message string
 	data    any
+	cause   string // in the metrics; "" for the one that the code implies
 }
 
 // Error is the text for the log.
@@ -34,6 +35,10 @@ func (x *exchange) about(err error) error {
 
 // refuse answers a request that reached no operation and writes its log line.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
+	if r.Method == http.MethodPost && r.URL.Path == endpointPath {
+		r = s.startSpan(r, x)
+	}
+	s.noteRefusal(x, err)
 	if rpc, ok := errors.AsType[*rpcError](err); ok {
 		s.logRefusal(r, x, slog.LevelInfo, strconv.FormatInt(rpc.code, 10), rpc.status)
 		writeRPCError(w, rpc)
@@ -102,6 +107,11 @@ func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 }
 
 func writeRPCError(w http.ResponseWriter, e *rpcError) {
+	write(w, "application/json", e.status, e.body())
+}
+
+// body is the JSON-RPC response.
+func (e *rpcError) body() []byte {
 	type wireError struct {
 		Code    int64  `json:"code"`
 		Message string `json:"message"`
@@ -116,7 +126,7 @@ func writeRPCError(w http.ResponseWriter, e *rpcError) {
 		answer.ID = json.RawMessage(e.id)
 	}
 	body, _ := json.Marshal(answer) // strings, numbers and JSON always marshal
-	write(w, "application/json", e.status, body)
+	return body
 }
 
 func write(w http.ResponseWriter, contentType string, status int, body []byte) {
@@ -124,5 +134,6 @@ func write(w http.ResponseWriter, contentType string, status int, body []byte) {
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
+	//nolint:gosec // no answer is a page: each is JSON with its own type, and nosniff
 	_, _ = w.Write(body) // a client that has gone reads nothing
 }

@@ -29,6 +29,7 @@ const (
 	metaReplay          = "dev.service/idempotentReplay"
 	metaRequestID       = "dev.service/requestId"
 	metaHidden          = "dev.service/hiddenCharactersRemoved"
+	metaUntrusted       = "dev.service/untrusted"
 )
 
 // readRevision finds the revision a message is written in and holds its headers

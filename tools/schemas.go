@@ -2,7 +2,9 @@ package tools
 
 import (
 	"encoding/json"
-	"strings"
+	"errors"
+	"maps"
+	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -11,73 +13,148 @@ import (
 // confirmationArgument is the argument by which a client without forms confirms.
 const confirmationArgument = "confirmation_token"
 
-// inputSchema is the operation's own, and for one that confirms also the
-// argument that carries the confirmation, which the operation never sees.
+// inputSchema is the operation's own, written shorter, and for one that confirms
+// also the argument that carries the confirmation, which the operation never sees.
 func inputSchema(op *guardrails.Operation) (json.RawMessage, error) {
-	own := op.Input(core.Agent).Text()
+	var schema map[string]any
+	if err := json.Unmarshal(op.Input(core.Agent).Text(), &schema); err != nil {
+		return nil, err
+	}
+	fold(schema)
 	if !op.Info().Confirms {
-		return own, nil
+		return marshal(schema)
 	}
-	var schema, properties map[string]json.RawMessage
-	if err := json.Unmarshal(own, &schema); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(schema["properties"], &properties); err != nil {
-		return nil, err
+	properties, ok := schema["properties"].(map[string]any)
+	if !ok {
+		return nil, errors.New("the schema has no properties")
 	}
 	properties[confirmationArgument] = json.RawMessage(
 		`{"type":"string","description":"The confirmation_token of the answer that asked for confirmation. Leave it out of the first call; ` +
 			`send it, with all other arguments unchanged, only after the person you act for has agreed to the preview."}`)
-	encoded, err := json.Marshal(properties)
-	if err != nil {
-		return nil, err
-	}
-	schema["properties"] = encoded
-	return json.Marshal(schema)
+	return marshal(schema)
 }
 
-// The other things a tool's structured content can be. Clients are known to hold
-// failed results against the output schema too, so it has to allow them.
-const (
-	failureSchema      = `{"required":["code","message"]}`
-	confirmationSchema = `{"properties":{"status":{"enum":["confirmation_required","declined"]},"preview":{"type":"object"},` +
-		`"confirmation_token":{"type":"string"},"expires_at":{"type":"string","format":"date-time"}},"required":["status"]}`
+// fold writes alternatives that differ in their type as one schema of several
+// types. It says the same, because each keyword concerns values of one type. The
+// type of enumerated texts goes too: the values show it.
+func fold(node map[string]any) {
+	if alternatives, ok := node["oneOf"].([]any); ok {
+		foldAlternatives(node, alternatives)
+	}
+	if node["enum"] != nil && node["type"] == "string" {
+		delete(node, "type")
+	}
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if child, ok := node[keyword].(map[string]any); ok {
+			fold(child)
+		}
+	}
+	if members, ok := node["properties"].(map[string]any); ok {
+		for _, member := range members {
+			if child, ok := member.(map[string]any); ok {
+				fold(child)
+			}
+		}
+	}
+}
+
+// foldAlternatives leaves alone what would need a keyword twice.
+func foldAlternatives(node map[string]any, alternatives []any) {
+	merged, types := map[string]any{}, []any{}
+	for _, alternative := range alternatives {
+		of, _ := alternative.(map[string]any)
+		if of["type"] == nil || slices.Contains(types, of["type"]) {
+			return
+		}
+		types = append(types, of["type"])
+		for keyword, value := range of {
+			_, twice := merged[keyword]
+			_, above := node[keyword]
+			if keyword != "type" && (twice || above || keyword == "enum" || keyword == "const") {
+				return
+			}
+			merged[keyword] = value
+		}
+	}
+	delete(node, "oneOf")
+	maps.Copy(node, merged)
+	node["type"] = types
+}
+
+// What a tool's structured content can have besides the members of its result: a
+// failure's members, and those of a request for confirmation. Clients are known to
+// hold failed results against the output schema too, so it has to allow them.
+var (
+	failureMembers = map[string]string{
+		"type": "string", "title": "string", "status": "integer", "code": "string", "detail": "string", "message": "string", "hint": "string",
+		"next_step": "object", "request_id": "string", "errors": "array", "resource": "string", "retry_after": "integer", "scope": "string",
+	}
+	confirmationMembers = map[string]string{
+		"status": "string", "message": "string", "preview": "object", "confirmation_token": "string", "expires_at": "string",
+	}
 )
 
-// outputSchema says everything the structured content can be. Its root has the
-// type object because the protocol demands one. Descriptions are left out: a
-// result shows its reader more than they would, and agents pay for every word of
-// the list.
+// outputSchema is one flat object: the members of the result with their types and
+// values, none of them required, because a failure has none of them. What every
+// tool's failures look like, the server's instructions say once. Agents pay for
+// every word of the list, so what a result shows its reader anyway is left out.
 func outputSchema(op *guardrails.Operation) (json.RawMessage, error) {
-	var own any
+	var own map[string]any
 	if err := json.Unmarshal(op.Output(core.Agent).Text(), &own); err != nil {
 		return nil, err
 	}
-	dropDescriptions(own)
-	form, err := marshal(own)
-	if err != nil {
-		return nil, err
+	members, _ := lean(own)["properties"].(map[string]any)
+	if members == nil {
+		members = map[string]any{}
 	}
-	forms := []string{string(form), failureSchema}
+	allow(members, failureMembers)
 	if op.Info().Confirms {
-		forms = append(forms, confirmationSchema)
+		allow(members, confirmationMembers)
+		for _, name := range []string{"preview", "confirmation_token", "expires_at"} {
+			if members[name] == nil {
+				members[name] = map[string]any{"type": confirmationMembers[name]}
+			}
+		}
 	}
-	return json.RawMessage(`{"type":"object","anyOf":[` + strings.Join(forms, ",") + `]}`), nil
+	return marshal(map[string]any{"type": "object", "properties": members})
 }
 
-// dropDescriptions leaves a property of the name alone: that is an object.
-func dropDescriptions(schema any) {
-	switch node := schema.(type) {
-	case map[string]any:
-		if _, keyword := node["description"].(string); keyword {
-			delete(node, "description")
-		}
-		for _, child := range node {
-			dropDescriptions(child)
-		}
-	case []any:
-		for _, child := range node {
-			dropDescriptions(child)
+// allow widens members of the result that mean something else in another outcome.
+func allow(members map[string]any, others map[string]string) {
+	for name, kind := range others {
+		own, clash := members[name].(map[string]any)
+		if clash && (own["type"] != kind || own["enum"] != nil) {
+			members[name] = map[string]any{"anyOf": []any{own, map[string]any{"type": kind}}}
 		}
 	}
+}
+
+// bookkeeping is on nearly every thing there is, and decides nothing.
+var bookkeeping = []string{"created_at", "updated_at"}
+
+// lean keeps of a schema what tells a reader what to find where: members, items,
+// types and the values of enumerations.
+func lean(schema map[string]any) map[string]any {
+	kept := map[string]any{}
+	for _, keyword := range []string{"type", "enum"} {
+		if v, has := schema[keyword]; has {
+			kept[keyword] = v
+		}
+	}
+	if kept["enum"] != nil && kept["type"] == "string" {
+		delete(kept, "type") // the values are strings to see
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		kept["items"] = lean(items)
+	}
+	if members, ok := schema["properties"].(map[string]any); ok {
+		short := make(map[string]any, len(members))
+		for name, member := range members {
+			if of, ok := member.(map[string]any); ok && !slices.Contains(bookkeeping, name) {
+				short[name] = lean(of)
+			}
+		}
+		kept["properties"] = short
+	}
+	return kept
 }

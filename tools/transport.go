@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -23,16 +22,31 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 		return core.Internal(err)
 	}
 	wire := newConnection(&jsonrpc.Request{ID: id, Method: x.message.method, Params: x.message.rawParams})
+	if x.followsProgress(r.Header) {
+		wire.progress = make(chan *jsonrpc.Request)
+	}
 	session, err := s.sdk.Connect(withExchange(r.Context(), x), wire, &mcp.ServerSessionOptions{State: stateOf(x)})
 	if err != nil {
 		return core.Internal(err)
 	}
 	defer session.Close() //nolint:errcheck // the connection ends in memory; there is nothing to flush
-	select {
-	case answer := <-wire.answer:
-		return s.writeAnswer(w, r, x, answer)
-	case <-r.Context().Done():
-		return nil // nobody reads an answer
+	answers := &eventStream{w: w}
+	for {
+		select {
+		case step := <-wire.progress:
+			if err := answers.send(step); err != nil {
+				return nil // nobody reads an answer
+			}
+		case answer := <-wire.answer:
+			if answers.begun {
+				s.endStream(answers, r, x, answer)
+				return nil
+			}
+			return s.writeAnswer(w, r, x, answer)
+		case <-r.Context().Done():
+			x.spanFailed(causeCallerGone)
+			return nil
+		}
 	}
 }
 
@@ -66,6 +80,7 @@ func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, x *exchange
 	if err != nil {
 		return core.Internal(err)
 	}
+	s.noteAnswer(x, len(body))
 	write(w, "application/json", http.StatusOK, body)
 	return nil
 }
@@ -83,7 +98,7 @@ func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 	if wire.Data != nil {
 		e.data = wire.Data
 	}
-	if x.revision == revision20260728 && wire.Code == jsonrpc.CodeInvalidParams {
+	if x.revision == revision20260728 && (wire.Code == jsonrpc.CodeInvalidParams || wire.Code == mcp.CodeMissingRequiredClientCapabilities) {
 		e.status = http.StatusBadRequest
 	}
 	return e
@@ -92,30 +107,35 @@ func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 // connection carries one request to the SDK and its response back. It is its own
 // [mcp.Transport].
 type connection struct {
-	request chan jsonrpc.Message
-	answer  chan *jsonrpc.Response
-	closed  chan struct{}
-	once    sync.Once
+	// incoming is what the SDK reads: the request, and refusals of what it asks
+	// the client.
+	incoming chan jsonrpc.Message
+	answer   chan *jsonrpc.Response
+	// progress takes notifications of it; nil when the client follows none.
+	progress chan *jsonrpc.Request
+	closed   chan struct{}
+	once     sync.Once
 }
 
 func newConnection(request *jsonrpc.Request) *connection {
 	c := &connection{
-		request: make(chan jsonrpc.Message, 1),
-		answer:  make(chan *jsonrpc.Response, 1),
-		closed:  make(chan struct{}),
+		incoming: make(chan jsonrpc.Message, 1),
+		answer:   make(chan *jsonrpc.Response, 1),
+		closed:   make(chan struct{}),
 	}
-	c.request <- request
+	c.incoming <- request
 	return c
 }
 
 // Connect returns the connection itself.
 func (c *connection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// Read returns the request once, and then waits until the connection is closed.
+// Read returns the request first, and then waits until the connection is closed
+// or the SDK has asked the client for something.
 func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
-	case request := <-c.request:
-		return request, nil
+	case m := <-c.incoming:
+		return m, nil
 	case <-c.closed:
 		return nil, io.EOF
 	case <-ctx.Done():
@@ -123,19 +143,51 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-var errNoStream = errors.New("there is no stream to the client")
+// errNoStream is what a request to the client is answered. No tool makes one.
+var errNoStream = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is no stream to the client"}
 
-// Write takes the response. There is no way to the client for anything else.
-func (c *connection) Write(_ context.Context, m jsonrpc.Message) error {
-	answer, ok := m.(*jsonrpc.Response)
-	if !ok {
-		return errNoStream
+// Write takes the response, and progress of the request where the client follows
+// it. There is no way to the client for anything else: notifications are dropped,
+// and a request is answered with an error. An error from here would break the
+// connection, and with it the answer that is waited for.
+func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
+	switch m := m.(type) {
+	case *jsonrpc.Response:
+		select {
+		case c.answer <- m:
+		default: // answered before
+		}
+	case *jsonrpc.Request:
+		switch {
+		case m.IsCall():
+			return c.refuse(ctx, m)
+		case c.progress != nil && m.Method == notificationProgress:
+			return c.report(ctx, m)
+		}
 	}
+	return nil
+}
+
+func (c *connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 	select {
-	case c.answer <- answer:
+	case c.incoming <- &jsonrpc.Response{ID: asked.ID, Error: errNoStream}:
 		return nil
-	default:
-		return errNoStream
+	case <-c.closed:
+		return io.ErrClosedPipe
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// report returns when the step is on its way, so that the answer comes after it.
+func (c *connection) report(ctx context.Context, step *jsonrpc.Request) error {
+	select {
+	case c.progress <- step:
+		return nil
+	case <-c.closed:
+		return io.ErrClosedPipe
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

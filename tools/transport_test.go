@@ -20,8 +20,18 @@ func TestConnectionLastsForOneRequest(t *testing.T) {
 	if got, err := c.Read(t.Context()); err != nil || got != request {
 		t.Errorf("first read: %v, %v", got, err)
 	}
-	if err := c.Write(t.Context(), request); err == nil {
-		t.Error("a request to the client was taken")
+	id, err := jsonrpc.MakeID("of the SDK")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Write(t.Context(), &jsonrpc.Request{ID: id, Method: "elicitation/create"}); err != nil {
+		t.Errorf("a request to the client broke the connection: %v", err)
+	}
+	if m, err := c.Read(t.Context()); err != nil || m.(*jsonrpc.Response).ID != id || m.(*jsonrpc.Response).Error == nil {
+		t.Errorf("a request to the client was answered %v, %v", m, err)
+	}
+	if err := c.Write(t.Context(), &jsonrpc.Request{Method: notificationProgress}); err != nil {
+		t.Errorf("progress that nobody follows broke the connection: %v", err)
 	}
 	answer := new(jsonrpc.Response)
 	if err := c.Write(t.Context(), answer); err != nil || <-c.answer != answer {

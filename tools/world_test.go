@@ -91,8 +91,8 @@ func newWorldOf(t testing.TB, operations []core.Operation) *world {
 			Store: w.db.Access(), Grants: w.db.Grants(), Members: w.db.Members(), OpenClients: w.db.OpenClients(), Tokens: w.tokens, Clock: w.clock,
 		}),
 		Transactor: w.db, Replays: w.db.Replay(), Audit: w.db.Access(),
-		ConfirmationKeys: []guardrails.ConfirmationKey{{ID: "1", Secret: bytes.Repeat([]byte{7}, 32)}},
-		Clock:            w.clock, Log: log, Metrics: prometheus.NewRegistry(),
+		ConfirmationSecret: bytes.Repeat([]byte{7}, guardrails.ConfirmationSecretBytes),
+		Clock:              w.clock, Log: log, Metrics: prometheus.NewRegistry(),
 	})
 	server, err := tools.New(tools.Config{
 		Catalogue: guard.Catalogue(operations),

@@ -100,6 +100,8 @@ func TestConfigHidesSecrets(t *testing.T) {
 		"environment, JSON": runWith(t, map[string]string{"MAILHELM_MASTER_KEY": key, "MAILHELM_DATABASE_URL": "postgres://db/x?user=u&password=" + password}, "config", "--json"),
 		"file":              runWith(t, nil, "config", "--config", inFile),
 		"flag":              runWith(t, nil, "config", "--database-url", "postgres://u:"+password+"@db/x"),
+		"redis":             runWith(t, map[string]string{"MAILHELM_REDIS_URL": "rediss://:" + password + "@redis"}, "config"),
+		"redis, flag":       runWith(t, nil, "config", "--json", "--redis-url", "redis://u:"+password+"@redis:6379/0"),
 		"no URL":            runWith(t, nil, "config", "--database-url", "host=db password="+password),
 		"malformed URL":     runWith(t, nil, "config", "--database-url", "postgres://u:"+password+"@%zz/x"),
 	} {

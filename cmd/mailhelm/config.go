@@ -23,7 +23,7 @@ Examples:
 
 // Run prints the configuration.
 func (c *configCommand) Run(p *program) error {
-	values := p.sources.Report(p.parsed, c.Derived())
+	values := append(p.sources.Report(p.parsed, c.Derived()), thisProcess().collector().shown...)
 	if c.JSON {
 		return p.printJSON(struct {
 			File     string           `json:"file"`

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"runtime/debug"
-
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
@@ -43,8 +41,9 @@ func (c *demoCommand) Run(p *program) error {
 	if err := c.show(p, h); err != nil {
 		return stopNow(h, err)
 	}
-	// Filling the database and hashing a password take memory that serving does not.
-	debug.FreeOSMemory()
+	// Filling the database and hashing a password take memory that serving does
+	// not, so this too comes after them.
+	tuneMemory(log)
 	return runUntilSignal(p.ctx, h, log)
 }
 

@@ -2,34 +2,103 @@ package main
 
 import (
 	"log/slog"
+	"math"
 	"os"
 	"runtime/debug"
 	"strconv"
-	"strings"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
 const (
-	cgroupMemoryLimit = "/sys/fs/cgroup/memory.max"
-	// limitShare leaves room for what the Go heap does not count.
-	limitShare = 0.9
+	// containerShare leaves room for what the Go runtime does not count.
+	containerShare = 0.9
+	// machineShare is of a machine without a container's limit, where others work too.
+	machineShare = 0.5
+	// boundedPace is GOGC under a memory limit: the heap may grow to five times
+	// what is alive before it is collected, where Go's own pace is twice.
+	boundedPace = 400
+	defaultPace = 100 // Go's own
 )
 
-// tuneMemory makes the garbage collector respect a container's memory limit: Go
-// reads GOMEMLIMIT but not the cgroup (version 2; older ones are left alone). The
-// collector's pace, GOGC, stays what the operator sets: collecting less often is
-// faster under load and costs idle memory, and which of them matters is his to say.
+// The variables by which an operator sets the collector. Go reads them itself, at
+// start, and an empty one is as good as none.
+const (
+	limitVariable = "GOMEMLIMIT"
+	paceVariable  = "GOGC"
+)
+
+// surroundings are what the settings of the collector follow from.
+type surroundings struct {
+	variable  func(string) string
+	container memlimit.Provider
+	machine   memlimit.Provider
+}
+
+func thisProcess() surroundings {
+	return surroundings{variable: os.Getenv, container: memlimit.FromCgroup, machine: memlimit.FromSystem}
+}
+
+// collector is how the garbage collector is set. A limit (bytes) or pace (percent)
+// of 0 is left as Go has it.
+type collector struct {
+	limit int64
+	pace  int
+	// shown are both under the names by which an operator can change them.
+	shown []settings.Value
+}
+
+// collector decides what the operator left open. The slow pace is chosen only
+// under a limit, which is what bounds it.
+func (s surroundings) collector() collector {
+	var c collector
+	limit := settings.Value{Name: limitVariable, Value: s.variable(limitVariable), Source: "environment " + limitVariable}
+	if limit.Value == "" {
+		c.limit, limit.Source = s.limit()
+		limit.Value = "off"
+		if c.limit > 0 {
+			limit.Value = strconv.FormatInt(c.limit, 10)
+		}
+	}
+	pace := settings.Value{Name: paceVariable, Value: s.variable(paceVariable), Source: "environment " + paceVariable}
+	switch {
+	case pace.Value != "":
+	case limit.Value == "off":
+		pace.Value, pace.Source = strconv.Itoa(defaultPace), "default"
+	default:
+		c.pace = boundedPace
+		pace.Value, pace.Source = strconv.Itoa(boundedPace), "derived from "+limitVariable
+	}
+	c.shown = []settings.Value{limit, pace}
+	return c
+}
+
+// limit is a share of the container's memory or else of the machine's, and says
+// which. It is 0 when neither tells how much that is.
+func (s surroundings) limit() (bytes int64, from string) {
+	if all, err := s.container(); err == nil && all < math.MaxInt64 {
+		return int64(float64(all) * containerShare), "derived from the container's memory"
+	}
+	if all, err := s.machine(); err == nil && all < math.MaxInt64 {
+		return int64(float64(all) * machineShare), "derived from the machine's memory"
+	}
+	return 0, "default"
+}
+
+// tuneMemory sets the collector of this process and logs what it chose. It is
+// called when everything has started: what that left behind is given back first,
+// because at the slow pace a process at rest would keep it.
 func tuneMemory(log *slog.Logger) {
-	if os.Getenv("GOMEMLIMIT") != "" {
-		return
+	c := thisProcess().collector()
+	debug.FreeOSMemory()
+	if c.limit > 0 {
+		debug.SetMemoryLimit(c.limit)
 	}
-	text, err := os.ReadFile(cgroupMemoryLimit)
-	if err != nil {
-		return
+	if c.pace > 0 {
+		debug.SetGCPercent(c.pace)
 	}
-	limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // "max" without a limit
-	if err != nil || limit <= 0 {
-		return
+	for _, v := range c.shown {
+		log.Info("garbage collector", "setting", v.Name, "value", v.Value, "source", v.Source)
 	}
-	debug.SetMemoryLimit(int64(float64(limit) * limitShare))
-	log.Debug("memory limit taken from the container", "bytes", limit)
 }

@@ -45,13 +45,13 @@ func (c *serveCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	tuneMemory(log)
 	cfg := c.Host()
 	cfg.Log, cfg.Build = log, build()
 	h, err := host.Start(p.ctx, cfg)
 	if err != nil {
 		return err
 	}
+	tuneMemory(log)
 	a := h.Addresses()
 	log.Info("ready", "role", cfg.Role, "engine", h.DB().Engine(), "version", cfg.Build.Version, "commit", cfg.Build.Commit,
 		"base_url", a.API, "auth_url", a.Auth, "app_url", a.App, "mcp_url", a.MCP, "fetch_url", a.Fetch,

@@ -105,9 +105,10 @@ func coreRefusal(folder, target string) string {
 	return ""
 }
 
-// isAdapter: what lies below a domain is an adapter of its port.
+// isAdapter: what lies below a domain, or below the rails, is an adapter of its port.
 func isAdapter(folder string) bool {
-	return top(folder) == "core" && strings.Count(folder, "/") >= 2
+	depth := strings.Count(folder, "/")
+	return top(folder) == "core" && depth >= 2 || top(folder) == "guardrails" && depth >= 1
 }
 
 func top(folder string) string {

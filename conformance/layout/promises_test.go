@@ -29,7 +29,7 @@ func TestNoPromises(t *testing.T) {
 }
 
 // A skipped test shows nothing. Those that may be skipped need a PostgreSQL
-// server, Chromium or npm, are skipped by a package that other tests import, and
+// server, Redis, Chromium or npm, are skipped by a package that other tests import, and
 // fail a run with CI=true.
 func TestNoSkips(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -28,10 +29,18 @@ const (
 	turn    = time.Second
 )
 
+// turns is what a target came to in the turns it was driven.
+type turns struct {
+	rates     []float64 // calls a second, a figure for each turn
+	latencies []time.Duration
+	allocated [2]uint64 // objects and bytes of all turns
+}
+
 // compare drives the targets in turns, several rounds of a second each, and
-// reports each one's median calls a second and the first one's ratio to every
-// other. One benchmark iteration is one whole comparison, so run it with
-// -benchtime=1x.
+// reports for each one the median of its calls a second, the latency that half
+// and 99 % of its calls stay under, and what a call allocates, in server and
+// client together; then the first one's ratio to every other. One benchmark
+// iteration is one whole comparison, so run it with -benchtime=1x.
 func compare(b *testing.B, targets ...target) {
 	b.Helper()
 	c := client()
@@ -41,49 +50,73 @@ func compare(b *testing.B, targets ...target) {
 	}
 	b.ResetTimer()
 	for range b.N {
-		rates := make([][]float64, len(targets))
+		of := make([]turns, len(targets))
 		for range rounds {
 			for i, t := range targets {
-				rates[i] = append(rates[i], drive(b, c, t, turn))
+				of[i].add(b, c, t)
 			}
 		}
 		for i, t := range targets {
-			b.ReportMetric(median(rates[i]), t.name+"/s")
+			of[i].report(b, t.name)
 			if i > 0 {
-				b.ReportMetric(median(ratios(rates[0], rates[i])), "x-"+t.name)
+				b.ReportMetric(median(ratios(of[0].rates, of[i].rates)), "x-"+t.name)
 			}
 		}
 	}
 }
 
-// drive calls a target from all workers for a while and returns calls a second.
-// Any answer but 200 fails the benchmark: a fast refusal is no throughput.
-func drive(b *testing.B, c *http.Client, t target, d time.Duration) float64 {
+// add drives the target for one turn.
+func (ts *turns) add(b *testing.B, c *http.Client, t target) {
+	b.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	rate, latencies := drive(b, c, t, turn)
+	runtime.ReadMemStats(&after)
+	ts.rates = append(ts.rates, rate)
+	ts.latencies = append(ts.latencies, latencies...)
+	ts.allocated[0] += after.Mallocs - before.Mallocs
+	ts.allocated[1] += after.TotalAlloc - before.TotalAlloc
+}
+
+func (ts *turns) report(b *testing.B, name string) {
+	b.Helper()
+	slices.Sort(ts.latencies)
+	calls := len(ts.latencies)
+	b.ReportMetric(median(ts.rates), name+"/s")
+	b.ReportMetric(float64(ts.latencies[calls/2].Microseconds()), name+"-p50-µs")
+	b.ReportMetric(float64(ts.latencies[calls*99/100].Microseconds()), name+"-p99-µs")
+	b.ReportMetric(float64(ts.allocated[0])/float64(calls), name+"-allocs")
+	b.ReportMetric(float64(ts.allocated[1])/float64(calls)/1024, name+"-KB")
+}
+
+// drive calls a target from all workers for a while and returns calls a second and
+// how long each took. Any answer but a result fails the benchmark: a fast refusal
+// is no throughput.
+func drive(b *testing.B, c *http.Client, t target, d time.Duration) (float64, []time.Duration) {
 	b.Helper()
 	var wait sync.WaitGroup
-	counts := make([]int, workers)
+	latencies := make([][]time.Duration, workers)
 	failures := make([]error, workers)
 	started := time.Now()
 	for w := range workers {
 		wait.Go(func() {
-			for time.Since(started) < d {
+			for began := time.Now(); began.Sub(started) < d; began = time.Now() {
 				if failures[w] = call(c, t); failures[w] != nil {
 					return
 				}
-				counts[w]++
+				latencies[w] = append(latencies[w], time.Since(began))
 			}
 		})
 	}
 	wait.Wait()
 	took := time.Since(started)
-	total := 0
-	for w := range workers {
-		if failures[w] != nil {
-			b.Fatalf("%s: %v", t.name, failures[w])
+	for _, failure := range failures {
+		if failure != nil {
+			b.Fatalf("%s: %v", t.name, failure)
 		}
-		total += counts[w]
 	}
-	return float64(total) / took.Seconds()
+	all := slices.Concat(latencies...)
+	return float64(len(all)) / took.Seconds(), all
 }
 
 func call(c *http.Client, t target) error {
@@ -101,7 +134,7 @@ func call(c *http.Client, t target) error {
 	if _, err := io.Copy(io.Discard, res.Body); err != nil {
 		return err
 	}
-	if res.StatusCode != http.StatusOK || bytes.Contains(start[:n], []byte(`"isError":true`)) {
+	if res.StatusCode != http.StatusOK || bytes.Contains(start[:n], []byte(`"isError":true`)) || bytes.Contains(start[:n], []byte(`"error":{`)) {
 		return fmt.Errorf("status %d: %s", res.StatusCode, start[:n])
 	}
 	return nil

@@ -13,30 +13,54 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkMCPLookup compares contacts_lookup of the whole product (token, rails,
-// consent asked of the account, schemas) with two bare go-sdk servers: one whose
-// only tool is shared and answers a constant, and one that builds its tools for
-// each request, which is what a server does that filters them by scope naively.
+// BenchmarkMCPLookup compares contacts_lookup of the whole product (token, limits,
+// rails, consent asked of the account, schemas, metrics) with what one could put
+// in its place: bare servers of the two libraries with one tool that answers a
+// constant, and a handler that only reads JSON-RPC and writes it back.
 func BenchmarkMCPLookup(b *testing.B) {
 	p := product.Start(b, product.Options{})
 	token := p.Token(b, p.MCPURL, "api.contacts.view")
-	shared := bareMCP(b, func() func(*http.Request) *mcp.Server {
+	bare := bareSDK(b, func() func(*http.Request) *mcp.Server {
 		server := newBareServer(1)
 		return func(*http.Request) *mcp.Server { return server }
 	}())
-	perRequest := bareMCP(b, func(*http.Request) *mcp.Server { return newBareServer(catalogueSize) })
+	other, echo := bareMCPGo(b), bareEcho(b)
+	for _, revision := range []string{"2026-07-28", "2025-11-25"} {
+		b.Run(revision, func(b *testing.B) {
+			compare(b,
+				target{"mailhelm", lookup(revision, p.MCPURL+"/mcp", "contacts_lookup", p.Contact, token)},
+				target{"go-sdk", lookup(revision, bare, "tool_0", p.Contact, "")},
+				target{"mcp-go", lookup(revision, other, "tool_0", p.Contact, "")},
+				target{"echo", lookup(revision, echo, "tool_0", p.Contact, "")},
+			)
+		})
+	}
+}
+
+// BenchmarkMCPBuiltPerRequest compares with a server that builds its tools for each
+// request, which is what one does that filters them by scope naively.
+func BenchmarkMCPBuiltPerRequest(b *testing.B) {
+	p := product.Start(b, product.Options{})
+	token := p.Token(b, p.MCPURL, "api.contacts.view")
+	built := bareSDK(b, func(*http.Request) *mcp.Server { return newBareServer(catalogueSize) })
+	const revision = "2025-11-25"
 	compare(b,
-		target{"mailhelm", lookup(p.MCPURL+"/mcp", "contacts_lookup", p.Contact, token)},
-		target{"bare-sdk", lookup(shared, "tool_0", p.Contact, "")},
-		target{"sdk-built-per-request", lookup(perRequest, "tool_0", p.Contact, "")},
+		target{"mailhelm", lookup(revision, p.MCPURL+"/mcp", "contacts_lookup", p.Contact, token)},
+		target{"built", lookup(revision, built, "tool_0", p.Contact, "")},
 	)
 }
 
 // catalogueSize is how many tools the product's catalogue is specified to have.
 const catalogueSize = 30
 
-func lookup(address, tool, email, token string) func() (*http.Request, error) {
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"email":"` + email + `"}}}`
+// lookup is a call of the tool the way a client of the revision writes it.
+func lookup(revision, address, tool, email, token string) func() (*http.Request, error) {
+	modern := revision == "2026-07-28"
+	meta := ""
+	if modern {
+		meta = `,"_meta":{"` + mcp.MetaKeyProtocolVersion + `":"` + revision + `","` + mcp.MetaKeyClientCapabilities + `":{}}`
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{"email":"` + email + `"}` + meta + `}}`
 	return func() (*http.Request, error) {
 		r, err := http.NewRequest(http.MethodPost, address, strings.NewReader(body))
 		if err != nil {
@@ -44,7 +68,11 @@ func lookup(address, tool, email, token string) func() (*http.Request, error) {
 		}
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("MCP-Protocol-Version", "2025-06-18")
+		r.Header.Set("MCP-Protocol-Version", revision)
+		if modern {
+			r.Header.Set("Mcp-Method", "tools/call")
+			r.Header.Set("Mcp-Name", tool)
+		}
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
@@ -52,7 +80,7 @@ func lookup(address, tool, email, token string) func() (*http.Request, error) {
 	}
 }
 
-func bareMCP(b *testing.B, server func(*http.Request) *mcp.Server) string {
+func bareSDK(b *testing.B, server func(*http.Request) *mcp.Server) string {
 	b.Helper()
 	handler := mcp.NewStreamableHTTPHandler(server, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	s := httptest.NewServer(handler)
@@ -70,6 +98,10 @@ type bareOut struct {
 	Attributes map[string]any `json:"attributes"`
 }
 
+func newBareOut(email string) bareOut {
+	return bareOut{ID: "1", Email: email, Attributes: map[string]any{"plan": "pro"}}
+}
+
 // newBareServer has n typed tools, the way the SDK's own examples write them.
 func newBareServer(n int) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
@@ -80,7 +112,7 @@ func newBareServer(n int) *mcp.Server {
 			continue
 		}
 		mcp.AddTool(s, tool, func(_ context.Context, _ *mcp.CallToolRequest, in bareIn) (*mcp.CallToolResult, bareOut, error) {
-			return nil, bareOut{ID: "1", Email: in.Email, Attributes: map[string]any{"plan": "pro"}}, nil
+			return nil, newBareOut(in.Email), nil
 		})
 	}
 	return s
@@ -88,15 +120,16 @@ func newBareServer(n int) *mcp.Server {
 
 // withSchema gives the fast server a schema that is already text.
 func withSchema(t *mcp.Tool) *mcp.Tool {
-	t.InputSchema = json.RawMessage(`{"type":"object","properties":{"email":{"type":"string"}},"required":["email"]}`)
+	t.InputSchema = json.RawMessage(bareSchema)
 	return t
 }
+
+const bareSchema = `{"type":"object","properties":{"email":{"type":"string"}},"required":["email"]}`
 
 func rawLookup(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in bareIn
 	if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
 		return nil, err
 	}
-	out := bareOut{ID: "1", Email: in.Email, Attributes: map[string]any{"plan": "pro"}}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Found " + in.Email}}, StructuredContent: out}, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Found " + in.Email}}, StructuredContent: newBareOut(in.Email)}, nil
 }

@@ -100,10 +100,11 @@ func (c sameness) check(t *testing.T, p *product.Product) {
 }
 
 // comparable takes out of a problem what is of one request or one surface alone:
-// the request's id, and the two names under which tools repeat detail and next
+// the request's id, the next step, which is a call for a tool and a sentence for a
+// route, and the two names under which tools repeat detail and next
 // step for clients that look for them there.
 func comparable(problem map[string]any) {
-	for _, member := range []string{"request_id", "message", "hint"} {
+	for _, member := range []string{"request_id", "message", "hint", "next_step"} {
 		delete(problem, member)
 	}
 }

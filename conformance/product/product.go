@@ -30,6 +30,11 @@ type Options struct {
 	// ClientDocumentCAs sign for hosts with metadata documents of clients, which may
 	// then be on the loopback; nil means the system's, and no loopback.
 	ClientDocumentCAs *x509.CertPool
+	// OTLPEndpoint is a collector on the loopback that gets spans; "" makes none.
+	OTLPEndpoint string
+	// RedisURL is where the product shares rate limits with others; "" means that it
+	// does not.
+	RedisURL string
 	// Log gets the product's log, at debug level, as JSON lines; nil discards it.
 	// It is written to by one goroutine at a time until the product has ended.
 	Log io.Writer
@@ -86,10 +91,13 @@ func Start(t testing.TB, opts Options) *Product {
 		DataDir: t.TempDir(), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
 	}
+	cfg.OTLPEndpoint = opts.OTLPEndpoint
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	if opts.ClientDocumentCAs != nil {
 		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}
 	}
+	// A busy machine is not what a test of shared limits is about.
+	cfg.RedisURL, cfg.RedisTimeout = opts.RedisURL, requestTimeout
 	seeded := prepare(t, opts, &cfg)
 	h, err := host.Start(t.Context(), cfg)
 	if err != nil {

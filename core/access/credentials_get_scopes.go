@@ -12,9 +12,9 @@ type GetScopesIn struct{}
 // CredentialScopes is what a credential may find out about itself.
 type CredentialScopes struct {
 	KeyID       string           `json:"key_id" jsonschema:"format=uuid"`
-	Prefix      string           `json:"prefix" jsonschema_description:"Environment marker and first eight characters, to tell credentials apart."`
+	Prefix      string           `json:"prefix" voice:"ours" jsonschema_description:"Environment marker and first eight characters, to tell credentials apart."`
 	Environment core.Environment `json:"environment" jsonschema:"enum=live,enum=test"`
-	Scopes      []string         `json:"scopes"`
+	Scopes      []string         `json:"scopes" voice:"ours"`
 }
 
 // CredentialsGetScopes is the operation that tells a credential its own scopes.

@@ -28,14 +28,14 @@ type Overview struct {
 // OrgRef names the organization.
 type OrgRef struct {
 	ID   string `json:"id" jsonschema:"format=uuid"`
-	Name string `json:"name"`
-	Slug string `json:"slug"`
+	Name string `json:"name" voice:"untrusted"`
+	Slug string `json:"slug" voice:"untrusted"`
 }
 
 // CloudAccount is the provider's account.
 type CloudAccount struct {
-	AccountID *string `json:"account_id" jsonschema:"nullable"`
-	Region    string  `json:"region"`
+	AccountID *string `json:"account_id" voice:"untrusted" jsonschema:"nullable"`
+	Region    string  `json:"region" voice:"untrusted"`
 	Sandbox   bool    `json:"sandbox" jsonschema_description:"Whether the account may only send to verified addresses."`
 }
 
@@ -54,11 +54,11 @@ type ProductionAccess struct {
 
 // InfraTemplate is the infrastructure template the customer applied.
 type InfraTemplate struct {
-	StackName       *string `json:"stack_name" jsonschema:"nullable"`
+	StackName       *string `json:"stack_name" voice:"untrusted" jsonschema:"nullable"`
 	TemplateVersion int     `json:"template_version"`
 	LatestVersion   int     `json:"latest_version"`
 	UpToDate        bool    `json:"up_to_date"`
-	DriftStatus     *string `json:"drift_status" jsonschema:"nullable"`
+	DriftStatus     *string `json:"drift_status" voice:"untrusted" jsonschema:"nullable"`
 }
 
 // Plan is what the organization pays for.

@@ -29,17 +29,17 @@ type Readiness struct {
 
 // Check is one thing that must be in order.
 type Check struct {
-	Name   string `json:"name"`
+	Name   string `json:"name" voice:"ours"`
 	Status string `json:"status" jsonschema:"enum=pass,enum=warn,enum=fail"`
-	Detail string `json:"detail" jsonschema_description:"What was found, and what to do about it."`
+	Detail string `json:"detail" voice:"ours" jsonschema_description:"What was found, and what to do about it."`
 }
 
 func (a *Account) sendingReadinessCheck() core.Operation {
 	return core.Declare(core.Op[CheckReadinessIn, Readiness]{
 		Name:  "sending_readiness_check",
 		Title: "Check whether mail can be sent",
-		Purpose: "Checks the connected sending account: that sending is enabled, whether it is still in the sandbox, how much quota is left, whether an identity is verified, and whether a channel exists. " +
-			"Call it before preparing a send or to find out why mail does not go out. Each check says what to do about it. It changes nothing and sends nothing.",
+		Purpose: "Checks the connected sending account: sending enabled, sandbox, quota left, a verified identity, a channel. " +
+			"Call it before preparing a send or to find out why mail does not go out. Returns each check with what to do about it. It changes and sends nothing.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.AccountView},
 		Prepare: a.prepareReadiness,
@@ -103,28 +103,42 @@ func (in CheckReadinessIn) identity() Check {
 	var verified []string
 	for _, identity := range in.identities {
 		if identity.Verification == sending.Success {
-			verified = append(verified, core.Quotable(identity.Identity, 80))
+			verified = append(verified, identity.Identity)
 		}
 	}
 	if len(verified) == 0 {
 		return Check{"verified_identity", "fail", "No domain or address is verified. Publish the DNS records of a sending domain."}
 	}
-	return Check{"verified_identity", "pass", countOf(len(verified), "identity is verified: ", "identities are verified: ") + strings.Join(verified[:min(5, len(verified))], ", ") + "."}
+	return Check{"verified_identity", "pass", countOf(len(verified), "identity is verified: ", "identities are verified: ") + quotedNames(verified) + "."}
 }
 
 func (in CheckReadinessIn) channel() Check {
 	var names []string
 	for _, set := range in.channels {
-		names = append(names, core.Quotable(set.Name, 64))
+		names = append(names, set.Name)
 	}
-	known := strings.Join(names, ", ")
+	known := quotedNames(names)
 	switch {
 	case len(names) == 0:
 		return Check{"channel", "fail", "The account has no configuration set, so there is no channel to send through."}
 	case in.Channel != "" && !slices.Contains(names, in.Channel):
-		return Check{"channel", "fail", fmt.Sprintf("There is no channel %q. The channels are %s.", core.Quotable(in.Channel, 64), known)}
+		return Check{"channel", "fail", "There is no channel " + core.Quoted(in.Channel) + ". The channels are " + known + "."}
 	}
 	return Check{"channel", "pass", "The channels are " + known + "."}
+}
+
+// quotedNames lists at most ten, and says how many there are besides.
+func quotedNames(names []string) string {
+	const shown = 10
+	var quoted []string
+	for _, name := range names[:min(shown, len(names))] {
+		quoted = append(quoted, core.Quoted(name))
+	}
+	text := strings.Join(quoted, ", ")
+	if len(names) > shown {
+		text += fmt.Sprintf(" and %d more", len(names)-shown)
+	}
+	return text
 }
 
 func countOf(n int, one, many string) string {

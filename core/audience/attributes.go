@@ -75,7 +75,8 @@ func (r registry) coerce(values map[string]any) (map[string]any, error) {
 	if len(faults) == 1 {
 		message = "`" + faults[0].Field + "` " + faults[0].Reason + "."
 	}
-	return nil, &core.Error{Code: core.CodeAttributeValidationFailed, Message: message, Fields: faults}
+	refused := &core.Error{Code: core.CodeAttributeValidationFailed, Message: message, Fields: faults}
+	return nil, refused.WithCall("audience_get_schema", nil)
 }
 
 // suggestion names the registered attribute that the caller may have meant.
@@ -108,11 +109,25 @@ func (a Attribute) coerce(value any) (any, string) {
 	case EnumAttribute:
 		s, ok := value.(string)
 		if !ok || !slices.Contains(a.EnumValues, s) {
-			return nil, "must be one of " + strings.Join(a.EnumValues, ", ")
+			return nil, "must be one of " + quotedNames(a.EnumValues)
 		}
 		return s, ""
 	}
 	return nil, "has no type that can be checked"
+}
+
+// quotedNames lists at most ten, and says how many there are besides.
+func quotedNames(names []string) string {
+	const shown = 10
+	var quoted []string
+	for _, name := range names[:min(shown, len(names))] {
+		quoted = append(quoted, core.Quoted(name))
+	}
+	text := strings.Join(quoted, ", ")
+	if len(names) > shown {
+		text += fmt.Sprintf(" and %d more", len(names)-shown)
+	}
+	return text
 }
 
 func coerceString(value any) (any, string) {

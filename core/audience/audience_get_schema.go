@@ -17,24 +17,24 @@ type Schema struct {
 	Attributes []SchemaAttribute `json:"attributes"`
 	Topics     []SchemaTopic     `json:"topics"`
 	// ActivityProperties is empty as long as nothing promotes any.
-	ActivityProperties []string `json:"activity_properties" jsonschema_description:"Properties of activities that predicates may filter on."`
+	ActivityProperties []string `json:"activity_properties" voice:"untrusted" jsonschema_description:"Properties of activities that predicates may filter on."`
 	GitConnected       bool     `json:"git_connected" jsonschema_description:"Whether definitions come from a repository and are read-only here."`
 }
 
 // SchemaAttribute is an attribute without what only administration needs.
 type SchemaAttribute struct {
-	Name        string        `json:"name"`
-	Type        AttributeType `json:"type"`
-	EnumValues  []string      `json:"enum_values,omitempty"`
-	Description string        `json:"description,omitempty"`
+	Name        string        `json:"name" voice:"untrusted"`
+	Type        AttributeType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum"`
+	EnumValues  []string      `json:"enum_values,omitempty" voice:"untrusted"`
+	Description string        `json:"description,omitempty" voice:"untrusted"`
 }
 
 // SchemaTopic is a topic without what only administration needs.
 type SchemaTopic struct {
-	Name        string               `json:"name"`
-	DisplayName string               `json:"display_name"`
-	Description string               `json:"description,omitempty"`
-	Default     sending.Subscription `json:"default_subscription_status"`
+	Name        string               `json:"name" voice:"untrusted"`
+	DisplayName string               `json:"display_name" voice:"untrusted"`
+	Description string               `json:"description,omitempty" voice:"untrusted"`
+	Default     sending.Subscription `json:"default_subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
 }
 
 func (a *Audience) audienceGetSchema() core.Operation {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/invopop/jsonschema"
 	"github.com/mailhelm/mailhelm/core"
@@ -157,12 +156,12 @@ func (a *Audience) knownTopics(ctx context.Context, orgID string, choices TopicC
 		if !slices.Contains(names, c.Topic) {
 			faults = append(faults, core.FieldError{
 				Field:  "topic_preferences." + core.Quotable(c.Topic, 64),
-				Reason: "is no topic; the topics are " + strings.Join(names, ", "),
+				Reason: "is no topic; the topics are " + quotedNames(names),
 			})
 		}
 	}
 	if faults == nil {
 		return nil
 	}
-	return core.InvalidFields(faults...)
+	return core.InvalidFields(faults...).WithCall("audience_get_schema", nil)
 }

@@ -21,10 +21,10 @@ const (
 // Contact is one person of an organization's audience.
 type Contact struct {
 	ID               string            `json:"id" jsonschema:"format=uuid"`
-	Email            string            `json:"email" jsonschema_description:"Address as it was last written. Two addresses that differ only in case are the same contact."`
-	ExternalID       *string           `json:"external_id" jsonschema:"nullable" jsonschema_description:"The caller's own id, unique in the organization."`
+	Email            string            `json:"email" voice:"untrusted" jsonschema_description:"Address as it was last written. Two addresses that differ only in case are the same contact."`
+	ExternalID       *string           `json:"external_id" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The caller's own id, unique in the organization."`
 	Status           ContactStatus     `json:"status" jsonschema:"enum=active,enum=archived"`
-	Attributes       map[string]any    `json:"attributes" jsonschema_description:"Values by attribute name, as the registry types them."`
+	Attributes       map[string]any    `json:"attributes" voice:"untrusted" jsonschema_description:"Values by attribute name, as the registry types them."`
 	TopicPreferences []TopicPreference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
 	UnsubscribeAll   bool              `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
 	// Shell is true as long as only a sync has made the contact: nobody has said
@@ -38,15 +38,15 @@ type Contact struct {
 
 // TopicPreference is an explicit choice about a topic.
 type TopicPreference struct {
-	Topic              string               `json:"topic" jsonschema:"minLength=1,maxLength=64"`
+	Topic              string               `json:"topic" voice:"untrusted" jsonschema:"minLength=1,maxLength=64"`
 	SubscriptionStatus sending.Subscription `json:"subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
 }
 
 // ListRef names a list a contact is on.
 type ListRef struct {
 	ID   string `json:"id" jsonschema:"format=uuid"`
-	Key  string `json:"key"`
-	Name string `json:"name"`
+	Key  string `json:"key" voice:"untrusted"`
+	Name string `json:"name" voice:"untrusted"`
 }
 
 // EmailKey is the form of an address under which contacts are found and unique:

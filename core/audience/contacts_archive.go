@@ -16,16 +16,16 @@ type ArchiveContactIn struct {
 // ArchivedContact says what became of an archiving.
 type ArchivedContact struct {
 	Archived bool   `json:"archived" jsonschema_description:"Whether this call archived the contact."`
-	Summary  string `json:"summary" jsonschema_description:"What happened, in a sentence."`
+	Summary  string `json:"summary" voice:"ours" jsonschema_description:"What happened, in a sentence."`
 }
 
 func (a *Audience) contactsArchive() core.Operation {
 	return core.Declare(core.Op[ArchiveContactIn, ArchivedContact]{
 		Name:  "contacts_archive",
 		Title: "Archive a contact",
-		Purpose: "Archives one contact: it leaves every static list and is no longer mailable, and keeps its address, external id, attributes and opt-outs. " +
-			"Use it when a person should not be in the audience any more; to stop mail only, set unsubscribe_all with contacts_upsert. " +
-			"Returns whether this call archived anything; one that is unknown or archived already is no error. It does not erase data.",
+		Purpose: "Archives one contact: it leaves every list and gets no mail, and keeps its address, external id, attributes and opt-outs. " +
+			"Use it to take a person out of the audience; to stop mail only, set unsubscribe_all with contacts_upsert. " +
+			"Returns whether this call archived anything; a contact that is unknown or archived is no error. It erases no data.",
 		Effect:  core.Destroys,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Prepare: a.prepareArchive,

@@ -23,7 +23,7 @@ type FoundContact struct {
 // LookupView is a contact as an agent sees it.
 type LookupView struct {
 	Contact      Contact `json:"contact"`
-	MailableNote string  `json:"mailable_note" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
+	MailableNote string  `json:"mailable_note" voice:"ours" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
 }
 
 // RESTView is the contact alone.
@@ -38,9 +38,8 @@ func (a *Audience) contactsLookup() core.Operation {
 	return core.Declare(core.Op[LookupContactIn, FoundContact]{
 		Name:  "contacts_lookup",
 		Title: "Look up a contact",
-		Purpose: "Reads one contact by address, external id or contact id: attributes, explicit topic choices, the global opt-out and the static lists it is on. " +
-			"Use it before changing a contact or to answer a question about one person. Consent is asked of the sending account at this moment, so it is never stale. " +
-			"It finds archived contacts too; look at `status`. It does not search: give the whole address or id.",
+		Purpose: "Reads one contact by whole address, external id or contact id: attributes, topic choices, global opt-out and lists, with consent as the sending account has it now. " +
+			"Use it before changing a contact or to answer about one person. It finds archived contacts too, see `status`. It does not search.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.ContactsView},
 		Prepare: a.prepareLookup,

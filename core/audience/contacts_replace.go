@@ -38,7 +38,7 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 	if err != nil {
 		return in, err
 	}
-	lists, err := a.exactly(ctx, org, in.Lists)
+	lists, err := a.exactly(ctx, org, "lists", in.Lists)
 	if err != nil {
 		return in, err
 	}

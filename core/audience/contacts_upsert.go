@@ -10,11 +10,11 @@ import (
 // UpsertContactIn names a contact by address, external id or both, and what to
 // change of it.
 type UpsertContactIn struct {
-	Email            string         `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address. Needed to create a contact; with external_id it also changes the address of the contact that has that id."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Needed to create. With external_id also the new address of the contact that has that id."`
 	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, unique in the organization."`
-	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one. audience_get_schema lists the names and types."`
-	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, as an object from topic to OPT_IN or OPT_OUT or an array of topic and subscription_status."`
-	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in. Left out or null: untouched."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
+	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change: an object from topic to choice, or an array."`
+	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in."`
 
 	write *contactWrite
 }
@@ -23,7 +23,7 @@ type UpsertContactIn struct {
 type Upserted struct {
 	Contact      Contact `json:"contact"`
 	Result       string  `json:"result" jsonschema:"enum=created,enum=updated,enum=reactivated"`
-	MailableNote string  `json:"mailable_note" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
+	MailableNote string  `json:"mailable_note" voice:"ours" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
 }
 
 // AgentView adds what a model needs to tell its user.
@@ -35,9 +35,9 @@ func (a *Audience) contactsUpsert() core.Operation {
 	return core.Declare(core.Op[UpsertContactIn, ContactWritten]{
 		Name:  "contacts_upsert",
 		Title: "Create or change a contact",
-		Purpose: "Creates a contact, or changes the named parts of one that exists. Use it to store a person, set attributes, or record a choice about topics. " +
-			"Returns the contact as stored and whether it was created, updated or reactivated. Nothing that is left out is touched. " +
-			"It sends no mail, and it does not put contacts on lists. Attributes must be in the registry: call audience_get_schema first when unsure.",
+		Purpose: "Creates a contact, or changes the parts named of one that exists. Use it to store a person, set attributes or record topic choices; " +
+			"call audience_get_schema first when unsure of names. Returns the contact and whether it was created, updated or reactivated. " +
+			"It sends no mail and puts nobody on a list.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Prepare: a.prepareUpsert,
@@ -106,7 +106,7 @@ func (a *Audience) findForUpsert(ctx context.Context, org string, in UpsertConta
 		in.write.shell = byEmail.ID
 		return byID, nil
 	case errEmail == nil && byEmail.ID != byID.ID:
-		return Contact{}, &core.Error{Code: core.CodeContactEmailTaken, Message: "The contact with this external id cannot get this address: another contact has it."}
+		return Contact{}, (&core.Error{Code: core.CodeContactEmailTaken, Message: "The contact with this external id cannot get this address: another contact has it."}).WithCall("contacts_lookup", map[string]any{"external_id": in.ExternalID})
 	case errEmail != nil && !isNotFound(errEmail):
 		return Contact{}, errEmail
 	}
@@ -127,6 +127,7 @@ func (in UpsertContactIn) mayTakeID(incumbent Contact) error {
 			"incumbent_external_id": *incumbent.ExternalID,
 			"incumbent_archived":    incumbent.Status == Archived,
 		},
+		Call: &core.NextCall{Operation: "contacts_lookup", Arguments: map[string]any{"external_id": *incumbent.ExternalID}},
 	}
 }
 

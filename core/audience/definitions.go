@@ -18,13 +18,13 @@ const (
 // List is a static list: contacts are put on it and taken off it by hand.
 type List struct {
 	ID          string    `json:"id" jsonschema:"format=uuid"`
-	Key         string    `json:"key" jsonschema_description:"Slug that is unique in the organization and never changes."`
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
+	Key         string    `json:"key" voice:"untrusted" jsonschema_description:"Slug that is unique in the organization and never changes."`
+	Name        string    `json:"name" voice:"untrusted"`
+	Description string    `json:"description" voice:"untrusted"`
 	Source      string    `json:"source" jsonschema:"enum=api,enum=ui,enum=import,enum=topic_export"`
 	MemberCount int       `json:"member_count"`
 	Origin      Origin    `json:"origin" jsonschema:"enum=managed,enum=git"`
-	SourcePath  string    `json:"source_path,omitempty" jsonschema_description:"Where a list from a repository is defined."`
+	SourcePath  string    `json:"source_path,omitempty" voice:"untrusted" jsonschema_description:"Where a list from a repository is defined."`
 	Status      string    `json:"status" jsonschema:"enum=active,enum=archived"`
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
@@ -33,10 +33,10 @@ type List struct {
 // Attribute is one entry of the registry of contact attributes.
 type Attribute struct {
 	ID          string        `json:"id" jsonschema:"format=uuid"`
-	Name        string        `json:"name" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
+	Name        string        `json:"name" voice:"untrusted" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
 	Type        AttributeType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum"`
-	EnumValues  []string      `json:"enum_values,omitempty" jsonschema_description:"The values an enum may have."`
-	Description string        `json:"description,omitempty"`
+	EnumValues  []string      `json:"enum_values,omitempty" voice:"untrusted" jsonschema_description:"The values an enum may have."`
+	Description string        `json:"description,omitempty" voice:"untrusted"`
 	Origin      Origin        `json:"origin" jsonschema:"enum=managed,enum=git"`
 	CreatedAt   time.Time     `json:"created_at"`
 	UpdatedAt   time.Time     `json:"updated_at"`
@@ -57,9 +57,9 @@ const (
 // Topic is a subject contacts subscribe to, as the account defines it and the
 // mirror dates it.
 type Topic struct {
-	Name        string               `json:"name"`
-	DisplayName string               `json:"display_name"`
-	Description string               `json:"description"`
+	Name        string               `json:"name" voice:"untrusted"`
+	DisplayName string               `json:"display_name" voice:"untrusted"`
+	Description string               `json:"description" voice:"untrusted"`
 	Default     sending.Subscription `json:"default_subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
 	Origin      Origin               `json:"origin" jsonschema:"enum=managed,enum=git"`
 	Status      string               `json:"status" jsonschema:"enum=active,enum=archived"`

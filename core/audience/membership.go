@@ -20,12 +20,12 @@ type ListsDirective struct {
 // nil leaves them as they are.
 type membershipEdit func(current []string) []string
 
-// exactly is the edit to this membership; nil names leave it untouched.
-func (a *Audience) exactly(ctx context.Context, orgID string, names *[]string) (membershipEdit, error) {
+// exactly is the edit to this membership, which field names; nil names leave it untouched.
+func (a *Audience) exactly(ctx context.Context, orgID, field string, names *[]string) (membershipEdit, error) {
 	if names == nil {
 		return nil, nil
 	}
-	ids, err := a.resolveLists(ctx, orgID, "lists", *names)
+	ids, err := a.resolveLists(ctx, orgID, field, *names)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (a *Audience) directed(ctx context.Context, orgID string, d *ListsDirective
 		if len(d.Add) > 0 || len(d.Remove) > 0 {
 			return nil, core.Invalid("lists", "takes either `set`, or `add` and `remove`, not both")
 		}
-		return a.exactly(ctx, orgID, d.Set)
+		return a.exactly(ctx, orgID, "lists.set", d.Set)
 	}
 	add, err := a.resolveLists(ctx, orgID, "lists.add", d.Add)
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *Audience) resolveLists(ctx context.Context, orgID, field string, names 
 		ids = append(ids, found[at].ID)
 	}
 	if faults != nil {
-		return nil, core.InvalidFields(faults...)
+		return nil, core.InvalidFields(faults...).WithCall("lists_list", nil)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil

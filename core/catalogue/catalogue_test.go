@@ -3,6 +3,7 @@ package catalogue_test
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,5 +65,31 @@ func TestEveryArgumentIsDescribed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Whoever adds a text to a result says whose words it holds.
+func TestEveryTextOfAResultSaysWhoseItIs(t *testing.T) {
+	t.Parallel()
+	untrusted := map[string][]string{}
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		for _, surface := range []core.Surface{core.REST, core.Agent} {
+			for _, text := range op.Texts(surface) {
+				if text.Voice != core.Ours && text.Voice != core.Untrusted {
+					t.Errorf(`%s: %q has the voice %q in its %s result; tag it voice:"ours" or voice:"untrusted"`, op.Info().Name, text.Path, text.Voice, surface)
+				}
+			}
+		}
+		untrusted[op.Info().Name] = core.UntrustedPaths(op.Texts(core.Agent))
+	}
+	want := []string{
+		"contact.email", "contact.external_id", "contact.attributes", "contact.topic_preferences[].topic",
+		"contact.lists[].key", "contact.lists[].name",
+	}
+	if got := untrusted["contacts_lookup"]; !slices.Equal(got, want) {
+		t.Errorf("contacts_lookup: %v, want %v", got, want)
+	}
+	if got := untrusted["sending_readiness_check"]; got != nil {
+		t.Errorf("sending_readiness_check composes all it says, and is labelled %v", got)
 	}
 }

@@ -39,6 +39,7 @@ func (s *site) render(cfg Config) error {
 		{"/api", "operations.html", "Tools and routes", "api", operationsOf(cfg)},
 		{"/api/conventions", "conventions.html", "Conventions", "conventions", nil},
 		{"/guides/refresh-tokens", "refresh-tokens.html", "Refresh tokens and two sessions", "", nil},
+		{"/guides/observability", "observability.html", "Observability", "", nil},
 		{"/scopes", "scopes.html", "Scopes", "scopes", scopesOf(cfg)},
 		{"/api/errors", "errors.html", "Errors", "errors", core.Codes()},
 	} {

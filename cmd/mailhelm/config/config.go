@@ -8,7 +8,9 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strconv"
+	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
@@ -33,6 +35,11 @@ type Config struct {
 	DatabaseURL string
 	// MaxConns bounds the connections to PostgreSQL; 0 means storage's default.
 	MaxConns int
+	// RedisURL is where processes share rate limits; "" means that each counts for
+	// itself.
+	RedisURL string
+	// RedisTimeout is what a call waits for Redis at most; 0 means guardrails' own.
+	RedisTimeout time.Duration
 	// MasterKey is 64 hexadecimal digits; "" means the file in DataDir.
 	MasterKey string
 	// NoMigrate leaves the schema as it is.
@@ -55,9 +62,11 @@ type Config struct {
 	// ClientDocumentCAs sign the certificates of hosts with metadata documents; nil
 	// means those that the system believes.
 	ClientDocumentCAs *x509.CertPool
-	Build             Build
-	Clock             core.Clock
-	Log               *slog.Logger
+	// OTLPEndpoint is the base URL of the collector that gets spans; "" makes none.
+	OTLPEndpoint string
+	Build        Build
+	Clock        core.Clock
+	Log          *slog.Logger
 }
 
 // Build says which program this is.
@@ -155,6 +164,11 @@ func (c Config) Check() error {
 	}
 	if _, err := c.Proxies(); err != nil {
 		return err
+	}
+	if c.OTLPEndpoint != "" {
+		if err := tracing.CheckEndpoint(c.OTLPEndpoint); err != nil {
+			return fmt.Errorf("--otlp-endpoint: %w", err)
+		}
 	}
 	return c.Public.Check()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // fresh is a configuration that nothing is wrong with, on ports that are free.
@@ -130,6 +131,8 @@ func TestBrokenThingsAreFound(t *testing.T) {
 			cfg.Public.Fetch, cfg.Public.App = "https://x.example.com", "https://x.example.com"
 		}, "public addresses", doctor.Fail, "strangers"},
 		"local port elsewhere":  {func(_ *testing.T, cfg *config.Config) { cfg.Public.API = "http://localhost:1234" }, "public addresses", doctor.Warn, "1234"},
+		"redis unreachable":     {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "redis://:secret@127.0.0.1:1" }, "redis", doctor.Warn, "--redis-url"},
+		"redis of another kind": {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "http://:secret@redis" }, "redis", doctor.Fail, "rediss://"},
 		"role without database": {func(_ *testing.T, cfg *config.Config) { cfg.Role = config.Worker }, "settings", doctor.Fail, "--database-url"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,6 +154,19 @@ func TestBrokenThingsAreFound(t *testing.T) {
 				t.Errorf("a password is shown:%s", text(r))
 			}
 		})
+	}
+}
+
+func TestRedisIsAsked(t *testing.T) {
+	t.Parallel()
+	cfg := fresh(t)
+	cfg.RedisURL = storagetest.Redis(t).URL
+	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK || !strings.Contains(text(r), "rate limits are shared") {
+		t.Errorf("with a Redis:%s", text(r))
+	}
+	cfg.RedisURL = strings.Replace(cfg.RedisURL, "redis-password", "secret-password", 1)
+	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.Warn || strings.Contains(text(r), "secret-password") {
+		t.Errorf("with another password:%s", text(r))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -34,9 +35,11 @@ const readinessTimeout = 2 * time.Second
 //
 // The sending account does not count. When it is away, reads still work from the
 // mirror and writes say so themselves; to take every instance out of service for
-// it would turn a part of an outage into a whole one.
+// it would turn a part of an outage into a whole one. Neither does Redis, without
+// which each process counts rate limits for itself; its check is told all the same.
 type readiness struct {
 	db       *storage.DB
+	buckets  *redisbuckets.Buckets // nil without a Redis
 	log      *slog.Logger
 	draining atomic.Bool
 	// migrated spares a schema that was found current from being read again: it
@@ -59,6 +62,9 @@ func (r *readiness) check(ctx context.Context) (checks, bool) {
 	ctx, cancel := context.WithTimeout(ctx, readinessTimeout)
 	defer cancel()
 	c := checks{}
+	if r.buckets != nil {
+		c.set("redis", r.shares(ctx))
+	}
 	ready := c.set("accepting", !r.draining.Load())
 	ready = c.set("database", r.answers(ctx)) && ready
 	return c, c.set("migrations", r.current(ctx)) && ready

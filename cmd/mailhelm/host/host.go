@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
@@ -25,6 +26,7 @@ type Host struct {
 	readiness *readiness
 	jobs      *storage.Jobs
 	servers   *servers
+	spans     *tracing.Exporter
 	// unfollow ends the watch on the signing keys and waits for that.
 	unfollow func()
 }
@@ -73,10 +75,15 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 		return err
 	}
 	var err error
+	if h.spans, err = tracing.Open(ctx, tracing.Config{Endpoint: h.cfg.OTLPEndpoint, Version: h.cfg.Build.Version, Log: h.cfg.Log}); err != nil {
+		return err
+	}
 	if h.stores, err = openStores(ctx, h.cfg); err != nil {
+		h.spans.Close(ctx)
 		return err
 	}
 	if err := h.assemble(ctx, open); err != nil {
+		h.spans.Close(ctx)
 		return errors.Join(err, h.stores.close())
 	}
 	return nil
@@ -85,11 +92,11 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 func (h *Host) assemble(ctx context.Context, open listeners) error {
 	metrics := newMetrics(h.cfg.Build)
 	h.audience = newAudience(h.cfg, h.stores)
-	h.readiness = &readiness{db: h.stores.db, log: h.cfg.Log}
+	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
 	if h.cfg.Role != config.Worker {
-		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.audience, metrics)
+		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.audience, observers{metrics, h.spans.Tracer()})
 		if err != nil {
 			return err
 		}
@@ -148,5 +155,7 @@ func (h *Host) Stop(ctx context.Context) error {
 		failures = append(failures, h.jobs.Stop(ctx))
 	}
 	h.unfollow()
-	return errors.Join(append(failures, h.servers.close(), h.stores.close())...)
+	failures = append(failures, h.servers.close())
+	h.spans.Close(ctx)
+	return errors.Join(append(failures, h.stores.close())...)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -20,9 +21,10 @@ type stores struct {
 	letGo   func() error // of the data folder
 	db      *storage.DB
 	account *simulator.Simulator
+	buckets *redisbuckets.Buckets // nil without a Redis
 	signing *access.SigningKeys
 	master  access.MasterKey
-	confirm []guardrails.ConfirmationKey
+	confirm []byte // the secret behind the keys of confirmations
 }
 
 // openStores opens what the data folder and the database hold, and makes what is
@@ -45,6 +47,9 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	s.master = master
+	if s.buckets, err = openBuckets(ctx, cfg); err != nil {
+		return err
+	}
 	if s.db, err = storage.Open(ctx, cfg.Storage()); err != nil {
 		return err
 	}
@@ -57,8 +62,12 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.signing, err = access.NewSigningKeys(ctx, s.db.Access(), master, cfg.Clock); err != nil {
 		return err
 	}
-	s.confirm, err = confirmationKeys(master)
-	return err
+	// Derived, so that all processes over one database agree on it without storing
+	// one more secret.
+	if s.confirm, err = master.Derive("mailhelm confirmation 1", guardrails.ConfirmationSecretBytes); err != nil {
+		return fmt.Errorf("confirmation secret: %w", err)
+	}
+	return nil
 }
 
 // follow keeps the signing keys up to date with what other processes do. What it
@@ -88,20 +97,11 @@ func migrate(ctx context.Context, db *storage.DB, leave bool) error {
 	return err
 }
 
-const confirmationKeyBytes = 32
-
-// confirmationKeys are derived, so that all processes over one database agree on
-// them without storing more secrets.
-func confirmationKeys(master access.MasterKey) ([]guardrails.ConfirmationKey, error) {
-	secret, err := master.Derive("mailhelm confirmation 1", confirmationKeyBytes)
-	if err != nil {
-		return nil, fmt.Errorf("confirmation key: %w", err)
-	}
-	return []guardrails.ConfirmationKey{{ID: "1", Secret: secret}}, nil
-}
-
 func (s *stores) close() error {
 	var failures []error
+	if s.buckets != nil {
+		failures = append(failures, s.buckets.Close())
+	}
 	if s.account != nil {
 		failures = append(failures, s.account.Close())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/pull"
 	"github.com/mailhelm/mailhelm/tools"
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // newAudience is the domain that both the surfaces and the jobs work with.
@@ -21,8 +22,14 @@ func newAudience(cfg config.Config, s *stores) *audience.Audience {
 	})
 }
 
+// observers are what sees the calls besides the log.
+type observers struct {
+	metrics prometheus.Registerer
+	tracer  trace.Tracer // nil when there are no spans
+}
+
 // surfaces makes everything that answers HTTP, in front of one row of rails.
-func surfaces(cfg config.Config, public config.Public, s *stores, people *audience.Audience, metrics prometheus.Registerer) ([]site, error) {
+func surfaces(cfg config.Config, public config.Public, s *stores, people *audience.Audience, seen observers) ([]site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
 		return nil, err
@@ -33,15 +40,16 @@ func surfaces(cfg config.Config, public config.Public, s *stores, people *audien
 	}
 	operations := guardrails.New(guardrails.Config{
 		Authenticator: tokens.Principals,
-		Transactor:    s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationKeys: s.confirm,
-		Clock: cfg.Clock, Log: cfg.Log, Metrics: metrics,
+		Transactor:    s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationSecret: s.confirm,
+		SharedBuckets: s.sharedBuckets(), SharedTimeout: cfg.RedisTimeout,
+		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
 	}).Catalogue(catalogue.Operations(catalogue.Domains{
 		Account:  account.New(account.Config{Account: s.account, Clock: cfg.Clock}),
 		Audience: people,
 	}))
 	api, err := rest.New(rest.Config{
 		Catalogue: operations, BaseURL: public.API, AuthURL: public.Auth, DocsURL: public.Docs,
-		Commit: cfg.Build.Commit, Clock: cfg.Clock, Log: cfg.Log,
+		Commit: cfg.Build.Commit, Clock: cfg.Clock, Log: cfg.Log, Tracer: seen.tracer,
 	})
 	if err != nil {
 		return nil, err
@@ -49,7 +57,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, people *audien
 	agents, err := tools.New(tools.Config{
 		Catalogue: operations, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,
 		AllowedOrigins: cfg.AllowedOrigins, Commit: cfg.Build.Commit, Version: cfg.Build.Version,
-		Clock: cfg.Clock, Log: cfg.Log,
+		Clock: cfg.Clock, Log: cfg.Log, Tracer: seen.tracer,
 	})
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ type Value struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	// Source is "flag --x", "environment MAILHELM_X", "file path", "default", or
-	// "derived" for what follows from other settings.
+	// "derived", with or without from what, for what follows from something else.
 	Source string `json:"source"`
 }
 

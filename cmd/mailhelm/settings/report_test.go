@@ -14,6 +14,8 @@ func TestConcealURL(t *testing.T) {
 		"postgres:///x?host=/run/pg&user=u": "postgres:///x?host=%2Frun%2Fpg&user=u",
 		"host=db password=secret":           hidden,
 		"postgres://u:secret@%zz/x":         hidden,
+		"redis://:secret@redis:6379/0":      "redis://:hidden@redis:6379/0",
+		"rediss://user:secret@redis":        "rediss://user:hidden@redis",
 		"secret":                            hidden,
 		"postgres:u:secret@db/x?a=b":        hidden,
 	} {

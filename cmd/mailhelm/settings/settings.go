@@ -15,10 +15,13 @@ type Database struct {
 type Settings struct {
 	Database
 
+	RedisURL  string `name:"redis-url" help:"Redis in which processes share rate limits, as redis://:password@host:6379/0, or rediss:// for TLS. Without it each process counts for itself." placeholder:"URL" group:"storage" secret:"url"`
 	NoMigrate bool   `help:"Do not bring the database's schema up to date at start; see 'mailhelm migrate'." group:"storage"`
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 
 	Role string `help:"What this process does: all, api (answer calls) or worker (background jobs). Splitting needs PostgreSQL." enum:"all,api,worker" default:"all" group:"process"`
+
+	OTLPEndpoint string `name:"otlp-endpoint" help:"Collector that gets a span of each call, by OTLP over HTTP; /v1/traces is added. Default: OTEL_EXPORTER_OTLP_ENDPOINT; without either there are no spans." placeholder:"URL" group:"process"`
 
 	BaseURL  string `name:"base-url" help:"Public address of the API. Default: http://localhost and the port of --api-addr; likewise below." placeholder:"URL" group:"public"`
 	AuthURL  string `name:"auth-url" help:"Public address of the authorization server." placeholder:"URL" group:"public"`
@@ -48,7 +51,7 @@ type Settings struct {
 // and build are the caller's to add.
 func (s Settings) Host() config.Config {
 	return config.Config{
-		DataDir: s.Data, DatabaseURL: s.DatabaseURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
+		DataDir: s.Data, DatabaseURL: s.DatabaseURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
 		Role: config.Role(s.Role),
 		Public: config.Public{
 			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL,
@@ -56,6 +59,7 @@ func (s Settings) Host() config.Config {
 		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
 		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
+		OTLPEndpoint: s.OTLPEndpoint,
 	}
 }
 

@@ -12,6 +12,10 @@ import (
 
 const environmentPrefix = "MAILHELM_"
 
+// standard are the variables that a setting has by convention of others. They
+// come last: what names this program means it.
+var standard = map[string]string{"otlp-endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT"}
+
 // configFlag names the file; it cannot itself be in the file.
 const configFlag = "config"
 
@@ -58,6 +62,12 @@ func (s *Sources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 	if v, ok := s.file[flag.Name]; ok {
 		s.found[flag.Name] = "file " + s.path
 		return fmt.Sprint(v), nil
+	}
+	if name, ok := standard[flag.Name]; ok {
+		if v, ok := s.lookup(name); ok && v != "" {
+			s.found[flag.Name] = "environment " + name
+			return v, nil
+		}
 	}
 	return nil, nil
 }

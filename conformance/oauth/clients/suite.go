@@ -62,21 +62,27 @@ func Suite(t testing.TB, task SuiteTask, visit func(address string)) []Check {
 // readChecks collects the files that the suite leaves, one for each scenario.
 func readChecks(t testing.TB, dir string) []Check {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*", "checks.json"))
+	folders, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []Check
-	for _, name := range files {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var checks []Check
-		if err := json.Unmarshal(content, &checks); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		all = append(all, checks...)
+	for _, folder := range folders {
+		all = append(all, checksOf(t, folder)...)
 	}
 	return all
+}
+
+// checksOf reads the file of one scenario.
+func checksOf(t testing.TB, folder string) []Check {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(folder, "checks.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var checks []Check
+	if err := json.Unmarshal(content, &checks); err != nil {
+		t.Fatalf("%s: %v", folder, err)
+	}
+	return checks
 }

@@ -1,0 +1,28 @@
+package doctor
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
+)
+
+// redis asks the Redis with the shared rate limits, if one is configured and this
+// role uses it. A server starts and answers without it, so its absence is a Warn.
+func (e *examination) redis(ctx context.Context) {
+	const name = "redis"
+	if e.cfg.RedisURL == "" || e.cfg.Role == config.Worker {
+		return
+	}
+	buckets, err := redisbuckets.Open(redisbuckets.Config{URL: e.cfg.RedisURL})
+	if err != nil {
+		e.add(name, Fail, "--redis-url "+err.Error(), "Correct it where 'mailhelm config' says the value comes from.")
+		return
+	}
+	defer buckets.Close() //nolint:errcheck // nothing was written
+	if err := buckets.Ping(ctx); err != nil {
+		e.add(name, Warn, err.Error(), "Check --redis-url and that Redis accepts connections from here. Until it answers, each process counts rate limits for itself.")
+		return
+	}
+	e.add(name, OK, "answers; rate limits are shared", "")
+}

@@ -1,0 +1,23 @@
+package main
+
+import "testing"
+
+// TestOTLPEndpoint: the standard variable is the last resort.
+func TestOTLPEndpoint(t *testing.T) {
+	t.Parallel()
+	const standard, own = "OTEL_EXPORTER_OTLP_ENDPOINT", "MAILHELM_OTLP_ENDPOINT"
+	for _, tc := range []struct {
+		environment   map[string]string
+		args          []string
+		value, source string
+	}{
+		{nil, nil, "", "default"},
+		{map[string]string{standard: "http://a:1"}, nil, "http://a:1", "environment " + standard},
+		{map[string]string{standard: "http://a:1", own: "http://b:1"}, nil, "http://b:1", "environment " + own},
+		{map[string]string{standard: "http://a:1", own: "http://b:1"}, []string{"--otlp-endpoint", "http://c:1"}, "http://c:1", "flag --otlp-endpoint"},
+	} {
+		if got := shown(t, tc.environment, tc.args...)["otlp-endpoint"]; got.Value != tc.value || got.Source != tc.source {
+			t.Errorf("%v %v: %+v", tc.environment, tc.args, got)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package limits
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// answer is what a limit shows of itself.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func call(t *testing.T, p *product.Product, method, address, bearer, body string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bearer != "" {
+		r.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	got, err := p.HTTP.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	content, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{got.StatusCode, got.Header, string(content)}
+}
+
+// scopes is a call of the public API, send one of the agent endpoint.
+func scopes(t *testing.T, p *product.Product, bearer string) answer {
+	t.Helper()
+	return call(t, p, http.MethodGet, p.BaseURL+"/v1/_scopes", bearer, "")
+}
+
+const (
+	ping  = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	batch = "[" + ping + "," + ping + "]"
+)
+
+func send(t *testing.T, p *product.Product, bearer, body string) answer {
+	t.Helper()
+	return call(t, p, http.MethodPost, p.MCPURL+"/mcp", bearer, body)
+}
+
+// want holds an answer to what the headers of a bucket say. Redis's clock runs, so
+// a reset may be less than when nothing passes.
+func (a answer) want(t *testing.T, status, limit, remaining, reset int) {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("status %d, want %d: %.300s", a.status, status, a.body)
+	}
+	for _, prefix := range []string{"", "X-"} {
+		if l, r := a.header.Get(prefix+"RateLimit-Limit"), a.header.Get(prefix+"RateLimit-Remaining"); l != strconv.Itoa(limit) || r != strconv.Itoa(remaining) {
+			t.Errorf("limit %q and %q remaining, want %d and %d", l, r, limit, remaining)
+		}
+		told, err := strconv.Atoi(a.header.Get(prefix + "RateLimit-Reset"))
+		if err != nil || told > reset || told < reset-slack {
+			t.Errorf("reset %d, want %d", told, reset)
+		}
+	}
+	if status != http.StatusTooManyRequests {
+		return
+	}
+	var problem struct {
+		Code       string `json:"code"`
+		RetryAfter int    `json:"retry_after"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &problem); err != nil || problem.Code != "rate_limited" {
+		t.Errorf("%v: %.300s", err, a.body)
+	}
+	if after := a.header.Get("Retry-After"); after != a.header.Get("RateLimit-Reset") || after != strconv.Itoa(problem.RetryAfter) {
+		t.Errorf("Retry-After %q, retry_after %d, reset %q: they are one number", after, problem.RetryAfter, a.header.Get("RateLimit-Reset"))
+	}
+}
+
+// slack is how many seconds the calls of one test may take before what a bucket
+// tells differs from what is wanted; a token comes back after more.
+const slack = 9
+
+// twins are two products with the same organizations and one Redis.
+func twins(t *testing.T, limit int) (*product.Product, *product.Product, *storagetest.RedisServer) {
+	t.Helper()
+	server := storagetest.Redis(t)
+	opts := product.Options{RateLimit: &limit, RedisURL: server.URL}
+	return product.Start(t, opts), product.Start(t, opts), server
+}
+
+func TestTwoServersShareLimitsOfTheAPI(t *testing.T) {
+	t.Parallel()
+	one, other, _ := twins(t, 4)
+	for i, p := range []*product.Product{one, other, other, one} {
+		scopes(t, p, one.Live.APIKey).want(t, 200, 4, 3-i, 15*(i+1))
+	}
+	scopes(t, other, one.Live.APIKey).want(t, 429, 4, 0, 60)
+	// All live credentials count together; test ones have a tenth, at least one call.
+	scopes(t, one, one.Token(t, one.BaseURL)).want(t, 429, 4, 0, 60)
+	scopes(t, one, one.Test.APIKey).want(t, 200, 1, 0, 60)
+	scopes(t, other, one.Test.APIKey).want(t, 429, 1, 0, 60)
+	if a := scopes(t, one, one.Other.Live.APIKey); a.status != 200 || a.header.Get("RateLimit-Limit") != "" {
+		t.Errorf("without a limit: %d, %v", a.status, a.header)
+	}
+}
+
+func TestTwoServersShareLimitsOfTheAgentEndpoint(t *testing.T) {
+	t.Parallel()
+	one, other, _ := twins(t, 4)
+	tokens := map[*product.Product]string{one: one.Token(t, one.MCPURL), other: other.Token(t, other.MCPURL)}
+	// What the public API takes is counted apart.
+	scopes(t, one, one.Live.APIKey).want(t, 200, 4, 3, 15)
+	for i, step := range []struct {
+		p      *product.Product
+		body   string
+		status int
+	}{{one, ping, 200}, {other, batch, 400}, {other, ping, 200}, {one, `{"jsonrpc"`, 400}, {other, ping, 429}, {one, batch, 429}} {
+		taken := min(i+1, 4)
+		send(t, step.p, tokens[step.p], step.body).want(t, step.status, 4, 4-taken, 15*taken)
+	}
+	// Another client of the organization has a bucket of its own.
+	send(t, one, one.TokenWith(t, one.Test, one.MCPURL), ping).want(t, 200, 1, 0, 60)
+}
+
+// lines collects a log that is read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(what string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), what)
+}
+
+const password = "redis-password" // see storagetest.Redis
+
+func TestCallsGoOnWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := storagetest.Redis(t)
+	limit, log := 4, &lines{}
+	p := product.Start(t, product.Options{RateLimit: &limit, RedisURL: server.URL, Log: log})
+	p.Clock.Freeze(p.Clock.Now())
+	ready := func(redis string) {
+		t.Helper()
+		a := call(t, p, http.MethodGet, p.AdminURL+"/readyz", "", "")
+		if a.status != 200 || !strings.Contains(a.body, `"redis":"`+redis+`"`) {
+			t.Errorf("readiness: %d %s, want redis %s", a.status, a.body, redis)
+		}
+	}
+	ready("ok")
+	scopes(t, p, p.Live.APIKey).want(t, 200, 4, 3, 15)
+
+	server.Stop()
+	for i := range 4 {
+		scopes(t, p, p.Live.APIKey).want(t, 200, 4, 3-i, 15*(i+1))
+	}
+	over := scopes(t, p, p.Live.APIKey)
+	over.want(t, 429, 4, 0, 60)
+	ready("failed")
+	metrics := call(t, p, http.MethodGet, p.AdminURL+"/metrics", "", "").body
+	for _, line := range []string{
+		`mailhelm_rate_limit_fallbacks_total{cause="failed"} 3`, `mailhelm_rate_limit_fallbacks_total{cause="skipped"} 2`,
+	} {
+		if !strings.Contains(metrics, line) {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	if n := log.count("counted in this process alone"); n != 1 {
+		t.Errorf("the log tells %d times", n)
+	}
+
+	server.Start(t)
+	scopes(t, p, p.Live.APIKey).want(t, 429, 4, 0, 60) // still the pause
+	p.Clock.Advance(5 * time.Second)
+	deadline := time.Now().Add(patience)
+	for log.count("shared again") == 0 && time.Now().Before(deadline) {
+		scopes(t, p, p.Live.APIKey) // the pool may need a moment to notice
+		p.Clock.Advance(5 * time.Second)
+	}
+	ready("ok")
+	if log.count("shared again") != 1 || log.count(password) != 0 || strings.Contains(over.body+metrics, password) {
+		t.Errorf("the return is told %d times, the password %d times", log.count("shared again"), log.count(password))
+	}
+}
+
+// A server starts without its Redis, and joins it later.
+func TestStartWithoutRedis(t *testing.T) {
+	t.Parallel()
+	server := storagetest.Redis(t)
+	server.Stop()
+	limit := 4
+	p := product.Start(t, product.Options{RateLimit: &limit, RedisURL: server.URL})
+	scopes(t, p, p.Live.APIKey).want(t, 200, 4, 3, 15)
+}

@@ -1,0 +1,214 @@
+package limits
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/redis/go-redis/v9"
+)
+
+func onRedis(t *testing.T, server *storagetest.RedisServer) store {
+	t.Helper()
+	return store{Buckets: open(t, server.URL), now: core.SystemClock}
+}
+
+// raw is the server itself, for a look behind the store.
+func raw(t *testing.T, server *storagetest.RedisServer) *redis.Client {
+	t.Helper()
+	options, err := redis.ParseURL(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	t.Cleanup(func() { client.Close() }) //nolint:errcheck // the test is over
+	return client
+}
+
+var bucketName = regexp.MustCompile(`^rate:mailhelm:[0-9a-f]{32}:[0-9]+$`)
+
+func TestWhatIsKeptTellsNothingAndExpires(t *testing.T) {
+	t.Parallel()
+	server := storagetest.Redis(t)
+	s, inside := onRedis(t, server), raw(t, server)
+	s.take(t, someKey(), 5, 1)
+	s.take(t, guardrails.BucketKey{
+		Resource: access.Agent, OrgID: core.NewID(), Environment: core.Live, CredentialID: "https://ann.example.com/client.json",
+	}, 3, 3)
+	names, err := inside.Keys(t.Context(), "*").Result()
+	if err != nil || len(names) != 2 {
+		t.Fatalf("%q, %v", names, err)
+	}
+	for _, name := range names {
+		if !bucketName.MatchString(name) {
+			t.Errorf("a bucket is named %q", name)
+		}
+		if left := inside.TTL(t.Context(), name).Val(); left <= 0 || left > time.Minute {
+			t.Errorf("%s expires in %v", name, left)
+		}
+	}
+}
+
+func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
+	t.Parallel()
+	server := storagetest.Redis(t)
+	s, key, since := onRedis(t, server), someKey(), core.SystemClock()
+	s.take(t, key, 5, 1)
+	if err := raw(t, server).ScriptFlush(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := s.take(t, key, 5, 1)
+	s.want(t, got, 5, 2, since)
+}
+
+// A Redis that was away is used again, and what it forgot is full.
+func TestARestart(t *testing.T) {
+	t.Parallel()
+	server := storagetest.Redis(t)
+	s, key, since := onRedis(t, server), someKey(), core.SystemClock()
+	s.take(t, key, 2, 2)
+	server.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, _, err := s.Take(ctx, key, 2, 1); err == nil {
+		t.Error("a stopped Redis answered")
+	}
+	server.Start(t)
+	got, admitted := s.take(t, key, 2, 1)
+	if !admitted {
+		t.Error("refused by a bucket that was forgotten")
+	}
+	s.want(t, got, 2, 1, since)
+}
+
+// Two stores in two processes, each with a thousand takers, admit together what
+// one bucket holds.
+func TestTwoProcessesShareABucket(t *testing.T) {
+	t.Parallel()
+	server := storagetest.Redis(t)
+	s, key, since := onRedis(t, server), someKey(), core.SystemClock()
+	const limit = 12
+	var admitted atomic.Int64
+	var running sync.WaitGroup
+	for range 2 {
+		running.Go(func() {
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), takerVariable+"="+server.URL, takerVariable+"_ORG="+key.OrgID)
+			output, err := cmd.Output()
+			var n int64
+			if _, scan := fmt.Sscan(string(output), &n); err != nil || scan != nil {
+				t.Errorf("%q, %v, %v", output, err, scan)
+			}
+			admitted.Add(n)
+		})
+	}
+	running.Wait()
+	s.admissible(t, limit, admitted.Load(), since)
+}
+
+const takerVariable = "MAILHELM_TEST_TAKER"
+
+// A test binary that finds itself a taker takes, tells how often, and runs no test.
+func init() {
+	url := os.Getenv(takerVariable)
+	if url == "" {
+		return
+	}
+	buckets, err := redisbuckets.Open(redisbuckets.Config{URL: url})
+	admitted := 0
+	for i := 0; i < 200 && err == nil; i++ {
+		var ok bool
+		key := guardrails.BucketKey{Resource: access.API, OrgID: os.Getenv(takerVariable + "_ORG"), Environment: core.Live}
+		if _, ok, err = buckets.Take(context.Background(), key, 12, 1); ok {
+			admitted++
+		}
+	}
+	if err != nil {
+		os.Exit(1)
+	}
+	fmt.Println(admitted) //nolint:forbidigo // the answer to the parent process
+	os.Exit(0)
+}
+
+// Whatever keeps Redis from answering, a call waits no longer than it was given.
+func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
+	t.Parallel()
+	paused := storagetest.Redis(t)
+	if err := raw(t, paused).Do(t.Context(), "CLIENT", "PAUSE", 60_000, "ALL").Err(); err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() //nolint:errcheck // the test is over
+	stopped := storagetest.Redis(t)
+	stopped.Stop()
+	locked := storagetest.Redis(t)
+	for name, url := range map[string]string{
+		"paused":         paused.URL,
+		"silent":         "redis://" + silent.Addr().String(),
+		"stopped":        stopped.URL,
+		"wrong password": strings.Replace(locked.URL, ":redis-", ":secret-", 1),
+		"not TLS":        strings.Replace(locked.URL, "redis://", "rediss://", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			buckets := open(t, url)
+			for range 3 {
+				begun := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+				_, admitted, err := buckets.Take(ctx, someKey(), 5, 1)
+				cancel()
+				// Far below every time limit of the library's own.
+				if took := time.Since(begun); err == nil || admitted || took > 1500*time.Millisecond {
+					t.Errorf("admitted %t after %v: %v", admitted, took, err)
+				}
+				if err != nil && strings.Contains(err.Error(), "password-of") {
+					t.Errorf("the password is told: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for url, good := range map[string]bool{
+		"redis://localhost":                    true,
+		"redis://:secret@10.0.0.1:6380/2":      true,
+		"rediss://user:secret@redis.example":   true,
+		"rediss://[::1]:6379/0":                true,
+		"":                                     false,
+		"redis:secret":                         false,
+		"redis://":                             false,
+		"http://:secret@localhost":             false,
+		"redis://:secret@localhost/none":       false,
+		"redis://:secret@localhost/0?secret=1": false,
+		"redis://:secret@%zz":                  false,
+		"redis://:secret@localhost:port":       false,
+	} {
+		buckets, err := redisbuckets.Open(redisbuckets.Config{URL: url})
+		if (err == nil) != good {
+			t.Errorf("%s: %v", url, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error tells the password: %v", err)
+		}
+		if err == nil {
+			buckets.Close() //nolint:errcheck // nothing was opened
+		}
+	}
+}

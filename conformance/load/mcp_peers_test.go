@@ -1,0 +1,47 @@
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+	mcpgoserver "github.com/mark3labs/mcp-go/server"
+)
+
+// bareMCPGo is a server of mcp-go without sessions, with one tool whose schema is
+// already text.
+func bareMCPGo(b *testing.B) string {
+	b.Helper()
+	server := mcpgoserver.NewMCPServer("bare", "1")
+	server.AddTool(mcpgo.NewToolWithRawSchema("tool_0", "Looks a contact up.", json.RawMessage(bareSchema)),
+		func(_ context.Context, r mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
+			email := r.GetString("email", "")
+			return mcpgo.NewToolResultStructured(newBareOut(email), "Found "+email), nil
+		})
+	handler := mcpgoserver.NewStreamableHTTPServer(server, mcpgoserver.WithStateLess(true))
+	s := httptest.NewServer(handler)
+	b.Cleanup(s.Close)
+	return s.URL + "/mcp"
+}
+
+// bareEcho knows nothing of MCP: it is what HTTP and JSON alone cost.
+func bareEcho(b *testing.B) string {
+	b.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			ID     json.RawMessage `json:"id"`
+			Params json.RawMessage `json:"params"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": request.ID, "result": request.Params})
+	}))
+	b.Cleanup(s.Close)
+	return s.URL
+}

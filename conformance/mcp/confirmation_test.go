@@ -1,0 +1,236 @@
+package mcp_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// inBothForms runs a test on each engine, with a client that shows forms and with
+// one that does not.
+func inBothForms(t *testing.T, test func(t *testing.T, s *signing, a attempt)) {
+	t.Helper()
+	for name, form := range map[string]bool{"form": true, "argument": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+				a := plain
+				a.form = form
+				test(t, startSigning(t, db), a)
+			})
+		})
+	}
+}
+
+// ask makes the first call and returns it with the token it was answered with.
+func (s *signing) ask(t *testing.T, a attempt) attempt {
+	t.Helper()
+	got := s.call(t, a)
+	if a.form != (got.Result.Type == "input_required") || a.form != (got.Result.Requests["confirm"] != nil) || got.token() == "" {
+		t.Fatalf("the first answer: %+v", got)
+	}
+	a.token = got.token()
+	return a
+}
+
+// TestEveryFailedConfirmationIsOneRefusal, to the letter, and has no effect.
+func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
+	t.Parallel()
+	inBothForms(t, func(t *testing.T, s *signing, first attempt) {
+		good := s.ask(t, first)
+		refusals := map[string]string{}
+		hold := func(name string, a attempt) {
+			t.Helper()
+			got := s.call(t, a)
+			if got.Result.Structured["code"] != "confirmation_invalid" {
+				t.Errorf("%s: %+v", name, got)
+			}
+			refusals[got.refusal(t)] = name
+		}
+		spoil := func(name string, f func(*attempt)) {
+			t.Helper()
+			a := good
+			f(&a)
+			hold(name, a)
+		}
+		for at := range good.token {
+			spoil(fmt.Sprint("tampered at ", at), func(a *attempt) { a.token = a.token[:at] + other(a.token[at]) + a.token[at+1:] })
+			if at > 0 && at%7 == 0 || at > len(good.token)-9 {
+				spoil(fmt.Sprint("truncated at ", at), func(a *attempt) { a.token = a.token[:at] })
+			}
+		}
+		for _, last := range "AEIMQUYcgkosw048" { // some decode to the same bytes
+			if !strings.HasSuffix(good.token, string(last)) {
+				spoil("another last letter", func(a *attempt) { a.token = a.token[:len(a.token)-1] + string(last) })
+			}
+		}
+		for _, more := range []string{"\n", "=", ".", "A", " "} {
+			spoil("something behind", func(a *attempt) { a.token += more })
+			spoil("something before", func(a *attempt) { a.token = more + a.token })
+		}
+		spoil("other tool", func(a *attempt) { a.tool = "workflows_activate" })
+		for _, caller := range []string{"other-org", "other-user", "other-client"} {
+			spoil(caller, func(a *attempt) { a.caller = caller })
+		}
+		spoil("other arguments", func(a *attempt) { a.arguments = `"id":"b2","note":"é"` })
+		spoil("fewer arguments", func(a *attempt) { a.arguments = `"id":"b1"` })
+		spoil("the other form", func(a *attempt) { a.form = !a.form })
+		s.people.Store(13)
+		spoil("other consequence", func(*attempt) {})
+		s.people.Store(12)
+		s.clock.Freeze(noon.Add(10*time.Minute - time.Second))
+		last := s.ask(t, first) // good to the last second
+		s.clock.Freeze(noon.Add(20*time.Minute - 2*time.Second))
+		used := last
+		if got := s.call(t, used); !got.sent() || s.sent.Load() != 1 {
+			t.Fatalf("in its last second: %+v, sent %d", got, s.sent.Load())
+		}
+		used.key = "fresh"
+		hold("used", used)
+		hold("expired", good)
+		s.clock.Freeze(noon.Add(48 * time.Hour))
+		hold("signed by a key that is gone", good)
+		if len(refusals) != 1 || s.sent.Load() != 1 {
+			t.Errorf("%d refusals, sent %d: %v", len(refusals), s.sent.Load(), refusals)
+		}
+	})
+}
+
+// TestAConfirmationEndsToTheSecond: it is good until expires_at, and not then.
+func TestAConfirmationEndsToTheSecond(t *testing.T) {
+	t.Parallel()
+	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
+		good := s.ask(t, a)
+		s.clock.Freeze(noon.Add(10 * time.Minute))
+		if got := s.call(t, good); got.Result.Structured["code"] != "confirmation_invalid" {
+			t.Errorf("at its end: %+v", got)
+		}
+		s.clock.Freeze(noon.Add(10*time.Minute - time.Second))
+		if got := s.call(t, good); !got.sent() {
+			t.Errorf("a second before: %+v", got)
+		}
+	})
+}
+
+// other is another letter of the alphabet of tokens.
+func other(letter byte) string {
+	if letter == 'A' {
+		return "B"
+	}
+	return "A"
+}
+
+// TestEqualArgumentsConfirm however they are written.
+func TestEqualArgumentsConfirm(t *testing.T) {
+	t.Parallel()
+	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
+		good := s.ask(t, a)
+		good.arguments = ` "note" : "\u00e9" , "id":"b1"`
+		if got := s.call(t, good); !got.sent() {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// TestConfirmationsOutliveMidnight, when the key changes, and the process that
+// signed them.
+func TestConfirmationsOutliveMidnight(t *testing.T) {
+	t.Parallel()
+	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
+		midnight := noon.Add(12 * time.Hour)
+		s.clock.Freeze(midnight.Add(-time.Millisecond))
+		before := s.ask(t, a)
+		s.clock.Freeze(midnight.Add(9 * time.Minute))
+		before.url = s.serve(t)
+		if got := s.call(t, before); !got.sent() {
+			t.Errorf("after midnight: %+v", got)
+		}
+		after := s.ask(t, a)
+		s.clock.Freeze(midnight.Add(-time.Millisecond))
+		if got := s.call(t, after); got.Result.Structured["code"] != "confirmation_invalid" {
+			t.Errorf("a key of tomorrow: %+v", got)
+		}
+	})
+}
+
+// TestARequestStateWithoutAnAnswerConfirmsNothing: a client may repeat it with
+// nobody looking, so it is asked again.
+func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		s := startSigning(t, db)
+		a := plain
+		a.form = true
+		state := s.ask(t, a).token
+		asArgument := a
+		asArgument.arguments += `,"confirmation_token":` + strconv.Quote(state)
+		if got := s.call(t, asArgument); got.Result.Type != "input_required" {
+			t.Errorf("as an argument: %+v", got)
+		}
+		alone := a
+		alone.token, alone.unseen = state, true
+		if got := s.call(t, alone); got.Result.Type != "input_required" {
+			t.Errorf("alone: %+v", got)
+		}
+		alone.formless, alone.unseen = true, false
+		if got := s.call(t, alone); got.Result.Structured["status"] != "confirmation_required" {
+			t.Errorf("from a client that shows no forms: %+v", got)
+		}
+		if s.sent.Load() != 0 {
+			t.Error("it was sent")
+		}
+	})
+}
+
+const confirmers = 1000
+
+// TestAThousandConfirmersHaveOneEffect: with keys of their own they are refused,
+// without they are told of the one effect or to wait.
+func TestAThousandConfirmersHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
+		good := s.ask(t, a)
+		var mu sync.Mutex
+		heard := map[string]int{}
+		together(confirmers, func(i int) {
+			mine := good
+			if i%2 == 0 {
+				mine.key = strconv.Itoa(i)
+			}
+			got, err := s.try(mine)
+			mu.Lock()
+			defer mu.Unlock()
+			heard[outcomeOf(got, err)]++
+		})
+		if n := s.sent.Load(); n != 1 {
+			t.Errorf("%d effects: %v", n, heard)
+		}
+		events, err := s.db.Access().AuditEvents(t.Context(), s.callers["mine"].Org.ID, 10)
+		if err != nil || len(events) != 1 {
+			t.Errorf("%d lines in the audit log, %v", len(events), err)
+		}
+		expected := heard["sent"] + heard["told of it"] + heard["confirmation_invalid"] + heard["conflict"]
+		if heard["sent"] != 1 || expected != confirmers {
+			t.Errorf("%v", heard)
+		}
+	})
+}
+
+func outcomeOf(got answer, err error) string {
+	switch code, _ := got.Result.Structured["code"].(string); {
+	case err != nil:
+		return err.Error()
+	case got.sent() && got.Result.Meta[replayed] == true:
+		return "told of it"
+	case got.sent():
+		return "sent"
+	default:
+		return code
+	}
+}

@@ -1,0 +1,256 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/tools"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// signing is the endpoint with two tools that confirm, on the real rails and a
+// real database, for callers whose names are their tokens.
+type signing struct {
+	url     string
+	db      *storage.DB
+	clock   *product.Clock
+	http    *http.Client
+	callers map[string]core.Principal
+	people  atomic.Int64 // whom the next call would reach
+	sent    atomic.Int64
+	secret  []byte
+}
+
+// Authenticate knows callers by name.
+func (s *signing) Authenticate(_ context.Context, bearer string, _ access.Resource) (core.Principal, error) {
+	p, known := s.callers[bearer]
+	if !known {
+		return p, &core.Error{Code: core.CodeInvalidKey, Message: "The request carries no valid credential."}
+	}
+	return p, nil
+}
+
+// noon leaves half a day to either midnight.
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+func startSigning(t *testing.T, db *storage.DB) *signing {
+	t.Helper()
+	s := &signing{db: db, clock: product.NewClock(), secret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes)}
+	s.clock.Freeze(noon)
+	s.people.Store(12)
+	mine := core.Principal{
+		Org: core.Org{ID: core.NewID(), Name: "Mine", Slug: "mine", Tier: "team", RetentionDays: 90}, UserID: core.NewID(), Scopes: core.AllScopes(),
+		Credential: core.Credential{Kind: core.OAuthClient, ID: core.NewID(), Name: "oc_live_mine", Environment: core.Live},
+	}
+	otherOrg, otherUser, otherClient := mine, mine, mine
+	otherOrg.Org.ID, otherOrg.Org.Slug = core.NewID(), "other"
+	otherUser.UserID, otherClient.Credential.ID = core.NewID(), core.NewID()
+	s.callers = map[string]core.Principal{"mine": mine, "other-org": otherOrg, "other-user": otherUser, "other-client": otherClient}
+	for _, org := range []core.Org{mine.Org, otherOrg.Org} {
+		if err := db.Access().InsertOrg(t.Context(), org); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.url = s.serve(t)
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	s.http = &http.Client{Transport: transport, Timeout: 2 * time.Minute}
+	return s
+}
+
+// serve is one process of several over the database.
+func (s *signing) serve(t *testing.T) string {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	guard := guardrails.New(guardrails.Config{
+		Authenticator: s, Transactor: s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationSecret: s.secret,
+		Clock: s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
+	})
+	listener := httptest.NewUnstartedServer(nil)
+	url := "http://" + listener.Listener.Addr().String()
+	server, err := tools.New(tools.Config{
+		Catalogue: guard.Catalogue([]core.Operation{s.tool("broadcasts_send", core.BroadcastsManage), s.tool("workflows_activate", core.WorkflowsManage)}), MCPURL: url, AuthURL: "http://auth.test",
+		DocsURL: "http://app.test/docs", Commit: "unknown", Version: "test", Clock: s.clock.Now, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Config.Handler = server.Handler()
+	listener.Start()
+	t.Cleanup(listener.Close)
+	return url
+}
+
+type reachIn struct {
+	ID   string `json:"id" jsonschema_description:"What is sent."`
+	Note string `json:"note,omitempty" jsonschema_description:"Anything."`
+}
+
+func (s *signing) tool(name string, scope core.Scope) core.Operation {
+	return core.Declare(core.Op[reachIn, broadcastOut]{
+		Name: name, Title: "Reach people", Purpose: "Reaches people.", Effect: core.Destroys, Scopes: []core.Scope{scope},
+		Confirm: func(context.Context, *core.Call, reachIn) (*core.Confirmation, error) {
+			return &core.Confirmation{Message: "This reaches people.", Preview: map[string]int64{"people": s.people.Load()}}, nil
+		},
+		Do: func(context.Context, *core.Call, reachIn) (broadcastOut, error) {
+			s.sent.Add(1)
+			return broadcastOut{Status: "sending"}, nil
+		},
+	})
+}
+
+// attempt is one call. In the form the token is the request state and a person
+// has agreed; otherwise it is an argument.
+type attempt struct {
+	url       string // the first process unless set
+	caller    string
+	tool      string
+	arguments string // without braces
+	key       string
+	form      bool
+	token     string
+	unseen    bool // the request state comes without a person's answer
+	formless  bool // the client does not say that it shows forms
+}
+
+var plain = attempt{caller: "mine", tool: "broadcasts_send", arguments: `"id":"b1","note":"é"`}
+
+// answer is the part of a tool's answer that confirmations are about.
+type answer struct {
+	Error  json.RawMessage `json:"error"`
+	Result struct {
+		Type       string         `json:"resultType"`
+		State      string         `json:"requestState"`
+		Requests   map[string]any `json:"inputRequests"`
+		Meta       map[string]any `json:"_meta"`
+		Content    []map[string]any
+		IsError    bool
+		Structured map[string]any `json:"structuredContent"`
+	} `json:"result"`
+}
+
+// token is what the first answer hands out.
+func (a answer) token() string {
+	if a.Result.State != "" {
+		return a.Result.State
+	}
+	token, _ := a.Result.Structured["confirmation_token"].(string)
+	return token
+}
+
+func (a answer) sent() bool { return !a.Result.IsError && a.Result.Structured["status"] == "sending" }
+
+// refusal is all of a tool error but the id of the request and the next step, which
+// is the call itself.
+func (a answer) refusal(t *testing.T) string {
+	t.Helper()
+	if !a.Result.IsError {
+		return ""
+	}
+	delete(a.Result.Structured, "request_id")
+	delete(a.Result.Structured, "next_step")
+	raw, err := json.Marshal([]any{a.Result.Content, a.Result.Structured})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func (s *signing) call(t *testing.T, a attempt) answer {
+	t.Helper()
+	got, err := s.try(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// try may be called from any goroutine.
+func (s *signing) try(a attempt) (answer, error) {
+	var got answer
+	body, err := a.body()
+	if err != nil {
+		return got, err
+	}
+	url := a.url
+	if url == "" {
+		url = s.url
+	}
+	r, err := http.NewRequest(http.MethodPost, url+"/mcp", bytes.NewReader(body)) //nolint:noctx // the client has a timeout
+	if err != nil {
+		return got, err
+	}
+	r.Header = http.Header{
+		"Authorization": {"Bearer " + a.caller}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {revision},
+	}
+	if a.form {
+		r.Header["Mcp-Protocol-Version"], r.Header["Mcp-Method"], r.Header["Mcp-Name"] = []string{modern}, []string{"tools/call"}, []string{a.tool}
+	}
+	response, err := s.http.Do(r)
+	if err != nil {
+		return got, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return got, err
+	}
+	return got, json.Unmarshal(text, &got)
+}
+
+func (a attempt) body() ([]byte, error) {
+	meta, arguments := map[string]any{}, a.arguments
+	params := map[string]any{"name": a.tool, "_meta": meta}
+	if a.key != "" {
+		meta["dev.service/idempotencyKey"] = a.key
+	}
+	switch {
+	case a.form:
+		meta["io.modelcontextprotocol/protocolVersion"] = modern
+		meta["io.modelcontextprotocol/clientCapabilities"] = map[string]any{"elicitation": map[string]any{}}
+		if a.formless {
+			meta["io.modelcontextprotocol/clientCapabilities"] = map[string]any{}
+		}
+		if a.token != "" {
+			params["requestState"] = a.token
+		}
+		if a.token != "" && !a.unseen {
+			params["inputResponses"] = map[string]any{"confirm": map[string]any{"action": "accept", "content": map[string]any{"confirm": true}}}
+		}
+	case a.token != "":
+		token, err := json.Marshal(a.token)
+		if err != nil {
+			return nil, err
+		}
+		arguments += `,"confirmation_token":` + string(token)
+	}
+	params["arguments"] = json.RawMessage("{" + strings.TrimPrefix(arguments, ",") + "}")
+	return json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+}
+
+// together runs f many times at once.
+func together(n int, f func(i int)) {
+	var wait sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		wait.Go(func() { <-start; f(i) })
+	}
+	close(start)
+	wait.Wait()
+}

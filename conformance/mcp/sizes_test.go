@@ -1,0 +1,188 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const (
+	hardCap   = 32 << 10
+	usualSize = 8 << 10
+)
+
+// parts are the lengths of a result's text and structured content on the wire.
+func parts(t *testing.T, body string) (int, int) {
+	t.Helper()
+	var answer struct {
+		Result struct {
+			Content []struct {
+				Text json.RawMessage `json:"text"`
+			} `json:"content"`
+			Structured json.RawMessage `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || len(answer.Result.Content) != 1 {
+		t.Fatalf("no result: %v %.200s", err, body)
+	}
+	return len(answer.Result.Content[0].Text), len(answer.Result.Structured)
+}
+
+// schemasOf compiles the output schema of every tool that is listed.
+func schemasOf(t *testing.T, p *product.Product, token string) map[string]*validator.Schema {
+	t.Helper()
+	compiled := map[string]*validator.Schema{}
+	listed := post(t, p, token, revision, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	for _, entry := range listed.Result["tools"].([]any) {
+		described := entry.(map[string]any)
+		c := validator.NewCompiler()
+		if err := c.AddResource("schema.json", described["outputSchema"]); err != nil {
+			t.Fatal(err)
+		}
+		compiled[described["name"].(string)] = c.MustCompile("schema.json")
+	}
+	return compiled
+}
+
+// dayOfCalls are calls of all tools as agents make them, well and badly.
+func dayOfCalls(known string) map[string][]string {
+	return map[string][]string{
+		"contacts_lookup":         {`{"email":"` + known + `"}`, `{"external_id":"customer-1001"}`, `{"email":"nobody@example.com"}`, `{}`},
+		"lists_list":              {`{}`, `{"query":"news"}`, `{"limit":200}`, `{"limit":0}`},
+		"audience_get_schema":     {`{}`},
+		"sending_readiness_check": {`{}`, `{"channel":"marketing"}`, `{"channel":"none"}`},
+		"contacts_upsert": {
+			`{"email":"new@example.com","attributes":{"first_name":"Ann"}}`, `{"email":"new@example.com","attributes":{"firstname":"Ann"}}`,
+			`{"external_id":"customer-1002","unsubscribe_all":true}`,
+		},
+		"contacts_archive": {`{"external_id":"customer-1003"}`, `{"email":"nobody@example.com"}`},
+	}
+}
+
+// In an organization as there are many, nearly every answer is small.
+func TestAnswersAreUsuallySmall(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	token := "Bearer " + p.Token(t, p.MCPURL)
+	schemas := schemasOf(t, p, token)
+	var sizes []int
+	for name, schema := range schemas {
+		if len(dayOfCalls(p.Contact)[name]) == 0 {
+			t.Errorf("%s is not asked anything", name)
+		}
+		for _, arguments := range dayOfCalls(p.Contact)[name] {
+			got := post(t, p, token, revision, tool(name, arguments, ""))
+			if err := schema.Validate(any(got.structured(t))); err != nil {
+				t.Errorf("%s%s: %v", name, arguments, err)
+			}
+			text, structured := parts(t, got.body)
+			sizes = append(sizes, text, structured)
+		}
+	}
+	slices.Sort(sizes)
+	p95 := sizes[len(sizes)*95/100]
+	t.Logf("%d parts of results: median %d, p95 %d, largest %d bytes", len(sizes), sizes[len(sizes)/2], p95, sizes[len(sizes)-1])
+	if p95 > usualSize {
+		t.Errorf("the 95th percentile is %d bytes, more than %d", p95, usualSize)
+	}
+}
+
+// flood gives an organization whatever it may store at its largest: long names,
+// many lists with one contact on all of them, attributes full of wide characters.
+func flood(t *testing.T, p *product.Product, lists int) {
+	t.Helper()
+	store, now := p.DB.Audience(), p.Clock.Now()
+	err := p.DB.InTx(t.Context(), func(ctx context.Context) error {
+		contact, err := store.ContactByEmail(ctx, p.OrgID, p.Contact)
+		if err != nil {
+			return err
+		}
+		var ids []string
+		for i := range lists {
+			l := audience.List{
+				ID: core.NewID(), Key: fmt.Sprintf("flood-%d", i), Name: strings.Repeat("😀", 200), Description: strings.Repeat(`<"`, 900),
+				Source: "api", Origin: audience.Managed, Status: "active", CreatedAt: now, UpdatedAt: now,
+			}
+			if err := store.InsertList(ctx, p.OrgID, l); err != nil {
+				return err
+			}
+			ids = append(ids, l.ID)
+		}
+		for i := range 300 {
+			a := audience.Attribute{
+				ID: core.NewID(), Name: fmt.Sprintf("flood_%d", i), Type: audience.EnumAttribute, EnumValues: slices.Repeat([]string{strings.Repeat("é", 50)}, 30),
+				Description: strings.Repeat("\u202e<", 500), Origin: audience.Managed, CreatedAt: now, UpdatedAt: now,
+			}
+			if err := store.InsertAttribute(ctx, p.OrgID, a); err != nil {
+				return err
+			}
+			contact.Attributes[a.Name] = strings.Repeat("😀", 1000)
+		}
+		if err := store.UpdateContact(ctx, p.OrgID, contact); err != nil {
+			return err
+		}
+		_, _, err = store.ReplaceMembership(ctx, p.OrgID, contact.ID, ids, now)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// However much there is, an answer fits, fits its schema, and says how much.
+func TestNoAnswerIsTooLarge(t *testing.T) {
+	t.Parallel()
+	const lists = 10_000
+	p := product.Start(t, product.Options{})
+	flood(t, p, lists)
+	token := "Bearer " + p.Token(t, p.MCPURL)
+	for name, schema := range schemasOf(t, p, token) {
+		calls := append(dayOfCalls(p.Contact)[name], `{"limit":200,"query":"flood"}`, `{"email":"`+p.Contact+`","attributes":{"flood_1":"`+strings.Repeat("x", 900)+`"}}`)
+		for _, arguments := range calls {
+			got := post(t, p, token, revision, tool(name, arguments, ""))
+			value := got.structured(t)
+			if text, structured := parts(t, got.body); text > hardCap || structured > hardCap {
+				t.Errorf("%s%.60s: text of %d, structured content of %d bytes", name, arguments, text, structured)
+			}
+			if err := schema.Validate(any(value)); err != nil {
+				t.Errorf("%s%.60s: %v", name, arguments, err)
+			}
+		}
+	}
+	found := post(t, p, token, revision, tool("contacts_lookup", `{"email":"`+p.Contact+`"}`, "")).structured(t)
+	if said := fmt.Sprint(found["shortened"]); !strings.Contains(said, "at:contact.lists of:items") || !strings.Contains(said, "total:10000") {
+		t.Errorf("contacts_lookup does not say how many lists there are: %.300s", said)
+	}
+	listed := post(t, p, token, revision, tool("lists_list", `{"query":"flood","limit":200}`, "")).structured(t)
+	items := listed["items"].([]any)
+	if listed["total"] != float64(lists) || listed["shown"] != float64(len(items)) || listed["truncated"] != true || listed["more"] == "" || len(items) == 0 {
+		t.Errorf("lists_list: %d items, shown %v of %v", len(items), listed["shown"], listed["total"])
+	}
+}
+
+// A refusal names what was wrong by its place, never by an address.
+func TestNoErrorTextHoldsAnAddress(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	token := "Bearer " + p.Token(t, p.MCPURL)
+	for _, arguments := range []string{
+		`{"email":"secret.person@example.com"}`, `{"email":"secret.person@example.com","x":1}`, `{"email":"secret.person@"}`,
+		`{"email":"secret.person@example.com","limit":-1}`, `{"email":"secret.person@example.com","external_id":"secret.person@example.com"}`,
+		`{"email":"secret.person@example.com","attributes":{"unknown":"secret.person@example.com","orders":"secret.person@example.com"}}`,
+	} {
+		for name := range dayOfCalls("") {
+			got := post(t, p, token, revision, tool(name, arguments, ""))
+			if got.Result["isError"] == true && strings.Contains(got.body, "secret.person") {
+				t.Errorf("%s%s: %s", name, arguments, got.body)
+			}
+		}
+	}
+}

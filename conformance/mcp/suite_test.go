@@ -1,0 +1,127 @@
+package mcp_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/oauth/clients"
+)
+
+// The official suite runs every scenario that a revision requires against the
+// endpoint with the suite's own tools. What may fail is in testdata/suite, a
+// scenario and its reason on each line; one that passes all the same fails the run.
+func TestOfficialSuite(t *testing.T) {
+	t.Parallel()
+	for _, revision := range []string{modern, "2025-11-25"} {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			baseline := "testdata/suite/" + revision + ".yaml"
+			excused := scenariosIn(t, baseline)
+			verdicts := clients.ServerSuite(t, clients.ServerSuiteTask{
+				URL: bearerProxy(t) + "/mcp", Requirements: revision, Baseline: baseline,
+			})
+			for _, scenario := range must[revision] {
+				if slices.Contains(excused, scenario) || !verdicts[scenario].Passed() {
+					t.Errorf("%s must pass: %+v", scenario, verdicts[scenario])
+				}
+			}
+		})
+	}
+}
+
+// must are scenarios that no baseline may excuse.
+var must = map[string][]string{
+	modern: {
+		"server-stateless", "sep-2164-resource-not-found", "tools-list", "tools-call-simple-text", "tools-call-image", "tools-call-audio", "tools-call-embedded-resource",
+		"tools-call-mixed-content", "tools-call-error", "tools-call-with-progress", "server-sse-multiple-streams", "dns-rebinding-protection",
+		"input-required-result-basic-elicitation", "input-required-result-basic-sampling", "input-required-result-basic-list-roots",
+		"input-required-result-request-state", "input-required-result-multiple-input-requests", "input-required-result-multi-round",
+		"input-required-result-missing-input-response", "input-required-result-result-type", "input-required-result-unsupported-methods",
+		"input-required-result-tampered-state", "input-required-result-capability-check", "input-required-result-ignore-extra-params",
+		"input-required-result-validate-input",
+	},
+	"2025-11-25": {
+		"server-initialize", "ping", "tools-list", "tools-call-simple-text", "tools-call-image", "tools-call-audio", "tools-call-embedded-resource",
+		"tools-call-mixed-content", "tools-call-error", "tools-call-with-progress", "dns-rebinding-protection",
+	},
+}
+
+// Steps of progress come before the result, as events and in order, at every
+// revision; a client that takes no events gets none.
+func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
+	t.Parallel()
+	w := &wire{t: t, url: startSuiteTools(t, "http://page.test"), token: oneToken, http: &http.Client{Timeout: 10 * time.Second}, replace: strings.NewReplacer()}
+	for _, revision := range revisions {
+		w.revision, w.said.Files = revision, nil
+		follow := call("test_tool_with_progress", nil)
+		follow.params["_meta"] = map[string]any{"progressToken": "p"}
+		w.send(follow)
+		answer := string(w.said.Files[1].Data)
+		if got := strings.Count(answer, "event: message\ndata: {"); got != 4 || !strings.Contains(answer, "Content-Type: text/event-stream") {
+			t.Errorf("%s: %d events: %s", revision, got, answer)
+		}
+		result, last := strings.Index(answer, `"result"`), strings.LastIndex(answer, `"notifications/progress"`)
+		if result < last || last < 0 {
+			t.Errorf("%s: the result is not the last event: %s", revision, answer)
+		}
+		follow.header = map[string]string{"Accept": "application/json"}
+		w.send(follow)
+		if answer := string(w.said.Files[3].Data); strings.Contains(answer, "event:") {
+			t.Errorf("%s: events for a client that takes none: %s", revision, answer)
+		}
+	}
+}
+
+// bearerProxy adds the header that the suite cannot send. It keeps everything
+// else, the host that was asked for included.
+func bearerProxy(t *testing.T) string {
+	t.Helper()
+	proxy := httptest.NewUnstartedServer(nil)
+	origin := strings.Replace("http://"+proxy.Listener.Addr().String(), "127.0.0.1", "localhost", 1)
+	target, err := url.Parse(startSuiteTools(t, origin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	proxy.Config.Handler = &httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host
+			r.Out.Header.Set("Authorization", "Bearer "+oneToken)
+		},
+	}
+	proxy.Start()
+	t.Cleanup(proxy.Close)
+	return origin
+}
+
+// scenariosIn are the scenarios of a baseline; one without a reason fails the test.
+func scenariosIn(t *testing.T, baseline string) []string {
+	t.Helper()
+	text, err := os.ReadFile(baseline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scenarios []string
+	for line := range strings.Lines(string(text)) {
+		entry, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		if !ok {
+			continue
+		}
+		scenario, reason, _ := strings.Cut(entry, "#")
+		if strings.TrimSpace(reason) == "" {
+			t.Errorf("%s: %s has no reason", baseline, scenario)
+		}
+		scenarios = append(scenarios, strings.TrimSpace(scenario))
+	}
+	return scenarios
+}

@@ -1,0 +1,126 @@
+package observability_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+var update = flag.Bool("update", false, "write the golden file anew")
+
+// call makes a tool call and returns the result's value.
+func (s *scene) call(t *testing.T, revision, name, arguments, more string) map[string]any {
+	t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, name, arguments, more)
+	a := asking{http.MethodPost, s.url + "/mcp", oneToken, body, map[string]string{"MCP-Protocol-Version": revision}}
+	if revision == modern {
+		a.header["Mcp-Method"], a.header["Mcp-Name"] = "tools/call", name
+	}
+	status, answer := ask(t, &product.Product{HTTP: s.http}, a)
+	var got struct {
+		Result struct {
+			Value map[string]any `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %s", status, answer)
+	}
+	return got.Result.Value
+}
+
+const shows = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
+
+// TestConfirmationsAndTruncations: what the product's operations of today do not
+// do, on the same rails.
+func TestConfirmationsAndTruncations(t *testing.T) {
+	t.Parallel()
+	s := startScene(t)
+	const id = `{"broadcast_id":"b1"`
+	token := ""
+	for _, tc := range []struct {
+		series string
+		do     func()
+	}{
+		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="issued"}`, func() {
+			token, _ = s.call(t, legacy, "broadcasts_send", id+"}", "")["confirmation_token"].(string)
+		}},
+		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="refused"}`, func() {
+			s.call(t, legacy, "broadcasts_send", id+`,"confirmation_token":"`+token+`x"}`, "")
+		}},
+		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="accepted"}`, func() {
+			s.call(t, legacy, "broadcasts_send", id+`,"confirmation_token":"`+token+`"}`, "")
+		}},
+		{`mailhelm_replays_total{key="derived",operation="broadcasts_send",surface="agent"}`, func() {
+			s.call(t, legacy, "broadcasts_send", id+`,"confirmation_token":"`+token+`"}`, "")
+		}},
+		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="declined"}`, func() {
+			s.call(t, modern, "broadcasts_send", id+"}", shows+`,"inputResponses":{"confirm":{"action":"decline"}},"requestState":"x"`)
+		}},
+		{`mailhelm_truncations_total{operation="lists_list",surface="agent"}`, func() {
+			s.call(t, legacy, "lists_list", `{}`, "")
+		}},
+	} {
+		before, _ := metrics(t, s.http, s.admin)
+		tc.do()
+		if after, text := metrics(t, s.http, s.admin); after[tc.series] != before[tc.series]+1 {
+			t.Errorf("%s: %v, then %v\n%s", tc.series, before[tc.series], after[tc.series], text)
+		}
+	}
+	_, text := metrics(t, s.http, s.admin)
+	golden(t, described(text))
+}
+
+// described are the lines that say what the metrics are, and their labels.
+func described(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// golden holds the names and help texts: dashboards and alarms are built on them.
+func golden(t *testing.T, got string) {
+	t.Helper()
+	const file = "testdata/metrics.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || got != string(want) {
+		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	}
+}
+
+// TestTheGuideNamesEveryMetric that a product shows by these names.
+func TestTheGuideNamesEveryMetric(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	status, page := ask(t, p, asking{method: http.MethodGet, url: p.DocsURL + "/guides/observability"})
+	described, err := os.ReadFile("testdata/metrics.txt")
+	if err != nil || status != http.StatusOK {
+		t.Fatal(status, err)
+	}
+	names := []string{"mailhelm_build_info"}
+	for line := range strings.Lines(string(described)) {
+		if word := strings.Fields(line); word[1] == "HELP" {
+			names = append(names, word[2])
+		}
+	}
+	for _, name := range slices.Compact(names) {
+		if !strings.Contains(page, "<code>"+name+"</code>") {
+			t.Errorf("the guide does not name %s", name)
+		}
+	}
+}

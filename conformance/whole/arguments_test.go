@@ -1,0 +1,101 @@
+package whole
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// journal keeps the product's log.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+// TestHostileArgumentsAreQuotedOrNotRepeated: every text of the corpus at a place
+// of every input of every operation, taking the places in turn, as the name of a
+// member that there is not, and as the name of a tool and of a method. No answer
+// is a fault of ours, none speaks the text unquoted, and the log does not hold it.
+func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
+	t.Parallel()
+	log := new(journal)
+	t.Run("product", func(t *testing.T) {
+		w := newWorld(t, product.Start(t, product.Options{Log: log}))
+		for i, h := range storable(t) {
+			for _, s := range subjects() {
+				w.sendHostile(t, s, h, i)
+			}
+			for what, got := range map[string]answer{
+				"unknown tool":   w.own.callTool(t, h.text, map[string]any{}),
+				"unknown method": w.own.rpc(t, h.text, map[string]any{}),
+			} {
+				if got.status >= 500 {
+					t.Errorf("%s %s: %d %s", what, h, got.status, got.body)
+				}
+				checkVoice(t, what+" "+h.String(), got, h)
+			}
+		}
+	})
+	checkLog(t, log.text.String(), storable(t))
+}
+
+func (w world) sendHostile(t *testing.T, s subject, h hostile, turn int) {
+	t.Helper()
+	beside := func(string) string { return w.p.Contact }
+	places := append(nodeOf(t, s.input).texts(""), "a member that there is not")
+	place := places[turn%len(places)]
+	arguments, ok := nodeOf(t, s.input).with(place, h.text, beside).(map[string]any)
+	if !ok || turn%len(places) == len(places)-1 {
+		arguments = s.pathArguments(t)
+		arguments[h.text] = "x"
+	}
+	if strings.Contains(s.route.Path, "{email}") && arguments["email"] == "" {
+		return
+	}
+	got := w.own.call(t, s, arguments)
+	if status, _ := got.outcome(); status >= 500 {
+		t.Errorf("%s with %s at %q: %d %s", s.name(), h, place, status, got.body)
+	}
+	checkVoice(t, s.name()+" with "+h.String()+" at "+place, got, h)
+}
+
+// checkLog: each line is JSON of our own words, ids and numbers.
+func checkLog(t *testing.T, log string, texts []hostile) {
+	t.Helper()
+	if strings.Count(log, "\n") < 1000 {
+		t.Errorf("the log has only %d lines", strings.Count(log, "\n"))
+	}
+	var held strings.Builder
+	for line := range strings.Lines(log) {
+		var fields any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("not a line of JSON: %v: %.300q", err, line)
+		}
+		inLine := map[string]bool{}
+		textsIn(fields, inLine)
+		for text := range inLine {
+			held.WriteString(text + "\n")
+		}
+	}
+	all := held.String()
+	if r, found := concealed(all); found {
+		t.Errorf("the log holds %U", r)
+	}
+	for _, h := range texts {
+		for _, piece := range h.sentences {
+			if strings.Contains(all, piece) {
+				t.Errorf("the log holds %q of %s", piece, h)
+			}
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package whole
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/tools"
+)
+
+// answer is what came back, as bytes and as an object.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	object map[string]any // nil without a body
+}
+
+// subject is one operation on one surface, which is what the tests walk.
+type subject struct {
+	core.OperationInfo
+	surface core.Surface
+	input   *core.Schema
+	route   rest.Route // on [core.REST]
+}
+
+// name tells subjects apart in the names of tests.
+func (s subject) name() string {
+	if s.surface == core.Agent {
+		return "tool " + s.Name
+	}
+	return s.route.Method + " " + s.route.Path
+}
+
+// subjects are all tools and all routes that the product has, in order.
+func subjects() []subject {
+	var all []subject
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		info := op.Info()
+		if slices.ContainsFunc(tools.Table(), func(e tools.Entry) bool { return e.Name == info.Name }) {
+			all = append(all, subject{OperationInfo: info, surface: core.Agent, input: op.Input(core.Agent)})
+		}
+		for _, route := range rest.Routes() {
+			if route.Operation == info.Name {
+				all = append(all, subject{OperationInfo: info, surface: core.REST, input: op.Input(core.REST), route: route})
+			}
+		}
+	}
+	return all
+}
+
+// caller calls the product with one credential for each surface.
+type caller struct {
+	p           *product.Product
+	agent, rest string
+}
+
+func callerOf(t *testing.T, p *product.Product, c product.Credentials) caller {
+	t.Helper()
+	return caller{p, p.TokenWith(t, c, p.MCPURL), c.APIKey}
+}
+
+// call calls the subject with arguments by name, wherever the surface puts them.
+func (c caller) call(t *testing.T, s subject, arguments map[string]any) answer {
+	t.Helper()
+	if s.surface == core.Agent {
+		return c.callTool(t, s.Name, arguments)
+	}
+	path, query, body := s.route.Path, url.Values{}, map[string]any{}
+	for name, value := range arguments {
+		text, isText := value.(string)
+		switch {
+		case strings.Contains(path, "{"+name+"}"):
+			path = strings.ReplaceAll(path, "{"+name+"}", strings.ReplaceAll(url.PathEscape(text), "@", "%40"))
+		case s.takesBody():
+			body[name] = value
+		case isText:
+			query.Set(name, text)
+		default:
+			query.Set(name, string(encoded(t, value)))
+		}
+	}
+	address := c.p.BaseURL + path
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	if !s.takesBody() {
+		return send(t, c.p, s.route.Method, address, c.rest, "")
+	}
+	return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, body)))
+}
+
+func (s subject) takesBody() bool {
+	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, s.route.Method)
+}
+
+func (c caller) callTool(t *testing.T, name string, arguments any) answer {
+	t.Helper()
+	return c.rpc(t, "tools/call", map[string]any{"name": name, "arguments": arguments})
+}
+
+func (c caller) rpc(t *testing.T, method string, params any) answer {
+	t.Helper()
+	message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+	return send(t, c.p, http.MethodPost, c.p.MCPURL+"/mcp", c.agent, string(encoded(t, message)))
+}
+
+func encoded(t *testing.T, value any) []byte {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func send(t *testing.T, p *product.Product, method, address, bearer, body string) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+bearer)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+	}
+	response, err := p.HTTP.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answer{status: response.StatusCode, header: response.Header, body: string(text)}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &a.object); err != nil {
+			t.Fatalf("%s %s: %d, and no JSON object: %s", method, address, a.status, text)
+		}
+	}
+	return a
+}
+
+// result is the result of a tool, nil when there is none.
+func (a answer) result() map[string]any {
+	result, _ := a.object["result"].(map[string]any)
+	return result
+}
+
+// said is what the operation answered: a tool's structured content, or the body.
+func (a answer) said() map[string]any {
+	if result := a.result(); result != nil {
+		structured, _ := result["structuredContent"].(map[string]any)
+		return structured
+	}
+	return a.object
+}
+
+// outcome is the status that the answer means: that of the problem in it, or else
+// that of HTTP.
+func (a answer) outcome() (status int, code string) {
+	code, _ = a.said()["code"].(string)
+	if of, isProblem := a.said()["status"].(float64); isProblem && code != "" {
+		return int(of), code
+	}
+	return a.status, code
+}

@@ -1,0 +1,251 @@
+package whole
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// How much of a text fits where names are short, in characters.
+const (
+	longestName  = 255
+	longestTopic = 128
+)
+
+func (h hostile) asLongAs(limit int) string {
+	runes := []rune(h.text)
+	return string(runes[:min(len(runes), limit)])
+}
+
+// TestStoredTextComesBackAsText: every text of the corpus in every field that
+// outsiders write, read through every tool and every route.
+func TestStoredTextComesBackAsText(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		w := newWorld(t, p)
+		texts := storable(t)
+		for i, h := range texts {
+			w.storeContact(t, i, h)
+			w.readContact(t, i, h)
+		}
+		w.storeDefinitions(t, texts)
+		w.readDefinitions(t, texts)
+		w.readTopics(t, texts)
+		for _, h := range corpus(t) {
+			if h.refused {
+				w.checkRefused(t, h)
+			}
+		}
+	})
+}
+
+func address(i int) string { return fmt.Sprintf("hostile.%03d@example.net", i) }
+
+func (w world) storeContact(t *testing.T, i int, h hostile) {
+	t.Helper()
+	arguments := map[string]any{"email": address(i), "attributes": map[string]any{"first_name": h.text}}
+	if n := len([]rune(h.text)); n <= longestName {
+		arguments["external_id"] = h.text
+	}
+	got := w.own.callTool(t, "contacts_upsert", arguments)
+	checkVoice(t, h.String(), got, h)
+	if got.said()["result"] != "created" {
+		t.Errorf("%s is not stored: %d %s", h, got.status, got.body)
+	}
+}
+
+func (w world) readContact(t *testing.T, i int, h hostile) {
+	t.Helper()
+	byAddress := map[string]any{"email": address(i)}
+	for _, s := range subjects() {
+		if s.Name != "contacts_lookup" {
+			continue
+		}
+		got := w.own.call(t, s, byAddress)
+		h.checkContact(t, s.name()+" by address", got)
+		if s.surface == core.Agent && len([]rune(h.text)) <= longestName {
+			h.checkContact(t, s.name()+" by external id", w.own.call(t, s, map[string]any{"external_id": h.text}))
+		}
+	}
+	filtered := map[string]any{"attribute_key": "first_name", "attribute_value": h.text}
+	for _, s := range subjects() {
+		if s.Name != "contacts_list" {
+			continue
+		}
+		got := w.own.call(t, s, filtered)
+		checkVoice(t, s.name()+" with "+h.String(), got, h)
+		if !strings.Contains(got.body, address(i)) {
+			t.Errorf("%s does not find %s: %d %.300s", s.name(), h, got.status, got.body)
+		}
+	}
+}
+
+// checkContact: the contact has exactly the text, and nobody speaks it.
+func (h hostile) checkContact(t *testing.T, what string, got answer) {
+	t.Helper()
+	checkVoice(t, what+" of "+h.String(), got, h)
+	contact, ok := got.said()["contact"].(map[string]any)
+	if !ok {
+		contact = got.said()
+	}
+	attributes, _ := contact["attributes"].(map[string]any)
+	if back, _ := attributes["first_name"].(string); back != h.text && !(got.result() != nil && h.clippedTo(back)) {
+		t.Errorf("%s: %s came back as %.200q", what, h, back)
+	}
+	if id := contact["external_id"]; id != nil && id != h.text {
+		t.Errorf("%s: the external id %s came back as %.200q", what, h, id)
+	}
+}
+
+// clippedTo reports whether a text is the beginning of this one: a tool's result is
+// bounded, and shortens a huge text where it would not fit.
+func (h hostile) clippedTo(text string) bool {
+	beginning, clipped := strings.CutSuffix(text, "…")
+	return h.kind == "huge" && clipped && strings.HasPrefix(h.text, beginning)
+}
+
+// checkRefused: what no database holds is refused on both surfaces.
+func (w world) checkRefused(t *testing.T, h hostile) {
+	t.Helper()
+	contact := `{"email":"refused@example.net","attributes":{"first_name":` + h.literal + `}}`
+	tool := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts_upsert","arguments":` + contact + `}}`
+	for what, got := range map[string]answer{
+		"tool":  send(t, w.p, http.MethodPost, w.p.MCPURL+"/mcp", w.own.agent, tool),
+		"route": send(t, w.p, http.MethodPost, w.p.BaseURL+"/v1/contacts", w.own.rest, contact),
+	} {
+		checkVoice(t, what+" with "+h.String(), got)
+		if status, _ := got.outcome(); status < 400 && got.object["error"] == nil || status >= 500 {
+			t.Errorf("%s took %s: %d %s", what, h, got.status, got.body)
+		}
+	}
+}
+
+// storeDefinitions puts the texts where no call of the product writes them yet:
+// names and descriptions of lists, attributes and topics, what the sending account
+// calls its parts, and the organization.
+func (w world) storeDefinitions(t *testing.T, texts []hostile) {
+	t.Helper()
+	now, store := w.p.Clock.Now(), w.p.DB.Audience()
+	for i, h := range texts {
+		w.must(t, store.InsertList(t.Context(), w.p.OrgID, audience.List{
+			ID: core.NewID(), Key: fmt.Sprintf("hostile-%03d", i), Name: h.text, Description: h.text, Source: "api",
+			Origin: audience.Managed, Status: "active", CreatedAt: now, UpdatedAt: now,
+		}))
+		w.must(t, store.InsertAttribute(t.Context(), w.p.OrgID, audience.Attribute{
+			ID: core.NewID(), Name: fmt.Sprintf("hostile_%03d", i), Type: audience.EnumAttribute, EnumValues: []string{h.text, "other"},
+			Description: h.text, Origin: audience.Managed, CreatedAt: now, UpdatedAt: now,
+		}))
+	}
+}
+
+// storeTopics gives topics these texts as names to show. There is room for a
+// contact list's worth at a time.
+func (w world) storeTopics(t *testing.T, texts []hostile) {
+	t.Helper()
+	var topics []sending.Topic
+	for i, h := range texts {
+		text := h.asLongAs(longestTopic)
+		topics = append(topics, sending.Topic{Name: fmt.Sprintf("hostile-%03d", i), DisplayName: text, Description: text, Default: sending.OptIn})
+	}
+	w.must(t, w.p.Simulator.Seed(t.Context(), w.p.OrgID, simulator.Setup{List: &sending.ContactList{Topics: topics}}))
+	w.p.Clock.Advance(61 * time.Second) // topics are remembered for a minute
+}
+
+// readDefinitions reads whatever needs no name of a thing, whole, and then asks
+// for what is refused with a word about the definitions.
+func (w world) readDefinitions(t *testing.T, texts []hostile) {
+	t.Helper()
+	for _, s := range subjects() {
+		if s.Effect != core.Reads || strings.Contains(s.route.Path, "{") {
+			continue
+		}
+		shown := map[string]bool{}
+		w.readWhole(t, s, texts, shown)
+		definitions := s.Name == "lists_list" || s.Name == "attributes_list"
+		for _, h := range texts {
+			if definitions && s.surface == core.REST && !shown[h.text] {
+				t.Errorf("%s does not show %s as it is", s.name(), h)
+			}
+		}
+	}
+	for _, s := range subjects() {
+		if s.Name != "contacts_upsert" && s.Name != "contacts_update" {
+			continue
+		}
+		for _, wrong := range []map[string]any{
+			{"topic_preferences": map[string]any{"no topic": "OPT_IN"}},
+			{"topic_preferences": map[string]any{"no topic": "OPT_IN", "none either": "OPT_IN"}},
+		} {
+			wrong["email"] = address(0)
+			checkVoice(t, s.name()+" with no topic", w.own.call(t, s, wrong), texts...)
+		}
+		for i, h := range texts {
+			wrong := map[string]any{"email": address(0), "attributes": map[string]any{fmt.Sprintf("hostile_%03d", i): "not one of them"}}
+			checkVoice(t, s.name()+" with a value that is none of "+h.String(), w.own.call(t, s, wrong), h)
+		}
+	}
+}
+
+// readTopics reads what shows topics, a batch at a time.
+func (w world) readTopics(t *testing.T, texts []hostile) {
+	t.Helper()
+	for batch := range slices.Chunk(texts, 40) {
+		w.storeTopics(t, batch)
+		shown := map[string]bool{}
+		for _, s := range subjects() {
+			if s.Name == "topics_list" || s.Name == "audience_get_schema" {
+				w.readWhole(t, s, batch, shown)
+			}
+		}
+		for _, h := range batch {
+			if !shown[h.asLongAs(longestTopic)] {
+				t.Errorf("no topic shows %s as it is", h)
+			}
+		}
+	}
+}
+
+// readWhole reads all pages of an operation and collects the texts in them.
+func (w world) readWhole(t *testing.T, s subject, texts []hostile, into map[string]bool) {
+	t.Helper()
+	arguments := map[string]any{}
+	for range 40 {
+		got := w.own.call(t, s, arguments)
+		if status, _ := got.outcome(); status != http.StatusOK && status != http.StatusUnprocessableEntity {
+			t.Fatalf("%s: %d %.300s", s.name(), got.status, got.body)
+		}
+		checkVoice(t, s.name(), got, texts...)
+		textsIn(got.object, into)
+		pagination, _ := got.said()["pagination"].(map[string]any)
+		cursor, more := pagination["next_cursor"].(string)
+		if !more {
+			return
+		}
+		arguments["cursor"] = cursor
+	}
+	t.Fatalf("%s: the pages do not end", s.name())
+}
+
+func textsIn(value any, into map[string]bool) {
+	switch v := value.(type) {
+	case string:
+		into[v] = true
+	case []any:
+		for _, item := range v {
+			textsIn(item, into)
+		}
+	case map[string]any:
+		for _, member := range v {
+			textsIn(member, into)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package whole
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// kind is one way to name a thing. The numbers keep the things of two cases apart.
+type kind struct {
+	name string
+	// foreign makes a thing in the other organization and returns its name.
+	foreign func(t *testing.T, w world, number int) string
+	// absent is a name of the same kind that nothing has, in any organization.
+	absent func(number int) string
+}
+
+var (
+	contactAddress = kind{"contact address", func(t *testing.T, w world, n int) string {
+		return w.foreignContact(t, n)["email"].(string)
+	}, func(n int) string { return fmt.Sprintf("absent.%03d@example.org", n) }}
+	externalID = kind{"external id", func(t *testing.T, w world, n int) string {
+		return w.foreignContact(t, n)["external_id"].(string)
+	}, func(n int) string { return fmt.Sprintf("absent-external-%03d", n) }}
+	contactID = kind{"contact id", func(t *testing.T, w world, n int) string {
+		return w.foreignContact(t, n)["id"].(string)
+	}, func(int) string { return core.NewID() }}
+	listID = kind{"list id", func(t *testing.T, w world, n int) string {
+		return w.foreignList(t, n).ID
+	}, func(int) string { return core.NewID() }}
+	listKey = kind{"list key", func(t *testing.T, w world, n int) string {
+		return w.foreignList(t, n).Key
+	}, func(n int) string { return fmt.Sprintf("absent-list-%03d", n) }}
+	listName = kind{"list name", func(t *testing.T, w world, n int) string {
+		return w.foreignList(t, n).Name
+	}, func(n int) string { return fmt.Sprintf("Absent list %03d", n) }}
+	attributeName = kind{"attribute name", func(t *testing.T, w world, n int) string {
+		name := fmt.Sprintf("foreign_%03d", n)
+		w.must(t, w.p.DB.Audience().InsertAttribute(t.Context(), w.p.Other.OrgID, audience.Attribute{
+			ID: core.NewID(), Name: name, Type: audience.StringAttribute, Origin: audience.Managed, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
+		}))
+		return name
+	}, func(n int) string { return fmt.Sprintf("no_thing_%03d", n) }}
+	topicName = kind{"topic name", func(t *testing.T, w world, n int) string {
+		name := fmt.Sprintf("foreign-topic-%03d", n)
+		topic := sending.Topic{Name: name, DisplayName: name, Default: sending.OptIn}
+		w.must(t, w.p.Simulator.Seed(t.Context(), w.p.Other.OrgID, simulator.Setup{List: &sending.ContactList{Name: "other", Topics: []sending.Topic{topic}}}))
+		return name
+	}, func(n int) string { return fmt.Sprintf("absent-topic-%03d", n) }}
+	channelName = kind{"channel name", func(t *testing.T, w world, n int) string {
+		name := fmt.Sprintf("foreign-channel-%03d", n)
+		w.must(t, w.p.Simulator.Seed(t.Context(), w.p.Other.OrgID, simulator.Setup{ConfigurationSets: []sending.ConfigurationSet{{Name: name}}}))
+		return name
+	}, func(n int) string { return fmt.Sprintf("absent-channel-%03d", n) }}
+)
+
+// names says of every place of every input that takes text what is named there.
+// A place that is in neither this table nor in [namesNothing] fails the test.
+var names = map[string][]kind{
+	"email":                     {contactAddress},
+	"external_id":               {externalID},
+	"contact_id":                {contactID},
+	"lists[]":                   {listID, listKey},
+	"lists.add[]":               {listID, listKey},
+	"lists.remove[]":            {listID, listKey},
+	"lists.set[]":               {listID, listKey},
+	"attributes{}":              {attributeName},
+	"attribute_key":             {attributeName},
+	"topic":                     {topicName},
+	"topic_preferences{}":       {topicName},
+	"topic_preferences[].topic": {topicName},
+	"channel":                   {channelName},
+	"query":                     {listName},
+}
+
+// namesNothing are the places whose text is no name, with what it is.
+var namesNothing = map[string]string{
+	"attribute_value": "a value that is looked for in the caller's own contacts",
+	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
+}
+
+// companions stand beside a place that is refused without them.
+var companions = map[string]map[string]any{"attribute_key": {"attribute_value": "x"}}
+
+// answered is how an operation answers a name that is not the caller's, where
+// that is not 404.
+type answered struct {
+	status int
+	code   string
+	why    string
+}
+
+// otherwise are the answers other than 404, by operation and place.
+var otherwise = map[string]answered{
+	"contacts_archive email":       {200, "", "archiving nobody is no error"},
+	"contacts_archive external_id": {200, "", "archiving nobody is no error"},
+	"contacts_create email":        {201, "", "makes a contact of the caller's own"},
+	"contacts_replace email":       {201, "", "makes a contact of the caller's own"},
+	"contacts_upsert email":        {200, "", "makes a contact of the caller's own"},
+	"contacts_upsert external_id":  {422, "unknown_external_id", "no address is given to make one with"},
+	"contacts_list topic":          {200, "", "a filter that nothing fits"},
+	"contacts_list attribute_key":  {200, "", "a filter that nothing fits"},
+	"lists_list query":             {200, "", "a search that finds nothing"},
+
+	"sending_readiness_check channel": {200, "", "the answer is a report, in which the check fails"},
+}
+
+// inAWrite are the answers to names inside what is written: the request as a whole
+// names something that exists, so it is the member that is wrong.
+func inAWrite(place string) (answered, bool) {
+	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
+	switch root {
+	case "lists", "topic_preferences[]", "topic_preferences":
+		return answered{422, "validation_failed", "the member is wrong"}, true
+	case "attributes":
+		return answered{422, "attribute_validation_failed", "the member is wrong"}, true
+	}
+	return answered{}, false
+}
+
+func (s subject) answersTo(place string) answered {
+	if in, ok := inAWrite(place); ok {
+		return in
+	}
+	if other, ok := otherwise[s.Name+" "+place]; ok {
+		if s.route.Success == 204 {
+			other.status = 204
+		}
+		return other
+	}
+	return answered{404, "not_found", ""}
+}
+
+// world is a product with a caller of each of its organizations.
+type world struct {
+	p           *product.Product
+	own, others caller
+}
+
+func newWorld(t *testing.T, p *product.Product) world {
+	t.Helper()
+	return world{p, callerOf(t, p, p.Live), callerOf(t, p, p.Other.Live)}
+}
+
+func (w world) must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w world) foreignContact(t *testing.T, n int) map[string]any {
+	t.Helper()
+	return w.contact(t, w.others, fmt.Sprintf("foreign.%03d@example.org", n), fmt.Sprintf("foreign-external-%03d", n))
+}
+
+func (w world) contact(t *testing.T, of caller, email, externalID string) map[string]any {
+	t.Helper()
+	made := of.callTool(t, "contacts_upsert", map[string]any{"email": email, "external_id": externalID})
+	contact, ok := made.said()["contact"].(map[string]any)
+	if !ok {
+		t.Fatalf("no contact: %d %s", made.status, made.body)
+	}
+	return contact
+}
+
+func (w world) foreignList(t *testing.T, n int) audience.List {
+	t.Helper()
+	l := audience.List{
+		ID: core.NewID(), Key: fmt.Sprintf("foreign-list-%03d", n), Name: fmt.Sprintf("Foreign list %03d", n), Source: "api",
+		Origin: audience.Managed, Status: "active", CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
+	}
+	w.must(t, w.p.DB.Audience().InsertList(t.Context(), w.p.Other.OrgID, l))
+	return l
+}

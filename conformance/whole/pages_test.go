@@ -1,0 +1,250 @@
+package whole
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"golang.org/x/net/html"
+)
+
+// TestNoTextBreaksOutOfAPage: each text of the corpus as the name of an
+// organization, a client, an API key and a member. Every page that shows one is
+// made of the elements and attributes it has with a harmless name, and shows the
+// text as text.
+func TestNoTextBreaksOutOfAPage(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t, product.Start(t, product.Options{}))
+	const harmless = "Harmless"
+	known := map[string]map[string]bool{}
+	for path, page := range b.pagesOf(b.named(harmless)) {
+		known[path] = page.shapes()
+		if !page.shows(harmless) {
+			t.Errorf("%s does not show the harmless name, so it shows nothing", path)
+		}
+	}
+	for _, h := range storable(t) {
+		text := h.asLongAs(longestName)
+		for path, page := range b.pagesOf(b.named(text)) {
+			for shape := range page.shapes() {
+				if !known[path][shape] {
+					t.Errorf("%s with %s has %s, which it has not with a harmless name", path, h, shape)
+				}
+			}
+			if !page.shows(text) {
+				t.Errorf("%s does not show %s as text", path, h)
+			}
+		}
+	}
+}
+
+// browser is a browser in which the product's owner is signed in.
+type browser struct {
+	t    *testing.T
+	p    *product.Product
+	http http.Client
+}
+
+func newBrowser(t *testing.T, p *product.Product) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{t: t, p: p, http: *p.HTTP}
+	b.http.Jar = jar
+	form := url.Values{"email": {p.UserEmail}, "password": {p.UserPassword}}
+	if status, _, text := b.send(http.MethodPost, p.AppURL+"/login", form.Encode()); status != http.StatusSeeOther {
+		t.Fatalf("sign in: %d %s", status, text)
+	}
+	return b
+}
+
+func (b *browser) send(method, address, form string) (int, http.Header, string) {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), method, address, strings.NewReader(form))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if form != "" {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", b.p.AppURL)
+	}
+	response, err := b.http.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return response.StatusCode, response.Header, string(text)
+}
+
+// things are an organization, a client, a key and a person of one name.
+type things struct {
+	org    core.Org
+	client access.Client
+	key    access.APIKey
+	person access.User
+}
+
+const redirect = "http://127.0.0.1/cb"
+
+// named stores one of everything under the name, in an organization of its own
+// that the owner belongs to, so that no page has the rows of the texts before.
+func (b *browser) named(name string) things {
+	b.t.Helper()
+	ctx, now := b.t.Context(), b.p.Clock.Now()
+	id := core.NewID()
+	made := things{
+		org: core.Org{ID: core.NewID(), Name: name, Slug: "s" + id, Tier: "team", RetentionDays: 90},
+		client: access.Client{
+			ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: name, Environment: core.Live, Kind: access.RegisteredClient,
+			Scopes: core.Scopes{core.ListsView}, RedirectURIs: []string{redirect}, CreatedAt: now,
+		},
+		key: access.APIKey{
+			ID: core.NewID(), Name: name, Environment: core.Live, Scopes: core.Scopes{core.ListsView}, CreatedAt: now,
+		},
+		person: access.User{ID: core.NewID(), Email: id + "@example.com", Name: name, CreatedAt: now},
+	}
+	minted := access.MintAPIKey(core.Live)
+	made.key.Prefix, made.key.SecretHash = minted.Prefix, minted.Hash
+	made.client.OrgID, made.key.OrgID = made.org.ID, made.org.ID
+	owner, err := b.p.DB.Access().UserByEmail(ctx, b.p.UserEmail)
+	b.must(err)
+	store := b.p.DB.Access()
+	b.must(store.InsertOrg(ctx, made.org))
+	b.must(store.InsertClient(ctx, made.client))
+	b.must(store.InsertAPIKey(ctx, made.key))
+	b.must(store.InsertUser(ctx, made.person))
+	for _, user := range []string{owner.ID, made.person.ID} {
+		b.must(b.p.DB.Members().SetMember(ctx, access.Member{OrgID: made.org.ID, UserID: user, Role: access.Owner}))
+	}
+	b.enter(made.org.ID)
+	return made
+}
+
+// enter changes the organization that the browser is in.
+func (b *browser) enter(orgID string) {
+	b.t.Helper()
+	status, _, text := b.send(http.MethodPost, b.p.AppURL+"/switch-org", url.Values{"org_id": {orgID}}.Encode())
+	if status != http.StatusSeeOther {
+		b.t.Fatalf("switch of organization: %d %s", status, text)
+	}
+}
+
+func (b *browser) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// pagesOf are the pages that show the names of these things, by what they are.
+func (b *browser) pagesOf(made things) map[string]page {
+	b.t.Helper()
+	authorize := "/oauth/authorize?" + url.Values{
+		"response_type": {"code"}, "client_id": {made.client.ClientID}, "redirect_uri": {redirect}, "resource": {b.p.BaseURL}, "state": {"s"},
+		"code_challenge": {strings.Repeat("A", 43)}, "code_challenge_method": {"S256"},
+	}.Encode()
+	pages := map[string]page{"the consent page": b.open(b.p.AuthURL + authorize)}
+	for what, path := range map[string]string{
+		"the overview": "/dashboard", "keys": "/dashboard/keys", "a key": "/dashboard/keys/" + made.key.ID,
+		"clients": "/dashboard/clients", "a client": "/dashboard/clients/" + made.client.ID,
+		"members": "/dashboard/members", "a member": "/dashboard/members/" + made.person.ID, "settings": "/dashboard/settings",
+		"audit": "/dashboard/audit", "grants": "/dashboard/grants",
+	} {
+		pages[what] = b.open(b.p.AppURL + path)
+	}
+	return pages
+}
+
+func (b *browser) open(address string) page {
+	b.t.Helper()
+	status, header, text := b.send(http.MethodGet, address, "")
+	if status != http.StatusOK {
+		b.t.Fatalf("%s: %d %s %.300s", address, status, header.Get("Location"), text)
+	}
+	for name, values := range header {
+		if r, found := concealed(strings.Join(values, "")); found {
+			b.t.Errorf("%s: header %s holds %U", address, name, r)
+		}
+	}
+	root, err := html.Parse(strings.NewReader(text))
+	b.must(err)
+	return page{root}
+}
+
+// page is a page as a browser reads it.
+type page struct{ root *html.Node }
+
+// shapes are the elements of the page, each with the one around it, its
+// attributes by name, and where those that lead somewhere lead.
+func (p page) shapes() map[string]bool {
+	found := map[string]bool{}
+	for n := range p.root.Descendants() {
+		switch n.Type {
+		case html.CommentNode:
+			found["a comment"] = true
+		case html.ElementNode:
+			attributes := map[string]bool{}
+			for _, a := range n.Attr {
+				attributes[a.Key+leadsTo(a)] = true
+			}
+			found[fmt.Sprintf("<%s> in <%s> with %v", n.Data, n.Parent.Data, slices.Sorted(maps.Keys(attributes)))] = true
+			if n.Data == "script" || n.Data == "style" {
+				found[n.Data+" "+textOf(n)] = true
+			}
+		}
+	}
+	return found
+}
+
+// leadsTo is the kind of address in an attribute that a browser follows.
+func leadsTo(a html.Attribute) string {
+	if !slices.Contains([]string{"href", "src", "action", "formaction", "style", "srcdoc", "content"}, a.Key) {
+		return ""
+	}
+	if u, err := url.Parse(a.Val); err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(u.Path, "/") {
+		return " to a path"
+	}
+	return " to " + a.Val
+}
+
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for child := range n.Descendants() {
+		if child.Type == html.TextNode {
+			b.WriteString(child.Data)
+		}
+	}
+	return b.String()
+}
+
+// shows reports whether the text is a text or an attribute's value of the page,
+// after what a parser does to line ends.
+func (p page) shows(text string) bool {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	for n := range p.root.Descendants() {
+		if n.Type == html.TextNode && strings.Contains(n.Data, text) {
+			return true
+		}
+		for _, a := range n.Attr {
+			if strings.Contains(a.Val, text) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,127 @@
+package whole
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// node is what the tests read of an input schema.
+type node struct {
+	Type       any             `json:"type"`
+	Enum       []any           `json:"enum"`
+	Properties map[string]node `json:"properties"`
+	Required   []string        `json:"required"`
+	Items      *node           `json:"items"`
+	OneOf      []node          `json:"oneOf"`
+	AnyOf      []node          `json:"anyOf"`
+	Additional json.RawMessage `json:"additionalProperties"`
+}
+
+func nodeOf(t *testing.T, schema *core.Schema) node {
+	t.Helper()
+	var n node
+	if err := json.Unmarshal(schema.Text(), &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (n node) is(kind string) bool {
+	several, _ := n.Type.([]any)
+	return n.Type == kind || slices.Contains(several, any(kind))
+}
+
+// texts are the places of the schema that take text of the caller's choice, with
+// the way there: "lists.add[]" is an item of add in lists, and "attributes{}" the
+// name of any member of attributes.
+func (n node) texts(at string) []string {
+	var found []string
+	for _, name := range slices.Sorted(maps.Keys(n.Properties)) {
+		found = append(found, n.Properties[name].texts(strings.TrimPrefix(at+"."+name, "."))...)
+	}
+	if n.Items != nil {
+		found = append(found, n.Items.texts(at+"[]")...)
+	}
+	for _, alternative := range slices.Concat(n.OneOf, n.AnyOf) {
+		found = append(found, alternative.texts(at)...)
+	}
+	if n.is("object") && string(n.Additional) != "false" {
+		found = append(found, at+"{}")
+	}
+	if n.is("string") && n.Enum == nil {
+		found = append(found, at)
+	}
+	return found
+}
+
+// with is arguments in which a text stands at a place that texts has found, with
+// whatever is required beside it; beside answers for the required texts.
+func (n node) with(place, text string, beside func(place string) string) any {
+	return n.build("", place, text, beside)
+}
+
+func (n node) build(at, place, text string, beside func(string) string) any {
+	rest := strings.TrimPrefix(place, at)
+	switch {
+	case rest == "" || !strings.HasPrefix(place, at):
+		return n.sample(at, text, beside)
+	case rest == "{}":
+		return map[string]any{text: n.value()}
+	}
+	for _, alternative := range slices.Concat(n.OneOf, n.AnyOf) {
+		if slices.Contains(alternative.texts(at), place) {
+			return alternative.build(at, place, text, beside)
+		}
+	}
+	if strings.HasPrefix(rest, "[]") {
+		return []any{n.Items.build(at+"[]", place, text, beside)}
+	}
+	object := map[string]any{}
+	for name, member := range n.Properties {
+		below := strings.TrimPrefix(at+"."+name, ".")
+		if slices.Contains(member.texts(below), place) {
+			object[name] = member.build(below, place, text, beside)
+		} else if slices.Contains(n.Required, name) {
+			object[name] = member.sample(below, beside(below), beside)
+		}
+	}
+	return object
+}
+
+// value is a value that a member of an open object may have.
+func (n node) value() any {
+	var of node
+	if json.Unmarshal(n.Additional, &of) != nil {
+		return "x"
+	}
+	return of.sample("", "x", nil)
+}
+
+// sample is a value of the type; text is what it is when it is one.
+func (n node) sample(at, text string, beside func(string) string) any {
+	switch {
+	case n.Enum != nil:
+		return n.Enum[0]
+	case n.is("string"):
+		return text
+	case n.is("integer"), n.is("number"):
+		return 1
+	case n.is("boolean"):
+		return false
+	case n.is("array"):
+		return []any{}
+	case len(n.OneOf) > 0:
+		return n.OneOf[0].sample(at, text, beside)
+	}
+	object := map[string]any{}
+	for _, name := range n.Required {
+		below := strings.TrimPrefix(at+"."+name, ".")
+		object[name] = n.Properties[name].sample(below, beside(below), beside)
+	}
+	return object
+}

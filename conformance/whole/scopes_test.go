@@ -1,0 +1,170 @@
+package whole
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// holding is a set of scopes that a caller of a subject may hold.
+type holding struct {
+	name   string
+	scopes core.Scopes
+}
+
+// holdings are none, all but one of those needed, for each of them, exactly those
+// needed, and all there are.
+func (s subject) holdings() []holding {
+	sets := []holding{{"no scope", nil}}
+	for _, missing := range s.Scopes {
+		others := slices.DeleteFunc(slices.Clone(s.Scopes), func(held core.Scope) bool { return held == missing })
+		sets = append(sets, holding{"all it needs but " + string(missing), sortedScopes(others)})
+	}
+	return append(sets, holding{"exactly what it needs", sortedScopes(s.Scopes)}, holding{"every scope", core.AllScopes()})
+}
+
+func sortedScopes(scopes []core.Scope) core.Scopes {
+	return core.NewScopes(core.Scopes(scopes).Strings()...)
+}
+
+// credentialsWith stores a client and an API key that hold exactly these scopes.
+func credentialsWith(t *testing.T, p *product.Product, env core.Environment, scopes core.Scopes) product.Credentials {
+	t.Helper()
+	client := access.MintClientSecret()
+	key := access.MintAPIKey(env)
+	c := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(env), OrgID: p.OrgID, Name: "Scopes", Environment: env,
+		SecretHash: client.Hash, Scopes: scopes, Kind: access.RegisteredClient, CreatedAt: p.Clock.Now(),
+	}
+	if err := p.DB.Access().InsertClient(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	k := access.APIKey{
+		ID: core.NewID(), OrgID: p.OrgID, Name: "Scopes", Environment: env,
+		Prefix: key.Prefix, SecretHash: key.Hash, Scopes: scopes, CreatedAt: p.Clock.Now(),
+	}
+	if err := p.DB.Access().InsertAPIKey(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	return product.Credentials{ClientID: c.ClientID, ClientSecret: client.Secret, APIKey: key.Secret}
+}
+
+// TestCallableIfAndOnlyIfAllowed: each tool and each route × live and test
+// credentials × what the caller holds. A tool is listed if and only if it can be
+// called, and whoever may not call is told which scope is missing and which are
+// needed.
+func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		for _, env := range []core.Environment{core.Live, core.Test} {
+			callers := map[string]caller{} // by scopes
+			for _, s := range subjects() {
+				for _, h := range s.holdings() {
+					known := strings.Join(h.scopes.Strings(), " ")
+					c, ok := callers[known]
+					if !ok {
+						c = scopedCaller(t, p, env, h.scopes)
+						callers[known] = c
+					}
+					t.Run(fmt.Sprintf("%s/%s credentials/%s", s.name(), env, h.name), func(t *testing.T) {
+						s.checkAllowed(t, c, env, h.scopes)
+					})
+				}
+			}
+		}
+	})
+}
+
+// scopedCaller holds exactly these scopes. A client without any gets no token, so
+// on the agent endpoint none means one that no operation needs.
+func scopedCaller(t *testing.T, p *product.Product, env core.Environment, scopes core.Scopes) caller {
+	t.Helper()
+	credentials := credentialsWith(t, p, env, scopes)
+	if len(scopes) > 0 {
+		return callerOf(t, p, credentials)
+	}
+	useless := credentialsWith(t, p, env, core.Scopes{neededByNone(t)})
+	return caller{p, p.TokenWith(t, useless, p.MCPURL), credentials.APIKey}
+}
+
+func neededByNone(t *testing.T) core.Scope {
+	t.Helper()
+	for _, scope := range core.AllScopes() {
+		if !slices.ContainsFunc(subjects(), func(s subject) bool { return slices.Contains(s.Scopes, scope) }) {
+			return scope
+		}
+	}
+	t.Fatal("every scope is needed by some operation: a token without any must be made in another way")
+	return ""
+}
+
+func (s subject) checkAllowed(t *testing.T, c caller, env core.Environment, held core.Scopes) {
+	t.Helper()
+	missing := held.Missing(s.Scopes)
+	forbidden := missing == "" && s.Effect == core.Destroys && env == core.Test
+	callable := missing == "" && !forbidden
+	if s.surface == core.Agent && c.lists(t, s.Name) != callable {
+		t.Errorf("listed: %v, although callable is %v", !callable, callable)
+	}
+	got := c.call(t, s, s.pathArguments(t))
+	status, code := got.outcome()
+	switch {
+	case missing != "":
+		s.checkNamesScope(t, got, missing)
+	case forbidden && (status != http.StatusForbidden || code != "test_environment_forbidden"):
+		t.Errorf("a test credential destroys: %d %s", got.status, got.body)
+	case callable && (status == http.StatusUnauthorized || status == http.StatusForbidden || status >= http.StatusInternalServerError):
+		t.Errorf("refused: %d %s", got.status, got.body)
+	}
+}
+
+// pathArguments name nothing that there is, wherever the path names something.
+func (s subject) pathArguments(t *testing.T) map[string]any {
+	t.Helper()
+	arguments := map[string]any{}
+	for segment := range strings.SplitSeq(s.route.Path, "/") {
+		name, isName := strings.CutPrefix(segment, "{")
+		if name = strings.TrimSuffix(name, "}"); !isName {
+			continue
+		}
+		if names[name] == nil {
+			t.Fatalf("the path names %q, which is not in the table of kinds_test.go", name)
+		}
+		arguments[name] = names[name][0].absent(999)
+	}
+	return arguments
+}
+
+// checkNamesScope: the refusal is one of HTTP on both surfaces, so that a client
+// can step up without knowing anything of tools (RFC 6750 section 3.1).
+func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
+	t.Helper()
+	_, code := got.outcome()
+	if got.status != http.StatusForbidden || code != "invalid_scope" || got.object["scope"] != string(missing) {
+		t.Errorf("%d, want 403 invalid_scope naming %s: %s", got.status, missing, got.body)
+	}
+	if detail, _ := got.object["detail"].(string); !strings.Contains(detail, string(missing)) {
+		t.Errorf("the sentence does not name %s: %q", missing, detail)
+	}
+	needs := `scope="` + strings.Join(sortedScopes(s.Scopes).Strings(), " ") + `"`
+	for _, part := range []string{`error="insufficient_scope"`, needs, "resource_metadata="} {
+		if challenge := got.header.Get("WWW-Authenticate"); !strings.Contains(challenge, part) {
+			t.Errorf("the challenge lacks %s: %s", part, challenge)
+		}
+	}
+}
+
+func (c caller) lists(t *testing.T, tool string) bool {
+	t.Helper()
+	listed, ok := c.rpc(t, "tools/list", map[string]any{}).result()["tools"].([]any)
+	if !ok {
+		t.Fatal("tools/list has no list of tools")
+	}
+	return slices.ContainsFunc(listed, func(one any) bool { return one.(map[string]any)["name"] == tool })
+}

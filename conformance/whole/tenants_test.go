@@ -1,0 +1,191 @@
+package whole
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/rest"
+)
+
+// TestEveryPlaceForTextSaysWhatItNames: a new member of an input enters the
+// tables, so that whoever adds one that names things thinks of whose they are.
+func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for _, s := range subjects() {
+		for _, place := range nodeOf(t, s.input).texts("") {
+			used[place] = true
+			if names[place] == nil && namesNothing[place] == "" {
+				t.Errorf("%s: %q takes text and is in neither table of kinds_test.go: say what it names, or that it names nothing", s.name(), place)
+			}
+			if names[place] != nil && namesNothing[place] != "" {
+				t.Errorf("%q is in both tables of kinds_test.go", place)
+			}
+		}
+	}
+	for _, place := range slices.Concat(slices.Sorted(maps.Keys(names)), slices.Sorted(maps.Keys(namesNothing))) {
+		if !used[place] {
+			t.Errorf("%q is in a table of kinds_test.go and in no input", place)
+		}
+	}
+	for key := range otherwise {
+		operation, _, _ := strings.Cut(key, " ")
+		if !slices.ContainsFunc(subjects(), func(s subject) bool { return s.Name == operation }) {
+			t.Errorf("%q is an exception for an operation that is not there", key)
+		}
+	}
+}
+
+// TestAnotherOrganizationsThingsDoNotExist: every operation × every place that
+// names something × every kind of name. What the other organization has is
+// answered as what nobody has, and it is the same there afterwards.
+func TestAnotherOrganizationsThingsDoNotExist(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		w := newWorld(t, p)
+		number := 0
+		for _, s := range subjects() {
+			for _, place := range nodeOf(t, s.input).texts("") {
+				for _, k := range names[place] {
+					number++
+					t.Run(fmt.Sprintf("%s/%s is the %s", s.name(), place, k.name), func(t *testing.T) {
+						w.checkForeign(t, s, place, k, number)
+					})
+				}
+			}
+		}
+	})
+}
+
+func (w world) checkForeign(t *testing.T, s subject, place string, k kind, number int) {
+	t.Helper()
+	foreign, absent := k.foreign(t, w, number), k.absent(number)
+	before := w.othersState(t)
+	ask := func(name, which string) answer {
+		own := fmt.Sprintf("own.%s.%03d@example.org", which, number)
+		if place != "email" {
+			w.contact(t, w.own, own, "own-"+which+fmt.Sprint(number))
+		}
+		arguments := nodeOf(t, s.input).with(place, name, func(string) string { return own }).(map[string]any)
+		maps.Copy(arguments, companions[place])
+		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
+			arguments["email"] = own // what else is named is about a contact that exists
+		}
+		got := w.own.call(t, s, arguments)
+		got.body = neutral(got.body, name, own)
+		return got
+	}
+	there, nowhere := ask(foreign, "foreign"), ask(absent, "absent")
+	if diff := cmp.Diff(nowhere.body, there.body); diff != "" || there.status != nowhere.status {
+		t.Errorf("%s that the other organization has is answered %d, one that nobody has %d (- nobody's, + the other's):\n%s", k.name, there.status, nowhere.status, diff)
+	}
+	if diff := cmp.Diff(headersOf(nowhere.header), headersOf(there.header)); diff != "" {
+		t.Errorf("the headers tell them apart (- nobody's, + the other's):\n%s", diff)
+	}
+	want := s.answersTo(place)
+	if status, code := there.outcome(); status != want.status || code != want.code {
+		t.Errorf("answered %d %q, want %d %q %s: %s", status, code, want.status, want.code, want.why, there.body)
+	}
+	if root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), "["); strings.HasSuffix(want.code, "validation_failed") && !strings.Contains(there.body, `"field":"`+root) {
+		t.Errorf("refused for another member than %s: %s", root, there.body)
+	}
+	if diff := cmp.Diff(before, w.othersState(t)); diff != "" {
+		t.Errorf("the other organization is not as it was (- before, + after):\n%s", diff)
+	}
+}
+
+var (
+	anyID   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	anyTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+)
+
+// neutral takes out of an answer what differs between two equal answers: what was
+// asked for, made ids, and times.
+func neutral(body string, asked ...string) string {
+	for _, text := range asked {
+		body = strings.ReplaceAll(body, text, "ASKED")
+	}
+	body = regexp.MustCompile(`own-(foreign|absent)\d+`).ReplaceAllString(body, "OWN")
+	return anyTime.ReplaceAllString(anyID.ReplaceAllString(body, "ID"), "TIME")
+}
+
+// headersOf are the headers of an answer whose values may not differ, and the
+// names of the others.
+func headersOf(h http.Header) []string {
+	var lines []string
+	for name, values := range h {
+		switch name {
+		case "X-Request-Id", "Date", "Content-Length", "Location", "Etag":
+			values = nil
+		}
+		lines = append(lines, name+": "+strings.Join(values, ", "))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// othersState is all that the other organization can read, and its audit log.
+func (w world) othersState(t *testing.T) map[string]string {
+	t.Helper()
+	state := map[string]string{}
+	for _, s := range subjects() {
+		if s.surface != core.REST || s.Effect != core.Reads || strings.Contains(s.route.Path, "{") {
+			continue
+		}
+		arguments := map[string]any{}
+		if slices.Contains(s.input.Members(), "limit") {
+			arguments["limit"] = 200
+		}
+		state[s.name()] = w.read(t, s, arguments)
+		w.readContacts(t, state[s.name()], state)
+	}
+	events, err := w.p.DB.Access().AuditEvents(t.Context(), w.p.Other.OrgID, 1000)
+	w.must(t, err)
+	state["audit lines"] = fmt.Sprint(len(events))
+	return state
+}
+
+func (w world) read(t *testing.T, s subject, arguments map[string]any) string {
+	t.Helper()
+	got := w.others.call(t, s, arguments)
+	if got.status != http.StatusOK {
+		t.Fatalf("%s by the other organization: %d %s", s.name(), got.status, got.body)
+	}
+	return got.body
+}
+
+var addresses = regexp.MustCompile(`"email":"([^"]+)"`)
+
+// readContacts reads each contact of a page, so that the consent which only the
+// sending account knows is part of the state.
+func (w world) readContacts(t *testing.T, page string, state map[string]string) {
+	t.Helper()
+	for _, found := range addresses.FindAllStringSubmatch(page, -1) {
+		lookup := subject{surface: core.REST, route: rest.Route{Method: http.MethodGet, Path: "/v1/contacts/{email}"}}
+		state["contact "+found[1]] = w.read(t, lookup, map[string]any{"email": found[1]})
+	}
+}
+
+// TestPlacesAreFilled: the arguments that the tables are walked with say what they
+// are meant to say. Without this, a place that is left out would look safe.
+func TestPlacesAreFilled(t *testing.T) {
+	t.Parallel()
+	beside := func(string) string { return "own@example.com" }
+	for _, s := range subjects() {
+		for _, place := range nodeOf(t, s.input).texts("") {
+			text, err := json.Marshal(nodeOf(t, s.input).with(place, "mark@example.com", beside))
+			if err != nil || strings.Count(string(text), "mark@example.com") != 1 {
+				t.Errorf("%s: %q is filled as %s", s.name(), place, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package catalogue_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+)
+
+// FuzzArguments gives the same text to the argument decoder of every operation on
+// both surfaces. Nothing panics, what is refused is refused as the caller's fault
+// in visible words of bounded length, and what is taken is an object that has only
+// members the schema names and is refused nowhere later.
+func FuzzArguments(f *testing.F) {
+	operations := catalogue.Operations(catalogue.Domains{})
+	for _, seed := range []string{
+		`{}`, `null`, `[]`, `"x"`, ``, `{"email":"ann@example.com"}`, `{"email":"a@b.cc","attributes":{"a":null,"b":1e308,"c":[{}]}}`,
+		`{"email":"a@b.cc","topic_preferences":{"news":"OPT_IN"}}`, `{"email":"a@b.cc","topic_preferences":[{"topic":"t","subscription_status":"OPT_OUT"}]}`,
+		`{"email":"a@b.cc","topic_preferences":[{"topic":"t","subscription_status":"OPT_OUT"},{"topic":"t","subscription_status":"OPT_IN"}]}`,
+		`{"email":"a@b.cc","lists":{"add":["x"],"remove":[],"set":null}}`, `{"email":"a@b.cc","lists":["x",1]}`, `{"email":"a@b.cc","lists":null,"unsubscribe_all":null}`,
+		`{"external_id":"\ud800"}`, `{"external_id":"\u0000"}`, "{\"external_id\":\"\xff\"}", `{"contact_id":"0190a0b0-0000-7000-8000-000000000000"}`,
+		`{"limit":1.0}`, `{"limit":1e2}`, `{"limit":-0}`, `{"limit":99999999999999999999}`, `{"cursor":"` + strings.Repeat("A", 1025) + `"}`,
+		`{"email":"a@b.cc","email":"c@d.ee"}`, `{"EMAIL":"a@b.cc"}`, `{"email":"a@b.cc"} {}`, `{"\u202e` + "`x`" + `":1}`,
+		`{"attributes":` + strings.Repeat(`{"a":`, 70) + `1` + strings.Repeat(`}`, 70) + `}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		for _, op := range operations {
+			for _, surface := range []core.Surface{core.Agent, core.REST} {
+				if _, err := op.Decode(surface, raw); err != nil {
+					holdRefusal(t, op, raw, err)
+				} else {
+					holdTaken(t, op, surface, raw)
+				}
+			}
+		}
+	})
+}
+
+func holdRefusal(t *testing.T, op core.Operation, raw []byte, err error) {
+	t.Helper()
+	e := core.AsError(err)
+	if e.Code != core.CodeValidationFailed {
+		t.Fatalf("%s: %.200q is refused with %s: %v", op.Info().Name, raw, e.Code, err)
+	}
+	text, err := json.Marshal(core.ProblemOf(e, "http://docs.test", "request"))
+	if err != nil {
+		t.Fatalf("%s: %.200q: the problem is no JSON: %v", op.Info().Name, raw, err)
+	}
+	if _, hidden := core.VisibleText(e.Message); hidden > 0 || len(text) > 32<<10 {
+		t.Fatalf("%s: %.200q: a problem of %d bytes with %d hidden characters: %.300s", op.Info().Name, raw, len(text), hidden, text)
+	}
+}
+
+func holdTaken(t *testing.T, op core.Operation, surface core.Surface, raw []byte) {
+	t.Helper()
+	var object map[string]json.RawMessage
+	if len(raw) > 0 && json.Unmarshal(raw, &object) != nil {
+		t.Fatalf("%s takes %.200q, which is no object", op.Info().Name, raw)
+	}
+	known := map[string]bool{}
+	for _, name := range op.Input(surface).Members() {
+		known[name] = true
+	}
+	for name := range object {
+		if !known[name] {
+			t.Fatalf("%s takes the member %q, which its input does not have", op.Info().Name, name)
+		}
+	}
+}

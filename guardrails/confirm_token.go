@@ -1,0 +1,74 @@
+package guardrails
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// confirmation is what a token says, all of it signed. Digests keep it small and
+// keep the arguments out of it.
+type confirmation struct {
+	ID        string `json:"id"`
+	Key       string `json:"kid"`
+	Form      string `json:"form"`
+	Operation string `json:"op"`
+	Org       string `json:"org"`
+	Caller    string `json:"sub"`
+	Arguments string `json:"arg"`
+	Preview   string `json:"pre"`
+	Expires   int64  `json:"exp"` // unix seconds
+}
+
+// sign writes the token: what it says, a dot, and the signature, both in base64url.
+func (g *Guard) sign(c confirmation, now time.Time) (string, error) {
+	keys, err := g.confirmationKeys(now)
+	if err != nil {
+		return "", err
+	}
+	c.Key = keys[0].day
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	body := base64.RawURLEncoding.EncodeToString(payload)
+	return body + "." + keys[0].signature(body), nil
+}
+
+// verify checks the signature before it believes a word, then that the token
+// says what is expected of this call, id and expiry apart.
+func (g *Guard) verify(token string, expected confirmation, now time.Time) (confirmation, bool, error) {
+	keys, err := g.confirmationKeys(now)
+	if err != nil {
+		return confirmation{}, false, err
+	}
+	body, signature, _ := strings.Cut(token, ".")
+	signer := ""
+	for _, key := range keys { // all of them, so that the time tells nothing
+		if subtle.ConstantTimeCompare([]byte(signature), []byte(key.signature(body))) == 1 {
+			signer = key.day
+		}
+	}
+	if signer == "" {
+		return confirmation{}, false, nil
+	}
+	var c confirmation
+	payload, err := base64.RawURLEncoding.DecodeString(body)
+	if err != nil || json.Unmarshal(payload, &c) != nil || c.ID == "" || now.Unix() >= c.Expires {
+		return confirmation{}, false, nil
+	}
+	expected.ID, expected.Key, expected.Expires = c.ID, signer, c.Expires
+	return c, c == expected, nil
+}
+
+// signature is text, and compared as text: several texts of base64 decode to the
+// same bytes, and only one of them is ours.
+func (k confirmationKey) signature(body string) string {
+	h := hmac.New(sha256.New, k.secret)
+	h.Write([]byte(body))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,200 @@
+package guardrails_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// fate is what befalls a call on its way through the rails.
+type fate string
+
+const (
+	lives        fate = "lives"
+	fails        fate = "the operation fails"
+	leavesBefore fate = "the caller leaves before the transaction"
+	leavesInside fate = "the caller leaves inside the transaction"
+	leavesAfter  fate = "the caller leaves after the commit"
+	diesReserved fate = "the process dies with the key reserved"
+	diesInside   fate = "the process dies inside the transaction"
+	diesAfter    fate = "the process dies after the commit"
+)
+
+var fates = []fate{lives, fails, leavesBefore, leavesInside, leavesAfter, diesReserved, diesInside, diesAfter}
+
+// answered: somebody is there to hear the answer.
+func (f fate) answered() bool { return f == lives || f == fails }
+
+// commits: nothing stands in the way of the effect.
+func (f fate) commits() bool { return f == lives || f == leavesAfter || f == diesAfter }
+
+// dies: whatever the process would have tidied up stays as it is.
+func (f fate) dies() bool { return f == diesReserved || f == diesInside || f == diesAfter }
+
+// mishap is the fate of one call; it travels in the call's context.
+type mishap struct {
+	fate  fate
+	leave context.CancelFunc
+	// held calls say that they hold their key, and wait to be let go.
+	entered, goOn chan struct{}
+	effect        string // the id that the operation made, committed or not
+}
+
+type mishapKey struct{}
+
+func mishapOf(ctx context.Context) *mishap { return ctx.Value(mishapKey{}).(*mishap) }
+
+var errDied = errors.New("the process died")
+
+// mortal carries out the fates that befall a transaction.
+type mortal struct{ core.Transactor }
+
+// InTx runs f in a transaction that the call's fate may end.
+func (m mortal) InTx(ctx context.Context, f func(context.Context) error) error {
+	told := mishapOf(ctx)
+	switch told.fate {
+	case leavesBefore:
+		told.leave()
+	case diesReserved:
+		return errDied
+	}
+	err := m.Transactor.InTx(ctx, func(ctx context.Context) error {
+		err := f(ctx)
+		switch {
+		case err != nil:
+			return err
+		case told.fate == diesInside:
+			return errDied
+		case told.fate == leavesInside:
+			told.leave()
+		}
+		return nil
+	})
+	if told.fate == leavesAfter {
+		told.leave()
+	}
+	return err
+}
+
+// mortalStore releases nothing for a process that has died.
+type mortalStore struct{ replay.Store }
+
+// Release does what a dead process does: nothing.
+func (s mortalStore) Release(ctx context.Context, k replay.Key, token replay.Token) error {
+	if mishapOf(ctx).fate.dies() {
+		return nil
+	}
+	return s.Store.Release(ctx, k, token)
+}
+
+// breakage puts faults of ours into the store and the transactor, so that a
+// checker can show that it would see them. nil breaks nothing.
+type breakage func(core.Transactor, replay.Store) (core.Transactor, replay.Store)
+
+// rig is the rails over a real database with two writes behind them, and callers
+// of two organizations whose calls meet mishaps.
+type rig struct {
+	db        *storage.DB
+	clock     *testClock
+	catalogue *guardrails.Catalogue
+	callers   []core.Principal
+}
+
+func newRig(t testing.TB, db *storage.DB, broken breakage) *rig {
+	t.Helper()
+	r := &rig{db: db, clock: &testClock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	mine, other := r.org(t), r.org(t)
+	r.callers = []core.Principal{caller(mine), caller(mine), caller(other)}
+	transactor, store := core.Transactor(db), db.Replay()
+	if broken != nil {
+		transactor, store = broken(transactor, store)
+	}
+	g := guardrails.New(guardrails.Config{
+		Authenticator: oneCaller{}, Transactor: mortal{transactor}, Replays: mortalStore{store}, Audit: db.Access(),
+		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
+		Clock:              r.clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+	})
+	one := core.Op[effectIn, effectOut]{
+		Name: "op_one", Purpose: "Does it.", Scopes: []core.Scope{core.ContactsManage}, Effect: core.Writes, Prepare: r.prepare, Do: r.do,
+	}
+	two := one
+	two.Name = "op_two"
+	r.catalogue = g.Catalogue([]core.Operation{core.Declare(one), core.Declare(two)})
+	return r
+}
+
+func (r *rig) org(t testing.TB) core.Org {
+	t.Helper()
+	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365}
+	if err := r.db.Access().InsertOrg(t.Context(), org); err != nil {
+		t.Fatal(err)
+	}
+	return org
+}
+
+func caller(org core.Org) core.Principal {
+	return core.Principal{
+		Org: org, Scopes: core.NewScopes("api.contacts.manage"),
+		Credential: core.Credential{Kind: core.OAuthClient, ID: core.NewID(), Environment: core.Live},
+	}
+}
+
+func (r *rig) prepare(ctx context.Context, _ *core.Call, in effectIn) (effectIn, error) {
+	if m := mishapOf(ctx); m.entered != nil {
+		close(m.entered)
+		<-m.goOn
+	}
+	return in, nil
+}
+
+var errOperation = errors.New("the operation failed")
+
+func (r *rig) do(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
+	m, id := mishapOf(ctx), core.NewID()
+	c.About(id)
+	m.effect = id
+	err := r.db.Access().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
+	if err == nil && m.fate == fails {
+		err = errOperation
+	}
+	return effectOut{ID: id}, err
+}
+
+// call runs one call to its end, whatever that is.
+func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardrails.Result, *core.Error) {
+	op, _ := r.catalogue.Operation(operation)
+	ctx, leave := context.WithCancel(context.WithValue(context.Background(), mishapKey{}, m))
+	defer leave()
+	m.leave = leave
+	result, err := op.Call(ctx, req)
+	return result, core.AsError(err)
+}
+
+// effects are the ids of what was done in an organization, by the request that
+// its audit line names.
+func (r *rig) effects(orgID string) (map[string][]string, error) {
+	events, err := r.db.Access().AuditEvents(context.Background(), orgID, 10_000)
+	found := make(map[string][]string)
+	for _, e := range events {
+		found[e.RequestID] = append(found[e.RequestID], e.SubjectID)
+	}
+	return found, err
+}
+
+// sayingSo are arguments: two that differ, the second in two forms that do not.
+var sayingSo = []json.RawMessage{
+	json.RawMessage(`{"email":"ann@example.com"}`),
+	json.RawMessage(`{"email":"bob@example.com","note":"é"}`),
+	json.RawMessage(`{ "note":"\u00e9", "email":"bob@example.com" }`),
+}

@@ -1,0 +1,61 @@
+package redisbuckets
+
+import (
+	"crypto/x509"
+	"errors"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/go-redis/redis_rate/v10"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// Config says which Redis.
+type Config struct {
+	// URL is redis://user:password@host:port/database, or rediss:// for TLS.
+	URL string
+	// CAs sign the certificate of a Redis with TLS; nil means those that the system
+	// believes.
+	CAs *x509.CertPool
+}
+
+const (
+	// dialTimeout bounds making a connection, which goes on behind a call that has
+	// stopped waiting: the next one finds the connection made.
+	dialTimeout = 2 * time.Second
+	// idleConns stay open, so that a call seldom waits for a new one.
+	idleConns = 2
+)
+
+// quiet: the library would write to standard error what is answered as an error.
+var quiet = sync.OnceFunc(logging.Disable)
+
+// Open prepares the connections and makes none: whether Redis answers is for Ping
+// to find out. It fails when the URL is no address of a Redis. The error does not
+// quote the URL, which may hold a password.
+func Open(cfg Config) (*Buckets, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" {
+		return nil, errors.New("must be an address such as redis://:password@host:6379/0, or rediss:// for TLS")
+	}
+	options, err := redis.ParseURL(cfg.URL)
+	if err != nil {
+		return nil, errors.New("has a database, a port or a parameter that is not understood")
+	}
+	if options.TLSConfig != nil {
+		options.TLSConfig.RootCAs = cfg.CAs
+	}
+	options.ContextTimeoutEnabled = true
+	options.MaxRetries = -1 // a second try would cost the call the time of the first again
+	options.DialTimeout, options.DialerRetries = dialTimeout, 1
+	options.MinIdleConns = idleConns
+	options.Protocol = 2
+	options.DisableIdentity = true
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	quiet()
+	client := redis.NewClient(options)
+	return &Buckets{client: client, limiter: redis_rate.NewLimiter(client)}, nil
+}

@@ -1,0 +1,220 @@
+package guardrails_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// said is what a client of a history did, or the look at the end of what there is.
+type said struct {
+	key  string
+	args int
+	look bool
+}
+
+// told is what it heard.
+type told struct {
+	what what
+	ids  string // of the effect; for a look, of all, with commas
+}
+
+type what string
+
+const (
+	made     what = "made"      // the one effect
+	replayed what = "replayed"  // the one effect's answer
+	busy     what = "busy"      // the same call is under way
+	conflict what = "conflict"  // other arguments
+	lost     what = "lost"      // another took the key over, surely nothing
+	failed   what = "failed"    // surely nothing
+	silent   what = "no answer" // perhaps an effect
+	looked   what = "looked"
+)
+
+// keyState is what the world knows of one key: nothing, or an effect. The id is
+// unknown while only a call without an answer can have made it.
+type keyState struct {
+	done bool
+	args int
+	id   string // "" while unknown
+}
+
+// oneEffect is the promise of an idempotency key: it has at most one effect, and
+// every answer that tells of one tells of that.
+var oneEffect = (&porcupine.NondeterministicModel{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		byKey := map[string][]porcupine.Operation{}
+		for _, op := range history {
+			key := op.Input.(said).key
+			byKey[key] = append(byKey[key], op)
+		}
+		var parts [][]porcupine.Operation
+		for _, part := range byKey {
+			parts = append(parts, part)
+		}
+		return parts
+	},
+	Init: func() []any { return []any{keyState{}} },
+	Step: func(state, input, output any) []any {
+		s, in, out := state.(keyState), input.(said), output.(told)
+		after := keyState{done: true, args: in.args, id: out.ids}
+		same := s.done && s.args == in.args && (s.id == "" || s.id == out.ids)
+		switch {
+		case out.what == made && !s.done, out.what == replayed && same:
+			return []any{after}
+		case out.what == busy && !s.done, out.what == conflict && (!s.done || s.args != in.args), out.what == lost, out.what == failed:
+			return []any{s}
+		case out.what == looked && (s.done == (out.ids != "")) && (s.id == "" || s.id == out.ids) && !strings.Contains(out.ids, ","):
+			return []any{s}
+		case out.what == silent && !s.done:
+			return []any{s, keyState{done: true, args: in.args}}
+		case out.what == silent:
+			return []any{s}
+		}
+		return nil
+	},
+}).ToModel()
+
+const (
+	clients        = 8
+	callsPerClient = 6
+)
+
+// history is what clients that share two keys say and hear, with the order of it.
+type history struct {
+	*rig
+	tick atomic.Int64
+	mu   sync.Mutex
+	all  []porcupine.Operation
+}
+
+// observe lets the clients loose and returns what was said, a last look included.
+func observe(r *rig, seed uint64) ([]porcupine.Operation, error) {
+	h := &history{rig: r}
+	var wait sync.WaitGroup
+	for client := range clients {
+		wait.Go(func() {
+			chance := rand.New(rand.NewPCG(seed, uint64(client)))
+			for range callsPerClient {
+				h.one(client, chance)
+			}
+		})
+	}
+	wait.Wait()
+	found, err := h.effects(h.callers[0].Org.ID)
+	for _, key := range []string{"k1", "k2"} {
+		ids := found[key]
+		slices.Sort(ids)
+		h.add(clients, said{key: key, look: true}, told{looked, strings.Join(ids, ",")}, h.tick.Add(1))
+	}
+	return h.all, err
+}
+
+// one call of a client; now and then the leases of all that hang run out first.
+func (h *history) one(client int, chance *rand.Rand) {
+	in := said{key: "k" + fmt.Sprint(1+chance.IntN(2)), args: chance.IntN(4) / 3}
+	m := &mishap{fate: lives}
+	if chance.IntN(2) == 0 {
+		m.fate = fates[chance.IntN(len(fates))]
+	}
+	if chance.IntN(6) == 0 {
+		h.clock.advance(61 * time.Second)
+	}
+	began := h.tick.Add(1)
+	result, err := h.call("op_one", guardrails.Request{
+		Principal: h.callers[client%2], Surface: core.Agent, RequestID: in.key, Arguments: sayingSo[in.args], IdempotencyKey: in.key,
+	}, m)
+	h.add(client, in, hear(result, err, m.fate), began)
+}
+
+func (h *history) add(client int, in said, out told, began int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ended := h.tick.Add(1)
+	if out.what == silent {
+		ended = math.MaxInt64 // nobody knows when, if ever, it has its effect
+	}
+	h.all = append(h.all, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: began, Return: ended})
+}
+
+// hear is what a client knows afterwards. One who has left knows nothing, and
+// the answer of a process that died is not heard.
+func hear(result guardrails.Result, err *core.Error, f fate) told {
+	switch {
+	case !f.answered():
+		return told{what: silent}
+	case err == nil && result.Replayed:
+		return told{replayed, idOf(result)}
+	case err == nil:
+		return told{made, idOf(result)}
+	case err.Code == core.CodeConflict && err.RetryAfter > 0:
+		return told{what: busy}
+	case err.Code == core.CodeConflict && strings.Contains(err.Message, "took over"):
+		return told{what: lost}
+	case err.Code == core.CodeConflict:
+		return told{what: conflict}
+	}
+	return told{what: failed}
+}
+
+// TestHistoriesAreLinearizable: whatever concurrent clients saw, there is an order
+// in which each key had its one effect and all were told of it.
+func TestHistoriesAreLinearizable(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		effects := 0
+		for seed := range uint64(12) {
+			all, err := observe(newRig(t, db, nil), seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, op := range all {
+				if op.Output.(told).what == made {
+					effects++
+				}
+			}
+			if !porcupine.CheckOperations(oneEffect, all) {
+				t.Errorf("seed %d: no order explains %+v", seed, all)
+			}
+		}
+		if effects == 0 {
+			t.Error("nothing was done in any history")
+		}
+	})
+}
+
+// TestHistoriesShowFaults that concern effects; see breakages. A generous store is
+// not among them: the tokens of reservations keep its callers to one effect.
+func TestHistoriesShowFaults(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"careless", "loose", "forgetful"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := storagetest.SQLite(t)
+			for seed := range uint64(60) {
+				all, err := observe(newRig(t, db, breakages[name]), seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !porcupine.CheckOperations(oneEffect, all) {
+					t.Logf("seen in history %d", seed)
+					return
+				}
+			}
+			t.Error("no history shows it")
+		})
+	}
+}

@@ -1,0 +1,147 @@
+package guardrails_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/guardrails"
+)
+
+// act is one step of a schedule. A step for which there is nothing to do, such as
+// finishing when no call is held, does nothing, so that any part of a schedule is
+// a schedule.
+type act struct {
+	Kind    string // call, hold, finish, wait, purge
+	Caller  int
+	Surface core.Surface
+	Op, Key string
+	Args    int
+	Fate    fate
+	Which   int           // of the held calls, for finish; of the ends, for wait
+	Wait    time.Duration // for wait: so long, or this much off an end when Edge
+	Edge    bool
+}
+
+// model is what the rails are to do, in a few lines and without a database.
+type model struct {
+	now     time.Time
+	records map[string]record
+	effects map[string]map[string]bool // org id → ids
+	calls   int
+}
+
+type record struct {
+	owner  int
+	digest string
+	until  time.Time
+	result string // the effect's id once done
+}
+
+func newModel(now time.Time) *model {
+	return &model{now: now, records: map[string]record{}, effects: map[string]map[string]bool{}}
+}
+
+// attempt is one call as the model sees it.
+type attempt struct {
+	act    act
+	org    string
+	number int
+	key    string // "" for none
+	digest string
+	began  time.Time
+	window time.Duration
+}
+
+func (m *model) attempt(a act, p core.Principal) *attempt {
+	m.calls++
+	meaning := min(a.Args, 1) // the third says what the second says
+	t := &attempt{act: a, org: p.Org.ID, number: m.calls, digest: fmt.Sprint(a.Op, meaning), began: m.now, window: 24 * time.Hour}
+	switch {
+	case a.Key != "":
+		t.key = fmt.Sprint(t.org, a.Surface, a.Op, a.Key)
+	case a.Surface == core.Agent:
+		t.key, t.window = fmt.Sprint(p.Credential.ID, "derived", t.digest), 5*time.Minute
+	}
+	return t
+}
+
+// verdict is an answer without its text. "" is success.
+type verdict struct {
+	code     core.Code
+	again    time.Duration // Retry-After
+	replayed string        // the effect that is told of again
+}
+
+// admit says how a call is answered that gets no further, or that it goes on.
+func (m *model) admit(t *attempt) (verdict, bool) {
+	if t.key == "" {
+		return verdict{}, true
+	}
+	r, found := m.records[t.key]
+	switch {
+	case !found || !m.now.Before(r.until):
+		m.records[t.key] = record{owner: t.number, digest: t.digest, until: m.now.Add(replay.Lease)}
+		return verdict{}, true
+	case r.digest != t.digest:
+		return verdict{code: core.CodeConflict}, false
+	case r.result == "":
+		return verdict{code: core.CodeConflict, again: time.Second}, false
+	}
+	return verdict{replayed: r.result}, false
+}
+
+// end is what becomes of a call that went on and made effect.
+func (m *model) end(t *attempt, effect string) verdict {
+	r, found := m.records[t.key]
+	mine := found && r.owner == t.number
+	f := t.act.Fate
+	switch {
+	case f.commits() && (mine || t.key == ""):
+		if t.key != "" {
+			r.result, r.until = effect, t.began.Add(t.window)
+			m.records[t.key] = r
+		}
+		if m.effects[t.org] == nil {
+			m.effects[t.org] = map[string]bool{}
+		}
+		m.effects[t.org][effect] = true
+		return verdict{}
+	case mine && !f.dies():
+		delete(m.records, t.key)
+	}
+	if f == fails {
+		return verdict{code: core.CodeInternalError}
+	}
+	return verdict{code: core.CodeConflict} // its lease ran out and another took over
+}
+
+func (m *model) purge() {
+	maps.DeleteFunc(m.records, func(_ string, r record) bool { return !m.now.Before(r.until) })
+}
+
+// ends are the instants at which a record ends, soonest first.
+func (m *model) ends() []time.Time {
+	var all []time.Time
+	for _, r := range m.records {
+		if m.now.Before(r.until) {
+			all = append(all, r.until)
+		}
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	return all
+}
+
+// heard is the rails' answer in the model's words.
+func heard(result guardrails.Result, err *core.Error) verdict {
+	if err != nil {
+		return verdict{code: err.Code, again: err.RetryAfter}
+	}
+	if result.Replayed {
+		return verdict{replayed: idOf(result)}
+	}
+	return verdict{}
+}

@@ -1,0 +1,110 @@
+package guardrails
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Bounds on what a store of shared buckets may cost when it is slow or away.
+const (
+	// defaultSharedTimeout is what one call waits at most, unless configured.
+	defaultSharedTimeout = 50 * time.Millisecond
+	// So many failures in a row, and the store is left alone for sharedPause.
+	sharedFailures = 3
+	sharedPause    = 5 * time.Second
+	// sharedReport is the time between two lines in the log about it.
+	sharedReport = time.Minute
+)
+
+// sharedBuckets keeps the buckets where all processes see them, and counts in
+// this process alone while that store does not answer: a limit that is too
+// generous for a while beats calls that fail, and beats no limit.
+type sharedBuckets struct {
+	shared, own Buckets
+	timeout     time.Duration
+	clock       core.Clock
+	log         *slog.Logger
+	fallbacks   *prometheus.CounterVec
+
+	mu       sync.Mutex
+	failures int       // in a row
+	askAt    time.Time // when to try again after too many of them
+	reported time.Time // when the log was last told of a failure
+	away     bool      // the log has been told, and not yet of the return
+}
+
+func newSharedBuckets(cfg Config) Buckets {
+	s := &sharedBuckets{
+		shared: cfg.SharedBuckets, own: OwnBuckets(cfg.Clock),
+		timeout: cmp.Or(cfg.SharedTimeout, defaultSharedTimeout), clock: cfg.Clock, log: cfg.Log,
+		fallbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mailhelm_rate_limit_fallbacks_total",
+			Help: "Calls counted in this process alone: the shared buckets failed, or were skipped after failures.",
+		}, []string{"cause"}),
+	}
+	cfg.Metrics.MustRegister(s.fallbacks)
+	return s
+}
+
+// Take never fails.
+func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error) {
+	if !s.mayAsk() {
+		s.fallbacks.WithLabelValues("skipped").Inc()
+		return s.own.Take(ctx, key, limit, cost)
+	}
+	// A caller who hangs up is no failure of the store.
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	defer cancel()
+	state, admitted, err := s.shared.Take(bounded, key, limit, cost)
+	if err != nil {
+		s.fallbacks.WithLabelValues("failed").Inc()
+		s.failed(ctx, err)
+		return s.own.Take(ctx, key, limit, cost)
+	}
+	s.answered(ctx)
+	return state, admitted, nil
+}
+
+// mayAsk: after a pause one call tries, and the others need not wait for it.
+func (s *sharedBuckets) mayAsk() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failures < sharedFailures {
+		return true
+	}
+	now := s.clock()
+	if now.Before(s.askAt) {
+		return false
+	}
+	s.askAt = now.Add(sharedPause)
+	return true
+}
+
+func (s *sharedBuckets) failed(ctx context.Context, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock()
+	if s.failures++; s.failures >= sharedFailures {
+		s.askAt = now.Add(sharedPause)
+	}
+	if s.reported.IsZero() || now.Sub(s.reported) >= sharedReport {
+		s.reported, s.away = now, true
+		s.log.WarnContext(ctx, "rate limits are counted in this process alone: the shared buckets do not answer", "error", err)
+	}
+}
+
+func (s *sharedBuckets) answered(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = 0
+	if s.away {
+		s.away = false
+		s.log.InfoContext(ctx, "rate limits are shared again")
+	}
+}

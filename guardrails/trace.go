@@ -1,0 +1,37 @@
+package guardrails
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// startSpan begins the span of a call, below that of the request. Without a
+// tracer there is no span, and nothing is allocated for one.
+func (g *Guard) startSpan(ctx context.Context, p *passage) (context.Context, trace.Span) {
+	if g.Tracer == nil {
+		return ctx, nil
+	}
+	return g.Tracer.Start(ctx, p.info.Name, trace.WithTimestamp(p.call.Now), trace.WithAttributes(
+		attribute.String("mailhelm.operation", p.info.Name),
+		attribute.String("mailhelm.surface", string(p.call.Surface)),
+	))
+}
+
+// endSpan says how the call ended, in the words of the metrics. A refusal is an
+// ordinary end; faults of ours and of the sending account are errors.
+func (g *Guard) endSpan(span trace.Span, outcome string) {
+	if span == nil {
+		return
+	}
+	span.SetAttributes(attribute.String("mailhelm.outcome", outcome))
+	switch core.Code(outcome) {
+	case core.CodeInternalError, core.CodeUpstreamUnavailable:
+		span.SetAttributes(attribute.String("error.type", outcome))
+		span.SetStatus(codes.Error, "")
+	}
+	span.End(trace.WithTimestamp(g.Clock()))
+}

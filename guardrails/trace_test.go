@@ -1,0 +1,46 @@
+package guardrails
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// What a call costs to be seen: counting allocates nothing, and neither does
+// tracing that is off.
+func TestObservingAllocatesNothing(t *testing.T) { //nolint:paralleltest // allocations of others would be counted
+	g := &Guard{metrics: newMetrics(prometheus.NewRegistry())}
+	p := &passage{info: core.OperationInfo{Name: "op"}, call: &core.Call{Surface: core.Agent}, replayed: true}
+	o := &Operation{guard: g, info: p.info}
+	ctx := context.Background()
+	for name, observe := range map[string]func(){
+		"tracing": func() {
+			_, span := g.startSpan(ctx, p)
+			g.endSpan(span, "ok")
+		},
+		"counting a call":   func() { g.metrics.count(p, "replayed", nil, 0.001) },
+		"counting bytes":    func() { o.Answered(core.Agent, 1000, true) },
+		"counting declined": o.Declined,
+	} {
+		if got := testing.AllocsPerRun(100, observe); got != 0 {
+			t.Errorf("%s: %v allocations", name, got)
+		}
+	}
+}
+
+// Names that callers make up become no labels.
+func TestRefusedBoundsItsLabels(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	g := &Guard{metrics: newMetrics(registry)}
+	c := &Catalogue{guard: g, byName: map[string]*Operation{"op": {}}}
+	for _, name := range []string{"op", "made up", "made up too", ""} {
+		c.Refused(core.Agent, name, "unknown_tool")
+	}
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 || len(families[0].Metric) != 2 {
+		t.Errorf("%v, %v", families, err)
+	}
+}

@@ -1,0 +1,164 @@
+package storagetest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// RedisServer is a throwaway Redis on a port of the loopback. It keeps nothing on
+// disk, and it ends with the test, or with the test's process however that ends.
+type RedisServer struct {
+	// URL is its address with its password; it stays the same over Stop and Start.
+	URL  string
+	dir  string // the server's working folder
+	args []string
+	// stop, closed, ends the server that runs now; ended is closed after that.
+	stop  io.Closer
+	ended chan struct{}
+}
+
+// redisPassword is every test server's: what a test finds in an answer or a log
+// must not be in there.
+const redisPassword = "redis-password-of-the-tests"
+
+const (
+	redisStarts = 10 // a free port may be taken by another before the server has it
+	redisWait   = 20 * time.Second
+)
+
+// Redis starts a server that ends with the test. Without an installed
+// redis-server the test is skipped, and fails when CI is true.
+func Redis(tb testing.TB) *RedisServer {
+	tb.Helper()
+	return redis(tb, "redis", func(port string) []string { return []string{"--port", port} })
+}
+
+// RedisTLS is Redis with TLS alone, by a certificate in two files in PEM form.
+func RedisTLS(tb testing.TB, certificate, key string) *RedisServer {
+	tb.Helper()
+	return redis(tb, "rediss", func(port string) []string {
+		return []string{
+			"--port", "0", "--tls-port", port, "--tls-auth-clients", "no",
+			"--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", certificate,
+		}
+	})
+}
+
+func redis(tb testing.TB, scheme string, listen func(port string) []string) *RedisServer {
+	tb.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		reason := "REDIS TESTS SKIPPED: redis-server is not installed"
+		if os.Getenv("CI") == "true" {
+			tb.Fatal(reason)
+		}
+		announcedRedis.Do(func() { fmt.Fprintln(os.Stderr, reason) })
+		tb.Skip(reason)
+	}
+	r := &RedisServer{dir: tb.TempDir()}
+	var err error
+	for range redisStarts {
+		var port string
+		if port, err = freePort(tb.Context()); err != nil {
+			break
+		}
+		r.URL = scheme + "://:" + redisPassword + "@" + net.JoinHostPort("127.0.0.1", port) + "/0"
+		r.args = append(listen(port), "--bind", "127.0.0.1", "--requirepass", redisPassword,
+			"--save", "", "--appendonly", "no", "--dir", r.dir)
+		if err = r.start(); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		tb.Fatalf("storagetest: redis: %v", err)
+	}
+	tb.Cleanup(r.Stop)
+	return r
+}
+
+var announcedRedis sync.Once
+
+// freePort is a port of the loopback on which nothing listens at the moment.
+func freePort(ctx context.Context) (string, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, errors.Join(err, l.Close())
+}
+
+// Start starts the server again after Stop, empty, under the same address.
+func (r *RedisServer) Start(tb testing.TB) {
+	tb.Helper()
+	if err := r.start(); err != nil {
+		tb.Fatalf("storagetest: redis: %v", err)
+	}
+}
+
+// Stop ends the server at once. It is without effect on one that does not run.
+func (r *RedisServer) Stop() {
+	if r.stop != nil {
+		_ = r.stop.Close() // a pipe: the shell at its other end may be gone already
+		<-r.ended
+		r.stop = nil
+	}
+}
+
+// A shell stands between us and the server: it waits for the end of its standard
+// input, which comes when we close it or are no more, and then ends the server.
+const redisKeeper = `"$@" & exec >/dev/null 2>&1; read -r _; kill -9 $!; wait`
+
+func (r *RedisServer) start() error {
+	cmd := exec.Command("sh", append([]string{"-c", redisKeeper, "sh", "redis-server"}, r.args...)...)
+	stop, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	r.stop, r.ended = stop, make(chan struct{})
+	ready := make(chan error, 1)
+	go func() {
+		defer close(r.ended)
+		ready <- readyIn(output)
+		_, _ = io.Copy(io.Discard, output) // until the server has ended
+		_ = cmd.Wait()                     // killed, so it says
+	}()
+	select {
+	case err = <-ready:
+	case <-time.After(redisWait):
+		err = fmt.Errorf("not ready after %v", redisWait)
+	}
+	if err != nil {
+		r.Stop()
+	}
+	return err
+}
+
+// readyIn reads what the server says until it accepts connections.
+func readyIn(output io.Reader) error {
+	said := bufio.NewScanner(output)
+	var last string
+	for said.Scan() {
+		if last = said.Text(); strings.Contains(last, "Ready to accept connections") {
+			return nil
+		}
+	}
+	return fmt.Errorf("redis-server ended: %s", last)
+}

@@ -1,0 +1,202 @@
+package tools
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
+// maxResult is the most that the text and the structured content of a result may
+// each have, in bytes as they travel. Whatever is longer is shown in part, and
+// says so: an agent that pays for a megabyte has no room left to think.
+const maxResult = 32 << 10
+
+// cut says what of a result is left out. Of is what was counted: items of a list,
+// members of an object or characters of texts, all those at one place together.
+type cut struct {
+	At    string `json:"at"`
+	Of    string `json:"of"`
+	Shown int    `json:"shown"`
+	Total int    `json:"total"`
+}
+
+const moreElsewhere = "Narrow the query or ask for fewer at a time; the REST API has all of it."
+
+// bounded is value, or as much of it as fits into limit. free are the paths of
+// members that may hold any JSON, whose own members are as dispensable as items.
+func bounded(value json.RawMessage, free []string, limit int) json.RawMessage {
+	if wireLength(value) <= limit {
+		return value
+	}
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber()
+	var whole any
+	if decoder.Decode(&whole) != nil {
+		return json.RawMessage(`{"truncated":true}`)
+	}
+	for _, t := range trims() {
+		t.free = free
+		if short, err := marshal(t.shorten(whole)); err == nil && wireLength(short) <= limit {
+			return short
+		}
+	}
+	return json.RawMessage(`{"truncated":true,"more":"` + moreElsewhere + `"}`)
+}
+
+// trims are from the one that leaves out least. Long texts go before items, down
+// to a few of them, because an item that is missing is missed more.
+func trims() []*trim {
+	var all []*trim
+	for _, text := range []int{2000, 500, 200, 80, shortest} {
+		for items := 256; items >= 8; items /= 2 {
+			all = append(all, &trim{text: text, items: items})
+		}
+	}
+	for _, items := range []int{4, 2, 1, 0} {
+		all = append(all, &trim{text: shortest, items: items})
+	}
+	return all
+}
+
+// shortest is longer than any identifier, time or enumerated value, so that what
+// has a form keeps it.
+const shortest = 40
+
+// trim is one way to show a value in part.
+type trim struct {
+	text  int // characters of a text
+	items int // items of a list, members of a free object
+	free  []string
+	cuts  []cut
+}
+
+// shorten returns a copy that says at its top what is left out.
+func (t *trim) shorten(whole any) any {
+	short := t.value(whole, "")
+	object, ok := short.(map[string]any)
+	if !ok || len(t.cuts) == 0 {
+		return short
+	}
+	slices.SortFunc(t.cuts, func(a, b cut) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Of, b.Of)) })
+	object["shortened"], object["truncated"] = t.cuts, true
+	if _, said := object["more"]; !said {
+		object["more"] = moreElsewhere
+	}
+	return object
+}
+
+func (t *trim) value(v any, path string) any {
+	switch v := v.(type) {
+	case string:
+		return t.string(v, path)
+	case []any:
+		kept := t.list(v, path+"[]")
+		if len(kept) < len(v) {
+			t.note(path, "items", len(kept), len(v))
+		}
+		return kept
+	case map[string]any:
+		if slices.Contains(t.free, path) {
+			return t.freeObject(v, path)
+		}
+		return t.object(v, path)
+	}
+	return v
+}
+
+func (t *trim) string(s, path string) string {
+	n := utf8.RuneCountInString(s)
+	if n <= t.text {
+		return s
+	}
+	t.note(path, "characters", t.text, n)
+	return clip(s, t.text)
+}
+
+func (t *trim) list(v []any, path string) []any {
+	kept := make([]any, 0, min(len(v), t.items))
+	for _, item := range v[:min(len(v), t.items)] {
+		kept = append(kept, t.value(item, path))
+	}
+	return kept
+}
+
+// object keeps every member. One that is a sample counts its items itself.
+func (t *trim) object(v map[string]any, path string) any {
+	kept := make(map[string]any, len(v)+2)
+	items, isSample := sampleOf(v)
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if isSample && name == "items" {
+			continue
+		}
+		kept[name] = t.value(v[name], within(path, name))
+	}
+	if !isSample {
+		return kept
+	}
+	shown := t.list(items, within(path, "items[]"))
+	kept["items"], kept["shown"] = shown, len(shown)
+	if len(shown) < len(items) {
+		kept["truncated"], kept["more"] = true, moreElsewhere
+	}
+	return kept
+}
+
+// sampleOf reports whether the object is a core.Sample, and its items.
+func sampleOf(v map[string]any) ([]any, bool) {
+	items, isList := v["items"].([]any)
+	_, counts := v["shown"].(json.Number)
+	_, totals := v["total"].(json.Number)
+	return items, isList && counts && totals
+}
+
+func within(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// freeObject keeps members in the order of their names. One whose name alone is
+// longer than any text may be is left out.
+func (t *trim) freeObject(v map[string]any, path string) any {
+	kept := map[string]any{}
+	below := &trim{text: t.text, items: t.items, free: []string{path + ".*"}}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		if len(kept) >= t.items {
+			break
+		}
+		if utf8.RuneCountInString(name) <= max(t.text, 64) {
+			kept[name] = below.value(v[name], path+".*")
+		}
+	}
+	if len(kept) < len(v) {
+		t.note(path, "members", len(kept), len(v))
+	}
+	for _, c := range below.cuts {
+		t.note(c.At, c.Of, c.Shown, c.Total)
+	}
+	return kept
+}
+
+// note adds to what is known to be left out at a place.
+func (t *trim) note(at, of string, shown, total int) {
+	for i := range t.cuts {
+		if c := &t.cuts[i]; c.At == at && c.Of == of {
+			c.Shown, c.Total = c.Shown+shown, c.Total+total
+			return
+		}
+	}
+	t.cuts = append(t.cuts, cut{At: at, Of: of, Shown: shown, Total: total})
+}
+
+// clip is the first n characters of s, the last of them an ellipsis when s has more.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}

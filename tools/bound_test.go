@@ -1,0 +1,142 @@
+package tools
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// encoded is how long the value is as a result's text and as its structured
+// content, once they travel.
+func encoded(t rapid.TB, value json.RawMessage) (int, int) {
+	t.Helper()
+	visible, _ := visibleJSON(value)
+	text, err := json.Marshal(visible)
+	if err != nil {
+		t.Fatal(err)
+	}
+	structured, err := json.Marshal(value)
+	if err != nil {
+		t.Fatalf("%v: %s", err, value)
+	}
+	return len(text), len(structured)
+}
+
+var letters = []string{"a", "é", "😀", `"`, `\`, "<", "\u202e", "\x01", "\U000E0041", "\n", "\r"}
+
+// anyText is one letter over and over, from nothing to far beyond the limit.
+func anyText(longest int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Repeat(rapid.SampledFrom(letters).Draw(t, "letter"), rapid.IntRange(0, longest).Draw(t, "length"))
+	})
+}
+
+func manyOf(item any, n int) []any {
+	items := make([]any, n)
+	for i := range items {
+		items[i] = item
+	}
+	return items
+}
+
+func anyResult() *rapid.Generator[map[string]any] {
+	return rapid.Custom(func(t *rapid.T) map[string]any {
+		list := map[string]any{"id": "01a1fe1b-4756-7b45-ae0e-8e651c4448c8", "name": anyText(9000).Draw(t, "name")}
+		attributes := map[string]any{}
+		for i := range rapid.IntRange(0, 150).Draw(t, "attributes") {
+			attributes[anyText(90).Draw(t, "key")+strconv.Itoa(i)] = anyText(2500).Draw(t, "value")
+		}
+		lists := manyOf(list, rapid.IntRange(0, 300).Draw(t, "lists"))
+		return map[string]any{
+			"contact": map[string]any{"attributes": attributes, "lists": lists, "note": anyText(50_000).Draw(t, "note")},
+			"items":   lists, "shown": len(lists), "total": 10_000, "truncated": true,
+		}
+	})
+}
+
+// Whatever a result holds, it fits, is JSON, and says how much there is.
+func TestEveryResultFits(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		whole := anyResult().Draw(t, "result")
+		value, err := marshal(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := bounded(value, []string{"contact.attributes"}, maxResult)
+		if text, structured := encoded(t, short); text > maxResult || structured > maxResult {
+			t.Fatalf("text of %d, structured content of %d bytes", text, structured)
+		}
+		var got struct {
+			Contact struct {
+				Lists []any `json:"lists"`
+			} `json:"contact"`
+			Items     []any `json:"items"`
+			Shown     int   `json:"shown"`
+			Total     int   `json:"total"`
+			Truncated bool  `json:"truncated"`
+			Shortened []cut `json:"shortened"`
+		}
+		if err := json.Unmarshal(short, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Shown != len(got.Items) || got.Total != 10_000 || !got.Truncated {
+			t.Fatalf("%d items, shown %d of %d, truncated %v", len(got.Items), got.Shown, got.Total, got.Truncated)
+		}
+		all := len(whole["items"].([]any))
+		said := len(got.Contact.Lists) == all
+		for _, c := range got.Shortened {
+			said = said || c.At == "contact.lists" && c.Total == all && c.Shown == len(got.Contact.Lists)
+			if c.Shown >= c.Total {
+				t.Fatalf("nothing is left out: %+v", c)
+			}
+		}
+		if !said {
+			t.Fatalf("%d of %d lists, and it says %+v", len(got.Contact.Lists), all, got.Shortened)
+		}
+	})
+}
+
+func TestWhatFitsIsNotTouched(t *testing.T) {
+	t.Parallel()
+	value := json.RawMessage(`{"note":"` + strings.Repeat("x", maxResult-14-len(`{"note":""}`)) + `"}`)
+	if text, _ := encoded(t, value); string(bounded(value, nil, maxResult)) != string(value) || text <= maxResult-50 {
+		t.Errorf("a text of %d bytes was cut", text)
+	}
+}
+
+// No words of others become part of what we say about them.
+func TestPlacesNameNoKeysOfOthers(t *testing.T) {
+	t.Parallel()
+	const key = "ignore_all_rules"
+	value, err := marshal(map[string]any{"attributes": map[string]any{key: map[string]any{key: strings.Repeat("y", 70_000)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Shortened []cut }
+	if err := json.Unmarshal(bounded(value, []string{"attributes"}, maxResult), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Shortened) != 1 || got.Shortened[0] != (cut{"attributes.*.*", "characters", 2000, 70_000}) {
+		t.Errorf("%+v", got.Shortened)
+	}
+}
+
+func TestTextLosesWhatNobodySees(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		`{"a":"x\u0001\b\f\ry"}`:              `{"a":"xy"}`,
+		`{"a":"tab\t nl\n"}`:                  `{"a":"tab\t nl\n"}`,
+		`{"a":"\\u0001 \\b"}`:                 `{"a":"\\u0001 \\b"}`,
+		`{"a":"\u2028<\""}`:                   `{"a":"\u2028<\""}`,
+		"{\"a\":\"\u202e\u200b\U000E0041.\"}": `{"a":"."}`,
+	} {
+		got, removed := visibleJSON(json.RawMessage(value))
+		if got != want || removed == 0 != (value == want) {
+			t.Errorf("%s became %s with %d removed, want %s", value, got, removed, want)
+		}
+	}
+}

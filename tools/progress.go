@@ -1,0 +1,73 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+const (
+	notificationProgress = "notifications/progress"
+	metaProgressToken    = "progressToken"
+)
+
+// followsProgress: the client named a token for the progress of its request and
+// takes an answer in events. Such a call may be answered by a stream, which ends
+// with the result; there is no other stream.
+func (x *exchange) followsProgress(h http.Header) bool {
+	_, named := x.message.params.Meta.Others[metaProgressToken]
+	return named && acceptsEvents(h["Accept"])
+}
+
+// eventStream is an answer as server-sent events. It begins with the first one,
+// so a call without progress is answered as any other.
+type eventStream struct {
+	w     http.ResponseWriter
+	begun bool
+}
+
+func (e *eventStream) send(m jsonrpc.Message) error {
+	body, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	return e.sendBody(body)
+}
+
+func (e *eventStream) sendBody(body []byte) error {
+	if !e.begun {
+		h := e.w.Header()
+		h.Set("Content-Type", "text/event-stream")
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Accel-Buffering", "no") // proxies that hold answers back
+		e.w.WriteHeader(http.StatusOK)
+		e.begun = true
+	}
+	if _, err := fmt.Fprintf(e.w, "event: message\ndata: %s\n\n", body); err != nil {
+		return err
+	}
+	return http.NewResponseController(e.w).Flush()
+}
+
+// endStream sends the answer as the last event. The status has been sent, so an
+// error is told by its code alone.
+func (s *Server) endStream(answers *eventStream, r *http.Request, x *exchange, answer *jsonrpc.Response) {
+	body, err := jsonrpc.EncodeMessage(answer)
+	if answer.Error != nil {
+		err = s.sdkError(r, x, answer.Error)
+	}
+	if err != nil {
+		refusal, ok := errors.AsType[*rpcError](err)
+		if !ok {
+			refusal = &rpcError{id: x.message.id, code: jsonrpc.CodeInternalError, message: core.Internal(err).Message}
+		}
+		s.noteRefusal(x, refusal)
+		body = refusal.body()
+	} else {
+		s.noteAnswer(x, len(body))
+	}
+	_ = answers.sendBody(body) // a client that has gone reads nothing
+}

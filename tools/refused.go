@@ -1,0 +1,100 @@
+package tools
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"go.opentelemetry.io/otel/attribute"
+)
+
+// Causes of refusals that no error code says.
+const (
+	causeUnknownTool     = "unknown_tool"
+	causeUnknownMethod   = "unknown_method"
+	causeUnknownResource = "unknown_resource"
+	causeInvalidJSON     = "invalid_json"
+	causeInvalidRequest  = "invalid_request"
+	causeInvalidParams   = "invalid_params"
+	causeHeaderMismatch  = "header_mismatch"
+	causeRevision        = "unsupported_revision"
+	causeOrigin          = "foreign_origin"
+	causeMediaType       = "media_type"
+	causeTooLarge        = "body_too_large"
+	causeBody            = "invalid_body"
+	causeCallerGone      = "caller_gone"
+)
+
+// noteRefusal counts a refusal and marks the request's span.
+func (s *Server) noteRefusal(x *exchange, err error) {
+	s.cfg.Catalogue.Refused(core.Agent, x.tool, causeOf(err))
+	if x.span == nil {
+		return
+	}
+	if rpc, ok := errors.AsType[*rpcError](err); ok {
+		code := strconv.FormatInt(rpc.code, 10)
+		x.spanFailed(code, attribute.String("rpc.response.status_code", code), attribute.Int("http.response.status_code", rpc.status))
+		return
+	}
+	e := core.AsError(err)
+	x.spanFailed(string(e.Code), attribute.Int("http.response.status_code", e.HTTPStatus()))
+}
+
+// noteAnswer counts a tool's answer. One that says that the tool failed was
+// counted with the failure; here it marks the span.
+func (s *Server) noteAnswer(x *exchange, bytes int) {
+	t, ok := s.tools[x.tool]
+	switch {
+	case x.failed:
+		x.spanFailed("tool_error")
+	case ok && t.op != nil:
+		t.op.Answered(core.Agent, bytes, x.truncated)
+	}
+}
+
+// causeOf names the cause in the metrics, which must not have a value that a
+// caller can choose.
+func causeOf(err error) string {
+	if rpc, ok := errors.AsType[*rpcError](err); ok {
+		return rpc.causeOf()
+	}
+	e := core.AsError(err)
+	if e.Code != core.CodeValidationFailed {
+		return string(e.Code)
+	}
+	switch e.HTTPStatus() {
+	case http.StatusForbidden:
+		return causeOrigin
+	case http.StatusNotAcceptable, http.StatusUnsupportedMediaType:
+		return causeMediaType
+	case http.StatusRequestEntityTooLarge:
+		return causeTooLarge
+	case http.StatusBadRequest:
+		return causeBody
+	}
+	return string(e.Code)
+}
+
+func (e *rpcError) causeOf() string {
+	if e.cause != "" {
+		return e.cause
+	}
+	switch e.code {
+	case jsonrpc.CodeParseError:
+		return causeInvalidJSON
+	case jsonrpc.CodeInvalidRequest:
+		return causeInvalidRequest
+	case jsonrpc.CodeMethodNotFound:
+		return causeUnknownMethod
+	case jsonrpc.CodeInvalidParams:
+		return causeInvalidParams
+	case mcp.CodeHeaderMismatch:
+		return causeHeaderMismatch
+	case mcp.CodeUnsupportedProtocolVersion:
+		return causeRevision
+	}
+	return string(core.CodeInternalError)
+}

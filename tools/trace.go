@@ -1,0 +1,164 @@
+package tools
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailhelm/mailhelm/core"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Spans follow the semantic conventions for MCP of OpenTelemetry. No attribute
+// holds an argument, a result, an address or other text of a caller, but for
+// what is a known name or an id of few characters.
+
+var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
+
+// otherMethod stands for every method that is not known here, because callers
+// could make up names without end.
+const otherMethod = "_OTHER"
+
+var knownMethods = slices.Concat(modernMethods, legacyMethods, []string{
+	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
+})
+
+// startSpan begins the span of a request, from when it arrived. Without a tracer
+// there is no span, and nothing is allocated for one. The parent is what the
+// message names; the span of the HTTP request is then linked, and is the parent
+// of a message that names none.
+func (s *Server) startSpan(r *http.Request, x *exchange) *http.Request {
+	if s.cfg.Tracer == nil || x.span != nil {
+		return r
+	}
+	around := propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx := propagator.Extract(around, metaCarrier(x.message.params.Meta.Others))
+	options := []trace.SpanStartOption{
+		trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(x.arrived),
+		trace.WithAttributes(s.place...), trace.WithAttributes(attributesOf(r, x)...),
+	}
+	transport := trace.SpanContextFromContext(around)
+	if transport.IsValid() && !transport.Equal(trace.SpanContextFromContext(ctx)) {
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: transport}))
+	}
+	ctx, x.span = s.cfg.Tracer.Start(ctx, spanName(x), options...)
+	return r.WithContext(ctx)
+}
+
+// spanName has the tool in it only when the tool exists.
+func spanName(x *exchange) string {
+	switch {
+	case x.message.method == "":
+		return http.MethodPost + " " + endpointPath // refused before it was a message
+	case x.tool != "":
+		return x.message.method + " " + x.tool
+	}
+	return methodName(x)
+}
+
+func methodName(x *exchange) string {
+	if slices.Contains(knownMethods, x.message.method) {
+		return x.message.method
+	}
+	return otherMethod
+}
+
+func attributesOf(r *http.Request, x *exchange) []attribute.KeyValue {
+	all := []attribute.KeyValue{attribute.String("network.protocol.version", protocolVersion(r))}
+	if x.message.method == "" {
+		return append(all, attribute.String("http.request.method", http.MethodPost), attribute.String("http.route", endpointPath))
+	}
+	all = append(all, attribute.String("mcp.method.name", methodName(x)))
+	if x.revision != "" {
+		all = append(all, attribute.String("mcp.protocol.version", x.revision))
+	}
+	if id := traceableID(x.message.id); id != "" {
+		all = append(all, attribute.String("jsonrpc.request.id", id))
+	}
+	if x.tool != "" {
+		all = append(all, attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", x.tool))
+	}
+	return all
+}
+
+func protocolVersion(r *http.Request) string {
+	if r.ProtoMajor > 1 {
+		return strconv.Itoa(r.ProtoMajor)
+	}
+	return strconv.Itoa(r.ProtoMajor) + "." + strconv.Itoa(r.ProtoMinor)
+}
+
+const maxTraceableID = 64
+
+// traceableID is a message's id as text, "" for one that is longer than ids are
+// or has characters that addresses and sentences have.
+func traceableID(id jsontext.Value) string {
+	text := string(id)
+	if id.Kind() == '"' && json.Unmarshal(id, &text) != nil {
+		return ""
+	}
+	if len(text) > maxTraceableID || core.RequestID([]string{text}) != text {
+		return ""
+	}
+	return text
+}
+
+// placeOf is what all spans have in common: where clients find this host.
+func placeOf(address string) []attribute.KeyValue {
+	all := []attribute.KeyValue{attribute.String("network.transport", "tcp"), attribute.String("network.protocol.name", "http")}
+	u, err := url.Parse(address)
+	if err != nil {
+		return all
+	}
+	all = append(all, attribute.String("server.address", u.Hostname()))
+	port, err := strconv.Atoi(u.Port())
+	switch {
+	case err == nil:
+	case u.Scheme == "https":
+		port = 443
+	default:
+		port = 80
+	}
+	return append(all, attribute.Int("server.port", port))
+}
+
+// spanFailed marks the span; what is an error code of JSON-RPC stands under its
+// own name besides.
+func (x *exchange) spanFailed(errorType string, more ...attribute.KeyValue) {
+	if x.span == nil {
+		return
+	}
+	x.span.SetAttributes(append(more, attribute.String("error.type", errorType))...)
+	x.span.SetStatus(codes.Error, "")
+}
+
+func (s *Server) endSpan(x *exchange) {
+	if x.span != nil {
+		x.span.End(trace.WithTimestamp(s.cfg.Clock()))
+	}
+}
+
+// metaCarrier reads the members of _meta that propagate context: traceparent,
+// tracestate and baggage.
+type metaCarrier map[string]jsontext.Value
+
+// Get is the member's text, "" when it is not there or no text.
+func (m metaCarrier) Get(key string) string {
+	var text string
+	if value := m[key]; value.Kind() != '"' || json.Unmarshal(value, &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// Set does nothing: the message is only read.
+func (m metaCarrier) Set(string, string) {}
+
+// Keys is empty: nobody asks for what is not named.
+func (m metaCarrier) Keys() []string { return nil }

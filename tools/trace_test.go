@@ -1,0 +1,38 @@
+package tools
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Without a tracer a request is as cheap as it was before there were spans.
+func TestNoTracerAllocatesNothing(t *testing.T) { //nolint:paralleltest // allocations of others would be counted
+	s, x := &Server{}, &exchange{}
+	r := httptest.NewRequest(http.MethodPost, endpointPath, nil)
+	if got := testing.AllocsPerRun(100, func() {
+		if s.startSpan(r, x) != r {
+			t.Error("the request was changed")
+		}
+		x.spanFailed(causeCallerGone)
+		s.endSpan(x)
+	}); got != 0 {
+		t.Errorf("%v allocations", got)
+	}
+}
+
+// An id is shown when it cannot be an address or a text.
+func TestTraceableID(t *testing.T) {
+	t.Parallel()
+	for id, want := range map[string]string{
+		`7`: "7", `-7`: "-7", `"call-7"`: "call-7", ``: "", `""`: "", `"a b"`: "", `"ann@example.com"`: "", `"é"`: "",
+		`"0123456789012345678901234567890123456789012345678901234567890123"`:  "0123456789012345678901234567890123456789012345678901234567890123",
+		`"01234567890123456789012345678901234567890123456789012345678901234"`: "",
+	} {
+		if got := traceableID(jsontext.Value(id)); got != want {
+			t.Errorf("%s: %q", id, got)
+		}
+	}
+}
