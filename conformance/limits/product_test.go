@@ -22,18 +22,27 @@ type answer struct {
 	body   string
 }
 
+// call is a request with what each of its kind has.
 func call(t *testing.T, p *product.Product, method, address, bearer, body string) answer {
+	t.Helper()
+	header := map[string]string{}
+	if bearer != "" {
+		header["Authorization"] = "Bearer " + bearer
+	}
+	if body != "" {
+		header["Content-Type"], header["Accept"] = "application/json", "application/json, text/event-stream"
+	}
+	return ask(t, p, method, address, body, header)
+}
+
+func ask(t *testing.T, p *product.Product, method, address, body string, header map[string]string) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bearer != "" {
-		r.Header.Set("Authorization", "Bearer "+bearer)
-	}
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
+	for name, value := range header {
+		r.Header.Set(name, value)
 	}
 	got, err := p.HTTP.Do(r)
 	if err != nil {

@@ -15,8 +15,19 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
+// toolAnswer is what the tests read of a tool's result.
+type toolAnswer struct {
+	Value map[string]any `json:"structuredContent"`
+	State string         `json:"requestState"`
+}
+
 // call makes a tool call and returns the result's value.
 func (s *scene) call(t *testing.T, revision, name, arguments, more string) map[string]any {
+	t.Helper()
+	return s.answer(t, revision, name, arguments, more).Value
+}
+
+func (s *scene) answer(t *testing.T, revision, name, arguments, more string) toolAnswer {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, name, arguments, more)
 	a := asking{http.MethodPost, s.url + "/mcp", oneToken, body, map[string]string{"MCP-Protocol-Version": revision}}
@@ -25,17 +36,17 @@ func (s *scene) call(t *testing.T, revision, name, arguments, more string) map[s
 	}
 	status, answer := ask(t, &product.Product{HTTP: s.http}, a)
 	var got struct {
-		Result struct {
-			Value map[string]any `json:"structuredContent"`
-		} `json:"result"`
+		Result toolAnswer `json:"result"`
 	}
 	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s", status, answer)
 	}
-	return got.Result.Value
+	return got.Result
 }
 
 const shows = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
+
+const agreed = `,"inputResponses":{"confirm":{"action":"accept","content":{"confirm":true}}}`
 
 // TestConfirmationsAndTruncations: what the product's operations of today do not
 // do, on the same rails.
@@ -43,7 +54,7 @@ func TestConfirmationsAndTruncations(t *testing.T) {
 	t.Parallel()
 	s := startScene(t)
 	const id = `{"broadcast_id":"b1"`
-	token := ""
+	token, state := "", ""
 	for _, tc := range []struct {
 		series string
 		do     func()
@@ -62,6 +73,26 @@ func TestConfirmationsAndTruncations(t *testing.T) {
 		}},
 		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="declined"}`, func() {
 			s.call(t, modern, "broadcasts_send", id+"}", shows+`,"inputResponses":{"confirm":{"action":"decline"}},"requestState":"x"`)
+		}},
+		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="issued"}`, func() {
+			state = s.answer(t, modern, "broadcasts_send", id+"}", shows).State
+		}},
+		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="accepted"}`, func() {
+			s.call(t, modern, "broadcasts_send", id+"}", shows+agreed+`,"requestState":"`+state+`"`)
+		}},
+		// A token that is used up: the fresh key keeps this from being a replay.
+		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="refused"}`, func() {
+			s.call(t, legacy, "broadcasts_send", id+`,"confirmation_token":"`+token+`"}`, `,"_meta":{"dev.service/idempotencyKey":"again"}`)
+		}},
+		{`mailhelm_replays_total{key="explicit",operation="broadcasts_send",surface="agent"}`, func() {
+			const key = `,"_meta":{"dev.service/idempotencyKey":"twice"}`
+			fresh, _ := s.call(t, legacy, "broadcasts_send", id+"}", key)["confirmation_token"].(string)
+			confirmed := id + `,"confirmation_token":"` + fresh + `"}`
+			s.call(t, legacy, "broadcasts_send", confirmed, key)
+			s.call(t, legacy, "broadcasts_send", confirmed, key)
+		}},
+		{`mailhelm_truncations_total{operation="contacts_lookup",surface="agent"}`, func() {
+			s.call(t, legacy, "contacts_lookup", `{}`, "") // shortened, because it is too long
 		}},
 		{`mailhelm_truncations_total{operation="lists_list",surface="agent"}`, func() {
 			s.call(t, legacy, "lists_list", `{}`, "")

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// scene is the agent endpoint with a tool that asks before it acts and one that
-// leaves things out, on the real rails and a real database.
+// scene is the agent endpoint with a tool that asks before it acts, one that
+// leaves things out and one whose result is too long, on the real rails and a real database.
 type scene struct {
 	url, admin string
 	http       *http.Client
@@ -66,7 +67,7 @@ func startScene(t *testing.T) *scene {
 	listener := httptest.NewUnstartedServer(nil)
 	s := &scene{url: "http://" + listener.Listener.Addr().String(), admin: admin.URL, http: admin.Client()}
 	server, err := tools.New(tools.Config{
-		Catalogue: guard.Catalogue([]core.Operation{send(), lists()}), MCPURL: s.url, AuthURL: "http://auth.test",
+		Catalogue: guard.Catalogue([]core.Operation{send(), lists(), long()}), MCPURL: s.url, AuthURL: "http://auth.test",
 		DocsURL: "http://app.test/docs", Commit: "unknown", Version: "test", Clock: clock, Log: log,
 	})
 	if err != nil {
@@ -103,6 +104,16 @@ func lists() core.Operation {
 		Scopes: []core.Scope{core.ListsView},
 		Do: func(context.Context, *core.Call, struct{}) (core.Page[sendOut], error) {
 			return core.Page[sendOut]{Items: []sendOut{{Status: "first"}}, Total: 2}, nil
+		},
+	})
+}
+
+func long() core.Operation {
+	return core.Declare(core.Op[struct{}, sendOut]{
+		Name: "contacts_lookup", Title: "Look a contact up", Purpose: "Looks a contact up.", Effect: core.Reads,
+		Scopes: []core.Scope{core.ContactsView},
+		Do: func(context.Context, *core.Call, struct{}) (sendOut, error) {
+			return sendOut{Status: strings.Repeat("long ", 20_000)}, nil
 		},
 	})
 }

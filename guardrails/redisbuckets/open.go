@@ -46,6 +46,9 @@ func Open(cfg Config) (*Buckets, error) {
 		return nil, errors.New("has a database, a port or a parameter that is not understood")
 	}
 	if options.TLSConfig != nil {
+		if options.TLSConfig.InsecureSkipVerify {
+			return nil, errors.New("must not turn the verification of certificates off; let the system trust the one who signs, for example through SSL_CERT_FILE")
+		}
 		options.TLSConfig.RootCAs = cfg.CAs
 	}
 	options.ContextTimeoutEnabled = true

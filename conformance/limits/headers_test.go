@@ -1,0 +1,135 @@
+package limits
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// limited is a product whose clock stands still, so that what its headers say is
+// exact.
+func limited(t *testing.T, limit int) *product.Product {
+	t.Helper()
+	p := product.Start(t, product.Options{RateLimit: &limit})
+	p.Clock.Freeze(p.Clock.Now())
+	return p
+}
+
+// post is a message to the agent endpoint; header overrides what each has.
+func post(t *testing.T, p *product.Product, bearer, body string, header map[string]string) answer {
+	t.Helper()
+	all := map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+	if bearer != "" {
+		all["Authorization"] = "Bearer " + bearer
+	}
+	for name, value := range header {
+		all[name] = value
+	}
+	return ask(t, p, http.MethodPost, p.MCPURL+"/mcp", body, all)
+}
+
+func toolCall(name, arguments string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
+}
+
+// TestEveryAnswerOfTheAgentEndpointTellsTheLimit: whatever becomes of a request
+// whose token is good, it costs one call and its answer tells what is left.
+func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 60
+	p := limited(t, limit)
+	token := p.Token(t, p.MCPURL, "api.contacts.view")
+	sent := []struct {
+		what, body string
+		header     map[string]string
+		status     int
+	}{
+		{"a result", toolCall("contacts_lookup", `{"email":"`+p.Contact+`"}`), nil, 200},
+		{"a tool that fails", toolCall("contacts_lookup", `{"email":"nobody@example.com"}`), nil, 200},
+		{"the list of tools", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil, 200},
+		{"a notification", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil, 202},
+		{"a tool that does not exist", toolCall("made_up", `{}`), nil, 200},
+		{"a method that does not exist", `{"jsonrpc":"2.0","id":1,"method":"made/up"}`, nil, 200},
+		{"a missing scope", toolCall("lists_list", `{}`), nil, 403},
+		{"a batch", batch, nil, 400},
+		{"an empty batch", `[]`, nil, 400},
+		{"no JSON", `{"jsonrpc`, nil, 400},
+		{"no body", ``, nil, 400},
+		{"an unknown revision", ping, map[string]string{"MCP-Protocol-Version": "1999-01-01"}, 400},
+		{"text for JSON", ping, map[string]string{"Content-Type": "text/plain"}, 415},
+		{"nothing that can be answered", ping, map[string]string{"Accept": "text/html"}, 406},
+		{"a body too large", `"` + strings.Repeat("x", 1<<20) + `"`, nil, 413},
+	}
+	for i, s := range sent {
+		t.Log(s.what)
+		post(t, p, token, s.body, s.header).want(t, s.status, limit, limit-i-1, i+1)
+	}
+	for range limit - len(sent) {
+		post(t, p, token, ping, nil)
+	}
+	for _, s := range sent {
+		t.Log(s.what, "without a call left")
+		post(t, p, token, s.body, s.header).want(t, 429, limit, 0, 60)
+	}
+}
+
+// TestRefusalsBeforeATokenIsReadCostNothing: they concern no organization, so no
+// limit is told and none is touched.
+func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
+	t.Parallel()
+	p := limited(t, 4)
+	token := p.Token(t, p.MCPURL)
+	for what, a := range map[string]answer{
+		"a page of elsewhere": post(t, p, token, ping, map[string]string{"Origin": "https://elsewhere.example"}),
+		"the wrong verb":      call(t, p, http.MethodGet, p.MCPURL+"/mcp", token, ""),
+		"no token":            post(t, p, "", ping, nil),
+		"a token of nobody":   post(t, p, "nobody", ping, nil),
+		"an API key":          post(t, p, p.Live.APIKey, ping, nil),
+	} {
+		for name := range a.header {
+			if a.status < 400 || strings.Contains(name, "Ratelimit") || name == "Retry-After" {
+				t.Errorf("%s: %d with %s", what, a.status, name)
+			}
+		}
+	}
+	post(t, p, token, ping, nil).want(t, 200, 4, 3, 15)
+}
+
+// TestRetryAfterIsWhenTheWholeLimitIsBack: a caller who waits as told, by the
+// service's clock, has all calls again, and a second less is one call less.
+func TestRetryAfterIsWhenTheWholeLimitIsBack(t *testing.T) {
+	t.Parallel()
+	const limit = 4
+	p := limited(t, limit)
+	token := p.Token(t, p.MCPURL)
+	drain := func(calls int) {
+		t.Helper()
+		for i := range calls {
+			if a := post(t, p, token, ping, nil); a.status != 200 {
+				t.Fatalf("call %d: %d", i+1, a.status)
+			}
+		}
+	}
+	wantRefused := func(seconds int) {
+		t.Helper()
+		a := post(t, p, token, ping, nil)
+		a.want(t, 429, limit, 0, seconds)
+		if got := a.header.Get("Retry-After"); got != strconv.Itoa(seconds) {
+			t.Errorf("Retry-After %s, want %d", got, seconds)
+		}
+	}
+	drain(limit)
+	wantRefused(60)
+	p.Clock.Advance(7 * time.Second) // not yet a quarter of a minute
+	wantRefused(53)
+	p.Clock.Advance(52 * time.Second)
+	drain(limit - 1)
+	wantRefused(46)
+	p.Clock.Advance(46 * time.Second)
+	drain(limit)
+	wantRefused(60)
+}

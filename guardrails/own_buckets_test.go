@@ -1,0 +1,40 @@
+package guardrails
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// TestFullBucketsAreForgotten: callers who come once and never again take no
+// memory for good, and nobody gets a token by what is forgotten.
+func TestFullBucketsAreForgotten(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	own, ok := OwnBuckets(func() time.Time { return now }).(*ownBuckets)
+	if !ok {
+		t.Fatal("other buckets")
+	}
+	take := func(caller string, cost int) bool {
+		t.Helper()
+		_, admitted, err := own.Take(t.Context(), BucketKey{CredentialID: caller}, 60, cost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return admitted
+	}
+	for i := range 10 * firstSweep {
+		take(strconv.Itoa(i), 1)
+		now = now.Add(10 * time.Millisecond) // a hundred callers a second, each full again after one
+	}
+	if kept := len(own.buckets); kept > 2*firstSweep {
+		t.Errorf("%d buckets are kept of %d", kept, 10*firstSweep)
+	}
+	take("emptied", 60)
+	own.mu.Lock()
+	own.sweep(now)
+	own.mu.Unlock()
+	if take("emptied", 1) {
+		t.Error("an empty bucket was forgotten, and is full again")
+	}
+}
