@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // limited is a product whose clock stands still, so that what its headers say is
@@ -75,6 +77,36 @@ func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 		t.Log(s.what, "without a call left")
 		post(t, p, token, s.body, s.header).want(t, 429, limit, 0, 60)
 	}
+}
+
+// TestEachClientHasABucket: at the agent endpoint the clients of an organization
+// do not pay for one another, nor for the public API; there they do.
+func TestEachClientHasABucket(t *testing.T) {
+	t.Parallel()
+	p := limited(t, 25)
+	second := anotherClient(t, p)
+	for _, step := range []struct {
+		client                  product.Credentials
+		limit, remaining, reset int
+	}{{p.Live, 25, 24, 3}, {p.Live, 25, 23, 5}, {second, 25, 24, 3}, {p.Test, 2, 1, 30}, {second, 25, 23, 5}, {p.Live, 25, 22, 8}} {
+		post(t, p, p.TokenWith(t, step.client, p.MCPURL), ping, nil).want(t, 200, step.limit, step.remaining, step.reset)
+	}
+	scopes(t, p, p.TokenWith(t, second, p.BaseURL)).want(t, 200, 25, 24, 3)
+	scopes(t, p, p.Token(t, p.BaseURL)).want(t, 200, 25, 23, 5)
+}
+
+// anotherClient is a second live client of the demo organization.
+func anotherClient(t *testing.T, p *product.Product) product.Credentials {
+	t.Helper()
+	secret := access.MintClientSecret()
+	client := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: p.OrgID, Name: "Second agent",
+		Environment: core.Live, SecretHash: secret.Hash, Scopes: core.AllScopes(), CreatedAt: p.Clock.Now(),
+	}
+	if err := p.DB.Access().InsertClient(t.Context(), client); err != nil {
+		t.Fatal(err)
+	}
+	return product.Credentials{ClientID: client.ClientID, ClientSecret: secret.Secret}
 }
 
 // TestRefusalsBeforeATokenIsReadCostNothing: they concern no organization, so no
