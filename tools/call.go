@@ -13,13 +13,13 @@ import (
 )
 
 // handler calls t's operation. It reads the call from the exchange, not from
-// the SDK's request: the prehandler's reading is the one that was checked.
+// the SDK's request: the prehandler's reading is the one that was checked. ctx
+// ends also when the client goes away: an answer that nobody can receive is not
+// worth finishing, and without sessions there is no way to fetch it later. A
+// write that was cut short may be repeated with its key.
 func (s *Server) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		x := exchangeOf(ctx)
-		ctx, release := x.untilGone(ctx)
-		defer release()
-		return s.call(ctx, t, x), nil
+		return s.call(ctx, t, exchangeOf(ctx)), nil
 	}
 }
 

@@ -117,8 +117,8 @@ func (s *Server) checkCall(x *exchange, modern bool) error {
 		refusal.cause = causeUnknownTool
 		return refusal
 	}
-	x.tool = p.Name
-	if !decodable(p.InputResponses) {
+	x.tool, x.call = p.Name, new(mcp.CallToolParamsRaw)
+	if stdjson.Unmarshal(x.message.rawParams, x.call) != nil {
 		return invalidParams(statusOf(modern, http.StatusBadRequest), "each of `inputResponses` must be the result of the request it answers")
 	}
 	refusal := core.AsError(t.allowed(x.principal))
@@ -126,19 +126,6 @@ func (s *Server) checkCall(x *exchange, modern bool) error {
 		return refusal
 	}
 	return nil // the environment rail answers as a tool
-}
-
-// decodable asks the SDK's own decoder, whose refusal would name Go types.
-func decodable(responses map[string]jsontext.Value) bool {
-	if len(responses) == 0 {
-		return true
-	}
-	encoded, err := json.Marshal(responses)
-	if err != nil {
-		return false
-	}
-	var decoded mcp.InputResponseMap
-	return stdjson.Unmarshal(encoded, &decoded) == nil
 }
 
 // membersOf is nil for anything but an object.

@@ -22,7 +22,7 @@ const (
 
 // ServeHTTP answers every path of the host.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{requestID: core.RequestID(r.Header[requestIDHeader]), client: r.Context()}
+	x := &exchange{requestID: core.RequestID(r.Header[requestIDHeader])}
 	h := w.Header()
 	h[requestIDHeader] = []string{x.requestID}
 	h["X-Content-Type-Options"] = []string{"nosniff"}
@@ -30,7 +30,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.arrived = s.cfg.Clock()
 		defer s.endSpan(x)
 	}
-	defer s.answerPanic(w, x)
+	defer s.answerPanic(w, r, x)
 	if err := s.serve(w, r, x); err != nil {
 		s.refuse(w, r, x, err)
 	}
@@ -126,7 +126,7 @@ func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 
 // answerPanic ends a request whose panic no tool caused. Those are recovered
 // where they happen, see recoverPanic.
-func (s *Server) answerPanic(w http.ResponseWriter, x *exchange) {
+func (s *Server) answerPanic(w http.ResponseWriter, r *http.Request, x *exchange) {
 	v := recover()
 	if v == nil {
 		return
@@ -134,7 +134,7 @@ func (s *Server) answerPanic(w http.ResponseWriter, x *exchange) {
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(v) // the way of net/http to hang up
 	}
-	s.cfg.Log.LogAttrs(x.client, slog.LevelError, "panic",
+	s.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)),
 		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 	s.noteRefusal(x, core.Internal(nil))

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -48,6 +49,9 @@ type Server struct {
 	place    []attribute.KeyValue // of every span
 	tools    map[string]*tool
 	sdk      *mcp.Server // serves all requests
+	// methods is how the SDK answers a method whose params were read already, our
+	// middleware included.
+	methods mcp.MethodHandler
 }
 
 // New mounts a tool for every entry of the table whose operation the catalogue
@@ -97,11 +101,8 @@ const cacheFor = 60_000 // milliseconds
 // newProtocol makes the one mcp.Server that serves all requests. Building one
 // for each would cost ten times as much.
 func (s *Server) newProtocol() *mcp.Server {
-	version := s.cfg.Version
-	if version == "" {
-		version = "0"
-	}
-	sdk := mcp.NewServer(&mcp.Implementation{Name: "mailhelm", Version: version}, &mcp.ServerOptions{
+	implementation := &mcp.Implementation{Name: "mailhelm", Version: cmp.Or(s.cfg.Version, "0")}
+	sdk := mcp.NewServer(implementation, &mcp.ServerOptions{
 		Instructions: instructions,
 		// The default advertises logging and list changes, which need a stream.
 		Capabilities:              &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -110,6 +111,33 @@ func (s *Server) newProtocol() *mcp.Server {
 			c.CacheScope, c.TTLMs = "private", cacheFor
 		},
 	})
-	sdk.AddReceivingMiddleware(s.recoverPanic, s.listCallable)
+	sdk.AddReceivingMiddleware(s.keepMethods, nameServer(implementation), s.recoverPanic, s.listCallable)
 	return sdk
+}
+
+// keepMethods adds nothing to the chain of middleware. It is outermost, so what
+// it is given is all of the chain.
+func (s *Server) keepMethods(next mcp.MethodHandler) mcp.MethodHandler {
+	s.methods = next
+	return next
+}
+
+// nameServer has every result say who answered, from 2026-07-28 on. The SDK does
+// so for messages that it reads itself.
+func nameServer(implementation *mcp.Implementation) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			result, err := next(ctx, method, req)
+			if err != nil || exchangeOf(ctx).revision != revision20260728 {
+				return result, err
+			}
+			meta := result.GetMeta()
+			if meta == nil {
+				meta = make(map[string]any, 1)
+			}
+			meta[mcp.MetaKeyServerInfo] = implementation
+			result.SetMeta(meta)
+			return result, nil
+		}
+	}
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,21 +16,37 @@ import (
 
 // deliver has the SDK answer the exchange's request. The SDK's own HTTP handler
 // would read the body again, up to eight times with 32 KB each; here it is handed
-// the message that was read, over a connection that lasts for one request.
+// what was read, in a session that lasts for one request: a call with its params
+// as they are, anything else as a message.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	id, err := sdkID(x.message)
 	if err != nil {
 		return core.Internal(err)
 	}
-	wire := newConnection(&jsonrpc.Request{ID: id, Method: x.message.method, Params: x.message.rawParams})
+	wire := newConnection()
 	if x.followsProgress(r.Header) {
 		wire.progress = make(chan *jsonrpc.Request)
 	}
-	session, err := s.sdk.Connect(withExchange(r.Context(), x), wire, &mcp.ServerSessionOptions{State: stateOf(x)})
+	ctx, cancel := context.WithCancel(withExchange(r.Context(), x))
+	session, err := s.sdk.Connect(ctx, wire, &mcp.ServerSessionOptions{State: stateOf(x)})
 	if err != nil {
+		cancel()
 		return core.Internal(err)
 	}
+	var called sync.WaitGroup
+	defer called.Wait()   // no call outlives its request
 	defer session.Close() //nolint:errcheck // the connection ends in memory; there is nothing to flush
+	defer cancel()
+	if x.call == nil {
+		wire.incoming <- &jsonrpc.Request{ID: id, Method: x.message.method, Params: x.message.rawParams}
+	} else {
+		called.Go(func() { wire.answer <- s.answerCall(ctx, id, &mcp.CallToolRequest{Session: session, Params: x.call}) })
+	}
+	return s.await(w, r, x, wire)
+}
+
+// await passes on what comes over the wire until the answer has come.
+func (s *Server) await(w http.ResponseWriter, r *http.Request, x *exchange, wire *connection) error {
 	answers := &eventStream{w: w}
 	for {
 		select {
@@ -50,14 +67,23 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	}
 }
 
-// stateOf is the session that the handshake of an earlier request would have
-// left behind. From 2026-07-28 on a request brings its own.
-func stateOf(x *exchange) *mcp.ServerSessionState {
-	state := new(mcp.ServerSessionState)
-	if x.revision == revision20260728 {
-		return state
+// answerCall hands a call to the SDK past its reader of messages, which would
+// decode the params two or three times more, with 32 KB each.
+func (s *Server) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallToolRequest) *jsonrpc.Response {
+	answer := &jsonrpc.Response{ID: id}
+	result, err := s.methods(ctx, methodCallTool, call)
+	if err != nil {
+		answer.Error = err
+		return answer
 	}
-	state.InitializedParams = new(mcp.InitializedParams)
+	answer.Result, answer.Error = stdjson.Marshal(result)
+	return answer
+}
+
+// stateOf is the session that the handshake of an earlier request would have
+// left behind; from 2026-07-28 on there is no handshake, and all is as after one.
+func stateOf(x *exchange) *mcp.ServerSessionState {
+	state := &mcp.ServerSessionState{InitializedParams: new(mcp.InitializedParams)}
 	if x.message.method != methodInitialize {
 		state.InitializeParams = &mcp.InitializeParams{ProtocolVersion: x.revision}
 	}
@@ -104,8 +130,8 @@ func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 	return e
 }
 
-// connection carries one request to the SDK and its response back. It is its own
-// [mcp.Transport].
+// connection carries one request to the SDK and its response back, or what the
+// SDK sends besides the answer of a call. It is its own [mcp.Transport].
 type connection struct {
 	// incoming is what the SDK reads: the request, and refusals of what it asks
 	// the client.
@@ -117,14 +143,12 @@ type connection struct {
 	once     sync.Once
 }
 
-func newConnection(request *jsonrpc.Request) *connection {
-	c := &connection{
+func newConnection() *connection {
+	return &connection{
 		incoming: make(chan jsonrpc.Message, 1),
 		answer:   make(chan *jsonrpc.Response, 1),
 		closed:   make(chan struct{}),
 	}
-	c.incoming <- request
-	return c
 }
 
 // Connect returns the connection itself.

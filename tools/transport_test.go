@@ -16,7 +16,8 @@ import (
 func TestConnectionLastsForOneRequest(t *testing.T) {
 	t.Parallel()
 	request := &jsonrpc.Request{Method: "ping"}
-	c := newConnection(request)
+	c := newConnection()
+	c.incoming <- request
 	if got, err := c.Read(t.Context()); err != nil || got != request {
 		t.Errorf("first read: %v, %v", got, err)
 	}
