@@ -2,7 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -78,13 +83,58 @@ func TestCollectorFollowsTheMemoryThereIs(t *testing.T) {
 	}
 }
 
-// The collector is among the settings that an operator looks up.
+// The collector is among the settings that an operator looks up, with what this
+// machine gives when the environment says nothing.
 func TestConfigShowsTheCollector(t *testing.T) {
 	t.Parallel()
 	settings := shown(t, nil)
-	for _, name := range []string{limitVariable, paceVariable} {
-		if v := settings[name]; v.Value == "" || v.Source == "" {
-			t.Errorf("%s is shown as %+v", name, v)
+	for i, want := range thisProcess().collector().shown {
+		if got := settings[want.Name]; got != want || got.Value == "" || got.Source == "" {
+			t.Errorf("setting %d is shown as %+v, want %+v", i, got, want)
 		}
 	}
+}
+
+// What is decided is what the runtime of a started process then has.
+func TestStartedProcessHasTheCollectorItShows(t *testing.T) {
+	t.Parallel()
+	unset := surroundings{variable: func(string) string { return "" }, container: thisProcess().container, machine: thisProcess().machine}.collector()
+	if unset.limit == 0 {
+		t.Fatal("this machine does not tell how much memory it has")
+	}
+	for name, test := range map[string]struct {
+		environment []string
+		limit, pace float64
+	}{
+		"derived":      {[]string{"GOMEMLIMIT=", "GOGC="}, float64(unset.limit), boundedPace},
+		"own limit":    {[]string{"GOMEMLIMIT=512MiB", "GOGC="}, 512 * megabyte, boundedPace},
+		"own pace":     {[]string{"GOMEMLIMIT=", "GOGC=50"}, float64(unset.limit), 50},
+		"without both": {[]string{"GOMEMLIMIT=off", "GOGC="}, math.MaxInt64, defaultPace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, port := launchServe(t, test.environment, "--data", filepath.Join(t.TempDir(), "data"))
+			p.awaits(`"setting":"GOGC"`)
+			metrics := request(t, http.MethodGet, fmt.Sprintf("http://localhost:%d/metrics", port+5), "", "").body
+			if limit := gauge(t, metrics, "go_gc_gomemlimit_bytes"); limit != test.limit {
+				t.Errorf("memory limit %.0f, want %.0f", limit, test.limit)
+			}
+			if pace := gauge(t, metrics, "go_gc_gogc_percent"); pace != test.pace {
+				t.Errorf("pace %.0f, want %.0f", pace, test.pace)
+			}
+		})
+	}
+}
+
+func gauge(t *testing.T, metrics, name string) float64 {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(metrics)
+	if line == nil {
+		t.Fatalf("no %s among the metrics", name)
+	}
+	value, err := strconv.ParseFloat(line[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
