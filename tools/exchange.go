@@ -26,6 +26,8 @@ type exchange struct {
 	// failed and truncated say of a tool's result what its metrics need. The
 	// tool's goroutine writes them before it answers.
 	failed, truncated bool
+	// stream is the answer, if it is one of events.
+	stream eventStream
 }
 
 type exchangeKey struct{}

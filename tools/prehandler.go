@@ -125,7 +125,8 @@ func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 }
 
 // answerPanic ends a request whose panic no tool caused. Those are recovered
-// where they happen, see recoverPanic.
+// where they happen, see recoverPanic. An answer that has begun as events cannot
+// end as a document: the connection ends, or the part would pass for the whole.
 func (s *Server) answerPanic(w http.ResponseWriter, r *http.Request, x *exchange) {
 	v := recover()
 	if v == nil {
@@ -138,5 +139,8 @@ func (s *Server) answerPanic(w http.ResponseWriter, r *http.Request, x *exchange
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)),
 		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 	s.noteRefusal(x, core.Internal(nil))
+	if x.stream.begun {
+		panic(http.ErrAbortHandler)
+	}
 	s.writeProblem(w, x, core.Internal(nil))
 }

@@ -54,7 +54,7 @@ func (e *eventStream) sendBody(body []byte) error {
 
 // endStream sends the answer as the last event. The status has been sent, so an
 // error is told by its code alone.
-func (s *Server) endStream(answers *eventStream, r *http.Request, x *exchange, answer *jsonrpc.Response) {
+func (s *Server) endStream(r *http.Request, x *exchange, answer *jsonrpc.Response) {
 	body, err := jsonrpc.EncodeMessage(answer)
 	if answer.Error != nil {
 		err = s.sdkError(r, x, answer.Error)
@@ -69,5 +69,5 @@ func (s *Server) endStream(answers *eventStream, r *http.Request, x *exchange, a
 	} else {
 		s.noteAnswer(x, len(body))
 	}
-	_ = answers.sendBody(body) // a client that has gone reads nothing
+	_ = x.stream.sendBody(body) // a client that has gone reads nothing
 }

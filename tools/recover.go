@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// recoverPanic is the outermost middleware. The SDK runs a call on a goroutine
+// recoverPanic is the middleware around all that can panic. The SDK runs a call on a goroutine
 // of its own, where a panic would end the process; here it ends one call. The
 // rails catch those of operations; this is for whatever is around them.
 func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
@@ -39,7 +39,9 @@ func (s *Server) panicked(ctx context.Context, v any) (mcp.Result, error) {
 	failure := core.Internal(nil)
 	if x.tool != "" {
 		s.cfg.Catalogue.Refused(core.Agent, x.tool, string(failure.Code))
-		return s.failure(x, failure), nil
+		failed := s.failure(x, failure)
+		s.sign(x, failed)
+		return failed, nil
 	}
 	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message + " Request id: " + x.requestID}
 }

@@ -48,6 +48,7 @@ type Server struct {
 	origins  map[string]bool
 	place    []attribute.KeyValue // of every span
 	tools    map[string]*tool
+	name     *mcp.Implementation
 	sdk      *mcp.Server // serves all requests
 	// methods is how the SDK answers a method whose params were read already, our
 	// middleware included.
@@ -101,8 +102,8 @@ const cacheFor = 60_000 // milliseconds
 // newProtocol makes the one mcp.Server that serves all requests. Building one
 // for each would cost ten times as much.
 func (s *Server) newProtocol() *mcp.Server {
-	implementation := &mcp.Implementation{Name: "mailhelm", Version: cmp.Or(s.cfg.Version, "0")}
-	sdk := mcp.NewServer(implementation, &mcp.ServerOptions{
+	s.name = &mcp.Implementation{Name: "mailhelm", Version: cmp.Or(s.cfg.Version, "0")}
+	sdk := mcp.NewServer(s.name, &mcp.ServerOptions{
 		Instructions: instructions,
 		// The default advertises logging and list changes, which need a stream.
 		Capabilities:              &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -111,7 +112,7 @@ func (s *Server) newProtocol() *mcp.Server {
 			c.CacheScope, c.TTLMs = "private", cacheFor
 		},
 	})
-	sdk.AddReceivingMiddleware(s.keepMethods, nameServer(implementation), s.recoverPanic, s.listCallable)
+	sdk.AddReceivingMiddleware(s.keepMethods, s.recoverPanic, s.nameServer, s.listCallable)
 	return sdk
 }
 
@@ -122,22 +123,27 @@ func (s *Server) keepMethods(next mcp.MethodHandler) mcp.MethodHandler {
 	return next
 }
 
-// nameServer has every result say who answered, from 2026-07-28 on. The SDK does
-// so for messages that it reads itself.
-func nameServer(implementation *mcp.Implementation) mcp.Middleware {
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			result, err := next(ctx, method, req)
-			if err != nil || exchangeOf(ctx).revision != revision20260728 {
-				return result, err
-			}
-			meta := result.GetMeta()
-			if meta == nil {
-				meta = make(map[string]any, 1)
-			}
-			meta[mcp.MetaKeyServerInfo] = implementation
-			result.SetMeta(meta)
-			return result, nil
+// nameServer has every result say who answered.
+func (s *Server) nameServer(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		if err == nil {
+			s.sign(exchangeOf(ctx), result)
 		}
+		return result, err
 	}
+}
+
+// sign puts the server's name into a result, as from 2026-07-28 on the SDK does
+// for messages that it reads itself.
+func (s *Server) sign(x *exchange, result mcp.Result) {
+	if x.revision != revision20260728 {
+		return
+	}
+	meta := result.GetMeta()
+	if meta == nil {
+		meta = make(map[string]any, 1)
+	}
+	meta[mcp.MetaKeyServerInfo] = s.name
+	result.SetMeta(meta)
 }

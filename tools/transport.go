@@ -36,34 +36,26 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	var called sync.WaitGroup
 	defer called.Wait()   // no call outlives its request
 	defer session.Close() //nolint:errcheck // the connection ends in memory; there is nothing to flush
+	// The session's end waits for the call, so the call's context ends before it. An
+	// answer that nobody can receive is not worth finishing: without sessions there is
+	// no way to fetch it later, and a write that was cut short may be repeated.
 	defer cancel()
 	if x.call == nil {
 		wire.incoming <- &jsonrpc.Request{ID: id, Method: x.message.method, Params: x.message.rawParams}
 	} else {
 		called.Go(func() { wire.answer <- s.answerCall(ctx, id, &mcp.CallToolRequest{Session: session, Params: x.call}) })
 	}
-	return s.await(w, r, x, wire)
-}
-
-// await passes on what comes over the wire until the answer has come.
-func (s *Server) await(w http.ResponseWriter, r *http.Request, x *exchange, wire *connection) error {
-	answers := &eventStream{w: w}
-	for {
-		select {
-		case step := <-wire.progress:
-			if err := answers.send(step); err != nil {
-				return nil // nobody reads an answer
-			}
-		case answer := <-wire.answer:
-			if answers.begun {
-				s.endStream(answers, r, x, answer)
-				return nil
-			}
-			return s.writeAnswer(w, r, x, answer)
-		case <-r.Context().Done():
-			x.spanFailed(causeCallerGone)
-			return nil
-		}
+	x.stream.w = w
+	answer, err := wire.await(ctx, x.stream.send)
+	switch {
+	case err != nil: // nobody reads an answer
+		x.spanFailed(causeCallerGone)
+		return nil
+	case x.stream.begun:
+		s.endStream(r, x, answer)
+		return nil
+	default:
+		return s.writeAnswer(w, r, x, answer)
 	}
 }
 
@@ -148,6 +140,23 @@ func newConnection() *connection {
 		incoming: make(chan jsonrpc.Message, 1),
 		answer:   make(chan *jsonrpc.Response, 1),
 		closed:   make(chan struct{}),
+	}
+}
+
+// await hands progress to report until there is an answer. An error is report's,
+// or the end of the context.
+func (c *connection) await(ctx context.Context, report func(jsonrpc.Message) error) (*jsonrpc.Response, error) {
+	for {
+		select {
+		case step := <-c.progress:
+			if err := report(step); err != nil {
+				return nil, err
+			}
+		case answer := <-c.answer:
+			return answer, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 }
 

@@ -31,8 +31,10 @@ func TestConnectionLastsForOneRequest(t *testing.T) {
 	if m, err := c.Read(t.Context()); err != nil || m.(*jsonrpc.Response).ID != id || m.(*jsonrpc.Response).Error == nil {
 		t.Errorf("a request to the client was answered %v, %v", m, err)
 	}
-	if err := c.Write(t.Context(), &jsonrpc.Request{Method: notificationProgress}); err != nil {
-		t.Errorf("progress that nobody follows broke the connection: %v", err)
+	for _, method := range []string{notificationProgress, "notifications/message", "notifications/unheard_of"} {
+		if err := c.Write(t.Context(), &jsonrpc.Request{Method: method}); err != nil {
+			t.Errorf("%s, which nobody follows, broke the connection: %v", method, err)
+		}
 	}
 	answer := new(jsonrpc.Response)
 	if err := c.Write(t.Context(), answer); err != nil || <-c.answer != answer {

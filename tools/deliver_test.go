@@ -1,0 +1,173 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/tools"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// fixture is a tool with a handler of the SDK.
+func fixture(name string, handler sdk.ToolHandler) tools.Fixture {
+	return tools.Fixture{Tool: &sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, Handler: handler}
+}
+
+func step(ctx context.Context, req *sdk.CallToolRequest) error {
+	return req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: 1})
+}
+
+// following is a call whose progress the client follows.
+func following(revision, tool string) ask {
+	return rpc(revision, "tools/call", map[string]any{"name": tool, "_meta": map[string]any{"progressToken": "p"}})
+}
+
+func done() (*sdk.CallToolResult, error) {
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
+}
+
+const soon = 20 * time.Second // to find out that something waits for ever
+
+// Whatever a tool does with the connection of the SDK, its call is answered.
+func TestEveryCallIsAnswered(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, nil,
+		fixture("unwritable", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{StructuredContent: json.RawMessage(`{`)}, nil
+		}),
+		fixture("unwritable_after_progress", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{StructuredContent: json.RawMessage(`{`)}, step(ctx, req)
+		}),
+		fixture("panics_after_progress", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			if err := step(ctx, req); err != nil {
+				return nil, err
+			}
+			panic("secret of the inside")
+		}),
+		fixture("notifies", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			//nolint:staticcheck // a notification that the endpoint does not know
+			if err := errors.Join(step(ctx, req), req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "error", Data: "x"})); err != nil {
+				return nil, err
+			}
+			return done()
+		}),
+		fixture("asks_the_client", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			//nolint:staticcheck // a request that the endpoint has no way to send
+			if _, err := req.Session.ListRoots(ctx, nil); err == nil {
+				return nil, errors.New("somebody answered")
+			}
+			return done()
+		}),
+	)
+	w.http.Timeout = soon
+	for _, revision := range allRevisions {
+		for tool, want := range map[string]string{
+			"unwritable": `"code":-32603`, "unwritable_after_progress": `"code":-32603`, "panics_after_progress": `"isError":true`,
+			"notifies": `"done"`, "asks_the_client": `"done"`,
+		} {
+			for _, a := range []ask{following(revision, tool), call(revision, tool, nil)} {
+				r := w.send(a)
+				events := strings.Split(strings.TrimSpace(r.body), "\n\n")
+				if last := events[len(events)-1]; r.status != http.StatusOK || !strings.Contains(last, want) || strings.Contains(r.body, "secret") {
+					t.Errorf("%s at %s: %d %s", tool, revision, r.status, r.body)
+				}
+			}
+		}
+	}
+}
+
+// breaking is a connection that breaks from the second event on.
+type breaking struct {
+	*httptest.ResponseRecorder
+	events int
+	fail   func() error
+}
+
+// Write fails, but for the first event.
+func (b *breaking) Write(p []byte) (int, error) {
+	if b.events++; b.events > 1 {
+		return 0, b.fail()
+	}
+	return b.ResponseRecorder.Write(p)
+}
+
+// onRequest calls the handler in the test's own goroutine.
+func (w *world) onRequest(a ask, answer http.ResponseWriter) {
+	r := httptest.NewRequest(http.MethodPost, w.url+"/mcp", strings.NewReader(a.body))
+	for name, value := range a.header {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Authorization", "Bearer live")
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("MCP-Protocol-Version", a.revision)
+	w.server.ServeHTTP(answer, r)
+}
+
+// A client that takes no more events must not hold its tool, nor the tool the
+// request: the tool's context ends, and so does what it reports.
+func TestAStreamThatNobodyReadsEnds(t *testing.T) {
+	t.Parallel()
+	for _, revision := range allRevisions {
+		t.Run(revision, func(t *testing.T) {
+			t.Parallel()
+			ended := make(chan error, 1)
+			w := newWorldOf(t, nil, fixture("endless", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				for step(ctx, req) == nil {
+				}
+				<-ctx.Done()
+				ended <- ctx.Err()
+				return done()
+			}))
+			gone := make(chan struct{})
+			go func() {
+				defer close(gone)
+				w.onRequest(following(revision, "endless"), &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { return http.ErrHandlerTimeout }})
+			}()
+			late := time.After(soon)
+			select {
+			case <-ended:
+			case <-late:
+				t.Fatal("the tool goes on reporting")
+			}
+			select {
+			case <-gone:
+			case <-late:
+				t.Fatal("the request goes on")
+			}
+		})
+	}
+}
+
+// What was begun as events cannot end as a document: the connection ends instead,
+// so that the client does not take the part for the whole.
+func TestAPanicInAStreamHangsUp(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, nil, fixture("reports", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		if err := step(ctx, req); err != nil {
+			return nil, err
+		}
+		return done()
+	}))
+	answer := &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { panic("secret of the inside") }}
+	func() {
+		defer func() {
+			if v := recover(); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
+				t.Errorf("ended with %v", v)
+			}
+		}()
+		w.onRequest(following(modern, "reports"), answer)
+	}()
+	if body := answer.Body.String(); strings.Count(body, "data:") != 1 || strings.Contains(body, "internal_error") {
+		t.Errorf("the stream has %s", body)
+	}
+	if len(w.log.lines(t, "panic")) != 1 {
+		t.Error("the panic is not in the log")
+	}
+}
