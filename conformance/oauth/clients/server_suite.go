@@ -1,8 +1,12 @@
 package clients
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,20 +22,29 @@ type ServerSuiteTask struct {
 // Verdict is the checks of one scenario.
 type Verdict []Check
 
-// Passed reports whether there were checks and none found a thing to object to.
+// Passed reports whether a check succeeded and none found a thing to object to: a
+// warning is an objection.
 func (v Verdict) Passed() bool {
+	return len(v.with("SUCCESS")) > 0 && len(v.Objections()) == 0
+}
+
+// Objections are the ids of the checks that failed or warned.
+func (v Verdict) Objections() []string { return v.with("FAILURE", "WARNING") }
+
+func (v Verdict) with(statuses ...string) []string {
+	var ids []string
 	for _, c := range v {
-		if c.Status != "SUCCESS" && c.Status != "SKIPPED" && c.Status != "INFO" {
-			return false
+		if slices.Contains(statuses, c.Status) {
+			ids = append(ids, c.ID)
 		}
 	}
-	return len(v) > 0
+	return ids
 }
 
 // ServerSuite runs the official suite for MCP servers and returns the verdicts by
-// scenario. A scenario that fails unexpectedly, or passes although the baseline
-// has it, fails the test.
-func ServerSuite(t testing.TB, task ServerSuiteTask) map[string]Verdict {
+// scenario. The error is what the suite objects to: a scenario that fails or warns
+// unexpectedly, or passes although the baseline has it.
+func ServerSuite(t testing.TB, task ServerSuiteTask) (map[string]Verdict, error) {
 	t.Helper()
 	baseline, err := filepath.Abs(task.Baseline)
 	if err != nil {
@@ -42,11 +55,11 @@ func ServerSuite(t testing.TB, task ServerSuiteTask) map[string]Verdict {
 		"--expected-failures", baseline, "--output-dir", results)
 	said, err := cmd.Output()
 	if err != nil {
-		t.Errorf("the suite ended with %v\n%s%s", err, said, complaints.String())
+		err = fmt.Errorf("the suite ended with %w\n%s%s", err, said, complaints.String())
 	}
-	folders, err := filepath.Glob(filepath.Join(results, "*"))
-	if err != nil {
-		t.Fatal(err)
+	folders, globErr := filepath.Glob(filepath.Join(results, "*"))
+	if globErr != nil {
+		t.Fatal(globErr)
 	}
 	verdicts := map[string]Verdict{}
 	for _, folder := range folders {
@@ -54,8 +67,30 @@ func ServerSuite(t testing.TB, task ServerSuiteTask) map[string]Verdict {
 			verdicts[parts[1]] = checksOf(t, folder)
 		}
 	}
-	return verdicts
+	return verdicts, err
 }
+
+// ScoredScenarios are those that the suite requires of a server at a revision.
+func ScoredScenarios(t testing.TB, revision string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(workshop(t), suiteRequirements, revision+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "\nserver:\n")
+	var scenarios []string
+	for line := range strings.Lines(list) {
+		scenario, ok := strings.CutPrefix(line, "  - ")
+		if !ok {
+			break
+		}
+		scenarios = append(scenarios, strings.TrimSpace(scenario))
+	}
+	return scenarios
+}
+
+// suiteRequirements has a file for each revision.
+const suiteRequirements = modules + "/@modelcontextprotocol/conformance/requirements"
 
 // resultFolder is how the suite names the folder of a scenario: with the time.
 var resultFolder = regexp.MustCompile(`^server-(.+?)-\d{4}-\d\d-\d\dT.*$`)
