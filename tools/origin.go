@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 // originSet holds the origins whose pages may call: this host's own and those
@@ -15,9 +16,19 @@ func originSet(mcpURL string, allowed []string) (map[string]bool, error) {
 		if err != nil || u.Scheme == "" || u.Host == "" {
 			return nil, fmt.Errorf("origin %q is not scheme://host", address)
 		}
-		set[u.Scheme+"://"+u.Host] = true
+		set[originOf(u)] = true
 	}
 	return set, nil
+}
+
+// originOf is the origin as browsers write it: in small letters, and without the
+// port that the scheme implies (RFC 6454 section 6.2).
+func originOf(u *url.URL) string {
+	host := strings.ToLower(u.Host)
+	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; port != "" {
+		host = strings.TrimSuffix(host, port)
+	}
+	return u.Scheme + "://" + host
 }
 
 // checkOrigin refuses what a browser sends for a page of another origin, which
