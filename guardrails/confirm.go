@@ -17,7 +17,13 @@ type ConfirmationRequired struct {
 	ExpiresAt time.Time
 }
 
-const confirmationLife = 10 * time.Minute
+const (
+	confirmationLife = 10 * time.Minute
+	// A used confirmation is remembered until no key verifies it any more. Its own
+	// end is too soon: a call that showed it in time may commit after that, and the
+	// clock of the process that purges may be ahead.
+	spentLife = 48 * time.Hour
+)
 
 // confirm lets an operation that cannot be taken back proceed only with a token
 // that this service signed for exactly this call and this consequence.
@@ -63,7 +69,7 @@ func (p *passage) spendConfirmation(ctx context.Context) error {
 	if p.spend == nil {
 		return nil
 	}
-	fresh, err := p.guard.Replays.Spend(ctx, p.call.Principal.Org.ID, p.spend.ID, time.Unix(p.spend.Expires, 0).UTC())
+	fresh, err := p.guard.Replays.Spend(ctx, p.call.Principal.Org.ID, p.spend.ID, p.call.Now.Add(spentLife))
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (s mortalStore) Release(ctx context.Context, k replay.Key, token replay.Tok
 // checker can show that it would see them. nil breaks nothing.
 type breakage func(core.Transactor, replay.Store) (core.Transactor, replay.Store)
 
-// rig is the rails over a real database with two writes behind them, and callers
+// rig is the rails over a real database with two writes and one that confirms behind them, and callers
 // of two organizations whose calls meet mishaps.
 type rig struct {
 	db        *storage.DB
@@ -128,9 +128,12 @@ func newRig(t testing.TB, db *storage.DB, broken breakage) *rig {
 	one := core.Op[effectIn, effectOut]{
 		Name: "op_one", Purpose: "Does it.", Scopes: []core.Scope{core.ContactsManage}, Effect: core.Writes, Prepare: r.prepare, Do: r.do,
 	}
-	two := one
-	two.Name = "op_two"
-	r.catalogue = g.Catalogue([]core.Operation{core.Declare(one), core.Declare(two)})
+	two, reach := one, one
+	two.Name, reach.Name, reach.Effect = "op_two", "op_reach", core.Destroys
+	reach.Confirm = func(context.Context, *core.Call, effectIn) (*core.Confirmation, error) {
+		return &core.Confirmation{Message: "This reaches people."}, nil
+	}
+	r.catalogue = g.Catalogue([]core.Operation{core.Declare(one), core.Declare(two), core.Declare(reach)})
 	return r
 }
 

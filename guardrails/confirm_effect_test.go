@@ -1,0 +1,151 @@
+package guardrails_test
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// reach is a call of the operation that confirms, by the first caller.
+func (r *rig) reach(token, key string, m *mishap) (guardrails.Result, *core.Error) {
+	return r.call("op_reach", guardrails.Request{
+		Principal: r.callers[0], Surface: core.Agent, RequestID: "r", Arguments: sayingSo[0], IdempotencyKey: key, Confirmation: token,
+	}, m)
+}
+
+func (r *rig) askToReach(t *testing.T) string {
+	t.Helper()
+	asked, err := r.reach("", "", &mishap{fate: lives})
+	if err != nil || asked.Confirm == nil {
+		t.Fatalf("%+v, %v", asked, err)
+	}
+	return asked.Confirm.Token
+}
+
+func (r *rig) reached(t *testing.T) int {
+	t.Helper()
+	found, err := r.effects(r.callers[0].Org.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found["r"])
+}
+
+// TestAConfirmationIsSpentWithItsEffect: whatever befalls the first attempt, the
+// confirmation is good for a second one if and only if there was no effect.
+func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		for _, f := range fates {
+			for _, key := range []string{"", "k"} {
+				t.Run(fmt.Sprintf("%s, key %q", f, key), func(t *testing.T) {
+					r := newRig(t, db, nil)
+					token := r.askToReach(t)
+					first, _ := r.reach(token, key, &mishap{fate: f})
+					happened := r.reached(t)
+					if (happened == 1) != f.commits() {
+						t.Fatalf("%d effects of the first attempt", happened)
+					}
+					again, err := r.reach(token, "another", &mishap{fate: lives})
+					if happened == 1 && (err == nil || err.Code != core.CodeConfirmationInvalid) || happened == 0 && (err != nil || idOf(again) == "") {
+						t.Errorf("the second attempt: %+v, %v", again, err)
+					}
+					if n := r.reached(t); n != 1 {
+						t.Errorf("%d effects", n)
+					}
+					if happened == 0 {
+						return
+					}
+					told, err := r.reach(token, key, &mishap{fate: lives})
+					if err != nil || !told.Replayed || f == lives && idOf(told) != idOf(first) {
+						t.Errorf("the same attempt again: %+v, %v", told, err)
+					}
+				})
+			}
+		}
+	})
+}
+
+// TestASlowConfirmerIsNoSecondOne: a call that showed its confirmation in its last
+// second and commits after it ended, its key still reserved, finds it spent, though
+// what expired was purged meanwhile.
+func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		r := newRig(t, db, nil)
+		token := r.askToReach(t)
+		r.clock.advance(10*time.Minute - time.Second)
+		slow := &mishap{fate: lives, entered: make(chan struct{}), goOn: make(chan struct{})}
+		answer := make(chan *core.Error, 1)
+		go func() {
+			_, err := r.reach(token, "slow", slow)
+			answer <- err
+		}()
+		<-slow.entered
+		if _, err := r.reach(token, "quick", &mishap{fate: lives}); err != nil {
+			t.Error(err)
+		}
+		r.clock.advance(replay.Lease / 2)
+		if _, err := db.Replay().Purge(t.Context(), r.clock.Now()); err != nil {
+			t.Error(err)
+		}
+		close(slow.goOn)
+		wantCode(t, <-answer, core.CodeConfirmationInvalid)
+		if n := r.reached(t); n != 1 {
+			t.Errorf("%d effects", n)
+		}
+	})
+}
+
+// TestAPurgeByAFastClockForgetsNoConfirmation: what a process with another clock
+// throws away must not be good again on this one.
+func TestAPurgeByAFastClockForgetsNoConfirmation(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, storagetest.SQLite(t), nil)
+	token := r.askToReach(t)
+	if _, err := r.reach(token, "first", &mishap{fate: lives}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.db.Replay().Purge(t.Context(), r.clock.Now().Add(replay.PurgeEvery+time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.reach(token, "second", &mishap{fate: lives})
+	wantCode(t, err, core.CodeConfirmationInvalid)
+}
+
+// TestProcessesOverOneDatabaseShareConfirmations: what one hands out another takes,
+// and of many callers at both one has the effect.
+func TestProcessesOverOneDatabaseShareConfirmations(t *testing.T) {
+	t.Parallel()
+	config := storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 4}
+	one, two := newRig(t, storagetest.Open(t, config), nil), newRig(t, storagetest.Open(t, config), nil)
+	two.callers = one.callers
+	token := one.askToReach(t)
+	var wait sync.WaitGroup
+	var done atomic.Int32
+	for i := range 60 {
+		process := []*rig{one, two}[i%2]
+		wait.Go(func() {
+			_, err := process.reach(token, strconv.Itoa(i), &mishap{fate: lives})
+			switch {
+			case err == nil:
+				done.Add(1)
+			case err.Code != core.CodeConfirmationInvalid:
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if done.Load() != 1 || one.reached(t) != 1 || two.reached(t) != 1 {
+		t.Errorf("%d calls went through, %d effects", done.Load(), one.reached(t))
+	}
+}
