@@ -91,7 +91,8 @@ func UntrustedPaths(texts []Text) []string {
 func (e *Error) UntrustedExtra() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(e.Extra)) {
-		if _, text := e.Extra[name].(string); text {
+		switch e.Extra[name].(type) {
+		case string, json.RawMessage: // what is JSON already may hold texts
 			names = append(names, name)
 		}
 	}

@@ -35,6 +35,7 @@ func confirm(ctx context.Context, p *passage) error {
 	if err != nil {
 		return err
 	}
+	p.asked = asked
 	expected, err := p.confirmationOf(asked)
 	if err != nil {
 		return err
@@ -80,10 +81,19 @@ func (p *passage) spendConfirmation(ctx context.Context) error {
 }
 
 // refuseConfirmation is one answer for every cause, so that trying tokens
-// teaches nothing.
+// teaches nothing. It shows what the call would do now, because that may be what
+// changed: anybody who may make the call is shown the same when asked.
 func (p *passage) refuseConfirmation() error {
+	preview, err := json.Marshal(p.asked.Preview)
+	if err != nil {
+		return err
+	}
 	p.guard.metrics.confirmations.WithLabelValues(p.info.Name, "refused").Inc()
-	return &core.Error{Code: core.CodeConfirmationInvalid, Message: "The confirmation is not valid for this call."}
+	return &core.Error{
+		Code:    core.CodeConfirmationInvalid,
+		Message: "The confirmation is not valid for this call, so nothing was done. What the call would do now: " + p.asked.Message,
+		Extra:   map[string]any{"preview": json.RawMessage(preview)},
+	}
 }
 
 func (p *passage) confirmationOf(asked *core.Confirmation) (confirmation, error) {

@@ -111,6 +111,7 @@ type passage struct {
 	reservation *reservation
 	spend       *confirmation
 	confirm     *ConfirmationRequired
+	asked       *core.Confirmation // what the call would do, once that was computed
 	replayed    bool
 	// byPullRequest is set for a write that a repository owns: it is proposed there.
 	byPullRequest bool

@@ -39,7 +39,8 @@ func (s *signing) ask(t *testing.T, a attempt) attempt {
 	return a
 }
 
-// TestEveryFailedConfirmationIsOneRefusal, to the letter, and has no effect.
+// TestEveryFailedConfirmationIsOneRefusal, to the letter, and has no effect. It
+// shows what the call would do now.
 func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, first attempt) {
@@ -82,7 +83,12 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 		spoil("fewer arguments", func(a *attempt) { a.arguments = `"id":"b1"` })
 		spoil("the other form", func(a *attempt) { a.form = !a.form })
 		s.people.Store(13)
-		spoil("other consequence", func(*attempt) {})
+		changed := s.call(t, good)
+		if now, _ := changed.Result.Structured["preview"].(map[string]any); now["people"] != 13.0 || changed.Result.Structured["code"] != "confirmation_invalid" {
+			t.Errorf("other consequence: %+v", changed)
+		}
+		// Apart from the number that changed it is the refusal of every other fault.
+		refusals[strings.ReplaceAll(changed.refusal(t), "13", "12")] = "other consequence"
 		s.people.Store(12)
 		s.clock.Freeze(noon.Add(10*time.Minute - time.Second))
 		last := s.ask(t, first) // good to the last second

@@ -1,0 +1,117 @@
+package mcp_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/tools"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type definitionIn struct {
+	ID string `json:"id" jsonschema_description:"The definition."`
+}
+
+type definitionOut struct {
+	Status  string `json:"status"`
+	URL     string `json:"pull_request_url,omitempty"`
+	Message string `json:"message"`
+}
+
+// repository answers a branch with the request that it opened for it first.
+type repository struct {
+	mu     sync.Mutex
+	opened []string
+}
+
+func (r *repository) OpenPullRequest(_ context.Context, _, branch string, _ core.RepositoryChange) (core.PullRequest, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.opened = append(r.opened, branch)
+	return core.PullRequest{URL: "https://git.test/" + branch}, nil
+}
+
+// definitions are an operation that a repository refuses and one that becomes a
+// pull request, under names that the endpoint knows.
+func definitions() []core.Operation {
+	saved := func(context.Context, *core.Call, definitionIn) (definitionOut, error) {
+		return definitionOut{Status: "saved", Message: "Saved."}, nil
+	}
+	refused := core.Op[definitionIn, definitionOut]{
+		Name: "contacts_set_list_membership", Title: "Change it", Purpose: "Changes it.", Effect: core.Writes,
+		Scopes: []core.Scope{core.ContactsManage, core.ListsView}, GitOwned: core.GitRefused, Do: saved,
+	}
+	proposed := refused
+	proposed.Name, proposed.Scopes, proposed.GitOwned = "templates_author", []core.Scope{core.TemplatesManage}, core.GitPullRequest
+	proposed.Propose = func(ctx context.Context, _ *core.Call, in definitionIn, open core.OpenPullRequest) (definitionOut, error) {
+		request, err := open(ctx, core.RepositoryChange{Title: "Change " + in.ID})
+		return definitionOut{"pull_request_open", request.URL, "The pull request awaits review."}, err
+	}
+	return []core.Operation{core.Declare(refused), core.Declare(proposed)}
+}
+
+// serveDefinitions is the endpoint with them for the callers of s, of whom the one
+// called mine belongs to an organization with a repository.
+func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) {
+	t.Helper()
+	mine := s.callers["mine"]
+	mine.Org.GitConnected = true
+	s.callers["mine"] = mine
+	log := slog.New(slog.DiscardHandler)
+	operations := guardrails.New(guardrails.Config{
+		Authenticator: s, Transactor: s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationSecret: s.secret,
+		Clock: s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(), Repositories: host,
+	}).Catalogue(definitions())
+	listener := httptest.NewUnstartedServer(nil)
+	s.url = "http://" + listener.Listener.Addr().String()
+	endpoint, err := tools.New(tools.Config{
+		Catalogue: operations, MCPURL: s.url, AuthURL: "http://auth.test", DocsURL: "http://app.test/docs",
+		Commit: "unknown", Version: "test", Clock: s.clock.Now, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Config.Handler = endpoint.Handler()
+	listener.Start()
+	t.Cleanup(listener.Close)
+}
+
+// TestARepositoryOwnsDefinitions: what it refuses is git_owned, what it takes is one
+// pull request however often it is asked for, and an organization without a
+// repository notices nothing.
+func TestARepositoryOwnsDefinitions(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		s, host := startSigning(t, db), &repository{}
+		serveDefinitions(t, s, host)
+		refused := attempt{caller: "mine", tool: "contacts_set_list_membership", arguments: `"id":"d1"`}
+		if got := s.call(t, refused); !got.Result.IsError || got.Result.Structured["code"] != "git_owned" {
+			t.Errorf("refused to an agent: %+v", got)
+		}
+		proposed := attempt{caller: "mine", tool: "templates_author", arguments: `"id":"d1"`}
+		for _, again := range []bool{false, true} {
+			got := s.call(t, proposed)
+			value := got.Result.Structured
+			if value["status"] != "pull_request_open" || value["pull_request_url"] != "https://git.test/"+host.opened[0] ||
+				!strings.Contains(value["message"].(string), "awaits review") || again != (got.Result.Meta[replayed] == true) {
+				t.Errorf("proposed by an agent (again: %t): %+v", again, got)
+			}
+		}
+		for _, tool := range []string{"contacts_set_list_membership", "templates_author"} {
+			if got := s.call(t, attempt{caller: "other-org", tool: tool, arguments: `"id":"d1"`}); got.Result.Structured["status"] != "saved" {
+				t.Errorf("%s without a repository: %+v", tool, got)
+			}
+		}
+		if len(host.opened) != 1 {
+			t.Errorf("%d pull requests: %v", len(host.opened), host.opened)
+		}
+	})
+}
