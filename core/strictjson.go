@@ -63,7 +63,8 @@ func readStrictly(raw []byte, read func(*strictReader) error) error {
 	if err := read(&strictReader{Decoder: d, mayHoldNUL: bytes.Contains(raw, []byte(`\u0000`))}); err != nil {
 		return err
 	}
-	if len(bytes.TrimSpace(raw[d.InputOffset():])) > 0 {
+	// The white space of JSON, of which Unicode knows more (RFC 8259 section 2).
+	if len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
 		return Invalid("", "has something after the JSON value")
 	}
 	return nil

@@ -39,6 +39,18 @@ func TestNumbersThatSurvive(t *testing.T) {
 	}
 }
 
+// Only the white space of JSON may stand behind a value, not all that Unicode has.
+func TestNothingFollowsTheValue(t *testing.T) {
+	t.Parallel()
+	for behind, want := range map[string]bool{
+		"": true, " \t\r\n": true, "\v": false, "\f": false, "\u0085": false, "\u00a0": false, "\u2028": false, "{}": false, ",": false,
+	} {
+		if err := core.CheckJSON([]byte("{}" + behind)); (err == nil) != want {
+			t.Errorf("%q behind the value: %v", behind, err)
+		}
+	}
+}
+
 // FuzzCheckJSON holds the checker to what it promises: whatever it accepts, the
 // standard library accepts too, and two canonical forms agree.
 func FuzzCheckJSON(f *testing.F) {

@@ -56,14 +56,13 @@ func isPlain(s string) bool {
 	return true
 }
 
-// hidden follows the general categories Cc and Cf of Unicode, which hold
-// controls, zero-width characters, bidi marks and the tag block.
+// hidden follows Unicode: the general categories Cc and Cf, which hold controls,
+// zero-width characters, bidi marks and tags, and what else it says to show nothing
+// for: fillers, variation selectors and the places it keeps for more of the kind.
 func hidden(r rune) bool {
-	if r == '\t' || r == '\n' {
+	const emojiForm = 0xFE0F // is to be seen, in the emoji before it
+	if r == '\t' || r == '\n' || r == emojiForm {
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf) ||
-		r >= 0xFE00 && r <= 0xFE0E || // variation selectors; FE0F (emoji form) is kept
-		r >= 0xE0100 && r <= 0xE01EF || // supplementary variation selectors
-		r == 0x115F || r == 0x1160 || r == 0x3164 || r == 0xFFA0 // blank Hangul fillers
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
@@ -40,8 +41,9 @@ func (s subject) name() string {
 	return s.route.Method + " " + s.route.Path
 }
 
-// subjects are all tools and all routes that the product has, in order.
-func subjects() []subject {
+// subjects are all tools and all routes that the product has, in order. They are
+// made once, because an operation compiles its schemas when it is declared.
+var subjects = sync.OnceValue(func() []subject {
 	var all []subject
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
 		info := op.Info()
@@ -55,7 +57,7 @@ func subjects() []subject {
 		}
 	}
 	return all
-}
+})
 
 // caller calls the product with one credential for each surface.
 type caller struct {

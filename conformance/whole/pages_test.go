@@ -52,6 +52,8 @@ type browser struct {
 	t    *testing.T
 	p    *product.Product
 	http http.Client
+	// in is the organization that named has entered.
+	in string
 }
 
 func newBrowser(t *testing.T, p *product.Product) *browser {
@@ -102,7 +104,8 @@ type things struct {
 const redirect = "http://127.0.0.1/cb"
 
 // named stores one of everything under the name, in an organization of its own
-// that the owner belongs to, so that no page has the rows of the texts before.
+// that the owner belongs to and leaves for the next, so that no page has the rows of
+// the texts before.
 func (b *browser) named(name string) things {
 	b.t.Helper()
 	ctx, now := b.t.Context(), b.p.Clock.Now()
@@ -132,6 +135,10 @@ func (b *browser) named(name string) things {
 		b.must(b.p.DB.Members().SetMember(ctx, access.Member{OrgID: made.org.ID, UserID: user, Role: access.Owner}))
 	}
 	b.enter(made.org.ID)
+	if b.in != "" {
+		b.must(b.p.DB.Members().RemoveMember(ctx, b.in, owner.ID))
+	}
+	b.in = made.org.ID
 	return made
 }
 

@@ -27,6 +27,7 @@ type contactWrite struct {
 
 	consent sending.Contact // what the account accepted; set by push
 	shell   string          // a shell that stands where the contact moves to; set by find
+	isNew   bool            // nothing was there in the first half; set by push
 }
 
 // ContactWritten is the result of a write to one contact.
@@ -62,6 +63,7 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite, addr
 	if err != nil {
 		return err
 	}
+	w.isNew = existing == nil
 	after, err := w.edit(existing)
 	if err != nil {
 		return err
@@ -166,8 +168,11 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 		after.ID, after.CreatedAt = core.NewID(), now
 		err = a.Store.InsertContact(ctx, org, after)
 	default:
-		if existing.Status == Archived {
+		switch {
+		case existing.Status == Archived:
 			result = "reactivated"
+		case existing.Shell && w.isNew:
+			result = "created" // a sync found at the account what push had put there
 		}
 		err = a.Store.UpdateContact(ctx, org, after)
 	}
