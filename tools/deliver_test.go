@@ -50,6 +50,7 @@ func TestEveryCallIsAnswered(t *testing.T) {
 			}
 			panic("secret of the inside")
 		}),
+		fixture("answers_nothing", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return nil, nil }),
 		fixture("notifies", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			//nolint:staticcheck // a notification that the endpoint does not know
 			if err := errors.Join(step(ctx, req), req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "error", Data: "x"})); err != nil {
@@ -69,7 +70,7 @@ func TestEveryCallIsAnswered(t *testing.T) {
 	for _, revision := range allRevisions {
 		for tool, want := range map[string]string{
 			"unwritable": `"code":-32603`, "unwritable_after_progress": `"code":-32603`, "panics_after_progress": `"isError":true`,
-			"notifies": `"done"`, "asks_the_client": `"done"`,
+			"answers_nothing": `"code":-32603`, "notifies": `"done"`, "asks_the_client": `"done"`,
 		} {
 			for _, a := range []ask{following(revision, tool), call(revision, tool, nil)} {
 				r := w.send(a)

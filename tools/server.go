@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -127,10 +128,14 @@ func (s *Server) keepMethods(next mcp.MethodHandler) mcp.MethodHandler {
 func (s *Server) nameServer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
-		if err == nil {
-			s.sign(exchangeOf(ctx), result)
+		if err != nil {
+			return result, err
 		}
-		return result, err
+		if call, ok := result.(*mcp.CallToolResult); ok && call == nil {
+			return nil, errors.New("the tool has answered nothing")
+		}
+		s.sign(exchangeOf(ctx), result)
+		return result, nil
 	}
 }
 
