@@ -1,7 +1,9 @@
 package core
 
 import (
+	"context"
 	"errors"
+	"net/http"
 	"time"
 )
 
@@ -125,6 +127,12 @@ func Conflict(message, next string) *Error {
 // Internal wraps a cause that the caller must not see.
 func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}
+}
+
+// CallerGone reports whether err is a failure that came of the caller's leaving:
+// the work for its request was cancelled then, which is nobody's fault.
+func CallerGone(ctx context.Context, err error) bool {
+	return err != nil && errors.Is(ctx.Err(), context.Canceled) && AsError(err).HTTPStatus() >= http.StatusInternalServerError
 }
 
 // AsError returns err as a *Error; one that is none becomes internal_error with

@@ -29,8 +29,13 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	write(w, "application/problem+json", p.Status, body)
 }
 
-// problem answers an error of a call that the rails have logged.
+// problem answers an error of a call that the rails have logged. It hangs up on a
+// caller who has gone: one who only stopped sending would take what was cancelled
+// for a fault of ours.
 func (s *Server) problem(c *gin.Context, m *mount, err error) {
+	if core.CallerGone(c.Request.Context(), err) {
+		panic(http.ErrAbortHandler)
+	}
 	e := core.AsError(err)
 	if status := e.HTTPStatus(); m != nil && (status == http.StatusUnauthorized || e.Code == core.CodeInvalidScope) {
 		_, presented := c.Request.Header["Authorization"]
@@ -52,7 +57,10 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 		slog.Int("status", e.HTTPStatus()),
 		slog.String("outcome", string(e.Code)),
 	}
-	if e.Code == core.CodeInternalError {
+	switch {
+	case core.CallerGone(c.Request.Context(), e):
+		attrs = append(attrs, slog.Bool("caller_gone", true))
+	case e.Code == core.CodeInternalError:
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("cause", e.Error()))
 	}

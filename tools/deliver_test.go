@@ -50,6 +50,9 @@ func TestEveryCallIsAnswered(t *testing.T) {
 			}
 			panic("secret of the inside")
 		}),
+		fixture("unwritable_by_panic", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{StructuredContent: hostile{}}, nil
+		}),
 		fixture("answers_nothing", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return nil, nil }),
 		fixture("notifies", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			//nolint:staticcheck // a notification that the endpoint does not know
@@ -70,7 +73,8 @@ func TestEveryCallIsAnswered(t *testing.T) {
 	for _, revision := range allRevisions {
 		for tool, want := range map[string]string{
 			"unwritable": `"code":-32603`, "unwritable_after_progress": `"code":-32603`, "panics_after_progress": `"isError":true`,
-			"answers_nothing": `"code":-32603`, "notifies": `"done"`, "asks_the_client": `"done"`,
+			"unwritable_by_panic": `"code":-32603`,
+			"answers_nothing":     `"code":-32603`, "notifies": `"done"`, "asks_the_client": `"done"`,
 		} {
 			for _, a := range []ask{following(revision, tool), call(revision, tool, nil)} {
 				r := w.send(a)
@@ -82,6 +86,12 @@ func TestEveryCallIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+// hostile panics when it is written.
+type hostile struct{}
+
+// MarshalJSON panics.
+func (hostile) MarshalJSON() ([]byte, error) { panic("secret of the inside") }
 
 // breaking is a connection that breaks from the second event on.
 type breaking struct {
@@ -98,9 +108,10 @@ func (b *breaking) Write(p []byte) (int, error) {
 	return b.ResponseRecorder.Write(p)
 }
 
-// onRequest calls the handler in the test's own goroutine.
-func (w *world) onRequest(a ask, answer http.ResponseWriter) {
-	r := httptest.NewRequest(http.MethodPost, w.url+"/mcp", strings.NewReader(a.body))
+// onRequest calls the handler in the test's own goroutine. It returns what the
+// handler panicked with: [http.ErrAbortHandler] is the way to hang up.
+func (w *world) onRequest(ctx context.Context, a ask, answer http.ResponseWriter) any {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, w.url+"/mcp", strings.NewReader(a.body))
 	for name, value := range a.header {
 		r.Header.Set(name, value)
 	}
@@ -108,7 +119,12 @@ func (w *world) onRequest(a ask, answer http.ResponseWriter) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("MCP-Protocol-Version", a.revision)
-	w.server.ServeHTTP(answer, r)
+	var panicked any
+	func() {
+		defer func() { panicked = recover() }()
+		w.server.ServeHTTP(answer, r)
+	}()
+	return panicked
 }
 
 // A client that takes no more events must not hold its tool, nor the tool the
@@ -129,7 +145,7 @@ func TestAStreamThatNobodyReadsEnds(t *testing.T) {
 			gone := make(chan struct{})
 			go func() {
 				defer close(gone)
-				w.onRequest(following(revision, "endless"), &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { return http.ErrHandlerTimeout }})
+				w.onRequest(t.Context(), following(revision, "endless"), &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { return http.ErrHandlerTimeout }})
 			}()
 			late := time.After(soon)
 			select {
@@ -157,14 +173,9 @@ func TestAPanicInAStreamHangsUp(t *testing.T) {
 		return done()
 	}))
 	answer := &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { panic("secret of the inside") }}
-	func() {
-		defer func() {
-			if v := recover(); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
-				t.Errorf("ended with %v", v)
-			}
-		}()
-		w.onRequest(following(modern, "reports"), answer)
-	}()
+	if v := w.onRequest(t.Context(), following(modern, "reports"), answer); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
+		t.Errorf("ended with %v", v)
+	}
 	if body := answer.Body.String(); strings.Count(body, "data:") != 1 || strings.Contains(body, "internal_error") {
 		t.Errorf("the stream has %s", body)
 	}

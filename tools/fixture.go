@@ -14,7 +14,8 @@ type Fixture struct {
 	// catalogue's operation, behind all rails.
 	Entry Entry
 	// Tool and Handler are for what no operation answers: pictures, rounds of
-	// questions, progress. The handler passes everything before the rails.
+	// questions, progress. The handler passes everything before the rails. It
+	// answers a fresh result each time, for the endpoint signs it.
 	Tool    *mcp.Tool
 	Handler mcp.ToolHandler
 }

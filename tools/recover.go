@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"runtime/debug"
 
@@ -33,15 +34,42 @@ func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 // internal error of the protocol.
 func (s *Server) panicked(ctx context.Context, v any) (mcp.Result, error) {
 	x := exchangeOf(ctx)
+	s.logPanic(ctx, x, v)
+	if x.tool == "" {
+		return nil, x.internalError()
+	}
+	failure := core.Internal(nil)
+	s.cfg.Catalogue.Refused(core.Agent, x.tool, string(failure.Code))
+	failed := s.failure(x, failure)
+	s.sign(x, failed)
+	return failed, nil
+}
+
+// encode writes a result. What panics in there is outside the chain of
+// middleware, but on the same goroutine, so it too must not leave it.
+func (s *Server) encode(ctx context.Context, result mcp.Result) (json.RawMessage, error) {
+	var encoded json.RawMessage
+	var err error
+	func() {
+		defer func() {
+			if v := recover(); v != nil {
+				x := exchangeOf(ctx)
+				s.logPanic(ctx, x, v)
+				err = x.internalError()
+			}
+		}()
+		encoded, err = json.Marshal(result)
+	}()
+	return encoded, err
+}
+
+func (s *Server) logPanic(ctx context.Context, x *exchange, v any) {
 	s.cfg.Log.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)), slog.String("operation", x.tool),
 		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
-	failure := core.Internal(nil)
-	if x.tool != "" {
-		s.cfg.Catalogue.Refused(core.Agent, x.tool, string(failure.Code))
-		failed := s.failure(x, failure)
-		s.sign(x, failed)
-		return failed, nil
-	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message + " Request id: " + x.requestID}
+}
+
+// internalError is internal_error in the terms of JSON-RPC.
+func (x *exchange) internalError() *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: core.Internal(nil).Message + " Request id: " + x.requestID}
 }

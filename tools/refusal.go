@@ -38,8 +38,14 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	if r.Method == http.MethodPost && r.URL.Path == endpointPath {
 		r = s.startSpan(r, x)
 	}
+	rpc, ok := errors.AsType[*rpcError](err)
+	if !ok && core.CallerGone(r.Context(), err) {
+		x.spanFailed(causeCallerGone)
+		s.logRefusal(r, x, slog.LevelInfo, causeCallerGone, 0)
+		panic(http.ErrAbortHandler)
+	}
 	s.noteRefusal(x, err)
-	if rpc, ok := errors.AsType[*rpcError](err); ok {
+	if ok {
 		s.logRefusal(r, x, slog.LevelInfo, strconv.FormatInt(rpc.code, 10), rpc.status)
 		writeRPCError(w, rpc)
 		return

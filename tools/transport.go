@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	stdjson "encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -36,9 +35,11 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	var called sync.WaitGroup
 	defer called.Wait()   // no call outlives its request
 	defer session.Close() //nolint:errcheck // the connection ends in memory; there is nothing to flush
-	// The session's end waits for the call, so the call's context ends before it. An
+	// The session's end waits for the call and for what it sends, so both end before
+	// it: what is sent with a context that does not end, by the connection's end. An
 	// answer that nobody can receive is not worth finishing: without sessions there is
 	// no way to fetch it later, and a write that was cut short may be repeated.
+	defer wire.Close() //nolint:errcheck // it cannot fail
 	defer cancel()
 	if x.call == nil {
 		wire.incoming <- &jsonrpc.Request{ID: id, Method: x.message.method, Params: x.message.rawParams}
@@ -48,9 +49,9 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	x.stream.w = w
 	answer, err := wire.await(ctx, x.stream.send)
 	switch {
-	case err != nil: // nobody reads an answer
+	case err != nil:
 		x.spanFailed(causeCallerGone)
-		return nil
+		panic(http.ErrAbortHandler) // who only stopped sending must not take an empty answer for one
 	case x.stream.begun:
 		s.endStream(r, x, answer)
 		return nil
@@ -68,7 +69,7 @@ func (s *Server) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallTo
 		answer.Error = err
 		return answer
 	}
-	answer.Result, answer.Error = stdjson.Marshal(result)
+	answer.Result, answer.Error = s.encode(ctx, result)
 	return answer
 }
 
@@ -110,7 +111,7 @@ func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 	if !ok {
 		s.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "the protocol layer failed",
 			slog.String("request_id", x.requestID), slog.String("cause", cause.Error()))
-		wire = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "Something failed on our side. Request id: " + x.requestID}
+		wire = x.internalError()
 	}
 	e := &rpcError{id: x.message.id, status: http.StatusOK, code: wire.Code, message: wire.Message}
 	if wire.Data != nil {

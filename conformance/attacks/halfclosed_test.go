@@ -1,0 +1,81 @@
+package attacks_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// stopSending sends a request, closes its own half of the connection and reads
+// what comes. The body is empty and the status 0 when the server hangs up.
+func stopSending(t *testing.T, address, text string) reply {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the answer was read
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		return reply{}
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return reply{}
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Errorf("the answer broke off: %v", err)
+	}
+	return reply{status: answer.StatusCode, header: answer.Header, body: string(body)}
+}
+
+// Who stops sending looks like one who leaves, so the call is cancelled. Nothing
+// then passes for an answer, nor for a fault of the product's, in the log neither.
+func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	log := &lines{}
+	t.Run("product", func(t *testing.T) {
+		p := product.Start(t, product.Options{Log: log})
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lists_list","arguments":{}}}`
+		for range 20 {
+			for address, text := range map[string]string{
+				p.MCPURL:  request("POST /mcp", p.Token(t, p.MCPURL), call),
+				p.BaseURL: request("GET /v1/lists", p.Live.APIKey, ""),
+			} {
+				got := stopSending(t, address, text)
+				if got.status >= 500 || got.status != 0 && !strings.HasPrefix(got.body, "{") {
+					t.Errorf("%.20s: %d %.200q", text, got.status, got.body)
+				}
+			}
+		}
+	})
+	if bytes.Contains(log.text.Bytes(), []byte(`"level":"ERROR"`)) {
+		t.Errorf("the log has errors: %.2000s", log.text.String())
+	}
+}
+
+// request is one as it goes over the wire.
+func request(line, credential, body string) string {
+	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		line, credential, len(body), body)
+}

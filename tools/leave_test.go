@@ -1,0 +1,127 @@
+package tools_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhelm/mailhelm/tools"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// leaving is a request of a client that leaves when its tool says so.
+type leaving struct{}
+
+// leave ends the connection of the request that ctx belongs to.
+func leave(ctx context.Context) { ctx.Value(leaving{}).(context.CancelFunc)() }
+
+// beginCall is a context for one request, and what ends it.
+func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(t.Context())
+	return context.WithValue(ctx, leaving{}, cancel), cancel
+}
+
+// restless are tools that do what is hardest to end.
+var restless = map[string]sdk.ToolHandler{
+	"waits": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		leave(ctx)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	},
+	"goes_on_alone": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		leave(ctx)
+		return done()
+	},
+	"reports_to_nobody": func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		leave(ctx)
+		for step(context.WithoutCancel(ctx), req) == nil {
+		}
+		return done()
+	},
+	"reports_beside": func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		go func() {
+			for step(context.WithoutCancel(ctx), req) == nil {
+			}
+		}()
+		return done()
+	},
+	"asks_beside": func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		for range 4 {
+			go req.Session.ListRoots(context.WithoutCancel(ctx), nil) //nolint:errcheck,staticcheck // nobody can answer
+		}
+		return done()
+	},
+	"panics": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		leave(ctx)
+		panic("secret of the inside")
+	},
+	"unwritable_by_panic": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		return &sdk.CallToolResult{StructuredContent: hostile{}}, nil
+	},
+	"quiet": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return done() },
+}
+
+// A bubble ends when its last goroutine does, and the test fails when one of them
+// waits for ever.
+func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var fixtures []tools.Fixture
+		var asks []ask
+		for name, handler := range restless {
+			fixtures = append(fixtures, fixture(name, handler))
+			for _, revision := range allRevisions {
+				asks = append(asks, following(revision, name), call(revision, name, nil))
+			}
+		}
+		for _, revision := range allRevisions {
+			asks = append(asks, lookup(revision), rpc(revision, "tools/list", nil), rpc(revision, "nonsense", nil))
+		}
+		asks = append(asks, rpc(legacy, "ping", nil), rpc(modern, "server/discover", nil), ask{body: "{"})
+		w := newWorldOf(t, nil, fixtures...)
+		var calls sync.WaitGroup
+		for worker := range 8 {
+			calls.Go(func() {
+				for i := range 125 {
+					w.pass(time.Second) // or the rate would be limited
+					w.callOnce(t, asks[(worker+8*i)%len(asks)])
+				}
+			})
+		}
+		calls.Wait()
+	})
+}
+
+// callOnce makes one call of a client that may leave.
+func (w *world) callOnce(t *testing.T, a ask) {
+	ctx, cancel := beginCall(t)
+	defer cancel()
+	answer := httptest.NewRecorder()
+	v := w.onRequest(ctx, a, answer)
+	if v != nil && v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
+		t.Errorf("%s: panic: %v", a.body, v)
+	}
+	if v == nil && answer.Body.Len() == 0 {
+		t.Errorf("%s: answered %d with nothing", a.body, answer.Code)
+	}
+}
+
+// Whose request ends before it is admitted has met no fault of the store's.
+func TestLeavingBeforeTheCallIsNoFault(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	answer := httptest.NewRecorder()
+	if v := w.onRequest(ctx, lookup(modern), answer); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
+		t.Errorf("ended with %v: %d %s", v, answer.Code, answer.Body)
+	}
+	refused := w.log.lines(t, "request refused")
+	if len(refused) != 1 || refused[0]["level"] != "INFO" || refused[0]["outcome"] != "caller_gone" {
+		t.Errorf("the log has %v", refused)
+	}
+}
