@@ -13,8 +13,14 @@ const requestIDHeader = "X-Request-Id"
 
 // checkMedia: the request is JSON and the client takes JSON for an answer.
 func checkMedia(h http.Header) error {
-	if media, _, err := mime.ParseMediaType(h.Get("Content-Type")); err != nil || media != "application/json" {
+	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	if err != nil || media != "application/json" || len(h["Content-Type"]) > 1 {
 		return headerRefusal(http.StatusUnsupportedMediaType, "Content-Type", "must be application/json")
+	}
+	for _, encoding := range h["Content-Encoding"] {
+		if !strings.EqualFold(encoding, "identity") {
+			return headerRefusal(http.StatusUnsupportedMediaType, "Content-Encoding", "must be absent: bodies are read as they come")
+		}
 	}
 	if !acceptsJSON(h["Accept"]) {
 		return headerRefusal(http.StatusNotAcceptable, "Accept", "must allow application/json")

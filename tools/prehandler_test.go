@@ -193,6 +193,14 @@ func TestMediaTypes(t *testing.T) {
 	list := rpc(legacy, "tools/list", nil)
 	w.send(list.with("Content-Type", "text/plain")).wantProblem(t, http.StatusUnsupportedMediaType, core.CodeValidationFailed)
 	w.send(list.with("Content-Type", "")).wantProblem(t, http.StatusUnsupportedMediaType, core.CodeValidationFailed)
+	w.send(list.with("Content-Type", "application/json\ntext/plain")).wantProblem(t, http.StatusUnsupportedMediaType, core.CodeValidationFailed)
+	for _, encoding := range []string{"gzip", "identity, gzip", "identity\ngzip"} {
+		p := w.send(list.with("Content-Encoding", encoding)).wantProblem(t, http.StatusUnsupportedMediaType, core.CodeValidationFailed)
+		if len(p.Errors) != 1 || p.Errors[0].Field != "Content-Encoding" {
+			t.Errorf("%q is refused with %+v", encoding, p.Errors)
+		}
+	}
+	w.send(list.with("Content-Encoding", "Identity")).result(t)
 	w.send(list.with("Accept", "text/html")).wantProblem(t, http.StatusNotAcceptable, core.CodeValidationFailed)
 	w.send(list.with("Content-Type", "application/json; charset=utf-8")).result(t)
 	w.send(list.with("Accept", "application/json")).result(t)
