@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 )
 
@@ -132,7 +131,7 @@ func Internal(err error) *Error {
 // CallerGone reports whether err is a failure that came of the caller's leaving:
 // the work for its request was cancelled then, which is nobody's fault.
 func CallerGone(ctx context.Context, err error) bool {
-	return err != nil && errors.Is(ctx.Err(), context.Canceled) && AsError(err).HTTPStatus() >= http.StatusInternalServerError
+	return err != nil && errors.Is(ctx.Err(), context.Canceled) && AsError(err).HTTPStatus() >= 500
 }
 
 // AsError returns err as a *Error; one that is none becomes internal_error with
