@@ -16,25 +16,35 @@ type audienceStore struct{ db *DB }
 
 const contactColumns = `id, email, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at`
 
-// A contact comes with its lists in one statement, a row for each list: a second
-// one would cost a lookup half as much again.
-const contactWithLists = `
-	SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.shell, c.created_at, c.updated_at,
-		l.id AS list_id, l.key AS list_key, l.name AS list_name
-	FROM contacts AS c
-	LEFT JOIN list_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
-	LEFT JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id
-	WHERE c.org_id = $1 AND `
+// contactWithLists finds one contact and its lists in one statement: a second one
+// would cost a lookup half as much again. The contact is one row and each list
+// another, because its attributes may be long and its lists many: joined, they
+// would be read once for each list. The row of a list has no status, and its id,
+// key and name where a contact has id, address and attributes: columns that only
+// one of the two kinds fills would cost the ordinary lookup more than its lists.
+func contactWithLists(by, lock string) string {
+	found := ` FROM contacts WHERE org_id = $1 AND ` + by + ` = $2`
+	return `
+	SELECT ` + contactColumns + `, shell
+	FROM (SELECT ` + contactColumns + `, shell` + found + lock + `) AS c
+	UNION ALL
+	SELECT l.id, l.key, NULL, '', l.name, '', FALSE, 0, 0, FALSE
+	FROM (SELECT org_id, id` + found + `) AS c
+	JOIN list_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
+	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id`
+}
+
+// Within a transaction the contact is locked until its end, so that what is
+// written follows from what was read. SQLite has one writer anyway.
+const contactLock = ` /*pg FOR UPDATE*/`
 
 var (
-	contactByEmail      = registerPoint("contact by email", contactWithLists+`c.email_key = $2`)
-	contactByExternalID = registerPoint("contact by external id", contactWithLists+`c.external_id = $2`)
-	contactByID         = registerPoint("contact by id", contactWithLists+`c.id = $2`)
+	contactByEmail      = registerPoint("contact by email", contactWithLists(`email_key`, ``))
+	contactByExternalID = registerPoint("contact by external id", contactWithLists(`external_id`, ``))
+	contactByID         = registerPoint("contact by id", contactWithLists(`id`, ``))
 
-	// Within a transaction the contact is locked until its end, so that what is
-	// written follows from what was read. SQLite has one writer anyway.
-	lockByEmail      = register("lock contact by email", contactByEmail.text+` /*pg FOR UPDATE OF c*/`)
-	lockByExternalID = register("lock contact by external id", contactByExternalID.text+` /*pg FOR UPDATE OF c*/`)
+	lockByEmail      = register("lock contact by email", contactWithLists(`email_key`, contactLock))
+	lockByExternalID = register("lock contact by external id", contactWithLists(`external_id`, contactLock))
 
 	// A filter that is not set is an empty text or NULL and matches all. The
 	// effective choice about a topic is the explicit one, or else the default of a
@@ -79,12 +89,14 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 	var lists []audience.ListRef
 	err := s.db.retry(ctx, func() error {
 		row, lists = contactRow{}, []audience.ListRef{}
+		var c contactRow // every row is scanned into it
 		return s.db.each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
-			var id, key, name *string
-			err := rows.Scan(&row.ID, &row.Email, &row.ExternalID, &row.Status, &row.Attributes, &row.TopicPreferences,
-				&row.UnsubscribeAll, &row.Shell, &row.CreatedAt, &row.UpdatedAt, &id, &key, &name)
-			if err == nil && id != nil {
-				lists = append(lists, audience.ListRef{ID: *id, Key: *key, Name: *name})
+			err := rows.Scan(&c.ID, &c.Email, &c.ExternalID, &c.Status, &c.Attributes, &c.TopicPreferences,
+				&c.UnsubscribeAll, &c.CreatedAt, &c.UpdatedAt, &c.Shell)
+			if c.Status == "" {
+				lists = append(lists, audience.ListRef{ID: c.ID, Key: c.Email, Name: c.Attributes})
+			} else {
+				row = c
 			}
 			return err
 		})

@@ -1,0 +1,125 @@
+package storage_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// insertListed stores a contact that is on so many lists, with an attribute of so
+// many bytes.
+func insertListed(ctx context.Context, db *storage.DB, orgID, email string, lists, long int) (audience.Contact, error) {
+	store, now, externalID := db.Audience(), core.SystemClock(), "crm-"+email
+	contact := audience.Contact{
+		ID: core.NewID(), Email: email, ExternalID: &externalID, Status: audience.Active,
+		Attributes: map[string]any{"long": strings.Repeat("x", long)}, CreatedAt: now, UpdatedAt: now,
+	}
+	return contact, db.InTx(ctx, func(ctx context.Context) error {
+		if err := store.InsertContact(ctx, orgID, contact); err != nil {
+			return err
+		}
+		ids := make([]string, lists)
+		for i := range ids {
+			l := audience.List{ID: core.NewID(), Key: fmt.Sprintf("%s-%d", email, i), Name: "List", Origin: audience.Managed, Status: "active", CreatedAt: now, UpdatedAt: now}
+			if err := store.InsertList(ctx, orgID, l); err != nil {
+				return err
+			}
+			ids[i] = l.ID
+		}
+		_, _, err := store.ReplaceMembership(ctx, orgID, contact.ID, ids, now)
+		return err
+	})
+}
+
+// A contact may have a megabyte of attributes and be on thousands of lists. What
+// the database hands out when somebody looks for it must not be their product.
+func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
+	t.Parallel()
+	const lists, long = 200, 1 << 20
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		org := core.NewID()
+		contact, err := insertListed(t.Context(), db, org, "a@example.com", lists, long)
+		if err != nil {
+			t.Fatal(err)
+		}
+		finders := map[string]string{
+			"contact by email": contact.Email, "lock contact by email": contact.Email,
+			"contact by external id": *contact.ExternalID, "lock contact by external id": *contact.ExternalID,
+			"contact by id": contact.ID,
+		}
+		for _, s := range storage.Statements() {
+			key, finds := finders[s.Name()]
+			if !finds {
+				continue
+			}
+			delete(finders, s.Name())
+			if rows, size := weigh(t, db, s, org, key); rows < lists || size < long || size > long+lists*1000 {
+				t.Errorf("%s: %d bytes in %d rows", s.Name(), size, rows)
+			}
+		}
+		if len(finders) > 0 {
+			t.Errorf("no such statements: %v", finders)
+		}
+		found, err := db.Audience().ContactByID(t.Context(), org, contact.ID)
+		if err != nil || len(found.Lists) != lists || found.Attributes["long"] != contact.Attributes["long"] {
+			t.Errorf("found on %d lists: %v", len(found.Lists), err)
+		}
+	})
+}
+
+// weigh runs a statement and counts the rows and bytes that come back.
+func weigh(t *testing.T, db *storage.DB, s *storage.Statement, args ...any) (int, int) {
+	t.Helper()
+	rows, err := db.Reader().QueryContext(t.Context(), db.EngineText(s.Text()), args...)
+	if err != nil {
+		t.Fatalf("%s: %v", s.Name(), err)
+	}
+	defer func() { _ = rows.Close() }()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields, into := make([]sql.RawBytes, len(names)), make([]any, len(names))
+	for i := range fields {
+		into[i] = &fields[i]
+	}
+	count, size := 0, 0
+	for ; rows.Next(); count++ {
+		if err := rows.Scan(into...); err != nil {
+			t.Fatalf("%s: %v", s.Name(), err)
+		}
+		for _, field := range fields {
+			size += len(field)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", s.Name(), err)
+	}
+	return count, size
+}
+
+// BenchmarkContactWithLists is one contact by its address, as nearly every call
+// reads it, on as many lists as contacts are.
+func BenchmarkContactWithLists(b *testing.B) {
+	eachBench(b, func(b *testing.B, db *storage.DB) {
+		ctx, org := b.Context(), core.NewID()
+		fill(b, db, org)
+		for _, lists := range []int{0, 1, 2, 5, 1000} {
+			email := fmt.Sprintf("on%d@example.com", lists)
+			if _, err := insertListed(ctx, db, org, email, lists, 10); err != nil {
+				b.Fatal(err)
+			}
+			run(b, fmt.Sprintf("on %d", lists), func(int) error {
+				_, err := db.Audience().ContactByEmail(ctx, org, email)
+				return err
+			})
+		}
+	})
+}
