@@ -73,3 +73,7 @@ func mailableNote(c Contact) string {
 func isNotFound(err error) bool {
 	return err != nil && core.AsError(err).Code == core.CodeNotFound
 }
+
+func isConflict(err error) bool {
+	return err != nil && core.AsError(err).Code == core.CodeConflict
+}

@@ -140,13 +140,31 @@ func (a *Audience) consentInForce(ctx context.Context, org string, existing *Con
 	return withEveryNo(inForce, known), sending.Unavailable(err)
 }
 
-// store is the second half.
+// store is the second half. A sync may end between its look for the contact and
+// its write, and leave a shell where nothing was; then it looks once more.
 func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (ContactWritten, error) {
-	org := c.Principal.Org.ID
 	existing, err := w.existing(ctx)
 	if err != nil {
 		return ContactWritten{}, err
 	}
+	written, err := a.put(ctx, c, w, existing)
+	if isConflict(err) {
+		found, errFound := w.existing(ctx)
+		if errFound == nil && (w.shell != "" || found != nil && found.Shell) {
+			written, err = a.put(ctx, c, w, found)
+		}
+	}
+	if err != nil {
+		return ContactWritten{}, err
+	}
+	c.About(written.Contact.ID)
+	written.Contact.Lists, err = a.applyMembership(ctx, c, written.Contact, w.lists)
+	return written, err
+}
+
+// put stores the edited contact in place of the existing one, nil when there is none.
+func (a *Audience) put(ctx context.Context, c *core.Call, w *contactWrite, existing *Contact) (ContactWritten, error) {
+	org := c.Principal.Org.ID
 	after, err := w.edit(existing)
 	if err != nil {
 		return ContactWritten{}, err
@@ -161,27 +179,18 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 	now := a.Clock()
 	after = after.withConsent(w.consent)
 	after.Status, after.UpdatedAt = Active, now
+	if existing == nil {
+		after.ID, after.CreatedAt = core.NewID(), now
+		return ContactWritten{Contact: after, Result: "created"}, a.Store.InsertContact(ctx, org, after)
+	}
 	result := "updated"
 	switch {
-	case existing == nil:
-		result = "created"
-		after.ID, after.CreatedAt = core.NewID(), now
-		err = a.Store.InsertContact(ctx, org, after)
-	default:
-		switch {
-		case existing.Status == Archived:
-			result = "reactivated"
-		case existing.Shell && w.isNew:
-			result = "created" // a sync found at the account what push had put there
-		}
-		err = a.Store.UpdateContact(ctx, org, after)
+	case existing.Status == Archived:
+		result = "reactivated"
+	case existing.Shell && w.isNew:
+		result = "created" // a sync found at the account what push had put there
 	}
-	if err != nil {
-		return ContactWritten{}, err
-	}
-	c.About(after.ID)
-	after.Lists, err = a.applyMembership(ctx, c, after, w.lists)
-	return ContactWritten{Contact: after, Result: result}, err
+	return ContactWritten{Contact: after, Result: result}, a.Store.UpdateContact(ctx, org, after)
 }
 
 // decideConsent is the usual decision: the global opt-out changes only when it is

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -94,34 +93,5 @@ func TestANewAddressKeepsItsOwnNo(t *testing.T) {
 	back := b.want(t, "contacts_upsert", `{"external_id":"u1","unsubscribe_all":false,"topic_preferences":{"offers":"OPT_IN"}}`)["contact"].(map[string]any)
 	if back["unsubscribe_all"] != false || choices(back)["offers"] != "OPT_IN" {
 		t.Errorf("only saying so undoes it: %v", back)
-	}
-}
-
-// TestASyncBetweenTheHalvesHidesNoCreation: the sync finds at the account the
-// address that the first half put there. It is this call all the same that made
-// the contact.
-func TestASyncBetweenTheHalvesHidesNoCreation(t *testing.T) {
-	t.Parallel()
-	for name, arguments := range map[string]string{
-		"contacts_upsert":  `{"email":"a@example.com","external_id":"u1"}`,
-		"contacts_replace": `{"email":"a@example.com"}`,
-	} {
-		b := upserting(t)
-		call := &core.Call{Principal: core.Principal{Org: b.org}, Surface: b.surface, Now: b.clock()}
-		in, err := b.ops[name].Decode(b.surface, []byte(arguments))
-		if err == nil {
-			in, err = b.ops[name].Prepare(t.Context(), call, in)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if report, err := b.audience.Sync(t.Context(), b.org.ID); err != nil || report.Created != 1 {
-			t.Fatalf("the sync made %d contacts: %v", report.Created, err)
-		}
-		out, err := b.ops[name].Do(t.Context(), call, in)
-		call.Finish()
-		if written, ok := out.(audience.ContactWritten); err != nil || !ok || written.Result != "created" {
-			t.Errorf("%s: %+v, %v", name, out, err)
-		}
 	}
 }

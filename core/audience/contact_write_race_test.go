@@ -1,0 +1,131 @@
+package audience_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// raced runs an operation as the rails do, and a step between its two halves.
+func (b *bundle) raced(t *testing.T, name, arguments string, between func()) (audience.ContactWritten, *core.Error) {
+	t.Helper()
+	op := b.ops[name]
+	call := &core.Call{Principal: core.Principal{Org: b.org}, Surface: b.surface, Now: b.clock()}
+	defer call.Finish()
+	in, err := op.Decode(b.surface, []byte(arguments))
+	if err == nil {
+		in, err = op.Prepare(t.Context(), call, in)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	between()
+	var out any
+	err = b.db.InTx(t.Context(), func(ctx context.Context) error {
+		out, err = op.Do(ctx, call, in)
+		return err
+	})
+	written, _ := out.(audience.ContactWritten)
+	return written, core.AsError(err)
+}
+
+// sync brings the mirror up to the account, in a transaction of its own.
+func (b *bundle) sync(t *testing.T, created int) {
+	t.Helper()
+	if report, err := b.audience.Sync(t.Context(), b.org.ID); err != nil || report.Created != created {
+		t.Errorf("the sync made %d contacts, want %d: %v", report.Created, created, err)
+	}
+}
+
+// writeRaces are writes that a sync overtakes. It finds at the account what the
+// first half put there, and that must not change what the call says it did.
+var writeRaces = []struct {
+	before          []string // calls of contacts_upsert and contacts_archive, in turn
+	surface         core.Surface
+	name, arguments string
+	made            int // contacts, by the sync
+	want            string
+}{
+	{nil, core.Agent, "contacts_upsert", `{"email":"a@example.com","external_id":"u1"}`, 1, "created"},
+	{nil, core.Agent, "contacts_upsert", `{"email":"a@example.com"}`, 1, "created"},
+	{nil, core.REST, "contacts_replace", `{"email":"a@example.com"}`, 1, "created"},
+	{nil, core.REST, "contacts_create", `{"email":"a@example.com"}`, 1, "created"},
+	{known, core.Agent, "contacts_upsert", `{"email":"b@example.com","external_id":"u1"}`, 1, "updated"},
+	{known, core.Agent, "contacts_upsert", `{"email":"a@example.com"}`, 0, "updated"},
+	{known, core.REST, "contacts_replace", `{"email":"a@example.com"}`, 0, "updated"},
+	{known, core.REST, "contacts_update", `{"email":"a@example.com","attributes":{"age":2}}`, 0, "updated"},
+	{archived, core.Agent, "contacts_upsert", `{"email":"a@example.com"}`, 0, "reactivated"},
+	{archived, core.Agent, "contacts_upsert", `{"email":"b@example.com","external_id":"u1"}`, 1, "reactivated"},
+	{archived, core.REST, "contacts_replace", `{"email":"a@example.com"}`, 0, "reactivated"},
+	{archived, core.REST, "contacts_create", `{"email":"a@example.com"}`, 0, "created"},
+}
+
+var (
+	known    = []string{`{"email":"a@example.com","external_id":"u1"}`}
+	archived = append(known, `{"email":"a@example.com"}`)
+)
+
+// prepared is an organization with the contacts that a race begins with.
+func prepared(t *testing.T, db *storage.DB, before []string) *bundle {
+	t.Helper()
+	b := setupOn(t, db)
+	b.surface = core.Agent
+	for i, arguments := range before {
+		b.want(t, []string{"contacts_upsert", "contacts_archive"}[i], arguments)
+	}
+	return b
+}
+
+func TestASyncBetweenTheHalvesHidesNoCreation(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		for _, race := range writeRaces {
+			b := prepared(t, db, race.before)
+			b.surface = race.surface
+			written, err := b.raced(t, race.name, race.arguments, func() { b.sync(t, race.made) })
+			if err != nil || written.Result != race.want {
+				t.Errorf("%v, then %s(%s): %q, %v; want %q", race.before, race.name, race.arguments, written.Result, err, race.want)
+			}
+		}
+	})
+}
+
+// overtaken is a store that lets something happen just before it writes a contact.
+type overtaken struct {
+	audience.Store
+	by func()
+}
+
+func (s overtaken) InsertContact(ctx context.Context, orgID string, c audience.Contact) error {
+	s.by()
+	return s.Store.InsertContact(ctx, orgID, c)
+}
+
+func (s overtaken) UpdateContact(ctx context.Context, orgID string, c audience.Contact) error {
+	s.by()
+	return s.Store.UpdateContact(ctx, orgID, c)
+}
+
+// On PostgreSQL a sync may also end inside the second half, after it has looked
+// for the contact and before it stores it. SQLite lets nobody else write then.
+func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Postgres(t)
+	for _, race := range writeRaces {
+		if race.made == 0 {
+			continue // the sync waits for the contact, which the call has locked
+		}
+		b := prepared(t, db, race.before)
+		b.surface = race.surface
+		b.audience.Store = overtaken{b.audience.Store, sync.OnceFunc(func() { b.sync(t, race.made) })}
+		written, err := b.raced(t, race.name, race.arguments, func() {})
+		if err != nil || written.Result != race.want {
+			t.Errorf("%v, then %s(%s): %q, %v; want %q", race.before, race.name, race.arguments, written.Result, err, race.want)
+		}
+	}
+}
