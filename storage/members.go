@@ -28,6 +28,9 @@ var (
 	membershipsOf = register("memberships of a user", `
 		SELECT m.org_id, m.user_id, m.role, m.permissions FROM members AS m JOIN orgs AS o ON o.id = m.org_id
 		WHERE m.user_id = $1 ORDER BY lower(CAST(o.name AS bytetext)), o.id`)
+	organizationsOf = register("organizations of a user", `
+		SELECT `+orgColumns+` FROM orgs WHERE id IN (SELECT m.org_id FROM members AS m WHERE m.user_id = $1)
+		ORDER BY lower(CAST(name AS bytetext)), id`)
 	setMember = register("set member", `
 		INSERT INTO members (org_id, user_id, role, permissions, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role, permissions = excluded.permissions`)
@@ -61,6 +64,18 @@ func (s memberStore) HoldMembers(ctx context.Context, orgID string) error {
 
 func (s memberStore) MembershipsOf(ctx context.Context, userID string) ([]access.Member, error) {
 	return s.members(ctx, membershipsOf, userID)
+}
+
+func (s memberStore) OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error) {
+	rows, err := list[orgRow](ctx, s.db, organizationsOf, userID)
+	if err != nil {
+		return nil, err
+	}
+	orgs := make([]core.Org, len(rows))
+	for i, row := range rows {
+		orgs[i] = core.Org(row)
+	}
+	return orgs, nil
 }
 
 func (s memberStore) members(ctx context.Context, by *Statement, id string) ([]access.Member, error) {

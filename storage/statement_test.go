@@ -98,7 +98,7 @@ var withoutOrg = map[string]bool{
 	"refresh token by hash": true, "purge refresh tokens": true,
 	"deny token": true, "token denied": true, "purge denied tokens": true,
 	"insert session": true, "session by hash": true, "delete session": true, "delete sessions of a user": true, "delete other sessions of a user": true,
-	"purge sessions": true, "api keys past grace": true, "memberships of a user": true, "user by id": true,
+	"purge sessions": true, "api keys past grace": true, "memberships of a user": true, "organizations of a user": true, "user by id": true,
 	"set authenticator app": true, "authenticator app": true, "use time step": true, "delete authenticator app": true,
 	"insert recovery code": true, "use recovery code": true, "recovery codes left": true, "delete recovery codes": true,
 	"insert passkey": true, "passkeys of a user": true, "passkey by credential": true, "set passkey": true,

@@ -276,7 +276,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		"SetRecoveryCodes", "UseRecoveryCode", "RecoveryCodesLeft",
 		"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
 		"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
-		"MembershipsOf", "UserByID", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
+		"MembershipsOf", "OrganizationsOf", "UserByID", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 	}
 	covered := reaches(owned{org: "x"}, "y")
 	for _, store := range []reflect.Type{

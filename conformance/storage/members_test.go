@@ -68,9 +68,11 @@ func TestMembershipsAreByNameOfOrganization(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, user, other := t.Context(), newUser(t, db), newUser(t, db)
 		var want []access.Member
+		var orgs []core.Org
 		for _, name := range []string{"acme", "Beta", "zeta", "Ähre"} { // in this order on every engine
 			org := core.Org{ID: core.NewID(), Name: name, Slug: core.NewID(), Tier: "team"}
 			must(t, db.Access().InsertOrg(ctx, org))
+			orgs = append(orgs, org)
 			want = append(want, access.Member{OrgID: org.ID, UserID: user.ID, Role: access.PlainMember})
 			must(t, db.Members().SetMember(ctx, access.Member{OrgID: org.ID, UserID: other.ID, Role: access.Owner}))
 		}
@@ -81,6 +83,11 @@ func TestMembershipsAreByNameOfOrganization(t *testing.T) {
 		must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("MembershipsOf (-want +got):\n%s", diff)
+		}
+		entered, err := db.Members().OrganizationsOf(ctx, user.ID)
+		must(t, err)
+		if diff := cmp.Diff(orgs, entered); diff != "" {
+			t.Errorf("OrganizationsOf (-want +got):\n%s", diff)
 		}
 	})
 }

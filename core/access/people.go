@@ -3,6 +3,8 @@ package access
 import (
 	"context"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // Session is a signed-in browser. The cookie holds 256 random bits; only their
@@ -50,6 +52,8 @@ type MemberStore interface {
 	HoldMembers(ctx context.Context, orgID string) error
 	// MembershipsOf lists the organizations of a user, by name of organization.
 	MembershipsOf(ctx context.Context, userID string) ([]Member, error)
+	// OrganizationsOf are the organizations themselves, in the same order.
+	OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error)
 	SetMember(ctx context.Context, m Member) error
 	RemoveMember(ctx context.Context, orgID, userID string) error
 	UserByID(ctx context.Context, userID string) (User, error)

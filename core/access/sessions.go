@@ -114,17 +114,9 @@ func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) 
 
 // Organizations lists where a person may switch to, by name.
 func (s *Sessions) Organizations(ctx context.Context, userID string) ([]core.Org, error) {
-	members, err := s.Members.MembershipsOf(ctx, userID)
+	orgs, err := s.Members.OrganizationsOf(ctx, userID)
 	if err != nil {
-		return nil, fmt.Errorf("memberships: %w", err)
-	}
-	orgs := make([]core.Org, 0, len(members))
-	for _, member := range members {
-		org, err := s.Store.Org(ctx, member.OrgID)
-		if err != nil {
-			return nil, fmt.Errorf("organization of a member: %w", err)
-		}
-		orgs = append(orgs, org)
+		return nil, fmt.Errorf("organizations of a person: %w", err)
 	}
 	return orgs, nil
 }

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -53,20 +54,11 @@ func (d *Dashboard) navigation(r *http.Request, v access.Visitor) (nav, error) {
 		}
 		n.Links = append(n.Links, l)
 	}
-	memberships, err := d.Members.MembershipsOf(r.Context(), v.User.ID)
+	orgs, err := d.Members.OrganizationsOf(r.Context(), v.User.ID)
 	if err != nil {
-		return nav{}, fmt.Errorf("memberships: %w", err)
+		return nav{}, fmt.Errorf("organizations of a person: %w", err)
 	}
-	for _, m := range memberships {
-		if m.OrgID == v.Org.ID {
-			continue
-		}
-		org, err := d.Store.Org(r.Context(), m.OrgID)
-		if err != nil {
-			return nav{}, fmt.Errorf("organization of a member: %w", err)
-		}
-		n.Others = append(n.Others, org)
-	}
+	n.Others = slices.DeleteFunc(orgs, func(org core.Org) bool { return org.ID == v.Org.ID })
 	return n, nil
 }
 
