@@ -14,16 +14,25 @@ func TestEveryStatementPreparesOnBothEngines(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		for _, s := range storage.Statements() {
-			stmt, err := db.Writer().PrepareContext(t.Context(), db.EngineText(s.Text()))
-			if err != nil {
-				t.Errorf("%s: %v", s.Name(), err)
-				continue
-			}
-			if err := stmt.Close(); err != nil {
+			if err := prepares(t, db, s); err != nil {
 				t.Errorf("%s: %v", s.Name(), err)
 			}
 		}
 	})
+}
+
+func prepares(t *testing.T, db *storage.DB, s *storage.Statement) error {
+	t.Helper()
+	stmt, err := db.Writer().PrepareContext(t.Context(), db.EngineText(s.Text()))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := stmt.Close(); err != nil {
+			t.Errorf("%s: close: %v", s.Name(), err)
+		}
+	}()
+	return nil
 }
 
 // The slot is the only way out of the common language. A new one needs a reason,
