@@ -16,8 +16,9 @@ type Op[In, Out any] struct {
 	// the tool's name, the operationId, the audit verb and the metric's label.
 	Name  string
 	Title string
-	// Purpose says what it does, when to choose it and what it will not do. It
-	// is written for an agent and is the tool's description.
+	// Purpose is the tool's description, written for an agent, in this order: what
+	// it does, when to use it ("Use it", "Call it"), what it "Returns", and in the
+	// last sentence what it is not for ("It ... not").
 	Purpose string
 	Effect  Effect
 	// Scopes are all required.

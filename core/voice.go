@@ -86,15 +86,24 @@ func UntrustedPaths(texts []Text) []string {
 	return paths
 }
 
-// UntrustedExtra are the extra members of an error that hold text: values of the
-// caller or of what was found, in either case not ours.
+// UntrustedExtra are the extra members of an error that may hold text, by
+// themselves or anywhere below: values of the caller or of what was found, in
+// either case not ours. What cannot hold any is known; all else is taken to.
 func (e *Error) UntrustedExtra() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(e.Extra)) {
-		switch e.Extra[name].(type) {
-		case string, json.RawMessage: // what is JSON already may hold texts
+		if !textless(e.Extra[name]) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+func textless(value any) bool {
+	switch value.(type) {
+	case nil, time.Time:
+		return true
+	}
+	kind := reflect.TypeOf(value).Kind()
+	return kind == reflect.Bool || kind >= reflect.Int && kind <= reflect.Float64
 }

@@ -59,6 +59,22 @@ func TestAQuotedNameCannotLeaveItsQuotes(t *testing.T) {
 	}
 }
 
+func TestExtrasThatMayHoldTextAreUntrusted(t *testing.T) {
+	t.Parallel()
+	e := &core.Error{Extra: map[string]any{
+		"name": "x", "names": []string{"x"}, "things": []any{map[string]any{"name": "x"}}, "by_name": map[string]int{"x": 1},
+		"thing": inner{}, "pointer": &inner{}, "raw": json.RawMessage(`["x"]`), "kind": core.Scope("x"), "unknown": any(json.Number("x")),
+		"count": 3, "big": int64(3), "share": 0.5, "sure": true, "none": nil, "at": time.Time{},
+	}}
+	want := []string{"by_name", "kind", "name", "names", "pointer", "raw", "thing", "things", "unknown"}
+	if got := e.UntrustedExtra(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := (&core.Error{Extra: map[string]any{"sure": true}}).UntrustedExtra(); got != nil {
+		t.Errorf("nothing to label is %v", got)
+	}
+}
+
 func TestMaskedAddressesKeepTheDomain(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

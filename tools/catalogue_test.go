@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -82,6 +83,23 @@ func TestToolsAsListed(t *testing.T) {
 	w.must(err)
 	if len(files) != len(listed) {
 		t.Errorf("%d files for %d tools: %v", len(files), len(listed), files)
+	}
+}
+
+// An agent chooses by the description alone, so each has the four parts that
+// [core.Op] asks of a purpose, in their order.
+func TestDescriptionsSayWhatWhenReturnsAndWhatNot(t *testing.T) {
+	t.Parallel()
+	fourParts := regexp.MustCompile(`^[A-Z][a-z]+s [^.]+\. (.* )?(Use|Call) it [^.]+\. (.* )?Returns [^.]+\. (.* )?It [^.]*\b(not|no|nothing|nobody)\b[^.]*\.$`)
+	w := newWorldOf(t, catalogue.Operations(catalogue.Domains{}))
+	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
+		description, _ := tool["description"].(string)
+		if !fourParts.MatchString(description) || strings.HasPrefix(description, "Returns ") {
+			t.Errorf("%s lacks one of: what it does; `Use it` or `Call it`; `Returns`; a last sentence `It … not`: %q", tool["name"], description)
+		}
+		if tool["title"] == nil || tool["title"] == "" {
+			t.Errorf("%s has no title", tool["name"])
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/catalogue"
 )
 
 func names(listed []map[string]any) []string {
@@ -42,19 +43,38 @@ func TestListIsPrivateToTheCaller(t *testing.T) {
 	}
 }
 
+// Every tool of the product stands here: the protocol's defaults are for none.
 func TestEveryHintIsExplicit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorldOf(t, catalogue.Operations(catalogue.Domains{}))
 	hints := func(reads, destroys, idempotent, open bool) map[string]any {
 		return map[string]any{"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": idempotent, "openWorldHint": open}
 	}
 	want := map[string]map[string]any{
-		"contacts_lookup": hints(true, false, false, false), "contacts_upsert": hints(false, false, true, false),
-		"contacts_archive": hints(false, true, true, false), "broadcasts_send": hints(false, true, true, true),
+		"sending_readiness_check": hints(true, false, false, false),
+		"contacts_lookup":         hints(true, false, false, false),
+		"lists_list":              hints(true, false, false, false),
+		"audience_get_schema":     hints(true, false, false, false),
+		"contacts_upsert":         hints(false, false, true, false),
+		"contacts_archive":        hints(false, true, true, false),
 	}
+	got := map[string]map[string]any{}
 	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
-		if expected, ok := want[tool["name"].(string)]; ok && !cmp.Equal(tool["annotations"], any(expected)) {
-			t.Errorf("%s: %v", tool["name"], tool["annotations"])
+		got[tool["name"].(string)], _ = tool["annotations"].(map[string]any)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("hints (-want +got):\n%s", diff)
+	}
+}
+
+// The product has no tool yet that asks first and reaches people; a probe does.
+func TestHintsOfAToolThatReachesPeople(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	want := map[string]any{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": true, "openWorldHint": true}
+	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
+		if tool["name"] == "broadcasts_send" && !cmp.Equal(tool["annotations"], any(want)) {
+			t.Errorf("%v", tool["annotations"])
 		}
 	}
 }

@@ -41,8 +41,8 @@ func (a *Audience) audienceGetSchema() core.Operation {
 	return core.Declare(core.Op[GetSchemaIn, Schema]{
 		Name:  "audience_get_schema",
 		Title: "Describe the audience",
-		Purpose: "Returns the attributes a contact may have with their types and allowed values, the topics people subscribe to with their defaults, and whether definitions are owned by a repository. " +
-			"Call it once before writing contacts. It holds no data about people.",
+		Purpose: "Reads what a contact may hold and subscribe to. Call it once before writing contacts. " +
+			"Returns the attributes with their types and allowed values, the topics with their defaults, and whether definitions are owned by a repository. It holds no data about people.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.AttributesView, core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSchemaIn) (GetSchemaIn, error) {

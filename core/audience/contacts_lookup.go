@@ -38,8 +38,9 @@ func (a *Audience) contactsLookup() core.Operation {
 	return core.Declare(core.Op[LookupContactIn, FoundContact]{
 		Name:  "contacts_lookup",
 		Title: "Look up a contact",
-		Purpose: "Reads one contact by whole address, external id or contact id: attributes, topic choices, global opt-out and lists, with consent as the sending account has it now. " +
-			"Use it before changing a contact or to answer about one person. It finds archived contacts too, see `status`. It does not search.",
+		Purpose: "Reads one contact by whole address, external id or contact id, archived ones too. " +
+			"Use it before changing a contact or to answer about one person. " +
+			"Returns `status`, attributes, topic choices, global opt-out and lists, with consent as the sending account has it now. It does not search.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.ContactsView},
 		Prepare: a.prepareLookup,

@@ -18,8 +18,8 @@ func (a *Audience) listsList() core.Operation {
 	return core.Declare(core.Op[ListListsIn, core.Page[List]]{
 		Name:  "lists_list",
 		Title: "List the static lists",
-		Purpose: "Lists the organization's static lists with their keys and member counts, newest first. " +
-			"Use it to find a list by name, or its id for a broadcast's audience. It does not show members, and segments are not lists.",
+		Purpose: "Lists the organization's static lists. " +
+			"Use it to find a list by name, or its id for a broadcast's audience. Returns keys, names and member counts, newest first. It does not show members, and segments are not lists.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.ListsView},
 		Do:     a.listLists,

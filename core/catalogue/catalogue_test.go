@@ -68,6 +68,39 @@ func TestEveryArgumentIsDescribed(t *testing.T) {
 	}
 }
 
+// definitionScopes are needed to write what a connected repository defines.
+var definitionScopes = []core.Scope{core.ListsManage, core.TopicsManage, core.AttributesManage, core.ActivitiesManage}
+
+// forgetsGit reports whether the operation would write a definition behind the
+// back of the repository that owns it.
+func forgetsGit(info core.OperationInfo) bool {
+	defines := slices.ContainsFunc(info.Scopes, func(s core.Scope) bool { return slices.Contains(definitionScopes, s) })
+	return defines && info.Effect != core.Reads && info.GitOwned == core.GitIndifferent
+}
+
+func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
+	t.Parallel()
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		if forgetsGit(op.Info()) {
+			t.Errorf("%s writes a definition and does not declare GitOwned", op.Info().Name)
+		}
+	}
+	// The rule itself, which the operations may have no case of.
+	for _, scope := range definitionScopes {
+		for _, effect := range []core.Effect{core.Writes, core.Destroys} {
+			info := core.OperationInfo{Effect: effect, Scopes: []core.Scope{core.ContactsManage, scope}}
+			refused := info
+			refused.GitOwned = core.GitRefused
+			if !forgetsGit(info) || forgetsGit(refused) {
+				t.Errorf("%s that %s is not told from one that declares it", scope, effect)
+			}
+		}
+		if forgetsGit(core.OperationInfo{Effect: core.Reads, Scopes: []core.Scope{scope}}) {
+			t.Errorf("a read with %s writes nothing", scope)
+		}
+	}
+}
+
 // Whoever adds a text to a result says whose words it holds.
 func TestEveryTextOfAResultSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
