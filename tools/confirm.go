@@ -86,7 +86,8 @@ func (x *exchange) formAnswer() (formAnswer, bool) {
 
 // askFor answers a first call: what would happen, and how to agree to it.
 func (s *Server) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
-	message := clip(asked.Message, maxQuestion)
+	visible, _ := core.VisibleText(asked.Message) // a person reads it in a form too
+	message := clip(visible, maxQuestion)
 	if x.elicits() {
 		return &mcp.CallToolResult{
 			Meta:         mcp.Meta{metaRequestID: x.requestID},

@@ -38,7 +38,11 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 			w.readContact(t, i, h)
 		}
 		w.storeDefinitions(t, texts)
+		for i, h := range texts {
+			w.throughWrites(t, i, h)
+		}
 		w.readDefinitions(t, texts)
+		w.checkConfirmations(t, texts)
 		w.readTopics(t, texts)
 		for _, h := range corpus(t) {
 			if h.refused {
@@ -129,21 +133,66 @@ func (w world) checkRefused(t *testing.T, h hostile) {
 	}
 }
 
+func keyOfList(i int, h hostile) string { return fmt.Sprintf("%s-%03d", h.asLongAs(longestName), i) }
+
+func nameOfAttribute(i int, h hostile) string { return keyOfList(i, h) }
+
 // storeDefinitions puts the texts where no call of the product writes them yet:
-// names and descriptions of lists, attributes and topics, what the sending account
-// calls its parts, and the organization.
+// keys, names and descriptions of lists, with a contact on each, and names, values
+// and descriptions of attributes. Topics, and what an account calls its parts, have
+// tests of their own.
 func (w world) storeDefinitions(t *testing.T, texts []hostile) {
 	t.Helper()
 	now, store := w.p.Clock.Now(), w.p.DB.Audience()
 	for i, h := range texts {
-		w.must(t, store.InsertList(t.Context(), w.p.OrgID, audience.List{
-			ID: core.NewID(), Key: fmt.Sprintf("hostile-%03d", i), Name: h.text, Description: h.text, Source: "api",
-			Origin: audience.Managed, Status: "active", CreatedAt: now, UpdatedAt: now,
+		list := audience.List{
+			ID: core.NewID(), Key: keyOfList(i, h), Name: h.text, Description: h.text, Source: "api",
+			Origin: audience.Git, SourcePath: h.text, Status: "active", CreatedAt: now, UpdatedAt: now,
+		}
+		w.must(t, store.InsertList(t.Context(), w.p.OrgID, list))
+		contact, err := store.ContactByEmail(t.Context(), w.p.OrgID, address(i))
+		w.must(t, err)
+		_, _, err = store.ReplaceMembership(t.Context(), w.p.OrgID, contact.ID, []string{list.ID}, now)
+		w.must(t, err)
+		w.must(t, store.InsertAttribute(t.Context(), w.p.OrgID, audience.Attribute{
+			ID: core.NewID(), Name: nameOfAttribute(i, h), Type: audience.NumberAttribute, Description: h.text,
+			Origin: audience.Managed, CreatedAt: now, UpdatedAt: now,
 		}))
 		w.must(t, store.InsertAttribute(t.Context(), w.p.OrgID, audience.Attribute{
 			ID: core.NewID(), Name: fmt.Sprintf("hostile_%03d", i), Type: audience.EnumAttribute, EnumValues: []string{h.text, "other"},
 			Description: h.text, Origin: audience.Managed, CreatedAt: now, UpdatedAt: now,
 		}))
+	}
+}
+
+// throughWrites reads a contact on a list of that key and name through everything
+// that takes its address and answers with it, archiving last.
+func (w world) throughWrites(t *testing.T, i int, h hostile) {
+	t.Helper()
+	shown := map[string]bool{}
+	for _, s := range subjects() {
+		members := s.input.Members()
+		if !slices.Contains(members, "email") || s.Effect == core.Destroys {
+			continue
+		}
+		arguments := map[string]any{"email": address(i)}
+		if slices.Contains(members, "attributes") {
+			arguments["attributes"] = map[string]any{"first_name": h.text, nameOfAttribute(i, h): i}
+		}
+		got := w.own.call(t, s, arguments)
+		checkVoice(t, s.name()+" of the contact of "+h.String(), got, h)
+		if status, code := got.outcome(); status >= http.StatusBadRequest && code != "conflict" {
+			t.Errorf("%s of the contact of %s: %d %.300s", s.name(), h, got.status, got.body)
+		}
+		textsIn(got.object, shown)
+	}
+	if !shown[h.text] || !shown[keyOfList(i, h)] {
+		t.Errorf("nothing shows the list of %s as it is", h)
+	}
+	for _, s := range subjects() {
+		if s.Name == "contacts_archive" && (s.surface == core.REST) == (i%2 == 0) {
+			checkVoice(t, s.name()+" of the contact of "+h.String(), w.own.call(t, s, map[string]any{"email": address(i)}), h)
+		}
 	}
 }
 
@@ -189,8 +238,14 @@ func (w world) readDefinitions(t *testing.T, texts []hostile) {
 			checkVoice(t, s.name()+" with no topic", w.own.call(t, s, wrong), texts...)
 		}
 		for i, h := range texts {
-			wrong := map[string]any{"email": address(0), "attributes": map[string]any{fmt.Sprintf("hostile_%03d", i): "not one of them"}}
+			wrong := map[string]any{"email": w.p.Contact, "attributes": map[string]any{fmt.Sprintf("hostile_%03d", i): "not one of them"}}
 			checkVoice(t, s.name()+" with a value that is none of "+h.String(), w.own.call(t, s, wrong), h)
+			wrong["attributes"] = map[string]any{nameOfAttribute(i, h): "no number"}
+			got := w.own.call(t, s, wrong)
+			checkVoice(t, s.name()+" with no number for "+h.String(), got, h)
+			if _, code := got.outcome(); code != "attribute_validation_failed" {
+				t.Errorf("%s with no number for %s: %d %.300s", s.name(), h, got.status, got.body)
+			}
 		}
 	}
 }

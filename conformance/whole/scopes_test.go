@@ -33,20 +33,21 @@ func sortedScopes(scopes []core.Scope) core.Scopes {
 	return core.NewScopes(core.Scopes(scopes).Strings()...)
 }
 
-// credentialsWith stores a client and an API key that hold exactly these scopes.
-func credentialsWith(t *testing.T, p *product.Product, env core.Environment, scopes core.Scopes) product.Credentials {
+// credentialsWith stores a client and an API key of the organization that hold
+// exactly these scopes.
+func credentialsWith(t *testing.T, p *product.Product, orgID string, env core.Environment, scopes core.Scopes) product.Credentials {
 	t.Helper()
 	client := access.MintClientSecret()
 	key := access.MintAPIKey(env)
 	c := access.Client{
-		ID: core.NewID(), ClientID: access.MintClientID(env), OrgID: p.OrgID, Name: "Scopes", Environment: env,
+		ID: core.NewID(), ClientID: access.MintClientID(env), OrgID: orgID, Name: "Scopes", Environment: env,
 		SecretHash: client.Hash, Scopes: scopes, Kind: access.RegisteredClient, CreatedAt: p.Clock.Now(),
 	}
 	if err := p.DB.Access().InsertClient(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	k := access.APIKey{
-		ID: core.NewID(), OrgID: p.OrgID, Name: "Scopes", Environment: env,
+		ID: core.NewID(), OrgID: orgID, Name: "Scopes", Environment: env,
 		Prefix: key.Prefix, SecretHash: key.Hash, Scopes: scopes, CreatedAt: p.Clock.Now(),
 	}
 	if err := p.DB.Access().InsertAPIKey(t.Context(), k); err != nil {
@@ -85,11 +86,11 @@ func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 // on the agent endpoint none means one that no operation needs.
 func scopedCaller(t *testing.T, p *product.Product, env core.Environment, scopes core.Scopes) caller {
 	t.Helper()
-	credentials := credentialsWith(t, p, env, scopes)
+	credentials := credentialsWith(t, p, p.OrgID, env, scopes)
 	if len(scopes) > 0 {
 		return callerOf(t, p, credentials)
 	}
-	useless := credentialsWith(t, p, env, core.Scopes{neededByNone(t)})
+	useless := credentialsWith(t, p, p.OrgID, env, core.Scopes{neededByNone(t)})
 	return caller{p, p.TokenWith(t, useless, p.MCPURL), credentials.APIKey}
 }
 

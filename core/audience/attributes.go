@@ -63,7 +63,7 @@ func (r registry) coerce(values map[string]any) (map[string]any, error) {
 		}
 		v, reason := attribute.coerce(value)
 		if reason != "" {
-			faults = append(faults, core.FieldError{Field: "attributes." + name, Reason: reason})
+			faults = append(faults, core.FieldError{Field: "attributes." + core.Quotable(name, 80), Reason: reason})
 			continue
 		}
 		coerced[name] = v

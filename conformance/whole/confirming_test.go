@@ -1,0 +1,171 @@
+package whole
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/tools"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// onlyCaller is whoever comes.
+type onlyCaller core.Principal
+
+// Authenticate takes any credential.
+func (c onlyCaller) Authenticate(context.Context, string, access.Resource) (core.Principal, error) {
+	return core.Principal(c), nil
+}
+
+type reachIn struct {
+	List string `json:"list" jsonschema_description:"Whom it reaches, by the list's key."`
+}
+
+type reachOut struct {
+	Status string `json:"status" jsonschema:"enum=sent"`
+}
+
+// reaching is an operation that asks first and names a stored list as the contract
+// of [core.Confirmation] wants it named.
+func (w world) reaching(name string, scope core.Scope, nameOf func(string) string) core.Operation {
+	return core.Declare(core.Op[reachIn, reachOut]{
+		Name: name, Title: "Reach people", Purpose: "Reaches people.", Effect: core.Destroys, Scopes: []core.Scope{scope},
+		Confirm: func(ctx context.Context, c *core.Call, in reachIn) (*core.Confirmation, error) {
+			found, err := w.p.DB.Audience().ListsByRef(ctx, c.Principal.Org.ID, []string{in.List})
+			if err != nil || len(found) != 1 {
+				return nil, core.NotFound("list")
+			}
+			return &core.Confirmation{Message: "This reaches the list " + nameOf(found[0].Name) + ".", Preview: found[0]}, nil
+		},
+		Do: func(context.Context, *core.Call, reachIn) (reachOut, error) { return reachOut{"sent"}, nil },
+	})
+}
+
+// The stand-ins: one quotes the name of the list, one forgot to.
+const (
+	quoting   = "broadcasts_send"
+	forgetful = "workflows_activate"
+)
+
+// confirming serves them on the real rails over the product's database.
+func (w world) confirming(t *testing.T) string {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	mine := core.Principal{
+		Org:    core.Org{ID: w.p.OrgID, Name: "Mine", Slug: "mine", Tier: "team", RetentionDays: 90},
+		Scopes: core.AllScopes(), Credential: core.Credential{Kind: core.OAuthClient, ID: core.NewID(), Name: "oc_live_mine", Environment: core.Live},
+	}
+	guard := guardrails.New(guardrails.Config{
+		Authenticator: onlyCaller(mine), Transactor: w.p.DB, Replays: w.p.DB.Replay(), Audit: w.p.DB.Access(),
+		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
+		Clock:              w.p.Clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
+	})
+	listener := httptest.NewUnstartedServer(nil)
+	url := "http://" + listener.Listener.Addr().String()
+	server, err := tools.New(tools.Config{
+		Catalogue: guard.Catalogue([]core.Operation{
+			w.reaching(quoting, core.BroadcastsManage, core.Quoted),
+			w.reaching(forgetful, core.WorkflowsManage, func(name string) string { return name }),
+		}),
+		MCPURL: url, AuthURL: "http://auth.test", DocsURL: "http://app.test/docs", Commit: "unknown", Version: "test", Clock: w.p.Clock.Now, Log: log,
+	})
+	w.must(t, err)
+	listener.Config.Handler = server.Handler()
+	listener.Start()
+	t.Cleanup(listener.Close)
+	return url
+}
+
+// checkConfirmations: what a person is asked to agree to names every text in
+// quotes, in a plain result, in a form, and where a confirmation is refused.
+func (w world) checkConfirmations(t *testing.T, texts []hostile) {
+	t.Helper()
+	url := w.confirming(t)
+	for i, h := range texts {
+		key := keyOfList(i, h)
+		for what, got := range map[string]answer{
+			"a plain result": w.reach(t, url, quoting, key, false, ""),
+			"a form":         w.reach(t, url, quoting, key, true, ""),
+			"a refusal":      w.reach(t, url, quoting, key, false, "not a token"),
+		} {
+			checkVoice(t, what+" about "+h.String(), got, h)
+			h.checkNamedInQuotes(t, what, got)
+		}
+		if _, found := concealed(h.text); !found {
+			continue
+		}
+		for _, form := range []bool{false, true} {
+			got := w.reach(t, url, forgetful, key, form, "")
+			for _, text := range append(got.blocks(), formMessage(got)) {
+				if r, found := concealed(text); found {
+					t.Errorf("a question about %s holds %U, form %v: %.200q", h, r, form, text)
+				}
+			}
+		}
+	}
+}
+
+var reached = regexp.MustCompile(`This reaches the list "([^"]*)"\.`)
+
+func (h hostile) checkNamedInQuotes(t *testing.T, what string, got answer) {
+	t.Helper()
+	var all strings.Builder
+	for _, text := range append(got.blocks(), formMessage(got)) {
+		all.WriteString(text)
+	}
+	named := reached.FindStringSubmatch(all.String())
+	if named == nil || len([]rune(named[1])) > longestQuoted {
+		t.Errorf("%s about %s: %q", what, h, all.String())
+	}
+}
+
+// formMessage is what a form asks, "" when there is none.
+func formMessage(got answer) string {
+	requests, _ := got.result()["inputRequests"].(map[string]any)
+	asked, _ := requests["confirm"].(map[string]any)
+	params, _ := asked["params"].(map[string]any)
+	message, _ := params["message"].(string)
+	return message
+}
+
+func (w world) reach(t *testing.T, url, tool, list string, form bool, token string) answer {
+	t.Helper()
+	const modern = "2026-07-28"
+	meta, arguments := map[string]any{}, map[string]any{"list": list}
+	header := http.Header{
+		"Authorization": {"Bearer x"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {"2025-11-25"},
+	}
+	if form {
+		header["Mcp-Protocol-Version"], header["Mcp-Method"], header["Mcp-Name"] = []string{modern}, []string{"tools/call"}, []string{tool}
+		meta["io.modelcontextprotocol/protocolVersion"] = modern
+		meta["io.modelcontextprotocol/clientCapabilities"] = map[string]any{"elicitation": map[string]any{}}
+	}
+	if token != "" {
+		arguments["confirmation_token"] = token
+	}
+	message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments, "_meta": meta}}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/mcp", bytes.NewReader(encoded(t, message)))
+	w.must(t, err)
+	r.Header = header
+	response, err := w.p.HTTP.Do(r)
+	w.must(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	w.must(t, err)
+	a := answer{status: response.StatusCode, header: response.Header, body: string(text)}
+	if json.Unmarshal(text, &a.object) != nil || a.status != http.StatusOK || a.result() == nil {
+		t.Fatalf("%s: %d %.300s", tool, a.status, text)
+	}
+	return a
+}
