@@ -145,7 +145,11 @@ func (s *Server) failure(x *exchange, err error) *mcp.CallToolResult {
 		value, _ = marshal(p)
 	}
 	answer := x.result(clip(p.Detail+" "+hint+x.sentence(next), maxSentence), bounded(value, nil, maxResult))
-	if others := e.UntrustedExtra(); others != nil {
+	others := e.UntrustedExtra()
+	if next != nil && len(next.Arguments) > 0 {
+		others = append(others, "next_step.arguments")
+	}
+	if others != nil {
 		answer.Meta[metaUntrusted] = others
 	}
 	answer.IsError, x.failed = true, true
