@@ -1,6 +1,7 @@
 package core
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,6 +26,20 @@ func Quotable(s string, limit int) string {
 func Quoted(name string) string {
 	const longest = 80
 	return `"` + strings.ReplaceAll(Quotable(name, longest), `"`, "'") + `"`
+}
+
+// QuotedList is at most ten names, each [Quoted], and how many there are besides.
+func QuotedList(names []string) string {
+	const shown = 10
+	quoted := make([]string, 0, shown)
+	for _, name := range names[:min(shown, len(names))] {
+		quoted = append(quoted, Quoted(name))
+	}
+	text := strings.Join(quoted, ", ")
+	if more := len(names) - shown; more > 0 {
+		text += " and " + strconv.Itoa(more) + " more"
+	}
+	return text
 }
 
 // VisibleText removes from s the characters a reader cannot see but a machine

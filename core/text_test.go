@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -42,5 +43,21 @@ func TestQuotable(t *testing.T) {
 	long := core.Quotable("ääääääääää", 5)
 	if long != "ääää…" || utf8.RuneCountInString(long) != 5 {
 		t.Errorf("%q", long)
+	}
+}
+
+func TestQuotedList(t *testing.T) {
+	t.Parallel()
+	eleven := strings.Split("abcdefghijk", "")
+	for want, names := range map[string][]string{
+		``:                eleven[:0],
+		`"a"`:             eleven[:1],
+		`"a", "it's 'b'"`: {"a", "it's \"b\""},
+		`"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"`:            eleven[:10],
+		`"a", "b", "c", "d", "e", "f", "g", "h", "i", "j" and 1 more`: eleven,
+	} {
+		if got := core.QuotedList(names); got != want {
+			t.Errorf("%q: %s, want %s", names, got, want)
+		}
 	}
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,12 +13,10 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/conformance/standin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
-	"github.com/mailhelm/mailhelm/tools"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // signing is the endpoint with two tools that confirm, on the real rails and a
@@ -33,7 +29,6 @@ type signing struct {
 	callers map[string]core.Principal
 	people  atomic.Int64 // whom the next call would reach
 	sent    atomic.Int64
-	secret  []byte
 }
 
 // Authenticate knows callers by name.
@@ -50,7 +45,7 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func startSigning(t *testing.T, db *storage.DB) *signing {
 	t.Helper()
-	s := &signing{db: db, clock: product.NewClock(), secret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes)}
+	s := &signing{db: db, clock: product.NewClock()}
 	s.clock.Freeze(noon)
 	s.people.Store(12)
 	mine := core.Principal{
@@ -76,24 +71,10 @@ func startSigning(t *testing.T, db *storage.DB) *signing {
 // serve is one process of several over the database.
 func (s *signing) serve(t *testing.T) string {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	guard := guardrails.New(guardrails.Config{
-		Authenticator: s, Transactor: s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationSecret: s.secret,
-		Clock: s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
+	return standin.Serve(t, standin.Config{
+		Operations: []core.Operation{s.tool("broadcasts_send", core.BroadcastsManage), s.tool("workflows_activate", core.WorkflowsManage)},
+		DB:         s.db, Callers: s, Clock: s.clock.Now,
 	})
-	listener := httptest.NewUnstartedServer(nil)
-	url := "http://" + listener.Listener.Addr().String()
-	server, err := tools.New(tools.Config{
-		Catalogue: guard.Catalogue([]core.Operation{s.tool("broadcasts_send", core.BroadcastsManage), s.tool("workflows_activate", core.WorkflowsManage)}), MCPURL: url, AuthURL: "http://auth.test",
-		DocsURL: "http://app.test/docs", Commit: "unknown", Version: "test", Clock: s.clock.Now, Log: log,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Config.Handler = server.Handler()
-	listener.Start()
-	t.Cleanup(listener.Close)
-	return url
 }
 
 type reachIn struct {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/conformance/standin"
 	"github.com/mailhelm/mailhelm/core"
 )
 
@@ -18,7 +19,7 @@ type confirming struct {
 func startConfirming(t *testing.T) *confirming {
 	t.Helper()
 	c := &confirming{}
-	c.url = serveTools(t, []core.Operation{c.send()}, nil)
+	c.url = standin.Serve(t, standin.Config{Operations: []core.Operation{c.send()}})
 	return c
 }
 
@@ -63,7 +64,7 @@ func TestAPersonConfirmsByForm(t *testing.T) {
 			t.Run(library+"/"+tc.name, func(t *testing.T) {
 				t.Parallel()
 				c := startConfirming(t)
-				a := connect(t, c.url+"/mcp", oneToken, modern, tc.person)
+				a := connect(t, c.url+"/mcp", standin.Token, modern, tc.person)
 				got, err := a.call(t, "broadcasts_send", map[string]any{"broadcast_id": "b1"}, nil)
 				if err != nil || got.Failed || got.Value["status"] != tc.status || c.sent.Load() != tc.sent {
 					t.Errorf("%+v, %v, sent %d", got, err, c.sent.Load())
@@ -81,7 +82,7 @@ func TestOtherClientsConfirmByToken(t *testing.T) {
 			t.Run(library+"/"+revision, func(t *testing.T) {
 				t.Parallel()
 				c := startConfirming(t)
-				a := connect(t, c.url+"/mcp", oneToken, revision, nil)
+				a := connect(t, c.url+"/mcp", standin.Token, revision, nil)
 				first, err := a.call(t, "broadcasts_send", map[string]any{"broadcast_id": "b1"}, nil)
 				if err != nil || first.Failed || first.Value["confirmation_required"] != true || c.sent.Load() != 0 {
 					t.Fatalf("%+v, %v, sent %d", first, err, c.sent.Load())

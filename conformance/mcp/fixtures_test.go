@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/conformance/standin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/tools"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -167,5 +168,5 @@ func askWithinCapabilities(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 // startSuiteTools serves the tools of the suite.
 func startSuiteTools(t *testing.T, origin string) string {
 	t.Helper()
-	return serveTools(t, suiteOperations(), suiteFixtures(), origin)
+	return standin.Serve(t, standin.Config{Operations: suiteOperations(), Fixtures: suiteFixtures(), AllowedOrigins: []string{origin}})
 }

@@ -2,18 +2,15 @@ package mcp_test
 
 import (
 	"context"
-	"log/slog"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/conformance/standin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
-	"github.com/mailhelm/mailhelm/tools"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 type definitionIn struct {
@@ -65,23 +62,7 @@ func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) 
 	mine := s.callers["mine"]
 	mine.Org.GitConnected = true
 	s.callers["mine"] = mine
-	log := slog.New(slog.DiscardHandler)
-	operations := guardrails.New(guardrails.Config{
-		Authenticator: s, Transactor: s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationSecret: s.secret,
-		Clock: s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(), Repositories: host,
-	}).Catalogue(definitions())
-	listener := httptest.NewUnstartedServer(nil)
-	s.url = "http://" + listener.Listener.Addr().String()
-	endpoint, err := tools.New(tools.Config{
-		Catalogue: operations, MCPURL: s.url, AuthURL: "http://auth.test", DocsURL: "http://app.test/docs",
-		Commit: "unknown", Version: "test", Clock: s.clock.Now, Log: log,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Config.Handler = endpoint.Handler()
-	listener.Start()
-	t.Cleanup(listener.Close)
+	s.url = standin.Serve(t, standin.Config{Operations: definitions(), DB: s.db, Callers: s, Repositories: host, Clock: s.clock.Now})
 }
 
 // TestARepositoryOwnsDefinitions: what it refuses is git_owned, what it takes is one

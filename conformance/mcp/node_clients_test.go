@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/oauth/clients"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/conformance/standin"
 )
 
 // agentTask is what a program with a library for Node.js is to do.
@@ -52,7 +53,7 @@ func TestNodeClientsDoTheSlice(t *testing.T) {
 			clients.Run(t, program, agentTask{
 				Name: program, Revisions: spoken, MCP: p.MCPURL + "/mcp",
 				Live: p.Token(t, p.MCPURL), Test: p.TokenWith(t, p.Test, p.MCPURL), Narrow: p.Token(t, p.MCPURL, "api.contacts.view"),
-				Contact: p.Contact, Confirming: c.url + "/mcp", ConfirmingToken: oneToken,
+				Contact: p.Contact, Confirming: c.url + "/mcp", ConfirmingToken: standin.Token,
 			}, clients.Person{}, &seen)
 			for _, revision := range spoken {
 				if diff := cmp.Diff(expectedSight(revision), seen[revision]); diff != "" {

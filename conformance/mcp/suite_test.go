@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/oauth/clients"
+	"github.com/mailhelm/mailhelm/conformance/standin"
 )
 
 // The official suite runs every scenario that a revision requires against the
@@ -93,7 +94,7 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", revision, i), func(t *testing.T) {
 				t.Parallel()
 				id := i / 2
-				w := &wire{t: t, url: address, revision: revision, token: oneToken, http: client, replace: strings.NewReplacer(), calls: id}
+				w := &wire{t: t, url: address, revision: revision, token: standin.Token, http: client, replace: strings.NewReplacer(), calls: id}
 				follow := call("test_tool_with_progress", nil)
 				follow.params["_meta"] = map[string]any{"progressToken": fmt.Sprint("of ", i)}
 				w.send(follow)
@@ -131,7 +132,7 @@ var must = map[string][]string{
 // revision; a client that takes no events gets none.
 func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
 	t.Parallel()
-	w := &wire{t: t, url: startSuiteTools(t, "http://page.test"), token: oneToken, http: &http.Client{Timeout: 10 * time.Second}, replace: strings.NewReplacer()}
+	w := &wire{t: t, url: startSuiteTools(t, "http://page.test"), token: standin.Token, http: &http.Client{Timeout: 10 * time.Second}, replace: strings.NewReplacer()}
 	for _, revision := range revisions {
 		w.revision, w.said.Files = revision, nil
 		follow := call("test_tool_with_progress", nil)
@@ -170,7 +171,7 @@ func bearerProxy(t *testing.T) string {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host
-			r.Out.Header.Set("Authorization", "Bearer "+oneToken)
+			r.Out.Header.Set("Authorization", "Bearer "+standin.Token)
 		},
 	}
 	proxy.Start()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/conformance/standin"
 )
 
 // kinds are the exchanges that have a transcript at every revision.
@@ -50,7 +51,7 @@ func TestTranscripts(t *testing.T) {
 			t.Parallel()
 			c := startConfirming(t)
 			w := &wire{
-				t: t, url: c.url, revision: revision, token: oneToken, http: p.HTTP,
+				t: t, url: c.url, revision: revision, token: standin.Token, http: p.HTTP,
 				replace: strings.NewReplacer(c.url, "{mcp_url}", "http://app.test/docs", "{docs_url}"),
 			}
 			confirmation(w)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/conformance/standin"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -30,7 +31,7 @@ func (s *scene) call(t *testing.T, revision, name, arguments, more string) map[s
 func (s *scene) answer(t *testing.T, revision, name, arguments, more string) toolAnswer {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, name, arguments, more)
-	a := asking{http.MethodPost, s.url + "/mcp", oneToken, body, map[string]string{"MCP-Protocol-Version": revision}}
+	a := asking{http.MethodPost, s.url + "/mcp", standin.Token, body, map[string]string{"MCP-Protocol-Version": revision}}
 	if revision == modern {
 		a.header["Mcp-Method"], a.header["Mcp-Name"] = "tools/call", name
 	}

@@ -5,18 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/conformance/standin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/guardrails"
-	"github.com/mailhelm/mailhelm/tools"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // onlyCaller is whoever comes.
@@ -60,30 +56,17 @@ const (
 // confirming serves them on the real rails over the product's database.
 func (w world) confirming(t *testing.T) string {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
 	mine := core.Principal{
 		Org:    core.Org{ID: w.p.OrgID, Name: "Mine", Slug: "mine", Tier: "team", RetentionDays: 90},
 		Scopes: core.AllScopes(), Credential: core.Credential{Kind: core.OAuthClient, ID: core.NewID(), Name: "oc_live_mine", Environment: core.Live},
 	}
-	guard := guardrails.New(guardrails.Config{
-		Authenticator: onlyCaller(mine), Transactor: w.p.DB, Replays: w.p.DB.Replay(), Audit: w.p.DB.Access(),
-		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
-		Clock:              w.p.Clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
-	})
-	listener := httptest.NewUnstartedServer(nil)
-	url := "http://" + listener.Listener.Addr().String()
-	server, err := tools.New(tools.Config{
-		Catalogue: guard.Catalogue([]core.Operation{
+	return standin.Serve(t, standin.Config{
+		Operations: []core.Operation{
 			w.reaching(quoting, core.BroadcastsManage, core.Quoted),
 			w.reaching(forgetful, core.WorkflowsManage, func(name string) string { return name }),
-		}),
-		MCPURL: url, AuthURL: "http://auth.test", DocsURL: "http://app.test/docs", Commit: "unknown", Version: "test", Clock: w.p.Clock.Now, Log: log,
+		},
+		DB: w.p.DB, Callers: onlyCaller(mine), Clock: w.p.Clock.Now,
 	})
-	w.must(t, err)
-	listener.Config.Handler = server.Handler()
-	listener.Start()
-	t.Cleanup(listener.Close)
-	return url
 }
 
 // checkConfirmations: what a person is asked to agree to names every text in

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -109,7 +108,7 @@ func (in CheckReadinessIn) identity() Check {
 	if len(verified) == 0 {
 		return Check{"verified_identity", "fail", "No domain or address is verified. Publish the DNS records of a sending domain."}
 	}
-	return Check{"verified_identity", "pass", countOf(len(verified), "identity is verified: ", "identities are verified: ") + quotedNames(verified) + "."}
+	return Check{"verified_identity", "pass", countOf(len(verified), "identity is verified: ", "identities are verified: ") + core.QuotedList(verified) + "."}
 }
 
 func (in CheckReadinessIn) channel() Check {
@@ -117,7 +116,7 @@ func (in CheckReadinessIn) channel() Check {
 	for _, set := range in.channels {
 		names = append(names, set.Name)
 	}
-	known := quotedNames(names)
+	known := core.QuotedList(names)
 	switch {
 	case len(names) == 0:
 		return Check{"channel", "fail", "The account has no configuration set, so there is no channel to send through."}
@@ -125,20 +124,6 @@ func (in CheckReadinessIn) channel() Check {
 		return Check{"channel", "fail", "There is no channel " + core.Quoted(in.Channel) + ". The channels are " + known + "."}
 	}
 	return Check{"channel", "pass", "The channels are " + known + "."}
-}
-
-// quotedNames lists at most ten, and says how many there are besides.
-func quotedNames(names []string) string {
-	const shown = 10
-	var quoted []string
-	for _, name := range names[:min(shown, len(names))] {
-		quoted = append(quoted, core.Quoted(name))
-	}
-	text := strings.Join(quoted, ", ")
-	if len(names) > shown {
-		text += fmt.Sprintf(" and %d more", len(names)-shown)
-	}
-	return text
 }
 
 func countOf(n int, one, many string) string {

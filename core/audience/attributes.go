@@ -109,25 +109,11 @@ func (a Attribute) coerce(value any) (any, string) {
 	case EnumAttribute:
 		s, ok := value.(string)
 		if !ok || !slices.Contains(a.EnumValues, s) {
-			return nil, "must be one of " + quotedNames(a.EnumValues)
+			return nil, "must be one of " + core.QuotedList(a.EnumValues)
 		}
 		return s, ""
 	}
 	return nil, "has no type that can be checked"
-}
-
-// quotedNames lists at most ten, and says how many there are besides.
-func quotedNames(names []string) string {
-	const shown = 10
-	var quoted []string
-	for _, name := range names[:min(shown, len(names))] {
-		quoted = append(quoted, core.Quoted(name))
-	}
-	text := strings.Join(quoted, ", ")
-	if len(names) > shown {
-		text += fmt.Sprintf(" and %d more", len(names)-shown)
-	}
-	return text
 }
 
 func coerceString(value any) (any, string) {

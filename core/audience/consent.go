@@ -156,7 +156,7 @@ func (a *Audience) knownTopics(ctx context.Context, orgID string, choices TopicC
 		if !slices.Contains(names, c.Topic) {
 			faults = append(faults, core.FieldError{
 				Field:  "topic_preferences." + core.Quotable(c.Topic, 64),
-				Reason: "is no topic; the topics are " + quotedNames(names),
+				Reason: "is no topic; the topics are " + core.QuotedList(names),
 			})
 		}
 	}

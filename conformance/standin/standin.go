@@ -1,0 +1,107 @@
+package standin
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/mailhelm/mailhelm/tools"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Config is what differs between tests. Only Operations or Fixtures are needed.
+type Config struct {
+	// Operations are mounted under the names that the table of tools has, or that
+	// Fixtures add to it.
+	Operations     []core.Operation
+	Fixtures       []tools.Fixture
+	AllowedOrigins []string
+	// DB is a SQLite of the test's own if it is nil.
+	DB *storage.DB
+	// Callers tells who calls. If it is nil, one client with every scope does, whose
+	// token is [Token].
+	Callers guardrails.Authenticator
+	// Repositories is where pull requests go, nil for nowhere.
+	Repositories guardrails.RepositoryHost
+	// Clock stands still if it is nil.
+	Clock core.Clock
+	// Metrics are thrown away if it is nil.
+	Metrics prometheus.Registerer
+}
+
+// Token is what the one client sends.
+const Token = "token"
+
+// Serve starts the endpoint and returns the address of its host. It ends with the
+// test. Several over one database are processes of one installation: they share the
+// secret that confirmations are signed with.
+func Serve(t *testing.T, cfg Config) string {
+	t.Helper()
+	if cfg.Clock == nil {
+		now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+		cfg.Clock = func() time.Time { return now }
+	}
+	if cfg.DB == nil {
+		cfg.DB = storagetest.SQLite(t)
+	}
+	if cfg.Callers == nil {
+		cfg.Callers = oneClient(t, cfg.DB, cfg.Clock)
+	}
+	log := slog.New(slog.DiscardHandler)
+	guard := guardrails.New(guardrails.Config{
+		Authenticator: cfg.Callers, Transactor: cfg.DB, Replays: cfg.DB.Replay(), Audit: cfg.DB.Access(), Repositories: cfg.Repositories,
+		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
+		Clock:              cfg.Clock, Log: log, Metrics: cmp.Or[prometheus.Registerer](cfg.Metrics, prometheus.NewRegistry()),
+	})
+	listener := httptest.NewUnstartedServer(nil)
+	address := "http://" + listener.Listener.Addr().String()
+	server, err := tools.New(tools.Config{
+		Catalogue: guard.Catalogue(cfg.Operations), Fixtures: cfg.Fixtures, AllowedOrigins: cfg.AllowedOrigins,
+		MCPURL: address, AuthURL: "http://auth.test", DocsURL: "http://app.test/docs",
+		Commit: "unknown", Version: "test", Clock: cfg.Clock, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Config.Handler = server.Handler()
+	listener.Start()
+	t.Cleanup(listener.Close)
+	return address
+}
+
+// oneClient stores a client and knows its token.
+func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authenticator {
+	t.Helper()
+	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "team", RetentionDays: 90}
+	client := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: org.ID, Name: "Agent",
+		Environment: core.Live, SecretHash: access.MintClientSecret().Hash, Scopes: core.AllScopes(), CreatedAt: clock(),
+	}
+	if err := errors.Join(db.Access().InsertOrg(t.Context(), org), db.Access().InsertClient(t.Context(), client)); err != nil {
+		t.Fatal(err)
+	}
+	token := oneToken{ID: "1", ClientID: client.ClientID, OrgID: org.ID, Scopes: client.Scopes, ExpiresAt: clock().Add(time.Hour)}
+	return access.NewAuthenticator(access.AuthenticatorConfig{
+		Store: db.Access(), Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: token, Clock: clock,
+	})
+}
+
+type oneToken access.Token
+
+// VerifyToken knows the one token.
+func (o oneToken) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
+	if token != Token {
+		return access.Token{}, errors.New("unknown token")
+	}
+	return access.Token(o), nil
+}
