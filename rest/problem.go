@@ -48,24 +48,27 @@ func (s *Server) problem(c *gin.Context, m *mount, err error) {
 // the route's pattern and never the path, because paths hold addresses.
 func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 	e := core.AsError(err)
-	level := slog.LevelInfo
+	level, outcome := slog.LevelInfo, string(e.Code)
+	gone := core.CallerGone(c.Request.Context(), e)
+	if gone {
+		outcome = "caller_gone"
+	}
 	attrs := []slog.Attr{
 		slog.String("request_id", requestID(c)),
 		slog.String("surface", string(core.REST)),
 		slog.String("method", knownMethod(c.Request.Method)),
 		slog.String("route", routeOf(c, m)),
 		slog.Int("status", e.HTTPStatus()),
-		slog.String("outcome", string(e.Code)),
+		slog.String("outcome", outcome),
 	}
-	switch {
-	case core.CallerGone(c.Request.Context(), e):
-		attrs = append(attrs, slog.Bool("caller_gone", true))
-	case e.Code == core.CodeInternalError:
+	if e.Code == core.CodeInternalError && !gone {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("cause", e.Error()))
 	}
 	s.cfg.Log.LogAttrs(c.Request.Context(), level, "request refused", attrs...)
-	s.cfg.Catalogue.Refused(core.REST, operationOf(m), causeOf(e))
+	if !gone { // who leaves was not refused
+		s.cfg.Catalogue.Refused(core.REST, operationOf(m), causeOf(e))
+	}
 	s.problem(c, m, e)
 }
 

@@ -68,6 +68,9 @@ func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 				}
 			}
 		}
+		if counts := fetch(t, p.HTTP, p.AdminURL+"/metrics"); strings.Contains(counts, "mailhelm_refusals_total") {
+			t.Errorf("who left was counted as refused: %s", counts)
+		}
 	})
 	if bytes.Contains(log.text.Bytes(), []byte(`"level":"ERROR"`)) {
 		t.Errorf("the log has errors: %.2000s", log.text.String())
@@ -78,4 +81,22 @@ func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 func request(line, credential, body string) string {
 	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		line, credential, len(body), body)
+}
+
+func fetch(t *testing.T, client *http.Client, address string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d, %v", address, answer.StatusCode, err)
+	}
+	return string(body)
 }
