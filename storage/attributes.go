@@ -47,7 +47,7 @@ func (s audienceStore) Attributes(ctx context.Context, orgID string) ([]audience
 	return s.attributes(ctx, allAttributes, orgID)
 }
 
-func (s audienceStore) AttributePage(ctx context.Context, orgID string, after *audience.After, limit int) ([]audience.Attribute, error) {
+func (s audienceStore) AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]audience.Attribute, error) {
 	created, id := start(after)
 	return s.attributes(ctx, attributesPage, orgID, created, id, limit)
 }

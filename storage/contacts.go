@@ -138,11 +138,11 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 
 // start is the key that a page newest first begins behind: that of after, or one
 // above every row.
-func start(after *audience.After) (Time, string) {
+func start(after *core.After) (Time, string) {
 	if after == nil {
 		return math.MaxInt64, ""
 	}
-	return At(after.CreatedAt), after.ID
+	return At(after.At), after.ID
 }
 
 var contactTaken = core.Error{

@@ -23,6 +23,8 @@ var notLedByOrg = map[string]bool{
 	"refresh_tokens(hash)":            true,
 	"replay_records(expires_at)":      true,
 	"spent_confirmations(expires_at)": true,
+	// Who sends an event is known by the path it is sent to.
+	"connections(ingest_path)": true,
 }
 
 // notOrgTables hold what belongs to no single organization.

@@ -123,7 +123,7 @@ func TestAttributeRegistry(t *testing.T) {
 		}
 		first, err := store.AttributePage(ctx, org, nil, 1)
 		must(t, err)
-		second, err := store.AttributePage(ctx, org, &audience.After{CreatedAt: first[0].CreatedAt, ID: first[0].ID}, 5)
+		second, err := store.AttributePage(ctx, org, &core.After{At: first[0].CreatedAt, ID: first[0].ID}, 5)
 		must(t, err)
 		if diff := cmp.Diff([]audience.Attribute{seats, plan}, append(first, second...)); diff != "" {
 			t.Errorf("AttributePage (-want +got):\n%s", diff)

@@ -32,16 +32,16 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 			must(t, store.InsertList(ctx, org, l))
 			must(t, store.InsertAttribute(ctx, org, a))
 		}
-		for what, page := range map[string]func(after *audience.After) ([]string, error){
-			"contacts": func(after *audience.After) ([]string, error) {
+		for what, page := range map[string]func(after *core.After) ([]string, error){
+			"contacts": func(after *core.After) ([]string, error) {
 				rows, err := store.Contacts(ctx, org, audience.ContactFilter{After: after, Limit: 2})
 				return ids(rows, func(c audience.Contact) string { return c.ID }), err
 			},
-			"lists": func(after *audience.After) ([]string, error) {
+			"lists": func(after *core.After) ([]string, error) {
 				rows, err := store.Lists(ctx, org, audience.ListFilter{After: after, Limit: 2})
 				return ids(rows, func(l audience.List) string { return l.ID }), err
 			},
-			"attributes": func(after *audience.After) ([]string, error) {
+			"attributes": func(after *core.After) ([]string, error) {
 				rows, err := store.AttributePage(ctx, org, after, 2)
 				return ids(rows, func(a audience.Attribute) string { return a.ID }), err
 			},
@@ -61,10 +61,10 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 }
 
 // pages reads page after page to the end.
-func pages(t *testing.T, page func(after *audience.After) ([]string, error)) []string {
+func pages(t *testing.T, page func(after *core.After) ([]string, error)) []string {
 	t.Helper()
 	var all []string
-	var after *audience.After
+	var after *core.After
 	for {
 		found, err := page(after)
 		must(t, err)
@@ -72,7 +72,7 @@ func pages(t *testing.T, page func(after *audience.After) ([]string, error)) []s
 			return all
 		}
 		all = append(all, found...)
-		after = &audience.After{CreatedAt: start, ID: found[len(found)-1]}
+		after = &core.After{At: start, ID: found[len(found)-1]}
 	}
 }
 

@@ -25,14 +25,14 @@ func (a *Audience) attributesList() core.Operation {
 
 func (a *Audience) listAttributes(ctx context.Context, c *core.Call, in ListAttributesIn) (core.Page[Attribute], error) {
 	const filter = "attributes"
-	after, err := afterOf(filter, in.Cursor)
+	after, err := core.AfterCursor(filter, in.Cursor)
 	if err != nil {
 		return core.Page[Attribute]{}, err
 	}
-	limit := limitOf(in.Limit)
+	limit := core.Limit(in.Limit)
 	rows, err := a.Store.AttributePage(ctx, c.Principal.Org.ID, after, limit+1)
 	if err != nil {
 		return core.Page[Attribute]{}, err
 	}
-	return pageOf(rows, limit, filter, func(at Attribute) After { return After{at.CreatedAt, at.ID} }), nil
+	return core.PageOf(rows, limit, filter, func(at Attribute) core.After { return core.After{At: at.CreatedAt, ID: at.ID} }), nil
 }

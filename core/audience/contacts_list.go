@@ -35,11 +35,11 @@ func (a *Audience) listContacts(ctx context.Context, c *core.Call, in ListContac
 		return core.Page[Contact]{}, err
 	}
 	filter := in.filterText()
-	after, err := afterOf(filter, in.Cursor)
+	after, err := core.AfterCursor(filter, in.Cursor)
 	if err != nil {
 		return core.Page[Contact]{}, err
 	}
-	limit := limitOf(in.Limit)
+	limit := core.Limit(in.Limit)
 	rows, err := a.Store.Contacts(ctx, c.Principal.Org.ID, ContactFilter{
 		Topic: in.Topic, Subscription: in.SubscriptionStatus, UnsubscribeAll: in.UnsubscribeAll,
 		AttributeKey: in.AttributeKey, AttributeValue: in.AttributeValue,
@@ -48,7 +48,7 @@ func (a *Audience) listContacts(ctx context.Context, c *core.Call, in ListContac
 	if err != nil {
 		return core.Page[Contact]{}, err
 	}
-	return pageOf(rows, limit, filter, func(c Contact) After { return After{c.CreatedAt, c.ID} }), nil
+	return core.PageOf(rows, limit, filter, func(c Contact) core.After { return core.After{At: c.CreatedAt, ID: c.ID} }), nil
 }
 
 // check refuses half of a filter that has two halves.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -51,7 +52,7 @@ type Store interface {
 	// Attributes is the whole registry, by name.
 	Attributes(ctx context.Context, orgID string) ([]Attribute, error)
 	// AttributePage is one page of the registry, newest first by creation and id.
-	AttributePage(ctx context.Context, orgID string, after *After, limit int) ([]Attribute, error)
+	AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]Attribute, error)
 
 	// Topics is the mirror's memory of the topics, by name.
 	Topics(ctx context.Context, orgID string) ([]Topic, error)
@@ -75,13 +76,6 @@ type Mirrored struct {
 	Created, Updated, Unchanged int
 }
 
-// After is the place in a list ordered newest first where a page starts: behind
-// the row with this creation time and id.
-type After struct {
-	CreatedAt time.Time
-	ID        string
-}
-
 // ContactFilter narrows a page of contacts. All members that are set must match.
 type ContactFilter struct {
 	// Topic with Subscription: the effective choice, the explicit one or else
@@ -93,13 +87,13 @@ type ContactFilter struct {
 	// AttributeKey and AttributeValue: the attribute's value as text is equal.
 	AttributeKey   string
 	AttributeValue *string
-	After          *After
+	After          *core.After
 	Limit          int
 }
 
 // ListFilter narrows a page of lists.
 type ListFilter struct {
 	Query string
-	After *After
+	After *core.After
 	Limit int
 }

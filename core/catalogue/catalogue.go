@@ -10,26 +10,51 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// Domains are the parts of the product that do the work. A zero member is fine
+// Domains are the parts of the product that do the work. The zero Domains is fine
 // for whoever only reads the declarations, as the documentation does.
 type Domains struct {
-	Account  *account.Account
-	Audience *audience.Audience
+	Account     *account.Account
+	Messages    *messages.Messages
+	Reports     *reports.Reports
+	Suppression *suppression.Suppression
+	Channels    *channels.Channels
+	Templates   *templates.Templates
+	Audience    *audience.Audience
 }
 
 // Operations returns every operation in order.
 func Operations(d Domains) []core.Operation {
-	if d.Account == nil {
-		d.Account = account.New(account.Config{Clock: core.SystemClock})
-	}
-	if d.Audience == nil {
-		d.Audience = audience.New(audience.Config{Clock: core.SystemClock})
+	if d == (Domains{}) {
+		d = declared()
 	}
 	return slices.Concat(
 		d.Account.Operations(),
 		[]core.Operation{access.CredentialsGetScopes()},
+		d.Suppression.Operations(),
+		d.Reports.Operations(),
+		d.Messages.Operations(),
+		d.Channels.Operations(),
 		d.Audience.Operations(),
+		d.Templates.Operations(),
 	)
+}
+
+// declared is domains that can describe their tasks and do none of them.
+func declared() Domains {
+	return Domains{
+		Account:     account.New(account.Config{Clock: core.SystemClock}),
+		Messages:    messages.New(messages.Config{Clock: core.SystemClock}),
+		Reports:     reports.New(reports.Config{Clock: core.SystemClock}),
+		Suppression: suppression.New(suppression.Config{Clock: core.SystemClock}),
+		Channels:    channels.New(channels.Config{Clock: core.SystemClock}),
+		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
+		Audience:    audience.New(audience.Config{Clock: core.SystemClock}),
+	}
 }

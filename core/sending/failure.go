@@ -24,6 +24,11 @@ const (
 	// Invalid: the account rejects a value of the call, such as a topic it does not
 	// have. The call had no effect, and repeating it will not help.
 	Invalid FailureKind = "invalid"
+	// Rejected: the account will not send this message, because of its sender, its
+	// content or the account's own state. Nothing is wrong with the connection.
+	Rejected FailureKind = "rejected"
+	// Unsupported: this kind of account cannot do it at all.
+	Unsupported FailureKind = "unsupported"
 	// TimedOut: no answer before the deadline. Whether a write took effect is unknown.
 	TimedOut FailureKind = "timed_out"
 )

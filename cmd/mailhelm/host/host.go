@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
@@ -22,7 +23,7 @@ type Host struct {
 	cfg       config.Config
 	addresses Addresses
 	stores    *stores
-	audience  *audience.Audience
+	domains   catalogue.Domains
 	readiness *readiness
 	jobs      *storage.Jobs
 	servers   *servers
@@ -91,12 +92,12 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 
 func (h *Host) assemble(ctx context.Context, open listeners) error {
 	metrics := newMetrics(h.cfg.Build)
-	h.audience = newAudience(h.cfg, h.stores)
+	h.domains = newDomains(h.cfg, h.stores)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
 	if h.cfg.Role != config.Worker {
-		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.audience, observers{metrics, h.spans.Tracer()})
+		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.domains, observers{metrics, h.spans.Tracer()})
 		if err != nil {
 			return err
 		}
@@ -107,7 +108,7 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 	}
 	if h.cfg.Role != config.API {
 		var err error
-		if h.jobs, err = startJobs(ctx, h.cfg, h.stores, h.audience); err != nil {
+		if h.jobs, err = startJobs(ctx, h.cfg, h.stores, h.domains); err != nil {
 			return err
 		}
 	}
@@ -136,7 +137,7 @@ func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 
 // Audience is the domain itself, behind no rails: to sync a contact list without
 // waiting for the job.
-func (h *Host) Audience() *audience.Audience { return h.audience }
+func (h *Host) Audience() *audience.Audience { return h.domains.Audience }
 
 // Clock is the time as the host sees it.
 func (h *Host) Clock() core.Clock { return h.cfg.Clock }

@@ -5,18 +5,18 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 // startJobs runs the background jobs of every domain.
-func startJobs(ctx context.Context, cfg config.Config, s *stores, people *audience.Audience) (*storage.Jobs, error) {
+func startJobs(ctx context.Context, cfg config.Config, s *stores, domains catalogue.Domains) (*storage.Jobs, error) {
 	queue, err := storage.NewJobs(s.db, storage.JobsConfig{})
 	if err != nil {
 		return nil, err
 	}
-	storage.AddWorker(queue, people.SyncWorker())
+	storage.AddWorker(queue, domains.Audience.SyncWorker())
 	storage.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	storage.AddWorker(queue, access.PurgeWorker(access.PurgeStores{
 		Grants: s.db.Grants(), Sessions: s.db.Sessions(), Signing: s.db.Access(), Open: s.db.OpenClients(), Factors: s.db.SecondFactors(),

@@ -2,8 +2,6 @@ package host
 
 import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/core/account"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
@@ -15,13 +13,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// newAudience is the domain that both the surfaces and the jobs work with.
-func newAudience(cfg config.Config, s *stores) *audience.Audience {
-	return audience.New(audience.Config{
-		Store: s.db.Audience(), Account: s.account, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
-	})
-}
-
 // observers are what sees the calls besides the log.
 type observers struct {
 	metrics prometheus.Registerer
@@ -29,7 +20,7 @@ type observers struct {
 }
 
 // surfaces makes everything that answers HTTP, in front of one row of rails.
-func surfaces(cfg config.Config, public config.Public, s *stores, people *audience.Audience, seen observers) ([]site, error) {
+func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, seen observers) ([]site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
 		return nil, err
@@ -43,10 +34,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, people *audien
 		Transactor:    s.db, Replays: s.db.Replay(), Audit: s.db.Access(), ConfirmationSecret: s.confirm,
 		SharedBuckets: s.sharedBuckets(), SharedTimeout: cfg.RedisTimeout,
 		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
-	}).Catalogue(catalogue.Operations(catalogue.Domains{
-		Account:  account.New(account.Config{Account: s.account, Clock: cfg.Clock}),
-		Audience: people,
-	}))
+	}).Catalogue(catalogue.Operations(domains))
 	api, err := rest.New(rest.Config{
 		Catalogue: operations, BaseURL: public.API, AuthURL: public.Auth, DocsURL: public.Docs,
 		Commit: cfg.Build.Commit, Clock: cfg.Clock, Log: cfg.Log, Tracer: seen.tracer,

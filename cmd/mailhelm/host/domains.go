@@ -1,0 +1,29 @@
+package host
+
+import (
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/templates"
+)
+
+// newDomains are the parts of the product that do the work, for the surfaces, the
+// pages and the jobs alike.
+func newDomains(cfg config.Config, s *stores) catalogue.Domains {
+	return catalogue.Domains{
+		Account:     account.New(account.Config{Account: s.account, Clock: cfg.Clock}),
+		Messages:    messages.New(messages.Config{Clock: cfg.Clock}),
+		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
+		Suppression: suppression.New(suppression.Config{Clock: cfg.Clock}),
+		Channels:    channels.New(channels.Config{Clock: cfg.Clock}),
+		Templates:   templates.New(templates.Config{Clock: cfg.Clock}),
+		Audience: audience.New(audience.Config{
+			Store: s.db.Audience(), Account: s.account, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		}),
+	}
+}

@@ -1,0 +1,43 @@
+package messages
+
+import "time"
+
+// Message is one message that the account took.
+type Message struct {
+	ID string
+	// From is who sent it, To its first recipient; others are found by their own
+	// address.
+	From, To string
+	// Identity is the domain of From in lower case.
+	Identity string
+	SentAt   time.Time
+	// Status is the weightiest of what happened, see [Rank].
+	Status      EventType
+	LastEventAt time.Time
+	// Channel, Subject and Template are "" when the provider did not say.
+	Channel, Subject, Template string
+	Test                       bool
+}
+
+// Rank orders statuses by weight: of all events of a message, the one with the
+// highest rank is its status. Types that are no status weigh nothing.
+func Rank(t EventType) int {
+	switch t {
+	case Complaint:
+		return 7
+	case Bounce:
+		return 6
+	case Reject:
+		return 5
+	case Click:
+		return 4
+	case Open:
+		return 3
+	case Delivery:
+		return 2
+	case DeliveryDelay:
+		return 1
+	default:
+		return 0
+	}
+}

@@ -1,0 +1,57 @@
+package core
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DefaultLimit is the page size of a list whose caller names none.
+const DefaultLimit = 50
+
+// Limit is the page size: what was asked for, else the default.
+func Limit(asked int) int {
+	if asked == 0 {
+		return DefaultLimit
+	}
+	return asked
+}
+
+// After is the place in a list ordered newest first where a page starts: behind
+// the row with this time and id.
+type After struct {
+	At time.Time
+	ID string
+}
+
+const maxPlaceID = 256
+
+// AfterCursor reads the cursor of a list ordered newest first; filter is the text
+// of all the filters the list was made with. It is nil at the start of the list.
+func AfterCursor(filter, cursor string) (*After, error) {
+	keys, err := DecodeCursor(filter, cursor, 2)
+	if err != nil || keys == nil {
+		return nil, err
+	}
+	micros, err := strconv.ParseInt(keys[0], 10, 64)
+	if err != nil || !isPlaceID(keys[1]) {
+		return nil, cursorError("is not a cursor of this list")
+	}
+	return &After{At: time.UnixMicro(micros).UTC(), ID: keys[1]}, nil
+}
+
+// isPlaceID holds for ids of ours and of providers: visible ASCII.
+func isPlaceID(id string) bool {
+	return id != "" && len(id) <= maxPlaceID && !strings.ContainsFunc(id, func(r rune) bool { return r < '!' || r > '~' })
+}
+
+// PageOf makes a page of rows, of which one more than limit was read to see
+// whether there is more.
+func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page[T] {
+	if len(rows) <= limit {
+		return Page[T]{Items: rows}
+	}
+	rows = rows[:limit]
+	last := place(rows[limit-1])
+	return Page[T]{Items: rows, Next: EncodeCursor(filter, strconv.FormatInt(last.At.UnixMicro(), 10), last.ID)}
+}

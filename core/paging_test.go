@@ -1,0 +1,45 @@
+package core_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+func TestPagesGoOnWhereTheyEnd(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 1000, time.UTC)
+	rows := []string{"c", "b", "a"}
+	page := core.PageOf(rows, 2, "f", func(id string) core.After { return core.After{At: at, ID: id} })
+	if len(page.Items) != 2 || page.Next == "" {
+		t.Fatalf("%+v", page)
+	}
+	after, err := core.AfterCursor("f", page.Next)
+	if err != nil || !after.At.Equal(at) || after.ID != "b" {
+		t.Errorf("%+v, %v", after, err)
+	}
+	if last := core.PageOf(rows, 3, "f", nil); last.Next != "" || len(last.Items) != 3 {
+		t.Errorf("the last page goes on: %+v", last)
+	}
+}
+
+func TestCursorsOfOtherShapesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, cursor := range map[string]string{
+		"no time":      core.EncodeCursor("f", "x", "id"),
+		"no id":        core.EncodeCursor("f", "1", ""),
+		"a long id":    core.EncodeCursor("f", "1", strings.Repeat("a", 257)),
+		"a zero byte":  core.EncodeCursor("f", "1", "a\x00"),
+		"other filter": core.EncodeCursor("g", "1", "a"),
+		"one key":      core.EncodeCursor("f", "1"),
+	} {
+		if _, err := core.AfterCursor("f", cursor); core.AsError(err) == nil || core.AsError(err).Code != core.CodeValidationFailed {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after, err := core.AfterCursor("f", ""); after != nil || err != nil {
+		t.Errorf("the start of a list: %v, %v", after, err)
+	}
+}

@@ -1,0 +1,2 @@
+// Package templates is the templates of an organization as its sending account holds them.
+package templates

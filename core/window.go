@@ -1,0 +1,45 @@
+package core
+
+import "time"
+
+// Window is a span of time, From included and To not.
+type Window struct{ From, To time.Time }
+
+// defaultWindow is how far a window reaches back when its caller does not say.
+const defaultWindow = 30 * 24 * time.Hour
+
+// WindowOf makes the window between from and to. nil means 30 days before now,
+// though not longer ago than the retention, and now. It fails with validation_failed
+// when from is not before to, and with plan_retention_exceeded when from is older
+// than retentionDays: a window is never narrowed behind its caller's back.
+func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, error) {
+	oldest := now.AddDate(0, 0, -retentionDays)
+	w := Window{From: now.Add(-defaultWindow), To: now}
+	if w.From.Before(oldest) {
+		w.From = oldest
+	}
+	if to != nil {
+		w.To = to.UTC()
+	}
+	if from != nil {
+		w.From = from.UTC()
+	}
+	if !w.From.Before(w.To) {
+		return Window{}, Invalid("from", "is not before `to`").
+			WithNext("Send a `from` that is earlier than `to`; without `to` the window ends now.")
+	}
+	// A caller who computes "30 days ago" does so a moment before we do.
+	if w.From.Before(oldest.Add(-time.Minute)) {
+		return Window{}, retentionExceeded(oldest, retentionDays)
+	}
+	return w, nil
+}
+
+func retentionExceeded(oldest time.Time, days int) *Error {
+	return &Error{
+		Code:    CodePlanRetentionExceeded,
+		Message: "`from` is older than what the plan keeps.",
+		Next:    "Send a `from` at or after " + oldest.UTC().Format(time.RFC3339) + ".",
+		Extra:   map[string]any{"retention_days": days},
+	}
+}

@@ -1,0 +1,41 @@
+package core_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	ago := func(days int) *time.Time { at := now.AddDate(0, 0, -days); return &at }
+	for name, tc := range map[string]struct {
+		from, to  *time.Time
+		retention int
+		want      core.Window
+		code      core.Code
+	}{
+		"nothing given":             {nil, nil, 90, core.Window{From: *ago(30), To: now}, ""},
+		"short retention":           {nil, nil, 7, core.Window{From: *ago(7), To: now}, ""},
+		"both given":                {ago(20), ago(10), 90, core.Window{From: *ago(20), To: *ago(10)}, ""},
+		"as far back as is kept":    {ago(90), nil, 90, core.Window{From: *ago(90), To: now}, ""},
+		"further back than kept":    {ago(91), nil, 90, core.Window{}, core.CodePlanRetentionExceeded},
+		"the wrong way round":       {ago(1), ago(2), 90, core.Window{}, core.CodeValidationFailed},
+		"empty":                     {ago(1), ago(1), 90, core.Window{}, core.CodeValidationFailed},
+		"to before what is implied": {nil, ago(40), 90, core.Window{}, core.CodeValidationFailed},
+	} {
+		got, err := core.WindowOf(tc.from, tc.to, now, tc.retention)
+		if tc.code == "" && (err != nil || got != tc.want) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+		if tc.code != "" && (err == nil || core.AsError(err).Code != tc.code) {
+			t.Errorf("%s: %v, want %s", name, err, tc.code)
+		}
+	}
+	_, err := core.WindowOf(ago(91), nil, now, 90)
+	if got := core.AsError(err).Extra["retention_days"]; got != 90 {
+		t.Errorf("retention_days is %v", got)
+	}
+}
