@@ -37,6 +37,10 @@ type Account interface {
 	PutContact(ctx context.Context, orgID string, c Contact) error
 	// DeleteContact takes an address off the list. One that is not there is no failure.
 	DeleteContact(ctx context.Context, orgID, email string) error
+
+	Suppressions
+	Templates
+	ProductionAccess
 }
 
 // Overview is the account's state.
@@ -48,6 +52,8 @@ type Overview struct {
 	Max24HourSend   int64
 	MaxSendRate     int64
 	SentLast24Hours int64
+	// Review is what became of the latest request for production access.
+	Review Review
 }
 
 // VerificationStatus is how far an identity's verification is.
@@ -64,6 +70,10 @@ const (
 type Identity struct {
 	Identity     string
 	Verification VerificationStatus
+	// DKIMTokens are what a domain publishes to prove itself: for each token one
+	// CNAME record <token>._domainkey.<domain>. They are empty for an address and
+	// where the provider has none; Seed and the like need not give them.
+	DKIMTokens []string
 }
 
 // ConfigurationSet is a named set of sending rules, one for each channel.

@@ -5,23 +5,22 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 const selectAccount = `
-SELECT account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate, sent_last_24_hours
+SELECT account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate,
+	sent_last_24_hours + (SELECT coalesce(sum(recipients), 0) FROM sent WHERE org_id = $1 AND at > $2), review
 FROM accounts WHERE org_id = $1`
 
 // Overview reads quota and state.
 func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	var o sending.Overview
 	err := s.call(ctx, MethodOverview, func(ctx context.Context) error {
-		err := s.selectAccount.QueryRowContext(ctx, orgID).Scan(&o.AccountID, &o.Region, &o.Sandbox,
-			&o.SendingEnabled, &o.Max24HourSend, &o.MaxSendRate, &o.SentLast24Hours)
-		if errors.Is(err, sql.ErrNoRows) {
-			return noAccount()
-		}
+		var err error
+		o, err = readOverview(ctx, s.selectAccount, orgID, s.clock())
 		return err
 	})
 	if err != nil {
@@ -30,10 +29,23 @@ func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overvie
 	return o, nil
 }
 
+// day is how far back the provider's daily quota looks.
+const day = 24 * time.Hour
+
+func readOverview(ctx context.Context, stmt *sql.Stmt, orgID string, now time.Time) (sending.Overview, error) {
+	var o sending.Overview
+	err := stmt.QueryRowContext(ctx, orgID, now.Add(-day).UnixMicro()).Scan(&o.AccountID, &o.Region, &o.Sandbox,
+		&o.SendingEnabled, &o.Max24HourSend, &o.MaxSendRate, &o.SentLast24Hours, &o.Review)
+	if errors.Is(err, sql.ErrNoRows) {
+		return o, noAccount()
+	}
+	return o, err
+}
+
 // An empty answer may mean an organization without an account, and that is
 // NotConnected. The first column tells: the account's row is there in any case.
 const selectIdentities = `
-SELECT a.org_id, coalesce(i.identity, ''), coalesce(i.verification, '')
+SELECT a.account_id, coalesce(i.identity, ''), coalesce(i.verification, '')
 FROM accounts a LEFT JOIN identities i ON i.org_id = a.org_id
 WHERE a.org_id = $1 ORDER BY i.identity_key`
 
@@ -42,10 +54,11 @@ func (s *Simulator) Identities(ctx context.Context, orgID string) ([]sending.Ide
 	var identities []sending.Identity
 	err := s.call(ctx, MethodIdentities, func(ctx context.Context) error {
 		return ofAccount(ctx, s.selectIdentities, orgID, func(rows *sql.Rows) error {
-			var org string
+			var accountID string
 			var i sending.Identity
-			err := rows.Scan(&org, &i.Identity, &i.Verification)
+			err := rows.Scan(&accountID, &i.Identity, &i.Verification)
 			if err == nil && i.Identity != "" {
+				i.DKIMTokens = dkimTokens(accountID, i.Identity)
 				identities = append(identities, i)
 			}
 			return err

@@ -26,6 +26,14 @@ const (
 	MethodPutContact        Method = "PutContact"
 	MethodPutContacts       Method = "PutContacts"
 	MethodDeleteContact     Method = "DeleteContact"
+	MethodSuppressed        Method = "Suppressed"
+	MethodSuppressedPage    Method = "SuppressedPage"
+	MethodTemplatesPage     Method = "TemplatesPage"
+	MethodTemplate          Method = "Template"
+	MethodPutTemplate       Method = "PutTemplate"
+	MethodDeleteTemplate    Method = "DeleteTemplate"
+
+	MethodRequestProductionAccess Method = "RequestProductionAccess"
 )
 
 // Forever is a Delay beyond every deadline: the call ends when its context or

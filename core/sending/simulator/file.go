@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"modernc.org/sqlite" // registers the driver "sqlite"
@@ -16,13 +17,19 @@ import (
 )
 
 //go:embed schema.sql
-var schema string
+var firstSchema string
+
+//go:embed schema_2.sql
+var secondSchema string
+
+// schemas are the steps from an empty file to the present version: a file of
+// version n needs those from n on. A step that was released is never changed.
+var schemas = []string{firstSchema, secondSchema}
 
 const (
 	// applicationID marks the file as ours ("MHsa"), so that another program's
 	// database is not taken for an empty one.
 	applicationID = 0x4d487361
-	schemaVersion = 1
 
 	readers = 8
 
@@ -89,7 +96,8 @@ func openHandle(path string, connections, busyMillis int, key, value string) (*s
 	return db, nil
 }
 
-// migrate creates the schema in a new file and refuses a file it does not know.
+// migrate creates the schema in a new file, brings an older one up to date and
+// refuses a file it does not know.
 func migrate(ctx context.Context, db *sql.DB) error {
 	err := untilFree(ctx, func() error {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
@@ -107,16 +115,17 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		switch {
 		case err != nil:
 			return err
-		case id == 0 && version == 0 && tables == 0:
-			_, err = tx.ExecContext(ctx, schema+fmt.Sprintf(
-				"\nPRAGMA application_id = %d;\nPRAGMA user_version = %d;", applicationID, schemaVersion))
-			return err
-		case id != applicationID:
+		case id == 0 && version == 0 && tables == 0: // new: all steps
+		case id != applicationID || version < 1:
 			return errors.New("the file is a database of something else")
-		case version > schemaVersion:
-			return fmt.Errorf("the file has schema version %d, written by a newer version; this one knows %d", version, schemaVersion)
+		case version > len(schemas):
+			return fmt.Errorf("the file has schema version %d, written by a newer version; this one knows %d", version, len(schemas))
+		case version == len(schemas):
+			return nil
 		}
-		return nil
+		_, err = tx.ExecContext(ctx, strings.Join(schemas[version:], "\n")+fmt.Sprintf(
+			"\nPRAGMA application_id = %d;\nPRAGMA user_version = %d;", applicationID, len(schemas)))
+		return err
 	})
 }
 

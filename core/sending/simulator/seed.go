@@ -19,7 +19,8 @@ type Setup struct {
 	// second. An empty AccountID or Region is filled in. A Max24HourSend of -1
 	// means unlimited, as the provider has it.
 	Account *sending.Overview
-	// Identities and ConfigurationSets are added, or replaced by their name.
+	// Identities and ConfigurationSets are added, or replaced by their name. The
+	// account makes the DKIM tokens of a domain itself.
 	Identities        []sending.Identity
 	ConfigurationSets []sending.ConfigurationSet
 	// List is the contact list; its topics are added, or replaced by their name,
@@ -29,6 +30,11 @@ type Setup struct {
 	// Contacts are added. One whose address is on the list already keeps its
 	// consent. UpdatedAt is kept when it is set.
 	Contacts []sending.Contact
+	// Suppressed are put on the account's suppression list, for a bounce or a
+	// complaint, at their time or now. One that is on it stays as it is.
+	Suppressed []sending.Suppressed
+	// Templates are added, or replaced by their name.
+	Templates []sending.Template
 }
 
 const (
@@ -55,6 +61,12 @@ func (s *Simulator) Seed(ctx context.Context, orgID string, setup Setup) error {
 		}
 		if setup.List != nil {
 			w.list(*setup.List, s.clock().UnixMicro())
+		}
+		for _, entry := range setup.Suppressed {
+			w.suppressed(entry, s.clock())
+		}
+		for _, t := range setup.Templates {
+			w.template(t, s.clock())
 		}
 		return w.err
 	})
@@ -95,15 +107,16 @@ func (w *seeding) exec(text string, args ...any) int64 {
 
 const (
 	insertAccount = `
-INSERT INTO accounts (org_id, account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate, sent_last_24_hours)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (org_id) DO `
+INSERT INTO accounts (org_id, account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate, sent_last_24_hours, review)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (org_id) DO `
 
 	keepAccount = insertAccount + `NOTHING`
 
 	upsertAccount = insertAccount + `UPDATE SET
 	account_id = excluded.account_id, region = excluded.region, sandbox = excluded.sandbox,
 	sending_enabled = excluded.sending_enabled, max_24_hour_send = excluded.max_24_hour_send,
-	max_send_rate = excluded.max_send_rate, sent_last_24_hours = excluded.sent_last_24_hours`
+	max_send_rate = excluded.max_send_rate, sent_last_24_hours = excluded.sent_last_24_hours,
+	review = excluded.review`
 )
 
 func (w *seeding) account(wanted *sending.Overview) {
@@ -123,7 +136,7 @@ func (w *seeding) account(wanted *sending.Overview) {
 	if !accountID.MatchString(o.AccountID) {
 		w.err = invalid("an account id is twelve digits")
 	}
-	w.exec(text, w.orgID, o.AccountID, o.Region, o.Sandbox, o.SendingEnabled, o.Max24HourSend, o.MaxSendRate, o.SentLast24Hours)
+	w.exec(text, w.orgID, o.AccountID, o.Region, o.Sandbox, o.SendingEnabled, o.Max24HourSend, o.MaxSendRate, o.SentLast24Hours, string(o.Review))
 }
 
 // mintAccountID is the same for the same organization, so that repeating Seed

@@ -91,8 +91,10 @@ type prepared struct {
 	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt
 	selectList, selectTopics                                 *sql.Stmt
 	selectContact, selectContacts                            *sql.Stmt
+	selectSuppressed, selectSuppressedPage                   *sql.Stmt
+	selectTemplate, selectTemplatesPage                      *sql.Stmt
 	// The rest belongs to the connection that writes.
-	listInTx, topicsInTx                     *sql.Stmt
+	accountInTx, listInTx, topicsInTx        *sql.Stmt
 	insertContact, putContact, deleteContact *sql.Stmt
 }
 
@@ -109,6 +111,11 @@ func (p *prepared) prepare(ctx context.Context, f *file) error {
 		{&p.selectTopics, f.reader, selectTopics},
 		{&p.selectContact, f.reader, selectContact},
 		{&p.selectContacts, f.reader, selectContacts},
+		{&p.selectSuppressed, f.reader, selectSuppressed},
+		{&p.selectSuppressedPage, f.reader, selectSuppressedPage},
+		{&p.selectTemplate, f.reader, selectTemplate},
+		{&p.selectTemplatesPage, f.reader, selectTemplatesPage},
+		{&p.accountInTx, f.writer, selectAccount},
 		{&p.listInTx, f.writer, selectList},
 		{&p.topicsInTx, f.writer, selectTopics},
 		{&p.insertContact, f.writer, insertContact},

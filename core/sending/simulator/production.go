@@ -1,0 +1,73 @@
+package simulator
+
+import (
+	"context"
+	"net/url"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const maxUseCase = 5000
+
+const requestProductionAccess = `
+UPDATE accounts SET review = $2, mail_type = $3, website = $4, use_case = $5 WHERE org_id = $1`
+
+// RequestProductionAccess opens a review, which is pending until SetReview ends
+// it. A website that is no http or https URL, a use case that is empty or longer
+// than 5,000 bytes and another mail type are Invalid, and so is a request while
+// one is pending or after one was granted: the provider answers a conflict.
+func (s *Simulator) RequestProductionAccess(ctx context.Context, orgID string, r sending.ProductionRequest) error {
+	return s.call(ctx, MethodRequestProductionAccess, func(ctx context.Context) error {
+		if err := checkProductionRequest(r); err != nil {
+			return err
+		}
+		return s.write(ctx, orgID, func(w *seeding) {
+			var review sending.Review
+			if w.err = w.tx.QueryRowContext(w.ctx, `SELECT review FROM accounts WHERE org_id = $1`, orgID).Scan(&review); w.err != nil {
+				return
+			}
+			if review == sending.ReviewPending || review == sending.ReviewGranted {
+				w.err = invalid("production access was asked for already")
+				return
+			}
+			w.exec(requestProductionAccess, orgID, string(sending.ReviewPending), string(r.MailType), r.Website, r.UseCase)
+		})
+	})
+}
+
+func checkProductionRequest(r sending.ProductionRequest) error {
+	website, err := url.Parse(r.Website)
+	switch {
+	case r.MailType != sending.Transactional && r.MailType != sending.Promotional:
+		return invalid("the mail type is neither TRANSACTIONAL nor PROMOTIONAL")
+	case err != nil || website.Host == "" || website.Scheme != "http" && website.Scheme != "https":
+		return invalid("the website is no http or https URL")
+	case r.UseCase == "" || len(r.UseCase) > maxUseCase:
+		return invalid("the use case is empty or too long")
+	}
+	return nil
+}
+
+// What the provider gives an account that leaves the sandbox, at least.
+const (
+	production24HourSend  = 50_000
+	productionMaxSendRate = 14
+)
+
+const endReview = `UPDATE accounts SET review = $2 WHERE org_id = $1`
+
+const leaveSandbox = `
+UPDATE accounts SET sandbox = 0, max_24_hour_send = max(max_24_hour_send, $2), max_send_rate = max(max_send_rate, $3)
+WHERE org_id = $1 AND sandbox = 1`
+
+// SetReview is the provider's decision. ReviewGranted takes the account out of
+// the sandbox, with the quotas of a new production account. Like Seed, it is no
+// call of the port: no fault strikes it.
+func (s *Simulator) SetReview(ctx context.Context, orgID string, review sending.Review) error {
+	return failureOf(s.write(ctx, orgID, func(w *seeding) {
+		w.exec(endReview, orgID, string(review))
+		if review == sending.ReviewGranted {
+			w.exec(leaveSandbox, orgID, production24HourSend, productionMaxSendRate)
+		}
+	}))
+}

@@ -1,0 +1,47 @@
+package simulator_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// TestFileOfVersionOneIsBroughtUpToDate starts on a file as the first release
+// wrote it, with an account and a contact in it.
+func TestFileOfVersionOneIsBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	schema, err := os.ReadFile("schema.sql")
+	must(t, err)
+	path := filepath.Join(t.TempDir(), "account.db")
+	db, err := sql.Open("sqlite", path)
+	must(t, err)
+	_, err = db.ExecContext(t.Context(), string(schema)+`
+		PRAGMA application_id = 1296593761; PRAGMA user_version = 1;
+		INSERT INTO accounts VALUES ('org', '123456789012', 'eu-west-1', 1, 1, 200, 1, 7);
+		INSERT INTO contact_lists VALUES ('org', 'people', '', 0);
+		INSERT INTO contacts (org_id, email_key, email, unsubscribe_all, preferences, updated_at)
+		VALUES ('org', 'ann@example.com', 'Ann@example.com', 1, '', 5)`)
+	must(t, err)
+	must(t, db.Close())
+
+	for range 2 { // the second start finds it done
+		s := open(t, path, simulator.Options{})
+		got, err := s.Overview(t.Context(), "org")
+		must(t, err)
+		want := sending.Overview{
+			AccountID: "123456789012", Region: "eu-west-1", Sandbox: true, SendingEnabled: true,
+			Max24HourSend: 200, MaxSendRate: 1, SentLast24Hours: 7,
+		}
+		if got != want {
+			t.Errorf("the old account is %+v, want %+v", got, want)
+		}
+		if c, err := s.Contact(t.Context(), "org", "ann@example.com"); err != nil || !c.UnsubscribeAll {
+			t.Errorf("the old contact is %+v, %v", c, err)
+		}
+		must(t, s.PutTemplate(t.Context(), "org", sending.Template{Name: "hello", Subject: "Hello"}))
+	}
+}

@@ -1,0 +1,105 @@
+package simulator
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const selectSuppressed = `SELECT email, reason, at FROM suppressed WHERE org_id = $1 AND email_key = $2`
+
+// Suppressed reads one address of the account's list; NotFound when it is not on it.
+func (s *Simulator) Suppressed(ctx context.Context, orgID, email string) (sending.Suppressed, error) {
+	var found sending.Suppressed
+	err := s.pointRead(ctx, MethodSuppressed, func(ctx context.Context) error {
+		var err error
+		found, err = readSuppressed(ctx, s.selectSuppressed, orgID, email)
+		if errors.Is(err, sql.ErrNoRows) {
+			return s.missing(ctx, orgID, "the address is not on the suppression list")
+		}
+		return err
+	})
+	if err != nil {
+		return sending.Suppressed{}, err
+	}
+	return found, nil
+}
+
+func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string) (sending.Suppressed, error) {
+	var found sending.Suppressed
+	var at int64
+	err := stmt.QueryRowContext(ctx, orgID, emailKey(email)).Scan(&found.Email, &found.Reason, &at)
+	found.At = timeOf(at)
+	return found, err
+}
+
+// missing is why a thing was not found: there is none, or no account at all.
+func (s *Simulator) missing(ctx context.Context, orgID, text string) error {
+	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
+		return err
+	}
+	return notFound(text)
+}
+
+const selectSuppressedPage = `
+SELECT id, email, reason, at FROM suppressed
+WHERE org_id = $1 AND id > $2 AND at >= $3 AND at < $4 ORDER BY id LIMIT $5`
+
+// SuppressedPage reads a page of the account's list, those added first first:
+// since belongs to the window and until does not. An address that is there all
+// the while somebody pages appears exactly once. A token of another listing is
+// Invalid.
+func (s *Simulator) SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) ([]sending.Suppressed, string, error) {
+	var page []sending.Suppressed
+	var next string
+	err := s.call(ctx, MethodSuppressedPage, func(ctx context.Context) error {
+		var err error
+		next, err = s.page(ctx, s.selectSuppressedPage, listing{orgID, "suppressed", token}, func(rows *sql.Rows) (int64, error) {
+			var id, at int64
+			var one sending.Suppressed
+			err := rows.Scan(&id, &one.Email, &one.Reason, &at)
+			one.At = timeOf(at)
+			page = append(page, one)
+			return id, err
+		}, microsOr(since, math.MinInt64), microsOr(until, math.MaxInt64))
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return page, next, nil
+}
+
+// microsOr is the time as it is stored, or open for the zero time.
+func microsOr(t time.Time, open int64) int64 {
+	if t.IsZero() {
+		return open
+	}
+	return t.UnixMicro()
+}
+
+// An address that is on the list already keeps its first reason and time.
+const insertSuppressed = `
+INSERT INTO suppressed (org_id, email_key, email, reason, at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (org_id, email_key) DO NOTHING`
+
+func (w *seeding) suppressed(entry sending.Suppressed, now time.Time) {
+	switch {
+	case w.err != nil:
+		return
+	case !isAddress(entry.Email):
+		w.err = invalid("malformed address")
+		return
+	case entry.Reason != sending.SuppressedByBounce && entry.Reason != sending.SuppressedByComplaint:
+		w.err = invalid("the account's list knows no other reasons than bounce and complaint")
+		return
+	}
+	if entry.At.IsZero() {
+		entry.At = now
+	}
+	w.exec(insertSuppressed, w.orgID, emailKey(entry.Email), entry.Email, string(entry.Reason), entry.At.UnixMicro())
+}
