@@ -40,6 +40,7 @@ type Account interface {
 
 	Suppressions
 	Templates
+	Sender
 	ProductionAccess
 }
 

@@ -26,6 +26,8 @@ const (
 	MethodPutContact        Method = "PutContact"
 	MethodPutContacts       Method = "PutContacts"
 	MethodDeleteContact     Method = "DeleteContact"
+	MethodSend              Method = "Send"
+	MethodSendBulk          Method = "SendBulk"
 	MethodSuppressed        Method = "Suppressed"
 	MethodSuppressedPage    Method = "SuppressedPage"
 	MethodTemplatesPage     Method = "TemplatesPage"

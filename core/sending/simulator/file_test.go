@@ -71,7 +71,7 @@ func TestOpenRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func (s *Simulator) RequestProductionAccess(ctx context.Context, orgID string, r
 		if err := checkProductionRequest(r); err != nil {
 			return err
 		}
-		return s.write(ctx, orgID, func(w *seeding) {
+		return s.write(ctx, orgID, func(w *change) {
 			var review sending.Review
 			if w.err = w.tx.QueryRowContext(w.ctx, `SELECT review FROM accounts WHERE org_id = $1`, orgID).Scan(&review); w.err != nil {
 				return
@@ -64,7 +64,7 @@ WHERE org_id = $1 AND sandbox = 1`
 // the sandbox, with the quotas of a new production account. Like Seed, it is no
 // call of the port: no fault strikes it.
 func (s *Simulator) SetReview(ctx context.Context, orgID string, review sending.Review) error {
-	return failureOf(s.write(ctx, orgID, func(w *seeding) {
+	return failureOf(s.write(ctx, orgID, func(w *change) {
 		w.exec(endReview, orgID, string(review))
 		if review == sending.ReviewGranted {
 			w.exec(leaveSandbox, orgID, production24HourSend, productionMaxSendRate)

@@ -44,10 +44,11 @@ CREATE INDEX sent_at ON sent (org_id, at, recipients);
 
 -- Events that wait for their time and for somebody to take them.
 CREATE TABLE outbox (
-	id     INTEGER PRIMARY KEY AUTOINCREMENT,
-	org_id TEXT    NOT NULL,
-	due    INTEGER NOT NULL,
-	event  TEXT    NOT NULL -- the provider's JSON
+	id           INTEGER PRIMARY KEY AUTOINCREMENT,
+	org_id       TEXT    NOT NULL,
+	due          INTEGER NOT NULL,
+	event        TEXT    NOT NULL, -- the provider's JSON
+	unsubscribes TEXT    NOT NULL  -- the contact who unsubscribes with it, in lower case, or ''
 ) STRICT;
 
 CREATE INDEX outbox_due ON outbox (org_id, due, id);

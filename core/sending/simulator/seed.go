@@ -51,7 +51,7 @@ const (
 // contacts without a list to put them on.
 func (s *Simulator) Seed(ctx context.Context, orgID string, setup Setup) error {
 	err := inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
-		w := &seeding{ctx: ctx, tx: tx, orgID: orgID}
+		w := &change{ctx: ctx, tx: tx, orgID: orgID}
 		w.account(setup.Account)
 		for _, i := range setup.Identities {
 			w.identity(i)
@@ -82,29 +82,6 @@ func (s *Simulator) Seed(ctx context.Context, orgID string, setup Setup) error {
 	}))
 }
 
-// seeding is one Seed's transaction. The first error stops what follows.
-type seeding struct {
-	ctx   context.Context //nolint:containedctx // lives as long as the transaction
-	tx    *sql.Tx
-	orgID string
-	err   error
-}
-
-// exec returns how many rows changed.
-func (w *seeding) exec(text string, args ...any) int64 {
-	if w.err != nil {
-		return 0
-	}
-	result, err := w.tx.ExecContext(w.ctx, text, args...)
-	if err != nil {
-		w.err = err
-		return 0
-	}
-	changed, err := result.RowsAffected()
-	w.err = err
-	return changed
-}
-
 const (
 	insertAccount = `
 INSERT INTO accounts (org_id, account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_rate, sent_last_24_hours, review)
@@ -119,7 +96,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (org_id) DO `
 	review = excluded.review`
 )
 
-func (w *seeding) account(wanted *sending.Overview) {
+func (w *change) account(wanted *sending.Overview) {
 	text := upsertAccount
 	o := sending.Overview{Sandbox: true, SendingEnabled: true, Max24HourSend: sandbox24HourSend, MaxSendRate: sandboxMaxSendRate}
 	if wanted == nil {
@@ -150,7 +127,7 @@ const upsertIdentity = `
 INSERT INTO identities (org_id, identity_key, identity, verification) VALUES ($1, $2, $3, $4)
 ON CONFLICT (org_id, identity_key) DO UPDATE SET verification = excluded.verification`
 
-func (w *seeding) identity(i sending.Identity) {
+func (w *change) identity(i sending.Identity) {
 	switch i.Verification {
 	case sending.Pending, sending.Success, sending.Failed:
 		w.exec(upsertIdentity, w.orgID, strings.ToLower(i.Identity), i.Identity, string(i.Verification))
@@ -187,7 +164,7 @@ VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, email_key) DO NOTHING`
 )
 
 // list is dated anew only when it or a topic of it changes.
-func (w *seeding) list(l sending.ContactList, at int64) {
+func (w *change) list(l sending.ContactList, at int64) {
 	w.exec(upsertList, w.orgID, l.Name, l.Description, at)
 	changed := int64(0)
 	for _, t := range l.Topics {

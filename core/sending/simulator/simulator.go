@@ -22,6 +22,10 @@ type Simulator struct {
 	timeout  time.Duration
 	pageSize int
 	faults   *Faults
+	outbox   *Outbox
+
+	seed      uint64
+	behaviour Behaviour
 	prepared
 }
 
@@ -34,8 +38,11 @@ type Options struct {
 	CallTimeout time.Duration
 	// PageSize is how many contacts a page has, at most and by default 1,000.
 	PageSize int
-	// Seed is where chances of faults are drawn from.
+	// Seed is where chances are drawn from, of faults and of what recipients do, and
+	// ids of messages.
 	Seed uint64
+	// Behaviour is what recipients do.
+	Behaviour Behaviour
 }
 
 const (
@@ -52,7 +59,9 @@ func Open(path string, opts Options) (*Simulator, error) {
 	defer cancel()
 	s := &Simulator{
 		clock: opts.Clock, timeout: opts.CallTimeout, pageSize: opts.PageSize, faults: newFaults(opts.Seed),
+		seed: opts.Seed, behaviour: opts.Behaviour,
 	}
+	s.outbox = &Outbox{s: s}
 	if s.clock == nil {
 		s.clock = core.SystemClock
 	}
@@ -86,6 +95,9 @@ func (s *Simulator) Close() error { return s.file.close() }
 // Faults are the switches of what can be wrong with the account.
 func (s *Simulator) Faults() *Faults { return s.faults }
 
+// Outbox is where events wait to be taken.
+func (s *Simulator) Outbox() *Outbox { return s.outbox }
+
 // prepared are the statements of every call, compiled once for each connection.
 type prepared struct {
 	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt
@@ -94,6 +106,7 @@ type prepared struct {
 	selectSuppressed, selectSuppressedPage                   *sql.Stmt
 	selectTemplate, selectTemplatesPage                      *sql.Stmt
 	// The rest belongs to the connection that writes.
+	suppressedInTx                           *sql.Stmt
 	accountInTx, listInTx, topicsInTx        *sql.Stmt
 	insertContact, putContact, deleteContact *sql.Stmt
 }
@@ -115,6 +128,7 @@ func (p *prepared) prepare(ctx context.Context, f *file) error {
 		{&p.selectSuppressedPage, f.reader, selectSuppressedPage},
 		{&p.selectTemplate, f.reader, selectTemplate},
 		{&p.selectTemplatesPage, f.reader, selectTemplatesPage},
+		{&p.suppressedInTx, f.writer, selectSuppressed},
 		{&p.accountInTx, f.writer, selectAccount},
 		{&p.listInTx, f.writer, selectList},
 		{&p.topicsInTx, f.writer, selectTopics},

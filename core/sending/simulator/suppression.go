@@ -10,14 +10,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-const selectSuppressed = `SELECT email, reason, at FROM suppressed WHERE org_id = $1 AND email_key = $2`
+// An address that a message bounced or will bounce is on the list from then on.
+const selectSuppressed = `SELECT email, reason, at FROM suppressed WHERE org_id = $1 AND email_key = $2 AND at <= $3`
 
 // Suppressed reads one address of the account's list; NotFound when it is not on it.
 func (s *Simulator) Suppressed(ctx context.Context, orgID, email string) (sending.Suppressed, error) {
 	var found sending.Suppressed
 	err := s.pointRead(ctx, MethodSuppressed, func(ctx context.Context) error {
 		var err error
-		found, err = readSuppressed(ctx, s.selectSuppressed, orgID, email)
+		found, err = readSuppressed(ctx, s.selectSuppressed, orgID, email, s.clock())
 		if errors.Is(err, sql.ErrNoRows) {
 			return s.missing(ctx, orgID, "the address is not on the suppression list")
 		}
@@ -29,10 +30,10 @@ func (s *Simulator) Suppressed(ctx context.Context, orgID, email string) (sendin
 	return found, nil
 }
 
-func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string) (sending.Suppressed, error) {
+func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string, now time.Time) (sending.Suppressed, error) {
 	var found sending.Suppressed
 	var at int64
-	err := stmt.QueryRowContext(ctx, orgID, emailKey(email)).Scan(&found.Email, &found.Reason, &at)
+	err := stmt.QueryRowContext(ctx, orgID, emailKey(email), now.UnixMicro()).Scan(&found.Email, &found.Reason, &at)
 	found.At = timeOf(at)
 	return found, err
 }
@@ -65,7 +66,7 @@ func (s *Simulator) SuppressedPage(ctx context.Context, orgID string, since, unt
 			one.At = timeOf(at)
 			page = append(page, one)
 			return id, err
-		}, microsOr(since, math.MinInt64), microsOr(until, math.MaxInt64))
+		}, microsOr(since, math.MinInt64), min(microsOr(until, math.MaxInt64), s.clock().UnixMicro()+1))
 		return err
 	})
 	if err != nil {
@@ -87,7 +88,7 @@ const insertSuppressed = `
 INSERT INTO suppressed (org_id, email_key, email, reason, at) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (org_id, email_key) DO NOTHING`
 
-func (w *seeding) suppressed(entry sending.Suppressed, now time.Time) {
+func (w *change) suppressed(entry sending.Suppressed, now time.Time) {
 	switch {
 	case w.err != nil:
 		return

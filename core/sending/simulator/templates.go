@@ -78,7 +78,7 @@ func (s *Simulator) PutTemplate(ctx context.Context, orgID string, t sending.Tem
 		if err := checkTemplate(t); err != nil {
 			return err
 		}
-		return s.write(ctx, orgID, func(w *seeding) { w.template(t, s.clock()) })
+		return s.write(ctx, orgID, func(w *change) { w.template(t, s.clock()) })
 	})
 }
 
@@ -87,11 +87,11 @@ const deleteTemplate = `DELETE FROM templates WHERE org_id = $1 AND name = $2`
 // DeleteTemplate removes one, if it is there.
 func (s *Simulator) DeleteTemplate(ctx context.Context, orgID, name string) error {
 	return s.call(ctx, MethodDeleteTemplate, func(ctx context.Context) error {
-		return s.write(ctx, orgID, func(w *seeding) { w.exec(deleteTemplate, orgID, name) })
+		return s.write(ctx, orgID, func(w *change) { w.exec(deleteTemplate, orgID, name) })
 	})
 }
 
-func (w *seeding) template(t sending.Template, at time.Time) {
+func (w *change) template(t sending.Template, at time.Time) {
 	if w.err == nil {
 		w.err = checkTemplate(t)
 	}
@@ -108,16 +108,4 @@ func checkTemplate(t sending.Template) error {
 		return invalid("a template has at most 500 KB")
 	}
 	return nil
-}
-
-// write runs do in a transaction on an organization's account, if it has one.
-func (s *Simulator) write(ctx context.Context, orgID string, do func(w *seeding)) error {
-	return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
-		if _, err := readOverview(ctx, tx.StmtContext(ctx, s.accountInTx), orgID, s.clock()); err != nil { //nolint:sqlclosecheck // closed with the transaction
-			return err
-		}
-		w := &seeding{ctx: ctx, tx: tx, orgID: orgID}
-		do(w)
-		return w.err
-	})
 }

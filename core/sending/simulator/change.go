@@ -1,0 +1,42 @@
+package simulator
+
+import (
+	"context"
+	"database/sql"
+)
+
+// change is one transaction on an organization's account. The first error stops what
+// follows.
+type change struct {
+	ctx   context.Context //nolint:containedctx // lives as long as the transaction
+	tx    *sql.Tx
+	orgID string
+	err   error
+}
+
+// exec returns how many rows changed.
+func (w *change) exec(text string, args ...any) int64 {
+	if w.err != nil {
+		return 0
+	}
+	result, err := w.tx.ExecContext(w.ctx, text, args...)
+	if err != nil {
+		w.err = err
+		return 0
+	}
+	changed, err := result.RowsAffected()
+	w.err = err
+	return changed
+}
+
+// write runs do in a transaction on an organization's account, if it has one.
+func (s *Simulator) write(ctx context.Context, orgID string, do func(w *change)) error {
+	return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
+		if _, err := readOverview(ctx, tx.StmtContext(ctx, s.accountInTx), orgID, s.clock()); err != nil { //nolint:sqlclosecheck // closed with the transaction
+			return err
+		}
+		w := &change{ctx: ctx, tx: tx, orgID: orgID}
+		do(w)
+		return w.err
+	})
+}

@@ -1,0 +1,141 @@
+package simulator
+
+import (
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// The causes of failures that the provider's wire tells apart although the port
+// does not.
+var (
+	ErrSendingPaused = errors.New("simulator: sending is not enabled")
+	ErrMissing       = errors.New("simulator: the account has no configuration set or template of this name")
+)
+
+func rejected(cause error) error { return &sending.Failure{Kind: sending.Rejected, Err: cause} }
+
+func throttled(text string, wait time.Duration) error {
+	return &sending.Failure{Kind: sending.Throttled, RetryAfter: max(wait, time.Millisecond), Err: errors.New("simulator: " + text)}
+}
+
+// dispatch is one call that sends: what it may do, read once.
+type dispatch struct {
+	s          *Simulator
+	w          *change
+	now        time.Time
+	account    sending.Overview
+	seededSent int64    // counts against the daily quota besides what was sent here
+	verified   []string // identities, in lower case
+	suppresses []string // the reasons for which the account's list is applied
+	env        sending.Envelope
+	identity   string // what covers From
+	fromDomain string
+	templates  map[string]sending.Template
+}
+
+// dispatch reads the account and checks the envelope.
+func (s *Simulator) dispatch(w *change, env sending.Envelope) (*dispatch, error) {
+	d := &dispatch{s: s, w: w, now: s.clock().UTC(), env: env, templates: map[string]sending.Template{}}
+	var err error
+	if d.account, err = readOverview(w.ctx, w.tx.StmtContext(w.ctx, s.accountInTx), w.orgID, d.now); err != nil { //nolint:sqlclosecheck // closed with the transaction
+		return nil, err
+	}
+	if !d.account.SendingEnabled {
+		return nil, rejected(ErrSendingPaused)
+	}
+	if err := checkEnvelope(env); err != nil {
+		return nil, err
+	}
+	for _, read := range []func() error{d.readSeededSent, d.readPolicy, d.readVerified} {
+		if err := read(); err != nil {
+			return nil, err
+		}
+	}
+	return d, d.checkFrom()
+}
+
+func (d *dispatch) readSeededSent() error {
+	return d.w.tx.QueryRowContext(d.w.ctx, `SELECT sent_last_24_hours FROM accounts WHERE org_id = $1`, d.w.orgID).Scan(&d.seededSent)
+}
+
+// readPolicy: without a configuration set, the account's own settings hold, which
+// are the provider's default here.
+func (d *dispatch) readPolicy() error {
+	if d.env.ConfigurationSet == "" {
+		d.suppresses = []string{policyBounce, policyComplaint}
+		return nil
+	}
+	var policy string
+	err := d.w.tx.QueryRowContext(d.w.ctx, `SELECT suppression_policy FROM configuration_sets WHERE org_id = $1 AND name = $2`,
+		d.w.orgID, d.env.ConfigurationSet).Scan(&policy)
+	if errors.Is(err, sql.ErrNoRows) {
+		return rejected(ErrMissing)
+	}
+	d.suppresses = strings.Fields(policy)
+	return err
+}
+
+func (d *dispatch) readVerified() error {
+	rows, err := d.w.tx.QueryContext(d.w.ctx, `SELECT identity_key FROM identities WHERE org_id = $1 AND verification = $2`,
+		d.w.orgID, string(sending.Success))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // what went wrong is in rows.Err
+	for rows.Next() {
+		var identity string
+		if err := rows.Scan(&identity); err != nil {
+			return err
+		}
+		d.verified = append(d.verified, identity)
+	}
+	return rows.Err()
+}
+
+func (d *dispatch) checkFrom() error {
+	from, err := mailbox(d.env.From)
+	if err != nil {
+		return err
+	}
+	d.fromDomain = from[strings.LastIndexByte(from, '@')+1:]
+	if d.identity = d.covering(from); d.identity == "" {
+		return rejected(errors.New("simulator: the sender is not verified"))
+	}
+	return nil
+}
+
+// covering is the verified identity that an address belongs to: itself, its
+// domain, or a domain above that. "" is none.
+func (d *dispatch) covering(address string) string {
+	address = strings.ToLower(address)
+	if slices.Contains(d.verified, address) {
+		return address
+	}
+	domain := address[strings.LastIndexByte(address, '@')+1:]
+	for domain != "" {
+		if slices.Contains(d.verified, domain) {
+			return domain
+		}
+		_, domain, _ = strings.Cut(domain, ".")
+	}
+	return ""
+}
+
+// template reads a template once for each call.
+func (d *dispatch) template(name string) (sending.Template, error) {
+	if t, ok := d.templates[name]; ok {
+		return t, nil
+	}
+	var t sending.Template
+	err := d.w.tx.QueryRowContext(d.w.ctx, selectTemplate, d.w.orgID, name).Scan(&t.Name, &t.Subject, &t.Text, &t.HTML)
+	if errors.Is(err, sql.ErrNoRows) {
+		return t, rejected(ErrMissing)
+	}
+	d.templates[name] = t
+	return t, err
+}

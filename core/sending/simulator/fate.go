@@ -1,0 +1,185 @@
+package simulator
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Behaviour is how likely recipients do what, each from 0 to 1. The zero value
+// has every message delivered and nothing more. Addresses of the mailbox simulator
+// behave by their name.
+type Behaviour struct {
+	// Delay: delivery is late, and an event says so before it.
+	Delay float64
+	// Bounce: the address bounces for good.
+	Bounce float64
+	// Of what is delivered: Open; of what is opened: Click; of what is clicked:
+	// Unsubscribe, for addresses on the contact list; Complaint of everything.
+	Open, Click, Unsubscribe, Complaint float64
+}
+
+const (
+	policyBounce    = "BOUNCE"
+	policyComplaint = "COMPLAINT"
+
+	permanent = "Permanent"
+	reporter  = "a1-2.smtp-out.amazonses.com"
+	browser   = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+	reader    = "192.0.2.1" // RFC 5737: nobody's
+)
+
+// fates makes the events of one message.
+type fates struct {
+	d      *dispatch
+	random *rand.Rand
+	mail   mailObject
+}
+
+func (d *dispatch) fates(number int64, m sending.Message, subject string) *fates {
+	random := d.s.randomOf(d.w.orgID, number)
+	id := mintID(random, d.now)
+	return &fates{d: d, random: random, mail: mailObject{
+		Timestamp: stamp(d.now), Source: m.From, MessageID: id, SendingAccountID: d.account.AccountID,
+		SourceArn:   fmt.Sprintf("arn:aws:ses:%s:%s:identity/%s", d.account.Region, d.account.AccountID, d.identity),
+		Destination: bare(recipientsOf(m)), Headers: headersOf(m, subject),
+		CommonHeaders: commonHeaders{
+			From: []string{m.From}, ReplyTo: m.ReplyTo, To: m.To, CC: m.CC, MessageID: id, Subject: subject,
+		},
+		Tags: d.eventTags(m.Tags),
+	}}
+}
+
+// bare are the addresses without names.
+func bare(recipients []string) []string {
+	addresses := make([]string, len(recipients))
+	for i, recipient := range recipients {
+		addresses[i], _ = mailbox(recipient) // checked before, see checkMessage
+	}
+	return addresses
+}
+
+func headersOf(m sending.Message, subject string) []headerField {
+	fields := []headerField{{"From", m.From}}
+	for name, addresses := range map[string][]string{"Reply-To": m.ReplyTo, "To": m.To, "Cc": m.CC} {
+		if len(addresses) > 0 {
+			fields = append(fields, headerField{name, strings.Join(addresses, ", ")})
+		}
+	}
+	slices.SortStableFunc(fields[1:], func(a, b headerField) int { return strings.Compare(b.Name, a.Name) })
+	fields = append(fields, headerField{"Subject", subject}, headerField{"MIME-Version", "1.0"})
+	for _, h := range m.Headers {
+		fields = append(fields, headerField{h.Name, h.Value})
+	}
+	return fields
+}
+
+// eventTags are the message's, with those that the provider adds.
+func (d *dispatch) eventTags(tags map[string]string) map[string][]string {
+	all := make(map[string][]string, len(tags)+3)
+	for name, value := range tags {
+		all[name] = []string{value}
+	}
+	all["ses:caller-identity"], all["ses:from-domain"] = []string{"simulator"}, []string{d.fromDomain}
+	if d.env.ConfigurationSet != "" {
+		all["ses:configuration-set"] = []string{d.env.ConfigurationSet}
+	}
+	return all
+}
+
+func (f *fates) renderingFailure(template, missing string) {
+	f.emit(f.after(0, time.Second), event{EventType: "Rendering Failure", Failure: &failureDetail{
+		ErrorMessage: "Attribute '" + missing + "' is not present in the rendering data.", TemplateName: template,
+	}})
+}
+
+// recipients decides about every recipient. The send itself is one event for all.
+func (f *fates) recipients() {
+	f.emit(f.d.now, event{EventType: "Send", Send: &struct{}{}})
+	for _, address := range f.mail.Destination {
+		if f.d.w.err == nil {
+			f.recipient(address)
+		}
+	}
+}
+
+func (f *fates) recipient(address string) {
+	if isMailboxSimulator(address) {
+		f.simulated(address)
+		return
+	}
+	if f.onList(address) {
+		f.bounce(address, "OnAccountSuppressionList", "5.1.1", "The account's suppression list holds this address; nothing was sent to it.", "")
+		return
+	}
+	b := f.d.s.behaviour
+	if f.chance(b.Bounce) {
+		at := f.generalBounce(address)
+		f.suppress(address, sending.SuppressedByBounce, policyBounce, at)
+		return
+	}
+	sent := f.d.now
+	if f.chance(b.Delay) {
+		sent = f.delay(address)
+	}
+	delivered := f.delivery(address, sent)
+	f.engagement(address, delivered)
+	if f.chance(b.Complaint) {
+		at := f.complaint(address, delivered)
+		f.suppress(address, sending.SuppressedByComplaint, policyComplaint, at)
+	}
+}
+
+// engagement is what a person does with a message that arrived.
+func (f *fates) engagement(address string, delivered time.Time) {
+	b := f.d.s.behaviour
+	if !f.chance(b.Open) {
+		return
+	}
+	opened := f.later(delivered, time.Minute, 6*time.Hour)
+	f.emit(opened, event{EventType: "Open", Open: &openDetail{reader, stamp(opened), browser}})
+	if !f.chance(b.Click) {
+		return
+	}
+	clicked := f.later(opened, 2*time.Second, 5*time.Minute)
+	f.emit(clicked, event{EventType: "Click", Click: &clickDetail{
+		IPAddress: reader, Timestamp: stamp(clicked), UserAgent: browser,
+		Link: "https://example.com/",
+	}})
+	if f.chance(b.Unsubscribe) {
+		f.unsubscribe(address, f.later(clicked, 2*time.Second, time.Minute))
+	}
+}
+
+func (f *fates) chance(p float64) bool { return f.random.Float64() < p }
+
+// after is a time of this message between two spans from its sending.
+func (f *fates) after(least, most time.Duration) time.Time { return f.later(f.d.now, least, most) }
+
+// later is whole milliseconds, since event records have no finer times.
+func (f *fates) later(than time.Time, least, most time.Duration) time.Time {
+	span := int64((most - least) / time.Millisecond)
+	return than.Add(least + time.Duration(f.random.Int64N(span))*time.Millisecond)
+}
+
+func (f *fates) emit(at time.Time, e event) { f.store(at, e, "") }
+
+const insertEvent = `INSERT INTO outbox (org_id, due, event, unsubscribes) VALUES ($1, $2, $3, $4)`
+
+// store keeps an event in the transaction that sends.
+func (f *fates) store(at time.Time, e event, unsubscribes string) {
+	if f.d.w.err != nil {
+		return
+	}
+	e.Mail = f.mail
+	text, err := e.encode()
+	if err != nil {
+		f.d.w.err = err
+		return
+	}
+	f.d.w.exec(insertEvent, f.d.w.orgID, at.UnixMicro(), text, unsubscribes)
+}

@@ -1,0 +1,95 @@
+package simulator
+
+import (
+	"errors"
+	"net/mail"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const (
+	maxRecipients   = 50
+	maxMessageBytes = 40 << 20
+	maxHeaders      = 15
+)
+
+var (
+	tagText    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
+	headerName = regexp.MustCompile(`^[!-9;-~]{1,126}$`) // RFC 5322 section 2.2
+)
+
+func checkEnvelope(e sending.Envelope) error {
+	for _, address := range e.ReplyTo {
+		if _, err := mailbox(address); err != nil {
+			return err
+		}
+	}
+	if err := checkTags(e.Tags); err != nil {
+		return err
+	}
+	if len(e.Headers) > maxHeaders {
+		return invalid("more headers than 15")
+	}
+	for _, h := range e.Headers {
+		if !headerName.MatchString(h.Name) || !isLine(h.Value) {
+			return invalid("a malformed header")
+		}
+	}
+	return nil
+}
+
+func checkTags(tags map[string]string) error {
+	for name, value := range tags {
+		if !tagText.MatchString(name) || !tagText.MatchString(value) {
+			return invalid("a tag has other characters than A-Z, a-z, 0-9, _ and -, or more than 256")
+		}
+	}
+	return nil
+}
+
+// mailbox is the address of an address with or without a name.
+func mailbox(text string) (string, error) {
+	parsed, err := mail.ParseAddress(text)
+	if err != nil || !isLine(text) || !isAddress(parsed.Address) {
+		return "", invalid("malformed address")
+	}
+	return parsed.Address, nil
+}
+
+// isLine is false for what would end a header field early.
+func isLine(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsAny(text, "\r\n\x00")
+}
+
+// checkMessage is for what differs between the messages of one call.
+func (d *dispatch) checkMessage(m sending.Message) error {
+	recipients := recipientsOf(m)
+	switch {
+	case len(recipients) == 0 || len(recipients) > maxRecipients:
+		return invalid("a message has 1 to 50 recipients")
+	case len(m.Content.Subject)+len(m.Content.Text)+len(m.Content.HTML) > maxMessageBytes:
+		return invalid("a message has at most 40 MB")
+	case !isLine(m.Content.Subject):
+		return invalid("a malformed subject")
+	case m.Content.Template == "" && m.Content.Text == "" && m.Content.HTML == "":
+		return invalid("a message has a text, an HTML part or a template")
+	}
+	for i, recipient := range recipients {
+		var err error
+		if recipients[i], err = mailbox(recipient); err != nil {
+			return err
+		}
+	}
+	if err := checkTags(m.Tags); err != nil || !d.account.Sandbox {
+		return err
+	}
+	for _, recipient := range recipients {
+		if !isMailboxSimulator(recipient) && d.covering(recipient) == "" {
+			return rejected(errors.New("simulator: in the sandbox, a recipient is not verified"))
+		}
+	}
+	return nil
+}

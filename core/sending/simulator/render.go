@@ -1,0 +1,120 @@
+package simulator
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Render fills the variables of a template from data, a JSON object or "". A
+// variable is {{name}}, or a path such as {{order.number}}; white space around it
+// and a third brace do not matter, and nothing is escaped. missing is the first
+// variable that the data does not have; "" when all are there. Of blocks
+// ({{#if}}, {{#each}}) only the outermost marks are known: what is inside is
+// rendered once and nothing in it can be missing. Data that is no JSON object is
+// Invalid.
+func Render(t sending.Template, data string) (rendered sending.Template, missing string, err error) {
+	values, err := decodeData(data)
+	if err != nil {
+		return sending.Template{}, "", err
+	}
+	rendered.Name = t.Name
+	for _, part := range []struct {
+		into *string
+		text string
+	}{{&rendered.Subject, t.Subject}, {&rendered.Text, t.Text}, {&rendered.HTML, t.HTML}} {
+		var lacks string
+		*part.into, lacks = fill(part.text, values)
+		if missing == "" {
+			missing = lacks
+		}
+	}
+	return rendered, missing, nil
+}
+
+func decodeData(data string) (map[string]any, error) {
+	values := map[string]any{}
+	if data == "" {
+		return values, nil
+	}
+	if err := json.Unmarshal([]byte(data), &values); err != nil || values == nil {
+		return nil, invalid("the template data is no JSON object")
+	}
+	return values, nil
+}
+
+// mergeData lets the recipient's own values win over the default ones.
+func mergeData(defaults, own string) (string, error) {
+	values, err := decodeData(defaults)
+	if err != nil {
+		return "", err
+	}
+	ours, err := decodeData(own)
+	if err != nil {
+		return "", err
+	}
+	maps.Copy(values, ours)
+	merged, err := json.Marshal(values)
+	return string(merged), err
+}
+
+func fill(text string, values map[string]any) (filled, missing string) {
+	var b strings.Builder
+	depth := 0
+	for {
+		before, rest, found := strings.Cut(text, "{{")
+		b.WriteString(before)
+		tag, after, closed := strings.Cut(rest, "}}")
+		if !found || !closed {
+			if found {
+				b.WriteString("{{" + rest)
+			}
+			return b.String(), missing
+		}
+		text = after
+		if strings.HasPrefix(tag, "{") { // {{{name}}}
+			text = strings.TrimPrefix(text, "}")
+		}
+		name := strings.TrimSpace(strings.TrimPrefix(tag, "{"))
+		switch {
+		case strings.HasPrefix(name, "#"), strings.HasPrefix(name, "^"):
+			depth++
+		case strings.HasPrefix(name, "/"):
+			depth = max(depth-1, 0)
+		case strings.HasPrefix(name, "!"), name == "else":
+		default:
+			value, ok := lookup(values, name)
+			b.WriteString(value)
+			if !ok && depth == 0 && missing == "" {
+				missing = name
+			}
+		}
+	}
+}
+
+func lookup(values map[string]any, path string) (string, bool) {
+	var value any = values
+	for step := range strings.SplitSeq(path, ".") {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return "", false
+		}
+		if value, ok = object[step]; !ok {
+			return "", false
+		}
+	}
+	switch v := value.(type) {
+	case nil:
+		return "", true
+	case string:
+		return v, true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	default:
+		return fmt.Sprint(v), true
+	}
+}

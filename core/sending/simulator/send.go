@@ -1,0 +1,220 @@
+package simulator
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Send hands over one message. The account takes it, and so counts it against its
+// quotas and says by events what became of it, when
+//
+//   - sending is enabled, else Rejected;
+//   - the configuration set and the template exist, else Rejected;
+//   - an address or a domain that covers From is verified, else Rejected;
+//   - in the sandbox, so is every recipient that is no address of the mailbox
+//     simulator, else Rejected;
+//   - it has 1 to 50 recipients, all well-formed, and tags, headers and template
+//     data as the provider takes them, else Invalid;
+//   - neither quota is used up, else Throttled.
+//
+// A template whose variables are not all in the data is taken all the same, and
+// ends as the event "Rendering Failure"; one that holds a virus ends as Reject.
+func (s *Simulator) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
+	m.Tags = ownTags(m.Envelope, m.Content.Template)
+	return s.SendTagged(ctx, orgID, m)
+}
+
+// SendTagged is Send for a caller who names test and template in Tags already:
+// nothing is added to them.
+func (s *Simulator) SendTagged(ctx context.Context, orgID string, m sending.Message) (string, error) {
+	var id string
+	err := s.call(ctx, MethodSend, func(ctx context.Context) error {
+		return s.write(ctx, orgID, func(w *change) {
+			var d *dispatch
+			if d, w.err = s.dispatch(w, m.Envelope); w.err == nil {
+				id, w.err = d.submit(m)
+			}
+		})
+	})
+	if err != nil {
+		return "", err
+	}
+	return id, nil
+}
+
+// SendBulk hands over a template to at most 50 recipients, in one transaction.
+// What is wrong with the sender, the account or the template fails the call; what
+// is wrong with one recipient, and a quota that is used up midway, fails that one.
+func (s *Simulator) SendBulk(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
+	b.Tags = ownTags(b.Envelope, b.Template)
+	return s.SendBulkTagged(ctx, orgID, b)
+}
+
+// SendBulkTagged is to SendBulk what SendTagged is to Send.
+func (s *Simulator) SendBulkTagged(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
+	var outcomes []sending.BulkOutcome
+	err := s.call(ctx, MethodSendBulk, func(ctx context.Context) error {
+		if len(b.Recipients) == 0 || len(b.Recipients) > sending.MaxBulk {
+			return invalid("a bulk has 1 to 50 recipients")
+		}
+		return s.write(ctx, orgID, func(w *change) {
+			var d *dispatch
+			if d, w.err = s.dispatch(w, b.Envelope); w.err != nil {
+				return
+			}
+			if _, w.err = d.template(b.Template); w.err != nil {
+				return
+			}
+			outcomes = make([]sending.BulkOutcome, 0, len(b.Recipients))
+			for _, r := range b.Recipients {
+				var one sending.BulkOutcome
+				if one, w.err = d.bulkOne(b, r); w.err != nil {
+					return
+				}
+				outcomes = append(outcomes, one)
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return outcomes, nil
+}
+
+// bulkOne fails only when the file does.
+func (d *dispatch) bulkOne(b sending.Bulk, r sending.BulkRecipient) (sending.BulkOutcome, error) {
+	data, err := mergeData(b.DefaultData, r.Data)
+	var id string
+	if err == nil {
+		m := sending.Message{Envelope: b.Envelope, To: []string{r.To}}
+		m.Tags = maps.Clone(b.Tags)
+		if m.Tags == nil {
+			m.Tags = map[string]string{}
+		}
+		maps.Copy(m.Tags, r.Tags)
+		m.Content = sending.Content{Template: b.Template, TemplateData: data}
+		id, err = d.submit(m)
+	}
+	failure, ok := errors.AsType[*sending.Failure](err)
+	if err != nil && !ok {
+		return sending.BulkOutcome{}, err
+	}
+	return sending.BulkOutcome{MessageID: id, Failure: failure}, nil
+}
+
+// ownTags are the tags with those by which an event says what the provider's
+// does not.
+func ownTags(e sending.Envelope, template string) map[string]string {
+	tags := maps.Clone(e.Tags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	if e.Test {
+		tags[sending.TestTag] = "true"
+	}
+	if template != "" {
+		tags[sending.TemplateTag] = template
+	}
+	return tags
+}
+
+const (
+	// nextMessage counts all messages of an account: ids and fates follow from the
+	// number.
+	nextMessage = `UPDATE accounts SET messages = messages + 1 WHERE org_id = $1 RETURNING messages`
+	insertSent  = `INSERT INTO sent (org_id, at, recipients) VALUES ($1, $2, $3)`
+	pruneSent   = `DELETE FROM sent WHERE org_id = $1 AND at <= $2`
+)
+
+// submit checks what belongs to one message, counts it, and stores its events.
+func (d *dispatch) submit(m sending.Message) (string, error) {
+	if err := d.checkMessage(m); err != nil {
+		return "", err
+	}
+	content, missing, err := d.content(m.Content)
+	if err != nil {
+		return "", err
+	}
+	recipients := recipientsOf(m)
+	if err := d.checkQuotas(len(recipients)); err != nil {
+		return "", err
+	}
+	var number int64
+	if err := d.w.tx.QueryRowContext(d.w.ctx, nextMessage, d.w.orgID).Scan(&number); err != nil {
+		return "", err
+	}
+	d.w.exec(pruneSent, d.w.orgID, d.now.Add(-day).UnixMicro())
+	d.w.exec(insertSent, d.w.orgID, d.now.UnixMicro(), len(recipients))
+	f := d.fates(number, m, content.Subject)
+	switch {
+	case missing != "":
+		f.renderingFailure(m.Content.Template, missing)
+	case strings.Contains(content.Text, virus) || strings.Contains(content.HTML, virus):
+		f.emit(d.now, event{EventType: "Reject", Reject: &rejectDetail{Reason: "Bad content"}})
+	default:
+		f.recipients()
+	}
+	return f.mail.MessageID, d.w.err
+}
+
+// virus is what stands for one: the readable part of the file by which virus
+// scanners are tried out.
+const virus = "EICAR-STANDARD-ANTIVIRUS-TEST-FILE"
+
+func recipientsOf(m sending.Message) []string {
+	all := make([]string, 0, len(m.To)+len(m.CC)+len(m.BCC))
+	return append(append(append(all, m.To...), m.CC...), m.BCC...)
+}
+
+// content is the message as it goes out. missing names a variable that the data
+// does not have.
+func (d *dispatch) content(c sending.Content) (rendered sending.Template, missing string, err error) {
+	if c.Template == "" {
+		return sending.Template{Subject: c.Subject, Text: c.Text, HTML: c.HTML}, "", nil
+	}
+	t, err := d.template(c.Template)
+	if err != nil {
+		return sending.Template{}, "", err
+	}
+	return Render(t, c.TemplateData)
+}
+
+const (
+	countSentSince = `SELECT coalesce(sum(recipients), 0), coalesce(min(at), 0) FROM sent WHERE org_id = $1 AND at > $2`
+
+	// exhaustedRetryAfter is told when nobody knows when the daily quota has room.
+	exhaustedRetryAfter = time.Hour
+)
+
+// checkQuotas holds back what exceeds the rate or the daily quota. A message to
+// more people than the rate allows in a second goes out when the second before it
+// was silent; a rate of zero holds nothing back.
+func (d *dispatch) checkQuotas(recipients int) error {
+	n := int64(recipients)
+	used, oldest, err := d.sentSince(time.Second)
+	if err != nil {
+		return err
+	}
+	if rate := d.account.MaxSendRate; rate > 0 && used > 0 && used+n > rate {
+		return throttled("maximum sending rate exceeded", oldest.Add(time.Second).Sub(d.now))
+	}
+	used, oldest, err = d.sentSince(day)
+	if err != nil || d.account.Max24HourSend < 0 || d.seededSent+used+n <= d.account.Max24HourSend {
+		return err
+	}
+	if used == 0 {
+		return throttled("daily message quota exceeded", exhaustedRetryAfter)
+	}
+	return throttled("daily message quota exceeded", oldest.Add(day).Sub(d.now))
+}
+
+func (d *dispatch) sentSince(span time.Duration) (int64, time.Time, error) {
+	var used, oldest int64
+	err := d.w.tx.QueryRowContext(d.w.ctx, countSentSince, d.w.orgID, d.now.Add(-span).UnixMicro()).Scan(&used, &oldest)
+	return used, timeOf(oldest), err
+}
