@@ -32,7 +32,7 @@ func (w *change) exec(text string, args ...any) int64 {
 // write runs do in a transaction on an organization's account, if it has one.
 func (s *Simulator) write(ctx context.Context, orgID string, do func(w *change)) error {
 	return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
-		if _, err := readOverview(ctx, tx.StmtContext(ctx, s.accountInTx), orgID, s.clock()); err != nil { //nolint:sqlclosecheck // closed with the transaction
+		if _, err := readOverview(ctx, tx.StmtContext(ctx, s.accountInTx), orgID, s.clock()); err != nil {
 			return err
 		}
 		w := &change{ctx: ctx, tx: tx, orgID: orgID}

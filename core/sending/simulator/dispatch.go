@@ -42,7 +42,7 @@ type dispatch struct {
 func (s *Simulator) dispatch(w *change, env sending.Envelope) (*dispatch, error) {
 	d := &dispatch{s: s, w: w, now: s.clock().UTC(), env: env, templates: map[string]sending.Template{}}
 	var err error
-	if d.account, err = readOverview(w.ctx, w.tx.StmtContext(w.ctx, s.accountInTx), w.orgID, d.now); err != nil { //nolint:sqlclosecheck // closed with the transaction
+	if d.account, err = readOverview(w.ctx, w.tx.StmtContext(w.ctx, s.accountInTx), w.orgID, d.now); err != nil {
 		return nil, err
 	}
 	if !d.account.SendingEnabled {

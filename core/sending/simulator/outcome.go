@@ -96,7 +96,7 @@ func statuses(preferences string) []topicStatus {
 // message.
 func (f *fates) onList(address string) bool {
 	w := f.d.w
-	entry, err := readSuppressed(w.ctx, w.tx.StmtContext(w.ctx, f.d.s.suppressedInTx), w.orgID, address, f.d.now) //nolint:sqlclosecheck // closed with the transaction
+	entry, err := readSuppressed(w.ctx, w.tx.StmtContext(w.ctx, f.d.s.suppressedInTx), w.orgID, address, f.d.now)
 	if err != nil {
 		if !errors.Is(err, sql.ErrNoRows) {
 			w.err = err

@@ -1,0 +1,137 @@
+package notify
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// Config of a publisher. Outbox and Client are required.
+type Config struct {
+	// Outbox holds what is to be delivered.
+	Outbox *simulator.Outbox
+	// Client posts to endpoints. With inprocess.Transport, no socket is needed.
+	Client *http.Client
+	// Clock dates messages and the certificate. nil is core.SystemClock.
+	Clock core.Clock
+	// SignatureVersion is 1 (SHA-1) or 2 (SHA-256); zero is 2.
+	SignatureVersion int
+}
+
+// Subscription is one endpoint of one topic.
+type Subscription struct {
+	TopicARN string
+	Endpoint string // an http or https URL
+}
+
+// Publisher signs and delivers. Its key lives as long as it does. Safe for
+// concurrent use.
+type Publisher struct {
+	cfg         Config
+	key         *rsa.PrivateKey
+	certificate []byte
+	certURL     string
+
+	mu     sync.Mutex
+	tokens map[string]Subscription // handed out and not yet followed
+	taken  map[Subscription]bool   // confirmed
+}
+
+// ErrUnconfirmed is a delivery to an endpoint that has not confirmed its
+// subscription.
+var ErrUnconfirmed = errors.New("notify: the endpoint has not confirmed its subscription")
+
+// ErrNotMine is an address that is none of this publisher's.
+var ErrNotMine = errors.New("notify: the address is not the publisher's")
+
+// New makes a publisher with a key and a certificate of its own.
+func New(cfg Config) (*Publisher, error) {
+	if cfg.Clock == nil {
+		cfg.Clock = core.SystemClock
+	}
+	if cfg.SignatureVersion == 0 {
+		cfg.SignatureVersion = 2
+	}
+	if cfg.SignatureVersion != 1 && cfg.SignatureVersion != 2 {
+		return nil, fmt.Errorf("notify: no signature version %d", cfg.SignatureVersion)
+	}
+	p := &Publisher{cfg: cfg, tokens: map[string]Subscription{}, taken: map[Subscription]bool{}}
+	var err error
+	if p.key, p.certificate, p.certURL, err = newCertificate(cfg.Clock()); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Subscribe asks the endpoint to confirm. Whether it does is told by Confirmed: it
+// may answer first and confirm later.
+func (p *Publisher) Subscribe(ctx context.Context, s Subscription) error {
+	token := strings.ToLower(rand.Text() + rand.Text())
+	p.mu.Lock()
+	p.tokens[token] = s
+	p.mu.Unlock()
+	m := p.message("SubscriptionConfirmation", s, "You have chosen to subscribe to the topic "+s.TopicARN+
+		".\nTo confirm the subscription, visit the SubscribeURL included in this message.")
+	m.Token, m.SubscribeURL = token, p.subscribeURL(s, token)
+	return p.post(ctx, s, m)
+}
+
+// Confirmed reports whether the endpoint has followed the link.
+func (p *Publisher) Confirmed(s Subscription) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken[s]
+}
+
+// Publish posts one message: an event record, or the plain text by which the
+// provider tries a topic out. It fails with ErrUnconfirmed before the endpoint has
+// confirmed, and when the endpoint answers with anything but 2xx.
+func (p *Publisher) Publish(ctx context.Context, s Subscription, message string) error {
+	if !p.Confirmed(s) {
+		return ErrUnconfirmed
+	}
+	m := p.message("Notification", s, message)
+	m.Subject = "Amazon SES Email Event Notification"
+	m.UnsubscribeURL = p.unsubscribeURL(s)
+	return p.post(ctx, s, m)
+}
+
+// TryOut posts the first message of a topic, which is no event record and no JSON.
+func (p *Publisher) TryOut(ctx context.Context, s Subscription) error {
+	return p.Publish(ctx, s, "Successfully validated SNS topic for Amazon SES event publishing.")
+}
+
+// Deliver posts at most limit of an organization's events that happened until now,
+// and says how many were taken. An event that the endpoint refuses with a status
+// of 400 to 499, other than 408 and 429, is given up, as the service does. At any
+// other failure Deliver stops; that event and those behind it are due again.
+func (p *Publisher) Deliver(ctx context.Context, s Subscription, orgID string, limit int) (int, error) {
+	if !p.Confirmed(s) {
+		return 0, ErrUnconfirmed
+	}
+	due, err := p.cfg.Outbox.Due(ctx, orgID, p.cfg.Clock(), limit)
+	if err != nil {
+		return 0, err
+	}
+	taken, over := 0, make([]int64, 0, len(due))
+	for _, e := range due {
+		err = p.Publish(ctx, s, string(e.JSON))
+		if refusal, ok := errors.AsType[*Refusal](err); ok && refusal.final() {
+			over, err = append(over, e.ID), nil
+			continue
+		}
+		if err != nil {
+			break
+		}
+		taken, over = taken+1, append(over, e.ID)
+	}
+	return taken, errors.Join(err, p.cfg.Outbox.Done(context.WithoutCancel(ctx), orgID, over...))
+}

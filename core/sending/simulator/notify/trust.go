@@ -1,0 +1,102 @@
+package notify
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	keyBits   = 2048
+	validFor  = 10 * 365 * 24 * time.Hour
+	validFrom = -24 * time.Hour
+)
+
+// newCertificate is signed by itself, for the name of the notification service.
+// Its address has the shape that the service's certificates have.
+func newCertificate(now time.Time) (key *rsa.PrivateKey, certificate []byte, address string, err error) {
+	if key, err = rsa.GenerateKey(rand.Reader, keyBits); err != nil {
+		return nil, nil, "", err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "sns.amazonaws.com"}, DNSNames: []string{"sns.amazonaws.com"},
+		NotBefore: now.Add(validFrom), NotAfter: now.Add(validFor), KeyUsage: x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	sum := sha256.Sum256(der)
+	address = "https://sns." + defaultRegion + ".amazonaws.com/SimpleNotificationService-" + hex.EncodeToString(sum[:16]) + ".pem"
+	return key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), address, nil
+}
+
+// Certificate is what signatures are checked with, in PEM.
+func (p *Publisher) Certificate() []byte { return append([]byte(nil), p.certificate...) }
+
+// SigningCertURL is the address that messages name for the certificate. Nothing
+// answers there but this publisher's RoundTrip.
+func (p *Publisher) SigningCertURL() string { return p.certURL }
+
+// Key is the key that the certificate at the address holds; ErrNotMine for any
+// other address.
+func (p *Publisher) Key(_ context.Context, certificateURL string) (*rsa.PublicKey, error) {
+	if certificateURL != p.certURL {
+		return nil, ErrNotMine
+	}
+	return &p.key.PublicKey, nil
+}
+
+// Confirm follows the link of a SubscriptionConfirmation of the topic; ErrNotMine
+// for a link that this publisher has not made for it. The same link may be
+// followed again.
+func (p *Publisher) Confirm(_ context.Context, subscribeURL, topicARN string) error {
+	link, err := url.Parse(subscribeURL)
+	if err != nil {
+		return ErrNotMine
+	}
+	query := link.Query()
+	token := query.Get("Token")
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, known := p.tokens[token]
+	if !known || s.TopicARN != topicARN || subscribeURL != p.subscribeURL(s, token) {
+		return ErrNotMine
+	}
+	p.taken[s] = true
+	return nil
+}
+
+// RoundTrip answers for the notification service itself, so that a receiver's HTTP
+// client reaches the certificate and the confirmation without a socket. Anything
+// else is answered with 404.
+func (p *Publisher) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_ = r.Body.Close()
+	}
+	status, body := http.StatusNotFound, ""
+	address := r.URL.String()
+	switch {
+	case r.Method != http.MethodGet:
+		status = http.StatusMethodNotAllowed
+	case address == p.certURL:
+		status, body = http.StatusOK, string(p.certificate)
+	case p.Confirm(r.Context(), address, r.URL.Query().Get("TopicArn")) == nil:
+		status, body = http.StatusOK, "<ConfirmSubscriptionResponse/>"
+	}
+	return &http.Response{
+		Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+	}, nil
+}
