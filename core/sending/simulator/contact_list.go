@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -33,6 +34,33 @@ func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.Cont
 	}
 	return list, nil
 }
+
+// PutContactList replaces the description and the topics of the account's list,
+// whose name stays. What contacts chose about a topic that is taken away is taken
+// away as well. NotFound without a list, Invalid for topics as in Seed.
+func (s *Simulator) PutContactList(ctx context.Context, orgID, description string, topics []sending.Topic) error {
+	return s.call(ctx, MethodPutContactList, func(ctx context.Context) error {
+		return s.write(ctx, orgID, func(w *change) {
+			var before sending.ContactList
+			before, w.err = readList(ctx, w.tx.StmtContext(ctx, s.listInTx), orgID)
+			if w.err == nil {
+				before.Topics, w.err = readTopics(ctx, w.tx.StmtContext(ctx, s.topicsInTx), orgID)
+			}
+			for _, t := range before.Topics {
+				if !slices.ContainsFunc(topics, func(kept sending.Topic) bool { return kept.Name == t.Name }) {
+					w.exec(`DELETE FROM topics WHERE org_id = $1 AND name = $2`, orgID, t.Name)
+					w.exec(forgetTopic, orgID, " +"+t.Name+" ", " -"+t.Name+" ")
+				}
+			}
+			w.list(sending.ContactList{Name: before.Name, Description: description, Topics: topics}, s.clock().UnixMicro())
+		})
+	})
+}
+
+// forgetTopic takes a word out of preferences, see preferences.go.
+const forgetTopic = `
+UPDATE contacts SET preferences = trim(replace(replace(' ' || preferences || ' ', $2, ' '), $3, ' '))
+WHERE org_id = $1 AND (instr(' ' || preferences || ' ', $2) > 0 OR instr(' ' || preferences || ' ', $3) > 0)`
 
 // readList reads the list without its topics. It tells an account that has none
 // (NotFound) from an organization that has no account (NotConnected).

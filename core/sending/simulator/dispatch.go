@@ -14,13 +14,15 @@ import (
 // does not.
 var (
 	ErrSendingPaused = errors.New("simulator: sending is not enabled")
+	ErrDailyQuota    = errors.New("simulator: daily message quota exceeded")
+	ErrSendingRate   = errors.New("simulator: maximum sending rate exceeded")
 	ErrMissing       = errors.New("simulator: the account has no configuration set or template of this name")
 )
 
 func rejected(cause error) error { return &sending.Failure{Kind: sending.Rejected, Err: cause} }
 
-func throttled(text string, wait time.Duration) error {
-	return &sending.Failure{Kind: sending.Throttled, RetryAfter: max(wait, time.Millisecond), Err: errors.New("simulator: " + text)}
+func throttled(cause error, wait time.Duration) error {
+	return &sending.Failure{Kind: sending.Throttled, RetryAfter: max(wait, time.Millisecond), Err: cause}
 }
 
 // dispatch is one call that sends: what it may do, read once.

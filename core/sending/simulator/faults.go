@@ -26,6 +26,7 @@ const (
 	MethodPutContact        Method = "PutContact"
 	MethodPutContacts       Method = "PutContacts"
 	MethodDeleteContact     Method = "DeleteContact"
+	MethodPutContactList    Method = "PutContactList"
 	MethodSend              Method = "Send"
 	MethodSendBulk          Method = "SendBulk"
 	MethodSuppressed        Method = "Suppressed"

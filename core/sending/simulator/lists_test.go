@@ -122,8 +122,11 @@ func TestProductionAccessIsAskedForOnce(t *testing.T) {
 	s := newSeeded(t, simulator.Options{})
 	good := sending.ProductionRequest{MailType: sending.Transactional, Website: "https://example.com", UseCase: "Receipts"}
 	for _, bad := range []sending.ProductionRequest{
-		{}, {MailType: "SPAM", Website: good.Website, UseCase: "x"}, {MailType: sending.Promotional, Website: "example.com", UseCase: "x"},
-		{MailType: sending.Promotional, Website: "https://example.com"}, {MailType: sending.Promotional, Website: "ftp://example.com", UseCase: "x"},
+		{},
+		{MailType: "SPAM", Website: good.Website, UseCase: "x"},
+		{MailType: sending.Promotional, Website: "example.com", UseCase: "x"},
+		{MailType: sending.Promotional, Website: "https://example.com"},
+		{MailType: sending.Promotional, Website: "ftp://example.com", UseCase: "x"},
 	} {
 		wantFailure(t, s.RequestProductionAccess(t.Context(), "org", bad), sending.Invalid)
 	}

@@ -2,6 +2,8 @@ package simulator
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"net/url"
 
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -46,6 +48,17 @@ func checkProductionRequest(r sending.ProductionRequest) error {
 		return invalid("the use case is empty or too long")
 	}
 	return nil
+}
+
+// ProductionRequest is the latest request, zero when there was none.
+func (s *Simulator) ProductionRequest(ctx context.Context, orgID string) (sending.ProductionRequest, error) {
+	var r sending.ProductionRequest
+	err := s.file.reader.QueryRowContext(ctx, `SELECT mail_type, website, use_case FROM accounts WHERE org_id = $1`, orgID).
+		Scan(&r.MailType, &r.Website, &r.UseCase)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = noAccount()
+	}
+	return r, failureOf(err)
 }
 
 // What the provider gives an account that leaves the sandbox, at least.

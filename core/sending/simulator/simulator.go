@@ -98,6 +98,16 @@ func (s *Simulator) Faults() *Faults { return s.faults }
 // Outbox is where events wait to be taken.
 func (s *Simulator) Outbox() *Outbox { return s.outbox }
 
+// InPages is the same account with pages of at most size entries, for a caller who
+// asks for small ones. It shares everything; only one of the two is closed.
+func (s *Simulator) InPages(size int) *Simulator {
+	smaller := *s
+	if size > 0 {
+		smaller.pageSize = min(size, s.pageSize)
+	}
+	return &smaller
+}
+
 // prepared are the statements of every call, compiled once for each connection.
 type prepared struct {
 	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt

@@ -27,10 +27,11 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	defer func() { _ = request.Body.Close() }() // a RoundTripper closes what it was given
 	w := &response{header: http.Header{}}
-	if err := w.serve(t.Handler, request); err != nil {
-		return nil, err
+	err := w.serve(t.Handler, request)
+	if gone := r.Context().Err(); gone != nil {
+		return nil, gone
 	}
-	if err := r.Context().Err(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	w.WriteHeader(http.StatusOK)

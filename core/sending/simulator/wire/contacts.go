@@ -1,0 +1,244 @@
+package wire
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// maxTopics is the provider's limit, below the engine's.
+const maxTopics = 20
+
+type topic struct {
+	TopicName, DisplayName, Description string
+	DefaultSubscriptionStatus           sending.Subscription
+}
+
+type preference struct {
+	TopicName          string
+	SubscriptionStatus sending.Subscription
+}
+
+// contact is what CreateContact and UpdateContact bring.
+type contact struct {
+	EmailAddress     string
+	UnsubscribeAll   bool
+	TopicPreferences []preference
+}
+
+func (c contact) choices() map[string]sending.Subscription {
+	choices := make(map[string]sending.Subscription, len(c.TopicPreferences))
+	for _, p := range c.TopicPreferences {
+		choices[p.TopicName] = p.SubscriptionStatus
+	}
+	return choices
+}
+
+// list is the account's contact list, if the path names it.
+func (w *wire) list(r *http.Request) (sending.ContactList, error) {
+	list, err := w.account.ContactList(r.Context(), w.org)
+	if err == nil && list.Name != r.PathValue("list") {
+		err = notFound("There is no such contact list.")
+	}
+	return list, err
+}
+
+func (w *wire) listContactLists(r *http.Request) (any, error) {
+	list, err := w.account.ContactList(r.Context(), w.org)
+	if sending.IsNotFound(err) {
+		return object{"ContactLists": []object{}}, nil
+	}
+	return object{"ContactLists": []object{{"ContactListName": list.Name, "LastUpdatedTimestamp": seconds(list.UpdatedAt)}}}, err
+}
+
+func (w *wire) getContactList(r *http.Request) (any, error) {
+	list, err := w.list(r)
+	if err != nil {
+		return nil, err
+	}
+	topics := make([]topic, len(list.Topics))
+	for i, t := range list.Topics {
+		topics[i] = topic{t.Name, t.DisplayName, t.Description, t.Default}
+	}
+	return object{
+		"ContactListName": list.Name, "Description": list.Description, "Topics": topics,
+		"CreatedTimestamp": seconds(list.UpdatedAt), "LastUpdatedTimestamp": seconds(list.UpdatedAt),
+	}, nil
+}
+
+func (w *wire) updateContactList(r *http.Request) (any, error) {
+	in, err := read[struct {
+		Description string
+		Topics      []topic
+	}](r)
+	if err == nil {
+		_, err = w.list(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Topics) > maxTopics {
+		return nil, badRequest("A contact list has at most 20 topics.")
+	}
+	topics := make([]sending.Topic, len(in.Topics))
+	for i, t := range in.Topics {
+		topics[i] = sending.Topic{Name: t.TopicName, DisplayName: t.DisplayName, Description: t.Description, Default: t.DefaultSubscriptionStatus}
+	}
+	return object{}, w.account.PutContactList(r.Context(), w.org, in.Description, topics)
+}
+
+func (w *wire) listContacts(r *http.Request) (any, error) {
+	l, err := readListing(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(l.Filter) > 0 {
+		return nil, badRequest("Filters of contacts are not imitated.")
+	}
+	list, err := w.list(r)
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := w.account.InPages(l.PageSize).Contacts(r.Context(), w.org, l.NextToken)
+	contacts := make([]object, len(page))
+	for i, c := range page {
+		contacts[i] = contactObject(c, list.Topics)
+	}
+	return withNext(object{"Contacts": contacts}, next), err
+}
+
+// contactObject tells explicit choices, in the order of their names, and the
+// defaults of the other topics.
+func contactObject(c sending.Contact, topics []sending.Topic) object {
+	explicit := []preference{}
+	for _, name := range slices.Sorted(maps.Keys(c.Preferences)) {
+		explicit = append(explicit, preference{name, c.Preferences[name]})
+	}
+	defaults := []preference{}
+	for _, t := range topics {
+		if _, chosen := c.Preferences[t.Name]; !chosen {
+			defaults = append(defaults, preference{t.Name, t.Default})
+		}
+	}
+	return object{
+		"EmailAddress": c.Email, "UnsubscribeAll": c.UnsubscribeAll, "LastUpdatedTimestamp": seconds(c.UpdatedAt),
+		"TopicPreferences": explicit, "TopicDefaultPreferences": defaults,
+	}
+}
+
+func (w *wire) getContact(r *http.Request) (any, error) {
+	list, err := w.list(r)
+	if err != nil {
+		return nil, err
+	}
+	c, err := w.account.Contact(r.Context(), w.org, r.PathValue("email"))
+	if err != nil {
+		return nil, err
+	}
+	answer := contactObject(c, list.Topics)
+	answer["ContactListName"], answer["CreatedTimestamp"] = list.Name, seconds(c.UpdatedAt)
+	return answer, nil
+}
+
+// there reports whether an address is on the list.
+func (w *wire) there(ctx context.Context, email string) (bool, error) {
+	_, err := w.account.Contact(ctx, w.org, email)
+	if sending.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (w *wire) createContact(r *http.Request) (any, error) {
+	in, err := read[contact](r)
+	if err == nil {
+		_, err = w.list(r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if there, err := w.there(r.Context(), in.EmailAddress); err != nil {
+		return nil, err
+	} else if there {
+		return nil, alreadyExists("The contact is on the list already.")
+	}
+	return object{}, w.account.PutContact(r.Context(), w.org, sending.Contact{
+		Email: in.EmailAddress, UnsubscribeAll: in.UnsubscribeAll, Preferences: in.choices(),
+	})
+}
+
+func (w *wire) updateContact(r *http.Request) (any, error) {
+	in, err := read[contact](r)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.known(r); err != nil {
+		return nil, err
+	}
+	return object{}, w.account.PutContact(r.Context(), w.org, sending.Contact{
+		Email: r.PathValue("email"), UnsubscribeAll: in.UnsubscribeAll, Preferences: in.choices(),
+	})
+}
+
+func (w *wire) deleteContact(r *http.Request) (any, error) {
+	if err := w.known(r); err != nil {
+		return nil, err
+	}
+	return object{}, w.account.DeleteContact(r.Context(), w.org, r.PathValue("email"))
+}
+
+// known refuses a path whose list or contact is not there.
+func (w *wire) known(r *http.Request) error {
+	if _, err := w.list(r); err != nil {
+		return err
+	}
+	there, err := w.there(r.Context(), r.PathValue("email"))
+	if err == nil && !there {
+		err = notFound("The contact is not on the list.")
+	}
+	return err
+}
+
+func suppressedObject(s sending.Suppressed) object {
+	return object{
+		"EmailAddress": s.Email, "Reason": strings.ToUpper(string(s.Reason)), "LastUpdateTime": seconds(s.At),
+	}
+}
+
+func (w *wire) getSuppressedDestination(r *http.Request) (any, error) {
+	one, err := w.account.Suppressed(r.Context(), w.org, r.PathValue("email"))
+	if err != nil {
+		return nil, err
+	}
+	return object{"SuppressedDestination": suppressedObject(one)}, nil
+}
+
+// listSuppressedDestinations filters by reason after the page is read, so that a
+// page may be short although another follows; callers go by NextToken alone.
+func (w *wire) listSuppressedDestinations(r *http.Request) (any, error) {
+	l, err := readListing(r)
+	if err != nil {
+		return nil, err
+	}
+	since, err := queryTime(r, "StartDate")
+	if err != nil {
+		return nil, err
+	}
+	until, err := queryTime(r, "EndDate")
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := w.account.InPages(l.PageSize).SuppressedPage(r.Context(), w.org, since, until, l.NextToken)
+	reasons := r.URL.Query()["Reason"]
+	found := []object{}
+	for _, s := range page {
+		if len(reasons) == 0 || slices.Contains(reasons, strings.ToUpper(string(s.Reason))) {
+			found = append(found, suppressedObject(s))
+		}
+	}
+	return withNext(object{"SuppressedDestinationSummaries": found}, next), err
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// refusal is an answer that is an error, by the provider's name for it.
+type refusal struct {
+	status     int
+	name       string
+	message    string
+	retryAfter time.Duration
+}
+
+// Error is the name with the message.
+func (r *refusal) Error() string { return r.name + ": " + r.message }
+
+func badRequest(message string) error {
+	return &refusal{http.StatusBadRequest, "BadRequestException", message, 0}
+}
+
+func notFound(message string) error {
+	return &refusal{http.StatusNotFound, "NotFoundException", message, 0}
+}
+
+func alreadyExists(message string) error {
+	return &refusal{http.StatusBadRequest, "AlreadyExistsException", message, 0}
+}
+
+func unknown(*http.Request) (any, error) {
+	return nil, &refusal{http.StatusNotFound, "UnknownOperationException", "There is no such operation.", 0}
+}
+
+// refusalOf is what the provider would answer. An outcome that is unknown has no
+// answer: nil.
+func refusalOf(err error) *refusal {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r
+	}
+	f, ok := errors.AsType[*sending.Failure](err)
+	if !ok {
+		return &refusal{http.StatusInternalServerError, "InternalServiceErrorException", "Something went wrong.", 0}
+	}
+	text := f.Err.Error()
+	switch {
+	case f.Kind == sending.TimedOut:
+		return nil
+	case f.Kind == sending.Throttled:
+		return &refusal{http.StatusTooManyRequests, "TooManyRequestsException", text, f.RetryAfter}
+	case f.Kind == sending.NotFound, errors.Is(err, simulator.ErrMissing):
+		return &refusal{http.StatusNotFound, "NotFoundException", text, 0}
+	case errors.Is(err, simulator.ErrSendingPaused):
+		return &refusal{http.StatusBadRequest, "SendingPausedException", text, 0}
+	case f.Kind == sending.Rejected:
+		return &refusal{http.StatusBadRequest, "MessageRejected", text, 0}
+	case f.Kind == sending.Invalid, f.Kind == sending.Unsupported:
+		return &refusal{http.StatusBadRequest, "BadRequestException", text, 0}
+	}
+	return &refusal{http.StatusForbidden, "UnrecognizedClientException", "The security token included in the request is invalid.", 0}
+}
+
+// writeError breaks the connection when there is no answer, as one that the caller
+// waited for in vain.
+func writeError(out http.ResponseWriter, err error) {
+	r := refusalOf(err)
+	if r == nil {
+		panic(http.ErrAbortHandler)
+	}
+	out.Header().Set("X-Amzn-Errortype", r.name)
+	if r.retryAfter > 0 {
+		out.Header().Set("Retry-After", strconv.FormatFloat(math.Ceil(r.retryAfter.Seconds()), 'f', 0, 64))
+	}
+	out.WriteHeader(r.status)
+	_ = json.NewEncoder(out).Encode(map[string]string{"__type": r.name, "message": r.message}) // a caller who has left is told nothing
+}

@@ -1,0 +1,139 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
+)
+
+// Config of the wire. Account and OrgID are required.
+type Config struct {
+	Account *simulator.Simulator
+	OrgID   string
+	// AccessKeyID is whose signatures are taken; "" takes anybody's.
+	AccessKeyID string
+}
+
+// wire is the handlers' receiver.
+type wire struct {
+	account *simulator.Simulator
+	org     string
+	key     string
+}
+
+const maxBody = 64 << 20
+
+// New is a handler that answers the provider's paths.
+func New(c Config) http.Handler {
+	w := &wire{account: c.Account, org: c.OrgID, key: c.AccessKeyID}
+	mux := http.NewServeMux()
+	for pattern, do := range map[string]operation{
+		"GET /v2/email/account":                                  w.getAccount,
+		"POST /v2/email/account/details":                         w.putAccountDetails,
+		"POST /v2/email/list-identities":                         w.listEmailIdentities,
+		"GET /v2/email/identities":                               w.listEmailIdentities,
+		"GET /v2/email/identities/{identity}":                    w.getEmailIdentity,
+		"POST /v2/email/list-configuration-sets":                 w.listConfigurationSets,
+		"GET /v2/email/configuration-sets":                       w.listConfigurationSets,
+		"GET /v2/email/configuration-sets/{set}":                 w.getConfigurationSet,
+		"GET /v2/email/contact-lists":                            w.listContactLists,
+		"GET /v2/email/contact-lists/{list}":                     w.getContactList,
+		"PUT /v2/email/contact-lists/{list}":                     w.updateContactList,
+		"POST /v2/email/contact-lists/{list}/contacts/list":      w.listContacts,
+		"POST /v2/email/contact-lists/{list}/contacts":           w.createContact,
+		"GET /v2/email/contact-lists/{list}/contacts/{email}":    w.getContact,
+		"PUT /v2/email/contact-lists/{list}/contacts/{email}":    w.updateContact,
+		"DELETE /v2/email/contact-lists/{list}/contacts/{email}": w.deleteContact,
+		"GET /v2/email/suppression/addresses":                    w.listSuppressedDestinations,
+		"GET /v2/email/suppression/addresses/{email}":            w.getSuppressedDestination,
+		"GET /v2/email/templates":                                w.listEmailTemplates,
+		"POST /v2/email/templates":                               w.createEmailTemplate,
+		"GET /v2/email/templates/{template}":                     w.getEmailTemplate,
+		"PUT /v2/email/templates/{template}":                     w.updateEmailTemplate,
+		"DELETE /v2/email/templates/{template}":                  w.deleteEmailTemplate,
+		"POST /v2/email/templates/{template}/render":             w.testRenderEmailTemplate,
+		"POST /v2/email/outbound-emails":                         w.sendEmail,
+		"POST /v2/email/outbound-bulk-emails":                    w.sendBulkEmail,
+		"/":                                                      unknown,
+	} {
+		mux.Handle(pattern, w.handle(do))
+	}
+	return mux
+}
+
+// Transport carries requests to New's handler in this process, whatever host they
+// are for.
+func Transport(c Config) http.RoundTripper { return inprocess.Transport{Handler: New(c)} }
+
+// operation answers with a value to be written as JSON.
+type operation func(r *http.Request) (any, error)
+
+func (w *wire) handle(do operation) http.Handler {
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(out, r.Body, maxBody)
+		err := w.authenticate(r)
+		var answer any
+		if err == nil {
+			answer, err = do(r)
+		}
+		out.Header().Set("Content-Type", "application/json")
+		if err != nil {
+			writeError(out, err)
+			return
+		}
+		_ = json.NewEncoder(out).Encode(answer) // a caller who has left is told nothing
+	})
+}
+
+// authenticate looks for the key that a version 4 signature names.
+func (w *wire) authenticate(r *http.Request) error {
+	_, credential, signed := strings.Cut(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=")
+	if !signed {
+		return &refusal{http.StatusForbidden, "MissingAuthenticationTokenException", "The request is not signed.", 0}
+	}
+	if key, _, _ := strings.Cut(credential, "/"); w.key != "" && key != w.key {
+		return &refusal{http.StatusForbidden, "UnrecognizedClientException", "The security token included in the request is invalid.", 0}
+	}
+	return nil
+}
+
+// read decodes the body, which must be an object. Unknown members are the
+// provider's business and are let through.
+func read[T any](r *http.Request) (T, error) {
+	var in *T
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in == nil {
+		var none T
+		return none, &refusal{http.StatusBadRequest, "SerializationException", "The body is no JSON object of the operation.", 0}
+	}
+	return *in, nil
+}
+
+// listing is where a page starts and how long it is, as each listing has it.
+type listing struct {
+	NextToken string
+	PageSize  int
+	Filter    map[string]any
+}
+
+func readListing(r *http.Request) (listing, error) {
+	if r.Method == http.MethodPost {
+		return read[listing](r)
+	}
+	query := r.URL.Query()
+	l := listing{NextToken: query.Get("NextToken")}
+	if size := query.Get("PageSize"); size != "" {
+		var err error
+		if l.PageSize, err = strconv.Atoi(size); err != nil {
+			return l, badRequest("PageSize is no number.")
+		}
+	}
+	return l, nil
+}
+
+// seconds is a time as the wire has it: since 1970, to the millisecond.
+func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// pair is a tag or a header.
+type pair struct{ Name, Value string }
+
+func tagsOf(pairs []pair) map[string]string {
+	tags := make(map[string]string, len(pairs))
+	for _, p := range pairs {
+		tags[p.Name] = p.Value
+	}
+	return tags
+}
+
+func headersOf(pairs []pair) []sending.Header {
+	headers := make([]sending.Header, len(pairs))
+	for i, p := range pairs {
+		headers[i] = sending.Header(p)
+	}
+	return headers
+}
+
+type destination struct{ ToAddresses, CcAddresses, BccAddresses []string }
+
+type text struct{ Data string }
+
+// usedTemplate is a template as a message names it.
+type usedTemplate struct {
+	TemplateName, TemplateData string
+	TemplateContent            *struct{}
+	Attachments                []struct{}
+	Headers                    []pair
+}
+
+func (t usedTemplate) check() error {
+	if t.TemplateContent != nil || len(t.Attachments) > 0 || t.TemplateName == "" {
+		return badRequest("Only stored templates without attachments are imitated.")
+	}
+	return nil
+}
+
+type email struct {
+	FromEmailAddress, ConfigurationSetName string
+	ReplyToAddresses                       []string
+	Destination                            destination
+	EmailTags                              []pair
+	Content                                struct {
+		Simple *struct {
+			Subject     text
+			Body        struct{ Text, HTML text }
+			Headers     []pair
+			Attachments []struct{}
+		}
+		Template *usedTemplate
+	}
+}
+
+func (w *wire) sendEmail(r *http.Request) (any, error) {
+	in, err := read[email](r)
+	if err != nil {
+		return nil, err
+	}
+	m := sending.Message{
+		Envelope: sending.Envelope{
+			From: in.FromEmailAddress, ReplyTo: in.ReplyToAddresses, ConfigurationSet: in.ConfigurationSetName, Tags: tagsOf(in.EmailTags),
+		},
+		To: in.Destination.ToAddresses, CC: in.Destination.CcAddresses, BCC: in.Destination.BccAddresses,
+	}
+	switch simple, template := in.Content.Simple, in.Content.Template; {
+	case template != nil:
+		if err := template.check(); err != nil {
+			return nil, err
+		}
+		m.Headers = headersOf(template.Headers)
+		m.Content = sending.Content{Template: template.TemplateName, TemplateData: template.TemplateData}
+	case simple != nil && len(simple.Attachments) == 0:
+		m.Headers = headersOf(simple.Headers)
+		m.Content = sending.Content{Subject: simple.Subject.Data, Text: simple.Body.Text.Data, HTML: simple.Body.HTML.Data}
+	default:
+		return nil, badRequest("Only simple content without attachments and stored templates are imitated.")
+	}
+	id, err := w.account.SendTagged(r.Context(), w.org, m)
+	return object{"MessageId": id}, err
+}
+
+type bulkEmail struct {
+	FromEmailAddress, ConfigurationSetName string
+	ReplyToAddresses                       []string
+	DefaultEmailTags                       []pair
+	DefaultContent                         struct{ Template usedTemplate }
+	BulkEmailEntries                       []struct {
+		Destination             destination
+		ReplacementTags         []pair
+		ReplacementHeaders      []pair
+		ReplacementEmailContent struct {
+			ReplacementTemplate struct{ ReplacementTemplateData string }
+		}
+	}
+}
+
+func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
+	in, err := read[bulkEmail](r)
+	if err != nil {
+		return nil, err
+	}
+	template := in.DefaultContent.Template
+	if err := template.check(); err != nil {
+		return nil, err
+	}
+	b := sending.Bulk{
+		Envelope: sending.Envelope{
+			From: in.FromEmailAddress, ReplyTo: in.ReplyToAddresses, ConfigurationSet: in.ConfigurationSetName,
+			Tags: tagsOf(in.DefaultEmailTags), Headers: headersOf(template.Headers),
+		},
+		Template: template.TemplateName, DefaultData: template.TemplateData,
+	}
+	for _, e := range in.BulkEmailEntries {
+		if len(e.Destination.ToAddresses) != 1 || len(e.Destination.CcAddresses)+len(e.Destination.BccAddresses)+len(e.ReplacementHeaders) > 0 {
+			return nil, badRequest("Only entries with one recipient and without headers are imitated.")
+		}
+		b.Recipients = append(b.Recipients, sending.BulkRecipient{
+			To: e.Destination.ToAddresses[0], Tags: tagsOf(e.ReplacementTags),
+			Data: e.ReplacementEmailContent.ReplacementTemplate.ReplacementTemplateData,
+		})
+	}
+	outcomes, err := w.account.SendBulkTagged(r.Context(), w.org, b)
+	results := make([]object, len(outcomes))
+	for i, o := range outcomes {
+		results[i] = resultOf(o)
+	}
+	return object{"BulkEmailEntryResults": results}, err
+}
+
+func resultOf(o sending.BulkOutcome) object {
+	if o.Failure == nil {
+		return object{"Status": "SUCCESS", "MessageId": o.MessageID}
+	}
+	status := "INVALID_PARAMETER"
+	switch {
+	case errors.Is(o.Failure, simulator.ErrDailyQuota):
+		status = "ACCOUNT_DAILY_QUOTA_EXCEEDED"
+	case o.Failure.Kind == sending.Throttled:
+		status = "ACCOUNT_THROTTLED"
+	case o.Failure.Kind == sending.Rejected:
+		status = "MESSAGE_REJECTED"
+	}
+	return object{"Status": status, "Error": o.Failure.Err.Error()}
+}

@@ -1,0 +1,119 @@
+package wire
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+func queryTime(r *http.Request, name string) (time.Time, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return at, badRequest(name + " is no time.")
+	}
+	return at, nil
+}
+
+type templateContent struct {
+	Subject string
+	Text    string `json:",omitempty"`
+	HTML    string `json:"Html,omitempty"`
+}
+
+type template struct {
+	TemplateName    string
+	TemplateContent templateContent
+}
+
+func (t template) port() sending.Template {
+	return sending.Template{Name: t.TemplateName, Subject: t.TemplateContent.Subject, Text: t.TemplateContent.Text, HTML: t.TemplateContent.HTML}
+}
+
+func (w *wire) listEmailTemplates(r *http.Request) (any, error) {
+	l, err := readListing(r)
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := w.account.InPages(l.PageSize).TemplatesPage(r.Context(), w.org, l.NextToken)
+	names := make([]object, len(page))
+	for i, t := range page {
+		names[i] = object{"TemplateName": t.Name, "CreatedTimestamp": seconds(t.CreatedAt)}
+	}
+	return withNext(object{"TemplatesMetadata": names}, next), err
+}
+
+func (w *wire) getEmailTemplate(r *http.Request) (any, error) {
+	t, err := w.account.Template(r.Context(), w.org, r.PathValue("template"))
+	if err != nil {
+		return nil, err
+	}
+	return template{t.Name, templateContent{t.Subject, t.Text, t.HTML}}, nil
+}
+
+func (w *wire) createEmailTemplate(r *http.Request) (any, error) {
+	in, err := read[template](r)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.account.Template(r.Context(), w.org, in.TemplateName)
+	if err == nil {
+		return nil, alreadyExists("There is a template of this name already.")
+	}
+	if !sending.IsNotFound(err) {
+		return nil, err
+	}
+	return object{}, w.account.PutTemplate(r.Context(), w.org, in.port())
+}
+
+func (w *wire) updateEmailTemplate(r *http.Request) (any, error) {
+	in, err := read[template](r)
+	if err != nil {
+		return nil, err
+	}
+	in.TemplateName = r.PathValue("template")
+	if _, err := w.account.Template(r.Context(), w.org, in.TemplateName); err != nil {
+		return nil, err
+	}
+	return object{}, w.account.PutTemplate(r.Context(), w.org, in.port())
+}
+
+func (w *wire) deleteEmailTemplate(r *http.Request) (any, error) {
+	name := r.PathValue("template")
+	if _, err := w.account.Template(r.Context(), w.org, name); err != nil {
+		return nil, err
+	}
+	return object{}, w.account.DeleteTemplate(r.Context(), w.org, name)
+}
+
+// testRenderEmailTemplate answers with a message in two parts at most, one after
+// the other. A missing variable is an error here, other than when sending.
+func (w *wire) testRenderEmailTemplate(r *http.Request) (any, error) {
+	in, err := read[struct{ TemplateData string }](r)
+	if err != nil {
+		return nil, err
+	}
+	t, err := w.account.Template(r.Context(), w.org, r.PathValue("template"))
+	if err != nil {
+		return nil, err
+	}
+	rendered, missing, err := simulator.Render(t, in.TemplateData)
+	if err != nil {
+		return nil, err
+	}
+	if missing != "" {
+		return nil, badRequest("Attribute '" + missing + "' is not present in the rendering data.")
+	}
+	text := "Subject: " + rendered.Subject + "\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=\"part\"\r\n"
+	for _, part := range [][2]string{{"text/plain", rendered.Text}, {"text/html", rendered.HTML}} {
+		if part[1] != "" {
+			text += "\r\n--part\r\nContent-Type: " + part[0] + "; charset=UTF-8\r\n\r\n" + part[1]
+		}
+	}
+	return object{"RenderedTemplate": text + "\r\n--part--\r\n"}, nil
+}
