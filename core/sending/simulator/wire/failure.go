@@ -39,8 +39,8 @@ func unknown(*http.Request) (any, error) {
 	return nil, &refusal{http.StatusNotFound, "UnknownOperationException", "There is no such operation.", 0}
 }
 
-// refusalOf is what the provider would answer. An outcome that is unknown has no
-// answer: nil.
+// refusalOf is what the provider would answer. For an outcome that is unknown, it
+// is what a gateway in front of the provider says.
 func refusalOf(err error) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
@@ -52,7 +52,7 @@ func refusalOf(err error) *refusal {
 	text := f.Err.Error()
 	switch {
 	case f.Kind == sending.TimedOut:
-		return nil
+		return &refusal{http.StatusGatewayTimeout, "GatewayTimeout", "No answer in time.", 0}
 	case f.Kind == sending.Throttled:
 		return &refusal{http.StatusTooManyRequests, "TooManyRequestsException", text, f.RetryAfter}
 	case f.Kind == sending.NotFound, errors.Is(err, simulator.ErrMissing):
@@ -67,13 +67,8 @@ func refusalOf(err error) *refusal {
 	return &refusal{http.StatusForbidden, "UnrecognizedClientException", "The security token included in the request is invalid.", 0}
 }
 
-// writeError breaks the connection when there is no answer, as one that the caller
-// waited for in vain.
 func writeError(out http.ResponseWriter, err error) {
 	r := refusalOf(err)
-	if r == nil {
-		panic(http.ErrAbortHandler)
-	}
 	out.Header().Set("X-Amzn-Errortype", r.name)
 	if r.retryAfter > 0 {
 		out.Header().Set("Retry-After", strconv.FormatFloat(math.Ceil(r.retryAfter.Seconds()), 'f', 0, 64))

@@ -63,8 +63,6 @@ func start(t *testing.T) *caller {
 	return &caller{s, t, &http.Client{Transport: wire.Transport(config)}, "AKID"}
 }
 
-// ask gives the status and the body of an answer; a status of 0 is a connection
-// that broke.
 func (c *caller) ask(method, path, body string) (int, string, http.Header) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
@@ -78,7 +76,7 @@ func (c *caller) ask(method, path, body string) (int, string, http.Header) {
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return 0, err.Error(), nil
+		c.t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
@@ -295,9 +293,7 @@ func TestFailuresOnTheWire(t *testing.T) {
 		}
 	}
 	c.Faults().Set(simulator.Fault{Kind: sending.TimedOut, TookEffect: true})
-	if status, text, _ := c.ask("POST", "outbound-emails", simple); status != 0 {
-		t.Errorf("a lost answer is %d %s", status, text)
-	}
+	c.refused("POST", "outbound-emails", simple, 504, "GatewayTimeout")
 	c.Faults().Clear()
 	if events, err := c.Outbox().Due(t.Context(), "org", time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC), 10); err != nil || len(events) != 2 {
 		t.Errorf("the message whose answer was lost has %d events, %v", len(events), err)
