@@ -76,6 +76,26 @@ func storeContact(ctx context.Context, stmt *sql.Stmt, orgID string, c sending.C
 	return err
 }
 
+// Attributes are the customer's own words about a contact, which the provider keeps
+// beside the consent and the port leaves alone; "" when there are none or no such
+// contact.
+func (s *Simulator) Attributes(ctx context.Context, orgID, email string) (string, error) {
+	var data string
+	err := s.file.reader.QueryRowContext(ctx, `SELECT attributes_data FROM contacts WHERE org_id = $1 AND email_key = $2`,
+		orgID, emailKey(email)).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return data, failureOf(err)
+}
+
+// PutAttributes replaces a contact's Attributes, if there is such a contact.
+func (s *Simulator) PutAttributes(ctx context.Context, orgID, email, data string) error {
+	return failureOf(s.write(ctx, orgID, func(w *change) {
+		w.exec(`UPDATE contacts SET attributes_data = $3 WHERE org_id = $1 AND email_key = $2`, orgID, emailKey(email), data)
+	}))
+}
+
 const deleteContact = `DELETE FROM contacts WHERE org_id = $1 AND email_key = $2`
 
 // DeleteContact takes an address off the list, if it is there.

@@ -31,7 +31,7 @@ type mailObject struct {
 	Destination      []string            `json:"destination"`
 	HeadersTruncated bool                `json:"headersTruncated"`
 	Headers          []headerField       `json:"headers"`
-	CommonHeaders    commonHeaders       `json:"commonHeaders"`
+	CommonHeaders    headerSummary       `json:"commonHeaders"`
 	Tags             map[string][]string `json:"tags"`
 }
 
@@ -40,7 +40,7 @@ type headerField struct {
 	Value string `json:"value"`
 }
 
-type commonHeaders struct {
+type headerSummary struct {
 	From      []string `json:"from"`
 	ReplyTo   []string `json:"replyTo,omitempty"`
 	To        []string `json:"to,omitempty"`

@@ -47,7 +47,7 @@ func (d *dispatch) fates(number int64, m sending.Message, subject string) *fates
 		Timestamp: stamp(d.now), Source: m.From, MessageID: id, SendingAccountID: d.account.AccountID,
 		SourceArn:   fmt.Sprintf("arn:aws:ses:%s:%s:identity/%s", d.account.Region, d.account.AccountID, d.identity),
 		Destination: bare(recipientsOf(m)), Headers: headersOf(m, subject),
-		CommonHeaders: commonHeaders{
+		CommonHeaders: headerSummary{
 			From: []string{m.From}, ReplyTo: m.ReplyTo, To: m.To, CC: m.CC, MessageID: id, Subject: subject,
 		},
 		Tags: d.eventTags(m.Tags),

@@ -6,6 +6,8 @@ ALTER TABLE accounts ADD COLUMN website   TEXT NOT NULL DEFAULT '';
 ALTER TABLE accounts ADD COLUMN use_case  TEXT NOT NULL DEFAULT '';
 ALTER TABLE accounts ADD COLUMN messages  INTEGER NOT NULL DEFAULT 0; -- how many were ever sent: message ids follow from it
 
+ALTER TABLE contacts ADD COLUMN attributes_data TEXT NOT NULL DEFAULT ''; -- the customer's own, opaque
+
 -- Pages are read in the order of id, here and below.
 CREATE TABLE suppressed (
 	id        INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"testing"
@@ -17,12 +16,13 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 )
 
-// BenchmarkWire is what decision 0004 weighs: one consent read, called directly
-// and over the provider's HTTP and JSON without a socket, as an SDK with an HTTP
-// client of ours would do it. It has the request, the signature, the routing and
-// both sides' JSON; it leaves out the SDK's own middleware.
+// BenchmarkWire is what decisions 4 and 37 weigh: one consent read, called directly
+// and over the wire without a socket, as an SDK with an HTTP client of ours would
+// do it. It has the request, the signature, the routing and both sides' JSON; it
+// leaves out the SDK's own middleware.
 func BenchmarkWire(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
 	seed(b, s, "org", 10_000)
@@ -38,20 +38,9 @@ func BenchmarkWire(b *testing.B) {
 	}
 	const email = "person-5000@example.com"
 	direct := func(ctx context.Context) (sending.Contact, error) { return s.Contact(ctx, "org", email) }
-	plain := &wireClient{http: &http.Client{Transport: inProcess{wireServer(s)}}}
-	signed := &wireClient{http: plain.http, sign: true}
+	signed := &wireClient{http: &http.Client{Transport: wire.Transport(wire.Config{Account: s, OrgID: "org"})}}
 	b.Run("direct", read(direct))
-	b.Run("http", read(func(ctx context.Context) (sending.Contact, error) { return plain.contact(ctx, email) }))
-	b.Run("http-signed", read(func(ctx context.Context) (sending.Contact, error) { return signed.contact(ctx, email) }))
-}
-
-// inProcess carries a request to a handler without a socket.
-type inProcess struct{ handler http.Handler }
-
-func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	p.handler.ServeHTTP(w, r)
-	return w.Result(), nil
+	b.Run("wire", read(func(ctx context.Context) (sending.Contact, error) { return signed.contact(ctx, email) }))
 }
 
 // wireContact has the members of the provider's answer.
@@ -66,31 +55,7 @@ type wireContact struct {
 
 type wirePreference struct{ TopicName, SubscriptionStatus string }
 
-func wireServer(s *simulator.Simulator) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v2/email/contact-lists/{list}/contacts/{email}", func(w http.ResponseWriter, r *http.Request) {
-		c, err := s.Contact(r.Context(), "org", r.PathValue("email"))
-		if err != nil {
-			w.WriteHeader(http.StatusNotFound)
-			return
-		}
-		answer := wireContact{
-			ContactListName: r.PathValue("list"), EmailAddress: c.Email, UnsubscribeAll: c.UnsubscribeAll,
-			LastUpdatedTimestamp: float64(c.UpdatedAt.UnixMilli()) / 1000,
-		}
-		for topic, choice := range c.Preferences {
-			answer.TopicPreferences = append(answer.TopicPreferences, wirePreference{topic, string(choice)})
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(answer)
-	})
-	return mux
-}
-
-type wireClient struct {
-	http *http.Client
-	sign bool
-}
+type wireClient struct{ http *http.Client }
 
 func (c *wireClient) contact(ctx context.Context, email string) (sending.Contact, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -100,9 +65,7 @@ func (c *wireClient) contact(ctx context.Context, email string) (sending.Contact
 	if err != nil {
 		return sending.Contact{}, err
 	}
-	if c.sign {
-		sign(r)
-	}
+	sign(r)
 	response, err := c.http.Do(r)
 	if err != nil {
 		return sending.Contact{}, err

@@ -26,6 +26,7 @@ type preference struct {
 // contact is what CreateContact and UpdateContact bring.
 type contact struct {
 	EmailAddress     string
+	AttributesData   string
 	UnsubscribeAll   bool
 	TopicPreferences []preference
 }
@@ -139,7 +140,14 @@ func (w *wire) getContact(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	attributes, err := w.account.Attributes(r.Context(), w.org, c.Email)
+	if err != nil {
+		return nil, err
+	}
 	answer := contactObject(c, list.Topics)
+	if attributes != "" {
+		answer["AttributesData"] = attributes
+	}
 	answer["ContactListName"], answer["CreatedTimestamp"] = list.Name, seconds(c.UpdatedAt)
 	return answer, nil
 }
@@ -166,9 +174,18 @@ func (w *wire) createContact(r *http.Request) (any, error) {
 	} else if there {
 		return nil, alreadyExists("The contact is on the list already.")
 	}
-	return object{}, w.account.PutContact(r.Context(), w.org, sending.Contact{
+	return object{}, w.put(r.Context(), in)
+}
+
+// put replaces everything: attributes that are not given are gone.
+func (w *wire) put(ctx context.Context, in contact) error {
+	err := w.account.PutContact(ctx, w.org, sending.Contact{
 		Email: in.EmailAddress, UnsubscribeAll: in.UnsubscribeAll, Preferences: in.choices(),
 	})
+	if err != nil {
+		return err
+	}
+	return w.account.PutAttributes(ctx, w.org, in.EmailAddress, in.AttributesData)
 }
 
 func (w *wire) updateContact(r *http.Request) (any, error) {
@@ -179,9 +196,8 @@ func (w *wire) updateContact(r *http.Request) (any, error) {
 	if err := w.known(r); err != nil {
 		return nil, err
 	}
-	return object{}, w.account.PutContact(r.Context(), w.org, sending.Contact{
-		Email: r.PathValue("email"), UnsubscribeAll: in.UnsubscribeAll, Preferences: in.choices(),
-	})
+	in.EmailAddress = r.PathValue("email")
+	return object{}, w.put(r.Context(), in)
 }
 
 func (w *wire) deleteContact(r *http.Request) (any, error) {

@@ -9,6 +9,5 @@
 // message's content is simple or a stored template: raw content, templates given
 // along with a message and attachments are BadRequestException. So are filters of
 // contacts, and entries of a bulk with other than one recipient or headers of
-// their own. AttributesData of contacts is neither kept nor told. Other paths than
-// those of [New] are UnknownOperationException.
+// their own. Other paths than those of [New] are UnknownOperationException.
 package wire

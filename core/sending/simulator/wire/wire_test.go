@@ -175,6 +175,14 @@ func TestContactsOnTheWire(t *testing.T) {
 	if got, err := c.Contact(t.Context(), "org", "a/b%@example.com"); err != nil || !got.UnsubscribeAll || len(got.Preferences) != 1 || got.Preferences["offers"] != sending.OptIn {
 		t.Errorf("after an update, the contact is %+v, %v", got, err)
 	}
+	c.want("PUT", path, `{"AttributesData":"{\"age\":7}"}`, 200, `{}`)
+	if _, text, _ := c.ask("GET", path, ""); !strings.HasPrefix(text, `{"AttributesData":"{\"age\":7}",`) {
+		t.Errorf("with attributes, the contact is %s", text)
+	}
+	c.want("PUT", path, `{"TopicPreferences":[{"TopicName":"offers","SubscriptionStatus":"OPT_IN"}]}`, 200, `{}`)
+	if _, text, _ := c.ask("GET", path, ""); strings.Contains(text, "AttributesData") {
+		t.Errorf("attributes that were not given again are still there: %s", text)
+	}
 	c.refused("PUT", "contact-lists/people/contacts/new@example.com", `{}`, 404, "NotFoundException")
 	c.want("POST", "contact-lists/people/contacts", `{"EmailAddress":"new@example.com"}`, 200, `{}`)
 	c.refused("POST", "contact-lists/people/contacts", `{"EmailAddress":"NEW@example.com"}`, 400, "AlreadyExistsException")
