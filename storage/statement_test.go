@@ -114,6 +114,7 @@ var withoutOrg = map[string]bool{
 	"delete passkey": true, "delete passkeys of a user": true,
 	"insert passkey ceremony": true, "take passkey ceremony": true, "purge passkey ceremonies": true,
 	"set org settings": true, "hold members": true, "invitation by hash": true, "hold user": true,
+	"connection by ingest path": true,
 }
 
 var scoped = regexp.MustCompile(`org_id = \$\d|INSERT INTO \w+ \(org_id`)

@@ -70,6 +70,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	_, err = db.Replay().Spend(ctx, o.org, o.confirms, later(600))
 	must(t, err)
 	o.ownPeople(t, db)
+	o.ownConnection(t, db)
 	return o
 }
 
@@ -121,6 +122,8 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(session, err)
 	blocked, err := db.OpenClients().BlockedClients(ctx, o.org)
 	see(blocked, err)
+	connection, err := db.Connections(masterKey(t, 1)).Connection(ctx, o.org)
+	see(connection, err)
 	return append(seen, used)
 }
 
@@ -129,7 +132,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -277,11 +280,13 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
 		"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
 		"MembershipsOf", "OrganizationsOf", "UserByID", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
+		"SaveConnection", "ConnectionByIngestPath", // the path is unique over all organizations
 	}
 	covered := reaches(owned{org: "x"}, "y")
 	for _, store := range []reflect.Type{
 		reflect.TypeFor[access.Store](), reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.OpenClientStore](), reflect.TypeFor[access.SessionStore](),
 		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.SecondFactorStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[sending.Connections](),
 	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name

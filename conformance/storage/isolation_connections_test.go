@@ -1,0 +1,24 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// ownConnection connects the organization to a sending account.
+func (o *owned) ownConnection(t *testing.T, db *storage.DB) {
+	t.Helper()
+	must(t, db.Connections(masterKey(t, 1)).SaveConnection(t.Context(), newConnection(o.org)))
+}
+
+func reachConnections(org string) map[string]reach {
+	return map[string]reach{
+		"Connection": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Connections(masterKey(t, 1)).Connection(t.Context(), org)
+		},
+		"DeleteConnection": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Connections(masterKey(t, 1)).DeleteConnection(t.Context(), org)
+		},
+	}
+}

@@ -1,0 +1,121 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Connections is the store of how sending accounts are reached. Their secrets are
+// sealed with the sealer before they reach a statement, and bound to their
+// organization.
+func (db *DB) Connections(sealer sending.Sealer) sending.Connections {
+	return connectionStore{db, sealer}
+}
+
+// connectionStore is [sending.Connections].
+type connectionStore struct {
+	db     *DB
+	sealer sending.Sealer
+}
+
+var _ sending.Connections = connectionStore{}
+
+type connectionRow struct {
+	OrgID           string `db:"org_id"`
+	Provider        string `db:"provider"`
+	AccountID       string `db:"account_id"`
+	Region          string `db:"region"`
+	Endpoint        string `db:"endpoint"`
+	AccessKeyID     string `db:"access_key_id"`
+	Secret          []byte `db:"secret"`
+	RoleARN         string `db:"role_arn"`
+	ExternalID      string `db:"external_id"`
+	TopicARN        string `db:"topic_arn"`
+	TemplateVersion int    `db:"template_version"`
+	IngestPath      string `db:"ingest_path"`
+	IngestKeyHash   []byte `db:"ingest_key_hash"`
+	CreatedAt       Time   `db:"created_at"`
+	UpdatedAt       Time   `db:"updated_at"`
+}
+
+const connectionColumns = `org_id, provider, account_id, region, endpoint, access_key_id, secret, role_arn, external_id,
+	topic_arn, template_version, ingest_path, ingest_key_hash, created_at, updated_at`
+
+var (
+	connectionOf = registerPoint("connection", `
+		SELECT `+connectionColumns+` FROM connections WHERE org_id = $1`)
+	connectionByIngestPath = registerPoint("connection by ingest path", `
+		SELECT `+connectionColumns+` FROM connections WHERE ingest_path = $1`)
+	saveConnection = register("save connection", `
+		INSERT INTO connections (`+connectionColumns+`)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+		ON CONFLICT (org_id) DO UPDATE SET
+			provider = excluded.provider, account_id = excluded.account_id, region = excluded.region,
+			endpoint = excluded.endpoint, access_key_id = excluded.access_key_id, secret = excluded.secret,
+			role_arn = excluded.role_arn, external_id = excluded.external_id, topic_arn = excluded.topic_arn,
+			template_version = excluded.template_version, ingest_path = excluded.ingest_path,
+			ingest_key_hash = excluded.ingest_key_hash, updated_at = excluded.updated_at`)
+	deleteConnection = register("delete connection", `DELETE FROM connections WHERE org_id = $1`)
+)
+
+// connectionSecret is the purpose that a secret is sealed for.
+const connectionSecret = "sending account secret"
+
+func (s connectionStore) Connection(ctx context.Context, orgID string) (sending.Connection, error) {
+	return s.find(ctx, connectionOf, orgID)
+}
+
+// ConnectionByIngestPath takes any bytes: the path is what a stranger sent, and
+// PostgreSQL fails on text that is none.
+func (s connectionStore) ConnectionByIngestPath(ctx context.Context, path string) (sending.Connection, error) {
+	if !utf8.ValidString(path) || strings.ContainsRune(path, 0) {
+		return sending.Connection{}, core.NotFound("connection")
+	}
+	return s.find(ctx, connectionByIngestPath, path)
+}
+
+func (s connectionStore) find(ctx context.Context, by *Statement, name string) (sending.Connection, error) {
+	row, err := one[connectionRow](ctx, s.db, "connection", by, name)
+	if err != nil {
+		return sending.Connection{}, err
+	}
+	c := sending.Connection{
+		OrgID: row.OrgID, Provider: sending.Provider(row.Provider), AccountID: row.AccountID, Region: row.Region,
+		Endpoint: row.Endpoint, AccessKeyID: row.AccessKeyID, RoleARN: row.RoleARN, ExternalID: row.ExternalID,
+		TopicARN: row.TopicARN, TemplateVersion: row.TemplateVersion, IngestPath: row.IngestPath,
+		IngestKeyHash: row.IngestKeyHash, CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(),
+	}
+	if len(row.Secret) == 0 {
+		return c, nil
+	}
+	secret, err := s.sealer.Open(connectionSecret, row.OrgID, row.Secret)
+	if err != nil {
+		return sending.Connection{}, fmt.Errorf("secret of the sending account: %w", err)
+	}
+	c.Secret = string(secret)
+	return c, nil
+}
+
+// SaveConnection keeps the creation time of a connection that it replaces.
+func (s connectionStore) SaveConnection(ctx context.Context, c sending.Connection) error {
+	var sealed []byte
+	if c.Secret != "" {
+		var err error
+		if sealed, err = s.sealer.Seal(connectionSecret, c.OrgID, []byte(c.Secret)); err != nil {
+			return fmt.Errorf("secret of the sending account: %w", err)
+		}
+	}
+	_, err := s.db.exec(ctx, saveConnection, c.OrgID, string(c.Provider), c.AccountID, c.Region, c.Endpoint,
+		c.AccessKeyID, sealed, c.RoleARN, c.ExternalID, c.TopicARN, c.TemplateVersion, c.IngestPath, c.IngestKeyHash,
+		At(c.CreatedAt), At(c.UpdatedAt))
+	return err
+}
+
+func (s connectionStore) DeleteConnection(ctx context.Context, orgID string) error {
+	return s.db.change(ctx, "connection", deleteConnection, orgID)
+}
