@@ -1,0 +1,175 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Every call of the port: find the organization's account, ask it.
+
+// Overview asks the organization's account.
+func (a *Accounts) Overview(ctx context.Context, orgID string) (Overview, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return Overview{}, err
+	}
+	return account.Overview(ctx, orgID)
+}
+
+// Identities asks the organization's account.
+func (a *Accounts) Identities(ctx context.Context, orgID string) ([]Identity, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	return account.Identities(ctx, orgID)
+}
+
+// ConfigurationSets asks the organization's account.
+func (a *Accounts) ConfigurationSets(ctx context.Context, orgID string) ([]ConfigurationSet, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	return account.ConfigurationSets(ctx, orgID)
+}
+
+// ContactList asks the organization's account.
+func (a *Accounts) ContactList(ctx context.Context, orgID string) (ContactList, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return ContactList{}, err
+	}
+	return account.ContactList(ctx, orgID)
+}
+
+// Contact asks the organization's account.
+func (a *Accounts) Contact(ctx context.Context, orgID, email string) (Contact, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return Contact{}, err
+	}
+	return account.Contact(ctx, orgID, email)
+}
+
+// Contacts asks the organization's account.
+func (a *Accounts) Contacts(ctx context.Context, orgID, token string) ([]Contact, string, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return nil, "", err
+	}
+	return account.Contacts(ctx, orgID, token)
+}
+
+// PutContact asks the organization's account.
+func (a *Accounts) PutContact(ctx context.Context, orgID string, c Contact) error {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	return account.PutContact(ctx, orgID, c)
+}
+
+// DeleteContact asks the organization's account.
+func (a *Accounts) DeleteContact(ctx context.Context, orgID, email string) error {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	return account.DeleteContact(ctx, orgID, email)
+}
+
+// Suppressed asks the organization's account.
+func (a *Accounts) Suppressed(ctx context.Context, orgID, email string) (Suppressed, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return Suppressed{}, err
+	}
+	return account.Suppressed(ctx, orgID, email)
+}
+
+// SuppressedPage asks the organization's account.
+func (a *Accounts) SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) ([]Suppressed, string, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return nil, "", err
+	}
+	return account.SuppressedPage(ctx, orgID, since, until, token)
+}
+
+// TemplatesPage asks the organization's account.
+func (a *Accounts) TemplatesPage(ctx context.Context, orgID, token string) ([]TemplateName, string, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return nil, "", err
+	}
+	return account.TemplatesPage(ctx, orgID, token)
+}
+
+// Template asks the organization's account.
+func (a *Accounts) Template(ctx context.Context, orgID, name string) (Template, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return Template{}, err
+	}
+	return account.Template(ctx, orgID, name)
+}
+
+// PutTemplate asks the organization's account.
+func (a *Accounts) PutTemplate(ctx context.Context, orgID string, t Template) error {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	return account.PutTemplate(ctx, orgID, t)
+}
+
+// DeleteTemplate asks the organization's account.
+func (a *Accounts) DeleteTemplate(ctx context.Context, orgID, name string) error {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	return account.DeleteTemplate(ctx, orgID, name)
+}
+
+// RequestProductionAccess asks the organization's account.
+func (a *Accounts) RequestProductionAccess(ctx context.Context, orgID string, r ProductionRequest) error {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	return account.RequestProductionAccess(ctx, orgID, r)
+}
+
+// Send asks the organization's account.
+func (a *Accounts) Send(ctx context.Context, orgID string, m Message) (string, error) {
+	sender, err := a.sender(ctx, orgID)
+	if err != nil {
+		return "", err
+	}
+	return sender.Send(ctx, orgID, m)
+}
+
+// SendBulk asks the organization's account.
+func (a *Accounts) SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error) {
+	sender, err := a.sender(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	return sender.SendBulk(ctx, orgID, b)
+}
+
+// sender is the organization's account as far as it sends.
+func (a *Accounts) sender(ctx context.Context, orgID string) (Sender, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	sender, ok := account.(Sender)
+	if !ok {
+		return nil, &Failure{Kind: Unsupported, Err: errors.New("this kind of account does not send")}
+	}
+	return sender, nil
+}

@@ -1,0 +1,85 @@
+package ses
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// listGoodFor is how long the contact list's name is taken to be the same: an
+// account has one, which is hardly ever made anew.
+const listGoodFor = time.Minute
+
+// ContactList reads the account's only contact list with its topics.
+func (a *Account) ContactList(ctx context.Context, _ string) (sending.ContactList, error) {
+	var list sending.ContactList
+	err := a.call(ctx, func(ctx context.Context) error {
+		name, err := a.readListName(ctx)
+		if err != nil {
+			return err
+		}
+		out, err := a.api.GetContactList(ctx, &sesv2.GetContactListInput{ContactListName: &name})
+		if err != nil {
+			return err
+		}
+		list = sending.ContactList{
+			Name: name, Description: aws.ToString(out.Description), UpdatedAt: timeOf(out.LastUpdatedTimestamp),
+		}
+		for _, t := range out.Topics {
+			list.Topics = append(list.Topics, sending.Topic{
+				Name: aws.ToString(t.TopicName), DisplayName: aws.ToString(t.DisplayName),
+				Description: aws.ToString(t.Description), Default: sending.Subscription(t.DefaultSubscriptionStatus),
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return sending.ContactList{}, err
+	}
+	return list, nil
+}
+
+// listName is the name of the contact list, read at most once a minute.
+func (a *Account) listName(ctx context.Context) (string, error) {
+	now := a.clock()
+	a.mu.Lock()
+	name, age := a.list, now.Sub(a.listRead)
+	a.mu.Unlock()
+	if name != "" && age >= 0 && age < listGoodFor {
+		return name, nil
+	}
+	return a.readListName(ctx)
+}
+
+func (a *Account) readListName(ctx context.Context) (string, error) {
+	out, err := a.api.ListContactLists(ctx, &sesv2.ListContactListsInput{})
+	if err != nil {
+		return "", err
+	}
+	if len(out.ContactLists) == 0 {
+		a.remember("")
+		return "", &sending.Failure{Kind: sending.NotFound, Err: errors.New("the account has no contact list")}
+	}
+	name := aws.ToString(out.ContactLists[0].ContactListName)
+	a.remember(name)
+	return name, nil
+}
+
+func (a *Account) remember(list string) {
+	now := a.clock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list, a.listRead = list, now
+}
+
+// timeOf is a time of the provider's in UTC, the zero time when it gives none.
+func timeOf(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

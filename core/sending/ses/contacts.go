@@ -1,0 +1,170 @@
+package ses
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const (
+	contactsPage = 1000
+	// maxTopics is how many topics a contact list has at this provider, fewer than
+	// Mailhelm's own lists may have.
+	maxTopics = 20
+)
+
+// Contact reads one contact's consent.
+func (a *Account) Contact(ctx context.Context, _, email string) (sending.Contact, error) {
+	var c sending.Contact
+	err := a.call(ctx, func(ctx context.Context) error {
+		out, err := a.readContact(ctx, email)
+		if err == nil {
+			c = contactOf(out)
+		}
+		return err
+	})
+	if err != nil {
+		return sending.Contact{}, err
+	}
+	return c, nil
+}
+
+func (a *Account) readContact(ctx context.Context, email string) (*sesv2.GetContactOutput, error) {
+	if email == "" {
+		return nil, invalid("no address")
+	}
+	list, err := a.listName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.api.GetContact(ctx, &sesv2.GetContactInput{ContactListName: &list, EmailAddress: &email})
+}
+
+func contactOf(out *sesv2.GetContactOutput) sending.Contact {
+	return sending.Contact{
+		Email: aws.ToString(out.EmailAddress), UnsubscribeAll: out.UnsubscribeAll,
+		Preferences: preferencesOf(out.TopicPreferences), UpdatedAt: timeOf(out.LastUpdatedTimestamp),
+	}
+}
+
+// Contacts reads a page of at most 1,000 contacts.
+func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Contact, string, error) {
+	var page []sending.Contact
+	var next string
+	err := a.call(ctx, func(ctx context.Context) error {
+		list, err := a.listName(ctx)
+		if err != nil {
+			return err
+		}
+		out, err := a.api.ListContacts(ctx, &sesv2.ListContactsInput{
+			ContactListName: &list, PageSize: aws.Int32(contactsPage), NextToken: given(token),
+		})
+		if err != nil {
+			return err
+		}
+		next = aws.ToString(out.NextToken)
+		for _, c := range out.Contacts {
+			page = append(page, sending.Contact{
+				Email: aws.ToString(c.EmailAddress), UnsubscribeAll: c.UnsubscribeAll,
+				Preferences: preferencesOf(c.TopicPreferences), UpdatedAt: timeOf(c.LastUpdatedTimestamp),
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return page, next, nil
+}
+
+// PutContact creates the contact or replaces its consent. It reads first: the
+// provider's update drops the attributes that it is not given, which are the
+// customer's own, and dates a contact anew that is as it should be.
+func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) error {
+	if len(c.Preferences) > maxTopics {
+		return invalid("the provider has at most 20 topics")
+	}
+	return a.call(ctx, func(ctx context.Context) error {
+		err := a.putContact(ctx, c)
+		if code(err) == "AlreadyExistsException" || sending.IsNotFound(failureOf(ctx, err)) {
+			// Somebody else created or deleted it in between, or the list is another.
+			a.remember("")
+			return a.putContact(ctx, c)
+		}
+		return err
+	})
+}
+
+func (a *Account) putContact(ctx context.Context, c sending.Contact) error {
+	list, err := a.listName(ctx)
+	if err != nil {
+		return err
+	}
+	preferences := topicPreferences(c.Preferences)
+	before, err := a.readContact(ctx, c.Email)
+	if sending.IsNotFound(failureOf(ctx, err)) {
+		_, err = a.api.CreateContact(ctx, &sesv2.CreateContactInput{
+			ContactListName: &list, EmailAddress: &c.Email, UnsubscribeAll: c.UnsubscribeAll, TopicPreferences: preferences,
+		})
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	if before.UnsubscribeAll == c.UnsubscribeAll && maps.Equal(preferencesOf(before.TopicPreferences), c.Preferences) {
+		return nil
+	}
+	_, err = a.api.UpdateContact(ctx, &sesv2.UpdateContactInput{
+		ContactListName: &list, EmailAddress: before.EmailAddress, AttributesData: before.AttributesData,
+		UnsubscribeAll: c.UnsubscribeAll, TopicPreferences: preferences,
+	})
+	return err
+}
+
+// DeleteContact takes an address off the list, if it is there.
+func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
+	if email == "" {
+		return invalid("no address")
+	}
+	return a.call(ctx, func(ctx context.Context) error {
+		list, err := a.listName(ctx)
+		if err == nil {
+			_, err = a.api.DeleteContact(ctx, &sesv2.DeleteContactInput{ContactListName: &list, EmailAddress: &email})
+		}
+		if sending.IsNotFound(failureOf(ctx, err)) {
+			return nil
+		}
+		return err
+	})
+}
+
+// topicPreferences are in the order of their names, so that the same consent
+// makes the same request.
+func topicPreferences(choices map[string]sending.Subscription) []types.TopicPreference {
+	all := make([]types.TopicPreference, 0, len(choices))
+	for _, topic := range slices.Sorted(maps.Keys(choices)) {
+		all = append(all, types.TopicPreference{TopicName: &topic, SubscriptionStatus: types.SubscriptionStatus(choices[topic])})
+	}
+	return all
+}
+
+func preferencesOf(all []types.TopicPreference) map[string]sending.Subscription {
+	choices := make(map[string]sending.Subscription, len(all))
+	for _, p := range all {
+		choices[aws.ToString(p.TopicName)] = sending.Subscription(p.SubscriptionStatus)
+	}
+	return choices
+}
+
+// given is nil for "", which the provider does not take as none.
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

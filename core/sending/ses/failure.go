@@ -1,0 +1,148 @@
+package ses
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// kinds says what the provider's error codes mean. Those that are not here are
+// told by the status of the answer.
+var kinds = map[string]sending.FailureKind{
+	"NotFoundException": sending.NotFound,
+
+	"TooManyRequestsException":        sending.Throttled,
+	"LimitExceededException":          sending.Throttled,
+	"ConcurrentModificationException": sending.Throttled,
+	"ThrottlingException":             sending.Throttled,
+	"Throttling":                      sending.Throttled,
+
+	"BadRequestException":       sending.Invalid,
+	"InvalidNextTokenException": sending.Invalid,
+	"AlreadyExistsException":    sending.Invalid,
+	"ConflictException":         sending.Invalid,
+	"ValidationException":       sending.Invalid,
+	"ValidationError":           sending.Invalid,
+	"SerializationException":    sending.Invalid,
+
+	"AccountSuspendedException":          sending.Rejected,
+	"SendingPausedException":             sending.Rejected,
+	"MailFromDomainNotVerifiedException": sending.Rejected,
+	"MessageRejected":                    sending.Rejected,
+}
+
+// invalid is a value that we know the provider does not take.
+func invalid(text string) *sending.Failure {
+	return &sending.Failure{Kind: sending.Invalid, Err: errors.New(text)}
+}
+
+// failureOf is why a call failed. The provider's text goes no further than the
+// cause, which is for the log; nil stays nil.
+func failureOf(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if f, ok := errors.AsType[*sending.Failure](err); ok {
+		return f
+	}
+	if ctx.Err() != nil {
+		return &sending.Failure{Kind: sending.TimedOut, Err: fmt.Errorf("%w: %w", ctx.Err(), err)}
+	}
+	f := &sending.Failure{Kind: kindOf(err), Err: err}
+	if f.Kind == sending.Throttled {
+		f.RetryAfter = retryAfter(err)
+	}
+	return f
+}
+
+func kindOf(err error) sending.FailureKind {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		if kind, known := kinds[api.ErrorCode()]; known {
+			return kind
+		}
+	}
+	switch answered(err).status {
+	case http.StatusTooManyRequests:
+		return sending.Throttled
+	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
+		return sending.TimedOut
+	}
+	if _, ok := errors.AsType[*smithy.SerializationError](err); ok {
+		return sending.Invalid
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return sending.TimedOut
+	}
+	return sending.Refused
+}
+
+// answer is what came back before the failure; the zero answer when nothing did.
+type answer struct {
+	status int
+	header http.Header
+}
+
+func answered(err error) answer {
+	e, ok := errors.AsType[*smithyhttp.ResponseError](err)
+	if !ok || e.Response == nil || e.Response.Response == nil {
+		return answer{}
+	}
+	return answer{e.Response.StatusCode, e.Response.Header}
+}
+
+// retryAfter is what the answer asks for (RFC 9110 section 10.2.3), in seconds.
+func retryAfter(err error) time.Duration {
+	seconds, err := strconv.Atoi(strings.TrimSpace(answered(err).header.Get("Retry-After")))
+	if err != nil || seconds < 0 || seconds > int(time.Hour.Seconds()) {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// handedOver is failureOf for a message. Whatever does not say that it had no
+// effect may have had one: a broken connection, half an answer, a failure of the
+// provider's own.
+func handedOver(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	failed := failureOf(ctx, err)
+	f, ok := errors.AsType[*sending.Failure](failed)
+	if ok && f.Kind == sending.Refused && !hadNoEffect(err) {
+		return &sending.Failure{Kind: sending.TimedOut, Err: f.Err}
+	}
+	return failed
+}
+
+// hadNoEffect: the provider refused the caller, or was never reached.
+func hadNoEffect(err error) bool {
+	if status := answered(err).status; status != 0 {
+		return status >= 400 && status < 500
+	}
+	if operation, ok := errors.AsType[*net.OpError](err); ok {
+		return operation.Op == "dial"
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return true
+	}
+	_, sent := errors.AsType[*smithyhttp.RequestSendError](err)
+	_, unread := errors.AsType[*smithy.DeserializationError](err)
+	return !sent && !unread
+}
+
+// code is the provider's error code, "" for an error that has none.
+func code(err error) string {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorCode()
+	}
+	return ""
+}

@@ -1,0 +1,90 @@
+package ses
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"golang.org/x/time/rate"
+)
+
+// The provider takes a few control calls a second. What is still too fast for it is tried
+// once more.
+const (
+	controlRate  = 5
+	controlBurst = 10
+)
+
+// rateGoodFor is how long a send rate is taken to be the account's: the provider
+// raises and lowers it by itself.
+const rateGoodFor = 10 * time.Minute
+
+// pace keeps calls below a rate. It goes by the system's clock, as the provider
+// does. It is safe for concurrent use.
+type pace struct {
+	limiter *rate.Limiter
+	// learnt is when the rate was told, in nanoseconds; 0 while it is unknown.
+	learnt atomic.Int64
+}
+
+func newControlPace() *pace { return &pace{limiter: rate.NewLimiter(controlRate, controlBurst)} }
+
+// newSendPace holds nobody back until the account's rate is known.
+func newSendPace() *pace { return &pace{limiter: rate.NewLimiter(rate.Inf, 1)} }
+
+func realTime() time.Time {
+	return time.Now() //nolint:forbidigo // the provider counts real seconds, whatever time a test has
+}
+
+// learn takes the account's rate in recipients a second. An account that names
+// none is not paced.
+func (p *pace) learn(perSecond float64) {
+	p.learnt.Store(realTime().UnixNano())
+	if perSecond <= 0 {
+		p.limiter.SetLimit(rate.Inf)
+		return
+	}
+	p.limiter.SetLimit(rate.Limit(perSecond))
+	p.limiter.SetBurst(max(1, int(perSecond)))
+}
+
+// stale says, to one of those who ask at once, that the rate is to be read.
+func (p *pace) stale() bool {
+	now, learnt := realTime().UnixNano(), p.learnt.Load()
+	return (learnt == 0 || now-learnt > int64(rateGoodFor)) && p.learnt.CompareAndSwap(learnt, now)
+}
+
+// wait waits for the turn of n recipients. When that would be after the deadline
+// of ctx it fails at once with Throttled, and nothing was done. More than go out
+// in a second are let through together and those who come next wait for them:
+// the provider throttles recipients one by one, and the caller hears which.
+func (p *pace) wait(ctx context.Context, n int) error {
+	now := realTime()
+	first := min(n, p.limiter.Burst())
+	turn := p.limiter.ReserveN(now, first)
+	delay := turn.DelayFrom(now)
+	if deadline, ok := ctx.Deadline(); ok && delay > deadline.Sub(now) {
+		turn.CancelAt(now)
+		return &sending.Failure{
+			Kind: sending.Throttled, RetryAfter: delay,
+			Err: fmt.Errorf("%d recipients have their turn in %s, after the deadline", n, delay),
+		}
+	}
+	for rest := n - first; rest > 0; rest -= p.limiter.Burst() {
+		p.limiter.ReserveN(now, min(rest, p.limiter.Burst()))
+	}
+	if delay <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		turn.Cancel()
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,137 @@
+package ses
+
+import (
+	"context"
+	"maps"
+	"net/mail"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const charset = "UTF-8"
+
+// noData is what the provider takes as no data for a template.
+const noData = "{}"
+
+// Send hands over one message, once, when the account's send rate has a turn for
+// its recipients.
+func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string, error) {
+	from, err := sender(m.From)
+	if err != nil {
+		return "", err
+	}
+	recipients := len(m.To) + len(m.CC) + len(m.BCC)
+	if recipients == 0 {
+		return "", invalid("no recipient")
+	}
+	var id string
+	err = a.call(ctx, func(ctx context.Context) error {
+		if err := a.turn(ctx, recipients); err != nil {
+			return err
+		}
+		out, err := a.api.SendEmail(ctx, &sesv2.SendEmailInput{
+			FromEmailAddress: &from, ReplyToAddresses: m.ReplyTo, ConfigurationSetName: given(m.ConfigurationSet),
+			Destination: &types.Destination{ToAddresses: m.To, CcAddresses: m.CC, BccAddresses: m.BCC},
+			Content:     contentOf(m), EmailTags: messageTags(tagsOf(m.Envelope, m.Content.Template)),
+		}, once)
+		if err != nil {
+			return handedOver(ctx, err)
+		}
+		id = aws.ToString(out.MessageId)
+		return nil
+	})
+	return id, err
+}
+
+// turn waits until the account's send rate allows so many recipients.
+func (a *Account) turn(ctx context.Context, recipients int) error {
+	a.learnRate(ctx)
+	return a.pace.wait(ctx, recipients)
+}
+
+// sender is the From address as the provider takes it: what is not ASCII in a
+// name is encoded (RFC 2047).
+func sender(from string) (string, error) {
+	parsed, err := mail.ParseAddress(from)
+	if err != nil {
+		return "", invalid("the sender is no address")
+	}
+	return parsed.String(), nil
+}
+
+func contentOf(m sending.Message) *types.EmailContent {
+	if m.Content.Template != "" {
+		return &types.EmailContent{Template: &types.Template{
+			TemplateName: &m.Content.Template, TemplateData: dataOf(m.Content.TemplateData), Headers: headersOf(m.Headers),
+		}}
+	}
+	return &types.EmailContent{Simple: &types.Message{
+		Subject: textOf(m.Content.Subject), Headers: headersOf(m.Headers),
+		Body: &types.Body{Text: optionalText(m.Content.Text), Html: optionalText(m.Content.HTML)},
+	}}
+}
+
+func dataOf(data string) *string {
+	if data == "" {
+		data = noData
+	}
+	return &data
+}
+
+func textOf(text string) *types.Content {
+	return &types.Content{Data: &text, Charset: aws.String(charset)}
+}
+
+func optionalText(text string) *types.Content {
+	if text == "" {
+		return nil
+	}
+	return textOf(text)
+}
+
+func headersOf(all []sending.Header) []types.MessageHeader {
+	headers := make([]types.MessageHeader, 0, len(all))
+	for _, h := range all {
+		headers = append(headers, types.MessageHeader{Name: &h.Name, Value: &h.Value})
+	}
+	return headers
+}
+
+// tagsOf are the message's tags with ours: which template it was made from, which
+// the provider's events do not say, and whether it only tries something out.
+func tagsOf(e sending.Envelope, template string) map[string]string {
+	all := maps.Clone(e.Tags)
+	if all == nil {
+		all = map[string]string{}
+	}
+	if template != "" {
+		all[sending.TemplateTag] = template
+	}
+	if e.Test {
+		all[sending.TestTag] = "true"
+	}
+	return all
+}
+
+func messageTags(all map[string]string) []types.MessageTag {
+	tags := make([]types.MessageTag, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		tags = append(tags, types.MessageTag{Name: &name, Value: aws.String(strings.Map(tagCharacter, all[name]))})
+	}
+	return tags
+}
+
+// tagCharacter is what a tag's value may hold; anything else becomes an
+// underscore rather than the end of the message.
+func tagCharacter(r rune) rune {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.', r == '@':
+		return r
+	}
+	return '_'
+}

@@ -1,0 +1,112 @@
+package ses
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// outcomes says what the provider's word for one recipient of many means. What
+// failed for a reason that it does not name was not sent.
+var outcomes = map[types.BulkEmailStatus]sending.FailureKind{
+	types.BulkEmailStatusMessageRejected:               sending.Rejected,
+	types.BulkEmailStatusMailFromDomainNotVerified:     sending.Rejected,
+	types.BulkEmailStatusAccountSuspended:              sending.Rejected,
+	types.BulkEmailStatusAccountSendingPaused:          sending.Rejected,
+	types.BulkEmailStatusConfigurationSetSendingPaused: sending.Rejected,
+	types.BulkEmailStatusConfigurationSetNotFound:      sending.NotFound,
+	types.BulkEmailStatusTemplateNotFound:              sending.NotFound,
+	types.BulkEmailStatusAccountThrottled:              sending.Throttled,
+	types.BulkEmailStatusAccountDailyQuotaExceeded:     sending.Throttled,
+	types.BulkEmailStatusTransientFailure:              sending.Throttled,
+	types.BulkEmailStatusInvalidSendingPoolName:        sending.Invalid,
+	types.BulkEmailStatusInvalidParameter:              sending.Invalid,
+	types.BulkEmailStatusFailed:                        sending.Rejected,
+}
+
+// SendBulk hands over one templated message to many, once, when the account's
+// send rate has a turn for them. When the answer does not fit the question,
+// nothing is known of any recipient: that is TimedOut.
+func (a *Account) SendBulk(ctx context.Context, _ string, b sending.Bulk) ([]sending.BulkOutcome, error) {
+	if n := len(b.Recipients); n == 0 || n > sending.MaxBulk {
+		return nil, invalid(fmt.Sprintf("%d recipients, not 1 to %d", n, sending.MaxBulk))
+	}
+	from, err := sender(b.From)
+	if err != nil {
+		return nil, err
+	}
+	var results []types.BulkEmailEntryResult
+	err = a.call(ctx, func(ctx context.Context) error {
+		if err := a.turn(ctx, len(b.Recipients)); err != nil {
+			return err
+		}
+		out, err := a.api.SendBulkEmail(ctx, bulkInput(from, b), once)
+		if err != nil {
+			return handedOver(ctx, err)
+		}
+		if len(out.BulkEmailEntryResults) != len(b.Recipients) {
+			return &sending.Failure{Kind: sending.TimedOut, Err: errors.New("the answer has another number of results than recipients")}
+		}
+		results = out.BulkEmailEntryResults
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]sending.BulkOutcome, len(results))
+	for i, r := range results {
+		all[i] = outcomeOf(r)
+	}
+	return all, nil
+}
+
+func bulkInput(from string, b sending.Bulk) *sesv2.SendBulkEmailInput {
+	entries := make([]types.BulkEmailEntry, len(b.Recipients))
+	for i, r := range b.Recipients {
+		entries[i] = types.BulkEmailEntry{
+			Destination: &types.Destination{ToAddresses: []string{r.To}},
+		}
+		if len(r.Tags) > 0 { // they replace the default ones, all of them
+			entries[i].ReplacementTags = messageTags(ownTags(b, r))
+		}
+		if r.Data != "" {
+			entries[i].ReplacementEmailContent = &types.ReplacementEmailContent{
+				ReplacementTemplate: &types.ReplacementTemplate{ReplacementTemplateData: &r.Data},
+			}
+		}
+	}
+	return &sesv2.SendBulkEmailInput{
+		FromEmailAddress: &from, ReplyToAddresses: b.ReplyTo, ConfigurationSetName: given(b.ConfigurationSet),
+		DefaultEmailTags: messageTags(tagsOf(b.Envelope, b.Template)), BulkEmailEntries: entries,
+		DefaultContent: &types.BulkEmailContent{Template: &types.Template{
+			TemplateName: &b.Template, TemplateData: dataOf(b.DefaultData), Headers: headersOf(b.Headers),
+		}},
+	}
+}
+
+// ownTags are a recipient's tags with those of all.
+func ownTags(b sending.Bulk, r sending.BulkRecipient) map[string]string {
+	all := tagsOf(b.Envelope, b.Template)
+	for name, value := range r.Tags {
+		if name != sending.TestTag && name != sending.TemplateTag {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+func outcomeOf(r types.BulkEmailEntryResult) sending.BulkOutcome {
+	if r.Status == types.BulkEmailStatusSuccess {
+		return sending.BulkOutcome{MessageID: aws.ToString(r.MessageId)}
+	}
+	kind, known := outcomes[r.Status]
+	if !known {
+		kind = sending.Rejected
+	}
+	return sending.BulkOutcome{Failure: &sending.Failure{Kind: kind, Err: fmt.Errorf("%s: %s", r.Status, aws.ToString(r.Error))}}
+}

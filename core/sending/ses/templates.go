@@ -1,0 +1,95 @@
+package ses
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// templatesPage is as many as the provider gives at once.
+const templatesPage = 100
+
+// TemplatesPage reads a page of names.
+func (a *Account) TemplatesPage(ctx context.Context, _, token string) ([]sending.TemplateName, string, error) {
+	var page []sending.TemplateName
+	var next string
+	err := a.call(ctx, func(ctx context.Context) error {
+		out, err := a.api.ListEmailTemplates(ctx, &sesv2.ListEmailTemplatesInput{PageSize: aws.Int32(templatesPage), NextToken: given(token)})
+		if err != nil {
+			return err
+		}
+		next = aws.ToString(out.NextToken)
+		for _, t := range out.TemplatesMetadata {
+			page = append(page, sending.TemplateName{Name: aws.ToString(t.TemplateName), CreatedAt: timeOf(t.CreatedTimestamp)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return page, next, nil
+}
+
+// Template reads one with its content.
+func (a *Account) Template(ctx context.Context, _, name string) (sending.Template, error) {
+	if name == "" {
+		return sending.Template{}, invalid("no name")
+	}
+	var t sending.Template
+	err := a.call(ctx, func(ctx context.Context) error {
+		out, err := a.api.GetEmailTemplate(ctx, &sesv2.GetEmailTemplateInput{TemplateName: &name})
+		if err != nil {
+			return err
+		}
+		t.Name = aws.ToString(out.TemplateName)
+		if c := out.TemplateContent; c != nil {
+			t.Subject, t.Text, t.HTML = aws.ToString(c.Subject), aws.ToString(c.Text), aws.ToString(c.Html)
+		}
+		return nil
+	})
+	if err != nil {
+		return sending.Template{}, err
+	}
+	return t, nil
+}
+
+// PutTemplate replaces the template's content or, where there is none, creates it.
+func (a *Account) PutTemplate(ctx context.Context, _ string, t sending.Template) error {
+	if t.Name == "" {
+		return invalid("no name")
+	}
+	content := &types.EmailTemplateContent{Subject: &t.Subject, Text: given(t.Text), Html: given(t.HTML)}
+	return a.call(ctx, func(ctx context.Context) error {
+		err := a.updateTemplate(ctx, t.Name, content)
+		if !sending.IsNotFound(failureOf(ctx, err)) {
+			return err
+		}
+		_, err = a.api.CreateEmailTemplate(ctx, &sesv2.CreateEmailTemplateInput{TemplateName: &t.Name, TemplateContent: content})
+		if code(err) == "AlreadyExistsException" { // another caller's, or our own first try's
+			return a.updateTemplate(ctx, t.Name, content)
+		}
+		return err
+	})
+}
+
+func (a *Account) updateTemplate(ctx context.Context, name string, content *types.EmailTemplateContent) error {
+	_, err := a.api.UpdateEmailTemplate(ctx, &sesv2.UpdateEmailTemplateInput{TemplateName: &name, TemplateContent: content})
+	return err
+}
+
+// DeleteTemplate removes one, if it is there.
+func (a *Account) DeleteTemplate(ctx context.Context, _, name string) error {
+	if name == "" {
+		return invalid("no name")
+	}
+	return a.call(ctx, func(ctx context.Context) error {
+		_, err := a.api.DeleteEmailTemplate(ctx, &sesv2.DeleteEmailTemplateInput{TemplateName: &name})
+		if sending.IsNotFound(failureOf(ctx, err)) {
+			return nil
+		}
+		return err
+	})
+}

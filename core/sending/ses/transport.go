@@ -1,0 +1,81 @@
+package ses
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// maxAnswerBytes is far above a page of a thousand contacts with twenty topics
+// each, the largest answer there is.
+const maxAnswerBytes = 8 << 20
+
+const (
+	dialTimeout    = 3 * time.Second
+	idleTimeout    = 90 * time.Second
+	idleToOneHost  = 32
+	maxHeaderBytes = 64 << 10
+)
+
+// NewHTTPClient is a client for many accounts to share: it keeps connections to
+// the provider open.
+func NewHTTPClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: dialTimeout, KeepAlive: dialTimeout}).DialContext,
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    dialTimeout,
+		IdleConnTimeout:        idleTimeout,
+		MaxIdleConnsPerHost:    idleToOneHost,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}}
+}
+
+// bounded is the client with a bound on what an answer may hold, and without
+// following redirects: the provider sends none, and a signed request is for one
+// host.
+func bounded(client *http.Client) *http.Client {
+	if client == nil {
+		client = NewHTTPClient()
+	}
+	next := client.Transport
+	if next == nil {
+		next = NewHTTPClient().Transport
+	}
+	return &http.Client{
+		Transport:     boundedTransport{next},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+type boundedTransport struct{ next http.RoundTripper }
+
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	answer.Body = &boundedBody{ReadCloser: answer.Body, left: maxAnswerBytes}
+	return answer, nil
+}
+
+var errTooLong = errors.New("the answer is longer than any answer of the provider")
+
+// boundedBody fails instead of ending early: half an answer must not look whole.
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *boundedBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, errTooLong
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errTooLong
+	}
+	return n, err
+}
