@@ -48,10 +48,7 @@ const (
 	evictionSample    = 8
 )
 
-var (
-	_ Account = (*Accounts)(nil)
-	_ Sender  = (*Accounts)(nil)
-)
+var _ Account = (*Accounts)(nil)
 
 // opened is an organization's account. updated says of which version of the
 // connection; it is zero without one.

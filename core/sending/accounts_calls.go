@@ -2,7 +2,6 @@ package sending
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -145,31 +144,18 @@ func (a *Accounts) RequestProductionAccess(ctx context.Context, orgID string, r 
 
 // Send asks the organization's account.
 func (a *Accounts) Send(ctx context.Context, orgID string, m Message) (string, error) {
-	sender, err := a.sender(ctx, orgID)
+	account, err := a.of(ctx, orgID)
 	if err != nil {
 		return "", err
 	}
-	return sender.Send(ctx, orgID, m)
+	return account.Send(ctx, orgID, m)
 }
 
 // SendBulk asks the organization's account.
 func (a *Accounts) SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error) {
-	sender, err := a.sender(ctx, orgID)
-	if err != nil {
-		return nil, err
-	}
-	return sender.SendBulk(ctx, orgID, b)
-}
-
-// sender is the organization's account as far as it sends.
-func (a *Accounts) sender(ctx context.Context, orgID string) (Sender, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
-	sender, ok := account.(Sender)
-	if !ok {
-		return nil, &Failure{Kind: Unsupported, Err: errors.New("this kind of account does not send")}
-	}
-	return sender, nil
+	return account.SendBulk(ctx, orgID, b)
 }

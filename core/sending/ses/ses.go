@@ -16,10 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-var (
-	_ sending.Account = (*Account)(nil)
-	_ sending.Sender  = (*Account)(nil)
-)
+var _ sending.Account = (*Account)(nil)
 
 // Config is how one account is reached.
 type Config struct {

@@ -1,0 +1,183 @@
+package sending_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// named is an account of which nothing but the overview is asked.
+type named struct {
+	sending.Account
+	id string
+}
+
+func (n named) Overview(context.Context, string) (sending.Overview, error) {
+	return sending.Overview{AccountID: n.id}, nil
+}
+
+// scene is accounts over a real database, with a clock that the test moves.
+type scene struct {
+	*sending.Accounts
+	db      *storage.DB
+	stored  sending.Connections
+	now     time.Time
+	mu      sync.Mutex
+	openeds int
+}
+
+var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+
+func newScene(t testing.TB, otherwise sending.Account) *scene {
+	t.Helper()
+	master, err := access.NewMasterKey(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{db: storagetest.SQLite(t), now: start}
+	s.stored = s.db.Connections(master)
+	s.Accounts = sending.NewAccounts(sending.AccountsConfig{
+		Connections: s.stored, Otherwise: otherwise, Clock: func() time.Time { return s.now },
+		Open: map[sending.Provider]sending.Open{sending.SES: func(c sending.Connection) (sending.Account, error) {
+			if c.Region == "nowhere" {
+				return nil, errors.New("there is no such region")
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.openeds++
+			return named{id: c.AccountID + c.Secret}, nil
+		}},
+	})
+	return s
+}
+
+func (s *scene) connect(t *testing.T, c sending.Connection) {
+	t.Helper()
+	c.IngestPath, c.CreatedAt, c.UpdatedAt = c.OrgID, s.now, s.now
+	if err := s.stored.SaveConnection(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *scene) wantAccount(t *testing.T, orgID, id string) {
+	t.Helper()
+	if o, err := s.Overview(t.Context(), orgID); err != nil || o.AccountID != id {
+		t.Errorf("%s has %q, %v, want %q", orgID, o.AccountID, err, id)
+	}
+}
+
+func (s *scene) wantFailure(t *testing.T, ctx context.Context, orgID string, kind sending.FailureKind) {
+	t.Helper()
+	_, err := s.Overview(ctx, orgID)
+	if f, ok := errors.AsType[*sending.Failure](err); !ok || f.Kind != kind {
+		t.Errorf("%s fails with %v, want %s", orgID, err, kind)
+	}
+}
+
+func TestEachOrganizationHasItsAccount(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, named{id: "embedded"})
+	s.connect(t, sending.Connection{OrgID: "ses", Provider: sending.SES, AccountID: "one", Secret: "-secret"})
+	s.connect(t, sending.Connection{OrgID: "simulated", Provider: sending.Simulated})
+	s.connect(t, sending.Connection{OrgID: "smtp", Provider: sending.SMTP})
+	s.connect(t, sending.Connection{OrgID: "wrong", Provider: sending.SES, Region: "nowhere"})
+	for range 3 {
+		s.wantAccount(t, "ses", "one-secret")
+		s.wantAccount(t, "simulated", "embedded")
+		s.wantAccount(t, "unconnected", "embedded")
+		s.wantFailure(t, t.Context(), "smtp", sending.Unsupported)
+		s.wantFailure(t, t.Context(), "wrong", sending.Refused)
+		s.now = s.now.Add(time.Minute)
+	}
+	if s.openeds != 1 {
+		t.Errorf("an account whose connection stayed the same was opened %d times", s.openeds)
+	}
+}
+
+func TestChangesAreFeltWithinSeconds(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, named{id: "embedded"})
+	s.wantAccount(t, "org", "embedded")
+	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "one"})
+	s.wantAccount(t, "org", "embedded")
+	s.now = s.now.Add(3 * time.Second)
+	s.wantAccount(t, "org", "one")
+
+	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "two"})
+	s.wantAccount(t, "org", "one")
+	s.Forget("org")
+	s.wantAccount(t, "org", "two")
+	s.now = s.now.Add(-time.Hour) // a clock that was set back
+	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "three"})
+	s.wantAccount(t, "org", "three")
+
+	if err := s.stored.DeleteConnection(t.Context(), "org"); err != nil {
+		t.Fatal(err)
+	}
+	s.now = s.now.Add(3 * time.Second)
+	s.wantAccount(t, "org", "embedded")
+}
+
+func TestConnectionsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, named{id: "embedded"})
+	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "one"})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.wantFailure(t, ended, "org", sending.TimedOut)
+	if err := s.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.wantFailure(t, t.Context(), "org", sending.Refused)
+}
+
+func TestManyAtOnceShareAnAccount(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, named{id: "embedded"})
+	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "one"})
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() { s.wantAccount(t, "org", "one") })
+	}
+	all.Wait()
+	if s.openeds != 1 {
+		t.Errorf("opened %d times", s.openeds)
+	}
+}
+
+// BenchmarkContact is the hottest call there is, asked of the simulator itself and
+// by way of the organization's connection.
+func BenchmarkContact(b *testing.B) {
+	account, err := simulator.Open(filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = account.Close() })
+	if err := account.Seed(b.Context(), "org", simulator.Setup{
+		List: &sending.ContactList{Name: "people"}, Contacts: []sending.Contact{{Email: "ada@example.com"}},
+	}); err != nil {
+		b.Fatal(err)
+	}
+	s := newScene(b, account)
+	routed := sending.NewAccounts(sending.AccountsConfig{Connections: s.stored, Otherwise: account, Clock: core.SystemClock})
+	for name, asked := range map[string]sending.Account{"direct": account, "routed": routed} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := asked.Contact(b.Context(), "org", "ada@example.com"); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
