@@ -22,7 +22,9 @@ const (
 	clientMembers  = "client_id created_at environment id name org_id public redirect_uris refresh_days revoked_at scopes"
 	grantMembers   = "client_id created_at expires_at id org_id revoked_at scopes user_id"
 	signingMembers = "algorithm created_at good_until id retired_at state"
-	auditMembers   = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
+	accountMembers = "access_key_id account_id created_at endpoint external_id has_ingest_key has_secret ingest_address latest_template_version org_id " +
+		"provider region role_arn template_version topic_arn updated_at"
+	auditMembers = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
 // said is a command with --json and the members it must print: of the object, or,
@@ -111,6 +113,12 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	run("keys list", "signing_keys", signingMembers)
 	run("keys rotate", "signing_keys", signingMembers)
 	said{"keys rotate", "signing_keys", signingMembers, []string{"--revoke-old"}}.run(s)
+	run("account connect", "", accountMembers+" ingest_key", "acme", "--provider", "simulator", "--new-ingest-key")
+	run("account show", "", accountMembers, "acme")
+	run("account template-version", "", accountMembers, "acme", "13")
+	seedAccount(t, s, org)
+	run("account verify", "", "findings org_id status", "acme")
+	run("account disconnect", "", "connected org_id", "acme")
 	run("audit list", "events", auditMembers, "acme")
 	return ran
 }
@@ -150,15 +158,17 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 			"user.second_factors_reset member.removed member.invited " +
 			"api_key.created api_key.scopes_updated api_key.rotated api_key.rotated api_key.revoked " +
 			"oauth_client.created oauth_client.updated oauth_grant.revoked oauth_client.secret_rotated oauth_client.revoked " +
-			"oauth_client.blocked oauth_client.unblocked"
+			"oauth_client.blocked oauth_client.unblocked " +
+			"account.connected account.ingest_key_created account.template_version_set account.disconnected"
 		if got := strings.Join(actions, " "); got != want {
 			t.Errorf("the log holds\n%s, want\n%s", got, want)
 		}
 		for action, want := range map[string]string{
-			"api_key.scopes_updated":     `"added": [], "removed": ["api.account.view"`,
-			"member.permissions_updated": `"added": ["lists.view"], "removed": []`,
-			"org.settings_updated":       `"before": "acme", "after": "Acme Group"`,
-			"oauth_client.blocked":       `"client_id": "https://agent.example.com/client.json"`,
+			"api_key.scopes_updated":       `"added": [], "removed": ["api.account.view"`,
+			"member.permissions_updated":   `"added": ["lists.view"], "removed": []`,
+			"org.settings_updated":         `"before": "acme", "after": "Acme Group"`,
+			"account.template_version_set": `"template_version": 13`,
+			"oauth_client.blocked":         `"client_id": "https://agent.example.com/client.json"`,
 		} {
 			flat := func(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, ":", ": ")), "") }
 			if !strings.Contains(flat(details[action]), flat(want)) {

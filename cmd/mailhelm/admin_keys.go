@@ -2,10 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
@@ -81,17 +77,11 @@ type signingRotate struct {
 // Run rotates, and lists the keys as they are then.
 func (c *signingRotate) Run(p *program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
-		cfg := s.cfg
-		cfg.MasterKey = c.MasterKey
-		// Opening would make a fresh key, which cannot be the right one.
-		if _, err := os.Stat(cfg.MasterKeyFile()); cfg.MasterKey == "" && errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("there is no master key in %s: name the server's data folder with --data, or set MAILHELM_MASTER_KEY", cfg.DataDir)
-		}
-		master, err := cfg.OpenMasterKey()
+		master, err := s.masterKey(c.MasterKey)
 		if err != nil {
 			return err
 		}
-		rotation := access.SigningKeyRotation{Store: s.store, Transactor: s.db, Master: master, Clock: cfg.Clock}
+		rotation := access.SigningKeyRotation{Store: s.store, Transactor: s.db, Master: master, Clock: s.cfg.Clock}
 		if c.RevokeOld {
 			_, err = rotation.RevokeOld(ctx)
 		} else {

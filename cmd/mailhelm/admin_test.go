@@ -250,7 +250,7 @@ func TestAdminReadsItsOwnFlagsFromTheCommandLineAlone(t *testing.T) {
 	if r := runWith(t, nil, "config", "--config", writeFile(t, `scopes = "all"`)); r.status != exitUsage {
 		t.Errorf("a file with scopes: status %d:\n%s", r.status, r.stdout)
 	}
-	for _, group := range []string{"", "org", "user", "key", "client", "grant", "keys", "audit"} {
+	for _, group := range []string{"", "org", "user", "key", "client", "grant", "keys", "account", "audit"} {
 		args := strings.Fields("admin " + group + " --help")
 		if r := runWith(t, nil, args...); r.status != exitOK || !strings.Contains(r.stdout, "Examples:") {
 			t.Errorf("%v: status %d:\n%s", args, r.status, r.stdout)

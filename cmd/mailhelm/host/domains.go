@@ -16,14 +16,14 @@ import (
 // pages and the jobs alike.
 func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 	return catalogue.Domains{
-		Account:     account.New(account.Config{Account: s.account, Clock: cfg.Clock}),
+		Account:     account.New(account.Config{Account: s.accounts, Clock: cfg.Clock}),
 		Messages:    messages.New(messages.Config{Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
 		Suppression: suppression.New(suppression.Config{Clock: cfg.Clock}),
 		Channels:    channels.New(channels.Config{Clock: cfg.Clock}),
 		Templates:   templates.New(templates.Config{Clock: cfg.Clock}),
 		Audience: audience.New(audience.Config{
-			Store: s.db.Audience(), Account: s.account, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+			Store: s.db.Audience(), Account: s.accounts, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
 		}),
 	}
 }

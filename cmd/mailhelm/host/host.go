@@ -132,7 +132,7 @@ func (h *Host) Addresses() Addresses { return h.addresses }
 // DB is the open database, for whoever sets up data in this process.
 func (h *Host) DB() *storage.DB { return h.stores.db }
 
-// Account is the simulated sending account.
+// Account is the simulated sending account, that of organizations without another.
 func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 
 // Audience is the domain itself, behind no rails: to sync a contact list without

@@ -10,21 +10,25 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// stores is everything that is kept: the database, the sending account and the keys.
+// stores is everything that is kept: the database, the sending accounts and the keys.
 type stores struct {
 	letGo   func() error // of the data folder
 	db      *storage.DB
-	account *simulator.Simulator
-	buckets *redisbuckets.Buckets // nil without a Redis
-	signing *access.SigningKeys
-	master  access.MasterKey
-	confirm []byte // the secret behind the keys of confirmations
+	account *simulator.Simulator // of organizations without another
+	// accounts are everybody's, account among them, by their connections.
+	accounts    *sending.Accounts
+	connections sending.Connections
+	buckets     *redisbuckets.Buckets // nil without a Redis
+	signing     *access.SigningKeys
+	master      access.MasterKey
+	confirm     []byte // the secret behind the keys of confirmations
 }
 
 // openStores opens what the data folder and the database hold, and makes what is
@@ -59,6 +63,8 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock}); err != nil {
 		return err
 	}
+	s.connections = s.db.Connections(master)
+	s.accounts = newAccounts(cfg.Clock, s.connections, s.account)
 	if s.signing, err = access.NewSigningKeys(ctx, s.db.Access(), master, cfg.Clock); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"regexp"
 	"sync"
 	"time"
 
@@ -77,21 +76,15 @@ type Account struct {
 	dkim map[string][]string
 }
 
-// region and role name hosts and accounts, so nothing else gets into them.
-var (
-	regionName = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]{1,2}$`)
-	roleName   = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]{1,576}$`)
-)
-
 // New makes the account without asking it anything. It fails when the config can
 // reach none.
 func New(c Config) (*Account, error) {
 	switch {
-	case !regionName.MatchString(c.Region):
+	case !sending.IsRegion(c.Region):
 		return nil, errors.New("a region is written like eu-central-1")
 	case c.Credentials.AccessKeyID == "" || c.Credentials.Secret == "":
 		return nil, errors.New("an access key with its secret is needed, also to take on a role")
-	case c.RoleARN != "" && !roleName.MatchString(c.RoleARN):
+	case c.RoleARN != "" && !sending.IsRoleARN(c.RoleARN):
 		return nil, errors.New("a role is written like arn:aws:iam::111122223333:role/name")
 	}
 	if c.Clock == nil {

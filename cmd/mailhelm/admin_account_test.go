@@ -1,0 +1,141 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// seedAccount gives the organization a simulated account that can send.
+func seedAccount(t *testing.T, s shell, orgID string) {
+	t.Helper()
+	account, err := simulator.Open(config.Config{DataDir: s.where[1]}.AccountFile(), simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer account.Close()
+	if err := account.Seed(t.Context(), orgID, simulator.Setup{
+		Identities: []sending.Identity{{Identity: "example.com", Verification: sending.Success}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// withMasterKey is an installation that a server has started in before.
+func withMasterKey(t *testing.T) shell {
+	t.Helper()
+	s := migrated(t)
+	if _, err := (config.Config{DataDir: s.where[1]}).OpenMasterKey(); err != nil {
+		t.Fatal(err)
+	}
+	s.says("org", "create", "acme")
+	return s
+}
+
+const accessKey = "AKIDEXAMPLE000000"
+
+func TestAdminAccount(t *testing.T) {
+	t.Parallel()
+	s := withMasterKey(t)
+	s.refuses("no sending account is connected", "account", "show", "acme")
+	s.refuses("No sending account", "account", "disconnect", "acme")
+	s.refuses("No sending account", "account", "template-version", "acme", "13")
+
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("s3cret-of-acme\nsecond line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := s.does("account", "connect", "acme", "--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey,
+		"--secret-file", file, "--topic-arn", "arn:aws:sns:eu-central-1:111122223333:mail", "--new-ingest-key")
+	key, _ := made["ingest_key"].(string)
+	address, _ := made["ingest_address"].(string)
+	if len(key) != 52 || len(address) != len("/ingest/ses/")+32 || made["has_secret"] != true || made["external_id"] == "" {
+		t.Errorf("connected %v", made)
+	}
+	s.says("account", "template-version", "acme", "12")
+
+	// The rest stays when the connection is described anew, the secret among it.
+	again := s.does("account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1", "--access-key-id", accessKey)
+	for _, member := range []string{"ingest_address", "external_id", "has_ingest_key", "has_secret", "created_at"} {
+		if again[member] != made[member] {
+			t.Errorf("%s was %v and is %v", member, made[member], again[member])
+		}
+	}
+	if again["template_version"] != float64(12) || again["topic_arn"] != "" {
+		t.Errorf("connected again: %v", again)
+	}
+	shown := s.says("account", "show", "acme") + s.says("account", "show", "acme", "--json") + s.says("audit", "list", "acme", "--json")
+	for _, hidden := range []string{"s3cret", key} {
+		if strings.Contains(shown, hidden) {
+			t.Errorf("%s is shown:\n%s", hidden, shown)
+		}
+	}
+	if !strings.Contains(shown, "account.connected") || !strings.Contains(shown, `{base_url}`+address) {
+		t.Errorf("shown:\n%s", shown)
+	}
+
+	// A secret does not follow the connection to another server.
+	s.refuses("secret is missing", "account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1",
+		"--access-key-id", accessKey, "--endpoint", "https://elsewhere.example")
+	s.says("account", "disconnect", "acme")
+	s.refuses("no sending account is connected", "account", "show", "acme")
+}
+
+func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {
+	t.Parallel()
+	s := withMasterKey(t)
+	connect := func(more ...string) []string { return append([]string{"account", "connect", "acme"}, more...) }
+	for text, args := range map[string][]string{
+		"region is not written":        connect("--provider", "ses", "--role-arn", "arn:aws:iam::111122223333:role/x"),
+		"access_key_id is missing":     connect("--provider", "ses", "--region", "eu-central-1"),
+		"access_key_id is no":          connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", "short"),
+		"role_arn is not":              connect("--provider", "ses", "--region", "eu-central-1", "--role-arn", "admin"),
+		"topic_arn is not":             connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--topic-arn", "mine"),
+		"endpoint is no https":         connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--endpoint", "http://example.com"),
+		"endpoint is not host:port":    connect("--provider", "smtp", "--endpoint", "smtp.example.com"),
+		"SMTP server, which has":       connect("--provider", "smtp", "--endpoint", "smtp.example.com:587", "--region", "eu-central-1"),
+		"simulator, which needs":       connect("--provider", "simulator", "--region", "eu-central-1"),
+		"none of the versions":         {"account", "template-version", "acme", "99"},
+		"there is no secret to read":   connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--secret-stdin"),
+		"account_id is not twelve":     connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--account-id", "12"),
+		"secret is missing":            connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey),
+		`must be one of "ses","smtp"`:  connect("--provider", "pigeon"),
+		"no such file":                 connect("--provider", "smtp", "--endpoint", "a.example:25", "--secret-file", filepath.Join(t.TempDir(), "none")),
+		"mailhelm admin org list":      {"account", "show", "nobody"},
+		"mailhelm admin account conne": {"account", "verify", "acme"},
+	} {
+		s.refuses(text, args...)
+	}
+	other := migrated(t)
+	other.says("org", "create", "acme")
+	other.refuses("no master key", "account", "show", "acme")
+}
+
+// Verify asks the account itself, and says in words of its own what is wrong.
+func TestAdminAccountVerify(t *testing.T) {
+	t.Parallel()
+	s := withMasterKey(t)
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Amzn-Errortype", "UnrecognizedClientException")
+		http.Error(w, `{"message":"PROVIDER-TEXT"}`, http.StatusForbidden)
+	}))
+	defer refusing.Close()
+	if _, stderr, err := s.try("secret\n", "account", "connect", "acme", "--provider", "ses", "--region", "eu-central-1",
+		"--access-key-id", accessKey, "--secret-stdin", "--endpoint", refusing.URL); err != nil {
+		t.Fatal(stderr)
+	}
+	stdout, stderr, err := s.try("", "account", "verify", "acme")
+	if err == nil || stderr != "" || !strings.Contains(stdout, "refuses the credentials") || strings.Contains(stdout, "PROVIDER-TEXT") {
+		t.Errorf("verify: %v\n%s%s", err, stdout, stderr)
+	}
+	if stdout, _, err := s.try("", "account", "verify", "acme", "--json"); err == nil || !strings.Contains(stdout, `"status": "fail"`) {
+		t.Errorf("verify --json: %v\n%s", err, stdout)
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+type accountVerify struct{ accountTarget }
+
+// verifiedJSON is what an account said about itself.
+type verifiedJSON struct {
+	OrgID    string            `json:"org_id"`
+	Status   sending.Verdict   `json:"status"`
+	Findings []sending.Finding `json:"findings"`
+}
+
+// Run asks the account. Its id is kept once it is known.
+func (c *accountVerify) Run(p *program) error {
+	return c.on(p, func(ctx context.Context, s accountSession) error {
+		connected, err := s.connection(ctx)
+		if err != nil {
+			return err
+		}
+		findings, overview, err := s.examine(ctx, connected)
+		if err != nil {
+			return err
+		}
+		if connected.AccountID == "" && overview.AccountID != "" && connected.Provider == sending.SES {
+			if _, err := s.connecting.SetAccountID(ctx, s.org.ID, overview.AccountID); err != nil {
+				return err
+			}
+		}
+		status := worst(findings)
+		if s.json {
+			err = s.printJSON(verifiedJSON{OrgID: s.org.ID, Status: status, Findings: findings})
+		} else {
+			err = s.printFindings(findings)
+		}
+		if err == nil && status == sending.Broken {
+			return errReported
+		}
+		return err
+	})
+}
+
+// examine asks the account as the server would.
+func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]sending.Finding, sending.Overview, error) {
+	embedded, err := simulator.Open(s.cfg.AccountFile(), simulator.Options{Clock: s.cfg.Clock})
+	if err != nil {
+		return nil, sending.Overview{}, err
+	}
+	accounts := sending.NewAccounts(sending.AccountsConfig{
+		Connections: s.connections, Otherwise: embedded, Open: host.Adapters(s.cfg.Clock), Clock: s.cfg.Clock,
+	})
+	findings, overview := sending.Examine(ctx, accounts, c)
+	return findings, overview, errors.Join(ctx.Err(), embedded.Close())
+}
+
+// worst is the verdict on all.
+func worst(findings []sending.Finding) sending.Verdict {
+	for _, verdict := range []sending.Verdict{sending.Broken, sending.Warning} {
+		if slices.ContainsFunc(findings, func(f sending.Finding) bool { return f.Verdict == verdict }) {
+			return verdict
+		}
+	}
+	return sending.Fine
+}
+
+func (p *program) printFindings(findings []sending.Finding) error {
+	var rows [][]string
+	for _, f := range findings {
+		rows = append(rows, []string{string(f.Verdict), f.Name, f.Detail})
+		if f.Next != "" {
+			rows = append(rows, []string{"", "", "-> " + f.Next})
+		}
+	}
+	return p.printTable("", rows)
+}

@@ -1,0 +1,102 @@
+package sending
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// What a provider's names look like. They become parts of addresses and of
+// signed requests, so nothing else is taken.
+var (
+	accountIDs   = regexp.MustCompile(`^[0-9]{12}$`)
+	regions      = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]{1,2}$`)
+	accessKeyIDs = regexp.MustCompile(`^[A-Za-z0-9]{16,128}$`)
+	roleARNs     = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]{1,576}$`)
+	topicARNs    = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}(\.fifo)?$`)
+	serverNames  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+)
+
+const maxSecret = 1024
+
+// IsRegion reports whether text is written like a region of the provider's.
+func IsRegion(text string) bool { return regions.MatchString(text) }
+
+// IsRoleARN reports whether text names a role that can be taken on.
+func IsRoleARN(text string) bool { return roleARNs.MatchString(text) }
+
+// check looks at a description by itself.
+func (n NewConnection) check() error {
+	if n.AccountID != "" && !accountIDs.MatchString(n.AccountID) {
+		return core.Invalid("account_id", "is not twelve digits")
+	}
+	if len(n.Secret) > maxSecret || !utf8.ValidString(n.Secret) || strings.ContainsAny(n.Secret, "\x00\r\n") {
+		return core.Invalid("secret", "is too long or holds what no secret does")
+	}
+	switch n.Provider {
+	case SES:
+		return n.checkSES()
+	case SMTP:
+		return n.checkSMTP()
+	case Simulated:
+		if n != (NewConnection{OrgID: n.OrgID, Provider: Simulated}) {
+			return core.Invalid("provider", "is the simulator, which needs no credentials, address or region")
+		}
+		return nil
+	}
+	return core.Invalid("provider", "is none of ses, smtp and simulator")
+}
+
+func (n NewConnection) checkSES() error {
+	switch {
+	case !IsRegion(n.Region):
+		return core.Invalid("region", "is not written like eu-central-1")
+	case n.AccessKeyID == "" && n.RoleARN == "":
+		return core.Invalid("access_key_id", "is missing: give an access key, or a role to take on")
+	case n.AccessKeyID == "" && n.Secret != "":
+		return core.Invalid("access_key_id", "is missing: the secret belongs to one")
+	case n.AccessKeyID != "" && !accessKeyIDs.MatchString(n.AccessKeyID):
+		return core.Invalid("access_key_id", "is no access key id")
+	case n.RoleARN != "" && !IsRoleARN(n.RoleARN):
+		return core.Invalid("role_arn", "is not written like arn:aws:iam::111122223333:role/name")
+	case n.TopicARN != "" && !topicARNs.MatchString(n.TopicARN):
+		return core.Invalid("topic_arn", "is not written like arn:aws:sns:eu-central-1:111122223333:name")
+	case n.Endpoint != "" && !isEndpoint(n.Endpoint):
+		return core.Invalid("endpoint", "is no https URL without a path")
+	}
+	return nil
+}
+
+// isEndpoint: credentials go nowhere in the clear but to this machine.
+func isEndpoint(raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return false
+	}
+	if u.Scheme == "https" {
+		return true
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Scheme == "http" && (u.Hostname() == "localhost" || err == nil && ip.IsLoopback())
+}
+
+func (n NewConnection) checkSMTP() error {
+	host, port, found := strings.Cut(n.Endpoint, ":")
+	number, err := strconv.Atoi(port)
+	switch {
+	case !found || !serverNames.MatchString(host) || err != nil || number < 1 || number > 65535:
+		return core.Invalid("endpoint", "is not host:port, such as smtp.example.com:587")
+	case n.Region != "" || n.RoleARN != "" || n.TopicARN != "" || n.AccountID != "":
+		return core.Invalid("provider", "is an SMTP server, which has no region, role, topic or account id")
+	case n.AccessKeyID == "" && n.Secret != "":
+		return core.Invalid("access_key_id", "is missing: the secret is the password of a user")
+	case len(n.AccessKeyID) > maxSecret || !utf8.ValidString(n.AccessKeyID) || strings.ContainsAny(n.AccessKeyID, "\x00\r\n"):
+		return core.Invalid("access_key_id", "is no user name")
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package sending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Verdict is how bad a finding is.
+type Verdict string
+
+// The verdicts. A warning keeps something from working, a failure everything.
+const (
+	Fine    Verdict = "ok"
+	Warning Verdict = "warn"
+	Broken  Verdict = "fail"
+)
+
+// Finding is one thing that was looked at, in words of ours. Next says what to do
+// about it; it is "" for what is fine.
+type Finding struct {
+	Name    string  `json:"name"`
+	Verdict Verdict `json:"status"`
+	Detail  string  `json:"detail"`
+	Next    string  `json:"next,omitempty"`
+}
+
+// Examine asks the account for everything that sending needs and says what is
+// wrong. The overview is the zero value when the account does not answer; nothing
+// else is asked then.
+func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Overview) {
+	overview, err := account.Overview(ctx, c.OrgID)
+	if err != nil {
+		return []Finding{unreached(err)}, Overview{}
+	}
+	findings := []Finding{{Name: "account", Verdict: Fine, Detail: "answers"}}
+	if c.AccountID != "" && overview.AccountID != "" && c.AccountID != overview.AccountID {
+		findings[0] = Finding{"account", Broken, "The credentials belong to another account than the one recorded.",
+			"Connect again, with the account id that is meant or without one."}
+	}
+	findings = append(findings, judgeState(overview)...)
+	findings = append(findings, judgeIdentities(ctx, account, c.OrgID), judgeChannels(ctx, account, c.OrgID), judgeList(ctx, account, c.OrgID))
+	if c.Provider == SES {
+		findings = append(findings, judgeEvents(c), judgeTemplate(c))
+	}
+	return findings, overview
+}
+
+// unreached says why the account does not answer, and what to look at.
+func unreached(err error) Finding {
+	f := Finding{Name: "account", Verdict: Broken}
+	failure, ok := errors.AsType[*Failure](err)
+	if !ok {
+		failure = &Failure{Kind: Refused}
+	}
+	switch failure.Kind {
+	case NotConnected:
+		f.Detail, f.Next = "The simulated account of this organization has not been set up.", "Connect a real account, or seed the simulated one."
+	case Throttled:
+		f.Detail, f.Next = "The account is throttling calls.", "Try again in a minute."
+	case TimedOut:
+		f.Detail, f.Next = "The account did not answer in time.", "Check the endpoint and whether this machine reaches it."
+	case Unsupported:
+		f.Detail, f.Next = "This program has no adapter for the provider.", "Connect another provider."
+	default:
+		f.Detail = "The account is out of reach or refuses the credentials."
+		f.Next = "Check the access key and its secret, the region, the policy that allows the calls and, for a role, that its trust policy names the external id."
+	}
+	return f
+}
+
+func judgeState(o Overview) []Finding {
+	enabled := Finding{Name: "sending", Verdict: Fine, Detail: "enabled"}
+	if !o.SendingEnabled {
+		enabled = Finding{"sending", Broken, "The account is not allowed to send.", "See the provider's console for why sending is paused."}
+	}
+	sandbox := Finding{Name: "sandbox", Verdict: Fine, Detail: "The account has production access."}
+	if o.Sandbox {
+		sandbox = Finding{"sandbox", Warning, "The account is in the sandbox: it reaches verified addresses alone.", "Ask the provider for production access."}
+		if o.Review == ReviewPending {
+			sandbox.Detail, sandbox.Next = "The account is in the sandbox; production access was asked for.", "Wait for the provider's answer."
+		}
+	}
+	return []Finding{enabled, sandbox}
+}
+
+func judgeIdentities(ctx context.Context, account Account, orgID string) Finding {
+	all, err := account.Identities(ctx, orgID)
+	if err != nil {
+		return unread("identities", err)
+	}
+	verified := 0
+	for _, one := range all {
+		if one.Verification == Success {
+			verified++
+		}
+	}
+	f := Finding{Name: "identities", Verdict: Fine, Detail: fmt.Sprintf("%d of %d are verified", verified, len(all))}
+	if verified == 0 {
+		f.Verdict, f.Next = Broken, "Verify a domain or an address to send from."
+	}
+	return f
+}
+
+func judgeChannels(ctx context.Context, account Account, orgID string) Finding {
+	all, err := account.ConfigurationSets(ctx, orgID)
+	if err != nil {
+		return unread("configuration sets", err)
+	}
+	f := Finding{Name: "configuration sets", Verdict: Fine, Detail: fmt.Sprintf("%d", len(all))}
+	if len(all) == 0 {
+		f.Verdict, f.Next = Warning, "Create a configuration set: events come from one."
+	}
+	return f
+}
+
+func judgeList(ctx context.Context, account Account, orgID string) Finding {
+	list, err := account.ContactList(ctx, orgID)
+	switch {
+	case IsNotFound(err):
+		return Finding{"contact list", Warning, "The account has no contact list.", "Create one: consent is kept in it."}
+	case err != nil:
+		return unread("contact list", err)
+	}
+	return Finding{Name: "contact list", Verdict: Fine, Detail: fmt.Sprintf("%d topics", len(list.Topics))}
+}
+
+// unread is a part of the account that does not answer. A kind of account that
+// has no such part is as it should be.
+func unread(name string, err error) Finding {
+	if f, ok := errors.AsType[*Failure](err); ok && f.Kind == Unsupported {
+		return Finding{Name: name, Verdict: Fine, Detail: "This kind of account has none."}
+	}
+	return Finding{name, Warning, "The account did not let them be read.", "Check that the policy of the credentials allows it, and try again."}
+}
+
+func judgeEvents(c Connection) Finding {
+	if c.TopicARN == "" && c.IngestKeyHash == nil {
+		return Finding{"events", Warning, "Neither a notification topic nor a key for events is recorded: what becomes of messages stays unknown.",
+			"Record the notification topic, or make a key for events."}
+	}
+	return Finding{Name: "events", Verdict: Fine, Detail: "are taken"}
+}
+
+func judgeTemplate(c Connection) Finding {
+	f := Finding{Name: "template", Verdict: Fine, Detail: fmt.Sprintf("version %d", c.TemplateVersion)}
+	if c.TemplateVersion < LatestTemplateVersion {
+		f.Verdict = Warning
+		f.Detail = fmt.Sprintf("Version %d of the infrastructure template is recorded, the latest is %d.", c.TemplateVersion, LatestTemplateVersion)
+		f.Next = "Apply the latest template, then record its version."
+	}
+	return f
+}
