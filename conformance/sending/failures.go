@@ -24,6 +24,18 @@ func calls(a port.Account, orgID string) map[string]func(context.Context) error 
 		"Contacts":          func(ctx context.Context) error { _, _, err := a.Contacts(ctx, orgID, ""); return err },
 		"PutContact":        func(ctx context.Context) error { return a.PutContact(ctx, orgID, port.Contact{Email: email}) },
 		"DeleteContact":     func(ctx context.Context) error { return a.DeleteContact(ctx, orgID, email) },
+		"Suppressed":        func(ctx context.Context) error { _, err := a.Suppressed(ctx, orgID, email); return err },
+		"SuppressedPage": func(ctx context.Context) error {
+			_, _, err := a.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, "")
+			return err
+		},
+		"TemplatesPage":           func(ctx context.Context) error { _, _, err := a.TemplatesPage(ctx, orgID, ""); return err },
+		"Template":                func(ctx context.Context) error { _, err := a.Template(ctx, orgID, "welcome"); return err },
+		"PutTemplate":             func(ctx context.Context) error { return a.PutTemplate(ctx, orgID, welcome()) },
+		"DeleteTemplate":          func(ctx context.Context) error { return a.DeleteTemplate(ctx, orgID, "welcome") },
+		"Send":                    func(ctx context.Context) error { _, err := a.Send(ctx, orgID, message(email)); return err },
+		"SendBulk":                func(ctx context.Context) error { _, err := a.SendBulk(ctx, orgID, bulk(email)); return err },
+		"RequestProductionAccess": func(ctx context.Context) error { return a.RequestProductionAccess(ctx, orgID, productionRequest()) },
 	}
 }
 

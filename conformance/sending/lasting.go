@@ -83,5 +83,5 @@ func everything(t *testing.T, a port.Account) Setup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Setup{overview, identities, sets, &list, walk(t, a, "org", nil)}
+	return Setup{Overview: overview, Identities: identities, ConfigurationSets: sets, List: &list, Contacts: walk(t, a, "org", nil)}
 }

@@ -24,6 +24,8 @@ type Setup struct {
 	ConfigurationSets []port.ConfigurationSet
 	List              *port.ContactList
 	Contacts          []port.Contact
+	Suppressed        []port.Suppressed
+	Templates         []port.Template
 }
 
 // Run holds an adapter to the contract. open is called for each test of the
@@ -51,6 +53,20 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"a restart finds everything", restartFindsEverything},
 		{"failures are typed and say nothing to callers", failuresAreTyped},
 		{"a call that is called off fails", cancelledCallsFail},
+		{"a domain has DKIM tokens and an address none", domainsHaveTokens},
+		{"production access is asked for once", productionAccessIsAskedForOnce},
+		{"the suppression list is read as it was set up", suppressionIsRead},
+		{"the suppression list has windows", suppressionHasWindows},
+		{"pages hold every suppressed address once", suppressionPages},
+		{"a template comes back as it was put", templateRoundTrip},
+		{"templates the account does not take are invalid", invalidTemplates},
+		{"pages hold every template once", templatePages},
+		{"a message that is handed over has an id and counts", messagesAreHandedOver},
+		{"messages the account does not send are rejected", unsendableMessages},
+		{"messages that are none are invalid", invalidMessages},
+		{"the quota of a day is kept", dailyQuotaIsKept},
+		{"a bulk has an outcome for each recipient", bulkOutcomes},
+		{"a bulk that is none is invalid", invalidBulks},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

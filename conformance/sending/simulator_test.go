@@ -13,47 +13,70 @@ import (
 
 func TestSimulator(t *testing.T) {
 	t.Parallel()
-	conformance.Run(t, newSimulator)
+	conformance.Run(t, func(t *testing.T) conformance.Subject { return newEngine(t).subject() })
 }
 
-// newSimulator has a clock that moves with every look, so that a write which
-// should have changed nothing cannot hide in the same microsecond.
-func newSimulator(t *testing.T) conformance.Subject {
-	path := filepath.Join(t.TempDir(), "account.db")
-	var ticks atomic.Int64
-	clock := func() time.Time {
-		return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(ticks.Add(1)) * time.Second)
+// engine is a simulated account on a file of the test's.
+type engine struct {
+	*simulator.Simulator
+	path  string
+	ticks atomic.Int64
+}
+
+func newEngine(t *testing.T) *engine {
+	t.Helper()
+	e := &engine{path: filepath.Join(t.TempDir(), "account.db")}
+	e.open(t)
+	return e
+}
+
+// clock moves with every look, so that a write which should have changed nothing
+// cannot hide in the same microsecond.
+func (e *engine) clock() time.Time {
+	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(e.ticks.Add(1)) * time.Second)
+}
+
+func (e *engine) open(t *testing.T) {
+	t.Helper()
+	s, err := simulator.Open(e.path, simulator.Options{Clock: e.clock})
+	if err != nil {
+		t.Fatal(err)
 	}
-	open := func() *simulator.Simulator {
-		s, err := simulator.Open(path, simulator.Options{Clock: clock})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		return s
+	t.Cleanup(func() { _ = s.Close() })
+	e.Simulator = s
+}
+
+func (e *engine) restart(t *testing.T) {
+	t.Helper()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
 	}
-	s := open()
+	e.open(t)
+}
+
+func (e *engine) seed(t *testing.T, orgID string, setup conformance.Setup) {
+	t.Helper()
+	if err := e.Seed(t.Context(), orgID, simulator.Setup{
+		Account: &setup.Overview, Identities: setup.Identities, ConfigurationSets: setup.ConfigurationSets,
+		List: setup.List, Contacts: setup.Contacts, Suppressed: setup.Suppressed, Templates: setup.Templates,
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (e *engine) fail(_ *testing.T, f sending.Failure) func() {
+	e.Faults().Set(simulator.Fault{Kind: f.Kind, RetryAfter: f.RetryAfter})
+	return e.Faults().Clear
+}
+
+// subject is the engine asked directly, as the product does.
+func (e *engine) subject() conformance.Subject {
 	return conformance.Subject{
-		Account: s,
-		Seed: func(t *testing.T, orgID string, setup conformance.Setup) {
-			t.Helper()
-			if err := s.Seed(t.Context(), orgID, simulator.Setup{
-				Account: &setup.Overview, Identities: setup.Identities, ConfigurationSets: setup.ConfigurationSets,
-				List: setup.List, Contacts: setup.Contacts,
-			}); err != nil {
-				t.Fatal(err)
-			}
-		},
+		Account: e.Simulator, Seed: e.seed, Fail: e.fail,
 		Restart: func(t *testing.T) sending.Account {
 			t.Helper()
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			return open()
-		},
-		Fail: func(_ *testing.T, f sending.Failure) func() {
-			s.Faults().Set(simulator.Fault{Kind: f.Kind, RetryAfter: f.RetryAfter})
-			return s.Faults().Clear
+			e.restart(t)
+			return e.Simulator
 		},
 	}
 }

@@ -76,7 +76,8 @@ func kindOf(err error) sending.FailureKind {
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
 		return sending.TimedOut
 	}
-	if _, ok := errors.AsType[*smithy.SerializationError](err); ok {
+	_, missing := errors.AsType[smithy.InvalidParamsError](err) // found before anything is sent
+	if _, unwritable := errors.AsType[*smithy.SerializationError](err); missing || unwritable {
 		return sending.Invalid
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
@@ -110,15 +111,19 @@ func retryAfter(err error) time.Duration {
 
 // handedOver is failureOf for a message. Whatever does not say that it had no
 // effect may have had one: a broken connection, half an answer, a failure of the
-// provider's own.
+// provider's own. A template or a configuration set that is not there is a
+// message that the account will not send.
 func handedOver(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
 	failed := failureOf(ctx, err)
 	f, ok := errors.AsType[*sending.Failure](failed)
-	if ok && f.Kind == sending.Refused && !hadNoEffect(err) {
+	switch {
+	case ok && f.Kind == sending.Refused && !hadNoEffect(err):
 		return &sending.Failure{Kind: sending.TimedOut, Err: f.Err}
+	case ok && f.Kind == sending.NotFound:
+		return &sending.Failure{Kind: sending.Rejected, Err: f.Err}
 	}
 	return failed
 }

@@ -17,6 +17,12 @@ var reviews = map[types.ReviewStatus]sending.Review{
 	types.ReviewStatusFailed:  sending.ReviewFailed,
 }
 
+// mailTypes are the provider's words for the port's.
+var mailTypes = map[sending.MailType]types.MailType{
+	sending.Transactional: types.MailTypeTransactional,
+	sending.Promotional:   types.MailTypeMarketing,
+}
+
 // Overview reads quota and state, and takes the send rate along for what is sent
 // from here. A Max24HourSend of -1 is no limit, as the provider has it.
 func (a *Account) Overview(ctx context.Context, _ string) (sending.Overview, error) {
@@ -59,9 +65,12 @@ func (a *Account) learnRate(ctx context.Context) {
 // RequestProductionAccess hands the request to the provider. One that is open, or
 // was granted, makes another Invalid.
 func (a *Account) RequestProductionAccess(ctx context.Context, _ string, r sending.ProductionRequest) error {
+	if mailTypes[r.MailType] == "" {
+		return invalid("no mail type of the provider's")
+	}
 	return a.call(ctx, func(ctx context.Context) error {
 		_, err := a.api.PutAccountDetails(ctx, &sesv2.PutAccountDetailsInput{
-			MailType: types.MailType(r.MailType), WebsiteURL: &r.Website, UseCaseDescription: &r.UseCase,
+			MailType: mailTypes[r.MailType], WebsiteURL: &r.Website, UseCaseDescription: &r.UseCase,
 			ContactLanguage: types.ContactLanguageEn, ProductionAccessEnabled: aws.Bool(true),
 		})
 		return err

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/mail"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
@@ -121,17 +120,7 @@ func tagsOf(e sending.Envelope, template string) map[string]string {
 func messageTags(all map[string]string) []types.MessageTag {
 	tags := make([]types.MessageTag, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		tags = append(tags, types.MessageTag{Name: &name, Value: aws.String(strings.Map(tagCharacter, all[name]))})
+		tags = append(tags, types.MessageTag{Name: &name, Value: aws.String(all[name])})
 	}
 	return tags
-}
-
-// tagCharacter is what a tag's value may hold; anything else becomes an
-// underscore rather than the end of the message.
-func tagCharacter(r rune) rune {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.', r == '@':
-		return r
-	}
-	return '_'
 }

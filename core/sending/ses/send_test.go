@@ -15,7 +15,7 @@ func message() sending.Message {
 	return sending.Message{
 		Envelope: sending.Envelope{
 			From: "Größe <news@example.com>", ReplyTo: []string{"help@example.com"}, ConfigurationSet: "marketing",
-			Tags: map[string]string{"broadcast": "a b"}, Headers: []sending.Header{{Name: "List-Unsubscribe", Value: "<https://x.example>"}}, Test: true,
+			Tags: map[string]string{"broadcast": "b-1"}, Headers: []sending.Header{{Name: "List-Unsubscribe", Value: "<https://x.example>"}}, Test: true,
 		},
 		To:      []string{"ada@example.com"},
 		Content: sending.Content{Subject: "Grüße", Text: "text"},
@@ -57,7 +57,7 @@ func TestSend(t *testing.T) {
 	}
 	wantBody(t, p, `{"FromEmailAddress":"=?utf-8?q?Gr=C3=B6=C3=9Fe?= <news@example.com>","ReplyToAddresses":["help@example.com"],
 		"ConfigurationSetName":"marketing","Destination":{"ToAddresses":["ada@example.com"]},
-		"EmailTags":[{"Name":"broadcast","Value":"a_b"},{"Name":"mailhelm_test","Value":"true"}],
+		"EmailTags":[{"Name":"broadcast","Value":"b-1"},{"Name":"mailhelm_test","Value":"true"}],
 		"Content":{"Simple":{"Subject":{"Data":"Grüße","Charset":"UTF-8"},"Body":{"Text":{"Data":"text","Charset":"UTF-8"}},
 			"Headers":[{"Name":"List-Unsubscribe","Value":"<https://x.example>"}]}}}`)
 
@@ -94,7 +94,7 @@ func TestSendBulk(t *testing.T) {
 	p := newProvider(t)
 	p.on(getAccount, say(`{}`))
 	var results []string
-	want := []sending.FailureKind{"", sending.Rejected, sending.Rejected, sending.NotFound, sending.NotFound, sending.Throttled, sending.Throttled, sending.Throttled, sending.Invalid, sending.Rejected, sending.Rejected}
+	want := []sending.FailureKind{"", sending.Rejected, sending.Rejected, sending.Rejected, sending.Rejected, sending.Throttled, sending.Throttled, sending.Throttled, sending.Invalid, sending.Rejected, sending.Rejected}
 	for _, status := range strings.Fields("SUCCESS MESSAGE_REJECTED ACCOUNT_SENDING_PAUSED TEMPLATE_NOT_FOUND CONFIGURATION_SET_NOT_FOUND " +
 		"ACCOUNT_THROTTLED ACCOUNT_DAILY_QUOTA_EXCEEDED TRANSIENT_FAILURE INVALID_PARAMETER FAILED UNHEARD_OF") {
 		results = append(results, fmt.Sprintf(`{"Status":%q,"MessageId":"m","Error":%q}`, status, hidden))

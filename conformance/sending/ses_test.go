@@ -1,0 +1,75 @@
+package sending_test
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+	"time"
+
+	conformance "github.com/mailhelm/mailhelm/conformance/sending"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/ses"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// The adapter for Amazon SES over the wire of the simulated account. Each
+// organization is reached as in the product: through its stored connection.
+func TestSES(t *testing.T) {
+	t.Parallel()
+	conformance.Run(t, func(t *testing.T) conformance.Subject {
+		c := connected{engine: newEngine(t)}
+		master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.connections = storagetest.SQLite(t).Connections(master)
+		c.accounts = c.open()
+		return conformance.Subject{
+			Account: c.accounts, Seed: c.seed, Fail: c.fail,
+			Restart: func(t *testing.T) sending.Account {
+				t.Helper()
+				c.restart(t)
+				return c.open()
+			},
+		}
+	})
+}
+
+// connected is an engine that is reached through connections.
+type connected struct {
+	*engine
+	connections sending.Connections
+	accounts    *sending.Accounts
+}
+
+// accessKey is an organization's own: the wire takes no other's.
+func accessKey(orgID string) string { return "AKID" + orgID }
+
+// open gives organizations without a connection the engine itself, which knows
+// nothing of them.
+func (c connected) open() *sending.Accounts {
+	engine := c.Simulator
+	return sending.NewAccounts(sending.AccountsConfig{
+		Connections: c.connections, Otherwise: engine, Clock: c.clock,
+		Open: map[sending.Provider]sending.Open{sending.SES: func(stored sending.Connection) (sending.Account, error) {
+			transport := wire.Transport(wire.Config{Account: engine, OrgID: stored.OrgID, AccessKeyID: accessKey(stored.OrgID)})
+			return ses.Open(ses.Config{
+				HTTPClient: &http.Client{Transport: transport}, Clock: c.clock, RetryDelay: time.Millisecond,
+			})(stored)
+		}},
+	})
+}
+
+func (c connected) seed(t *testing.T, orgID string, setup conformance.Setup) {
+	t.Helper()
+	c.engine.seed(t, orgID, setup)
+	if err := c.connections.SaveConnection(t.Context(), sending.Connection{
+		OrgID: orgID, Provider: sending.SES, AccountID: setup.Overview.AccountID, Region: setup.Overview.Region,
+		AccessKeyID: accessKey(orgID), Secret: "secret", IngestPath: orgID, UpdatedAt: c.clock(), CreatedAt: c.clock(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	c.accounts.Forget(orgID)
+}

@@ -1,0 +1,99 @@
+package sending
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	port "github.com/mailhelm/mailhelm/core/sending"
+)
+
+// listed is when the first address of a test came onto the suppression list, in
+// whole seconds: providers are not more exact.
+var listed = time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
+
+func suppressed(email string, reason port.SuppressionReason, minutes int) port.Suppressed {
+	return port.Suppressed{Email: email, Reason: reason, At: listed.Add(time.Duration(minutes) * time.Minute)}
+}
+
+func suppressionIsRead(t *testing.T, s Subject) {
+	setup := people()
+	setup.Suppressed = []port.Suppressed{
+		suppressed("bounced@example.com", port.SuppressedByBounce, 0), suppressed("complained+x@example.com", port.SuppressedByComplaint, 1),
+	}
+	s.Seed(t, "org", setup)
+	s.Seed(t, "other", people())
+	for _, want := range setup.Suppressed {
+		got, err := s.Account.Suppressed(t.Context(), "org", want.Email)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		_, err = s.Account.Suppressed(t.Context(), "other", want.Email)
+		wantKind(t, "another organization's entry", err, port.NotFound)
+	}
+	if got, err := s.Account.Suppressed(t.Context(), "org", "BOUNCED@EXAMPLE.COM"); err != nil || got.Email != "bounced@example.com" {
+		t.Errorf("in another spelling: %+v, %v", got, err)
+	}
+	_, err := s.Account.Suppressed(t.Context(), "org", "absent@example.com")
+	wantKind(t, "an address that is not on the list", err, port.NotFound)
+}
+
+// allSuppressed reads every page of a window.
+func allSuppressed(t *testing.T, a port.Account, since, until time.Time) []string {
+	t.Helper()
+	var emails []string
+	token := ""
+	for range maxPages {
+		page, next, err := a.SuppressedPage(t.Context(), "org", since, until, token)
+		if err != nil || len(page) > maxPage {
+			t.Fatalf("a page of %d, %v", len(page), err)
+		}
+		for _, one := range page {
+			emails = append(emails, one.Email)
+		}
+		if next == "" {
+			slices.Sort(emails)
+			return emails
+		}
+		token = next
+	}
+	t.Fatalf("no end after %d pages", maxPages)
+	return nil
+}
+
+func suppressionHasWindows(t *testing.T, s Subject) {
+	setup := people()
+	for i, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {
+		setup.Suppressed = append(setup.Suppressed, suppressed(email, port.SuppressedByBounce, 10*i))
+	}
+	s.Seed(t, "org", setup)
+	at := func(minutes int) time.Time { return listed.Add(time.Duration(minutes) * time.Minute) }
+	for want, window := range map[string][2]time.Time{
+		"[a@example.com b@example.com c@example.com]": {},
+		"[b@example.com c@example.com]":               {at(5), {}},
+		"[a@example.com b@example.com]":               {{}, at(15)},
+		"[b@example.com]":                             {at(5), at(15)},
+		"[]":                                          {at(25), at(30)},
+	} {
+		if got := fmt.Sprint(allSuppressed(t, s.Account, window[0], window[1])); got != want {
+			t.Errorf("from %v to %v: %s, want %s", window[0], window[1], got, want)
+		}
+	}
+	_, _, err := s.Account.SuppressedPage(t.Context(), "org", time.Time{}, time.Time{}, "no token")
+	wantKind(t, "a token that is none", err, port.Invalid)
+}
+
+func suppressionPages(t *testing.T, s Subject) {
+	setup := people()
+	var want []string
+	for i := range maxPage + 5 {
+		one := suppressed(fmt.Sprintf("person-%04d@example.com", i), port.SuppressedByComplaint, i)
+		setup.Suppressed, want = append(setup.Suppressed, one), append(want, one.Email)
+	}
+	s.Seed(t, "org", setup)
+	if got := allSuppressed(t, s.Account, time.Time{}, time.Time{}); !slices.Equal(got, want) {
+		t.Errorf("%d addresses come back as %d, or not the same", len(want), len(got))
+	}
+}
