@@ -28,6 +28,9 @@ type Route struct {
 var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/_scopes", Operation: "credentials_get_scopes", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/account", Operation: "account_get", Success: 200, MaxAge: time.Minute},
+	{Method: http.MethodGet, Path: "/v1/reports/deliverability", Operation: "reports_deliverability", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/reports/engagement", Operation: "reports_engagement", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/reports/template-performance", Operation: "reports_template_performance", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/contacts", Operation: "contacts_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/contacts", Operation: "contacts_create", Success: 201},
 	{Method: http.MethodGet, Path: "/v1/contacts/{email}", Operation: "contacts_lookup", Success: 200},

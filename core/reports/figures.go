@@ -1,0 +1,112 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// figures are what was counted in a window. A member that nobody asked for is nil.
+type figures struct {
+	days   map[time.Time]Counts
+	groups map[Group]Counts
+}
+
+type wanted struct{ days, groups bool }
+
+// read counts what passes the filter: whole days from what is kept of them, parts
+// of days from the events.
+func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
+	found := figures{days: map[time.Time]Counts{}, groups: map[Group]Counts{}}
+	s := cut(f.Window, now)
+	if s.days.From.Before(s.days.To) {
+		f.Window = s.days
+		if err := r.readDays(ctx, orgID, f, want, found); err != nil {
+			return figures{}, err
+		}
+	}
+	for _, part := range s.parts {
+		f.Window = part
+		rows, err := r.Store.FromEvents(ctx, orgID, f)
+		if err != nil {
+			return figures{}, fmt.Errorf("report from events: %w", err)
+		}
+		for _, row := range rows {
+			addTo(found.days, dayOf(part.From), row.Counts)
+			addTo(found.groups, row.Group, row.Counts)
+		}
+	}
+	return found, nil
+}
+
+func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wanted, into figures) error {
+	if want.days {
+		rows, err := r.Store.ByDay(ctx, orgID, f)
+		if err != nil {
+			return fmt.Errorf("report by day: %w", err)
+		}
+		for _, row := range rows {
+			addTo(into.days, row.Day, row.Counts)
+		}
+	}
+	if want.groups {
+		rows, err := r.Store.ByGroup(ctx, orgID, f)
+		if err != nil {
+			return fmt.Errorf("report by group: %w", err)
+		}
+		for _, row := range rows {
+			addTo(into.groups, row.Group, row.Counts)
+		}
+	}
+	return nil
+}
+
+func addTo[K comparable](sums map[K]Counts, key K, c Counts) {
+	sum := sums[key]
+	sum.add(c)
+	sums[key] = sum
+}
+
+func total[K comparable](sums map[K]Counts) Counts {
+	var all Counts
+	for _, c := range sums {
+		all.add(c)
+	}
+	return all
+}
+
+// series are days by the period they are in, oldest first, without empty ones.
+func series(days map[time.Time]Counts, p Period) []DayCounts {
+	periods := map[time.Time]Counts{}
+	for at, c := range days {
+		addTo(periods, p.of(at), c)
+	}
+	points := make([]DayCounts, 0, len(periods))
+	for _, start := range slices.SortedFunc(maps.Keys(periods), time.Time.Compare) {
+		if c := periods[start]; c != (Counts{}) {
+			points = append(points, DayCounts{start, c})
+		}
+	}
+	return points
+}
+
+// filterBy makes a filter of what a caller over REST asked for. ok is false when
+// there is no such channel, of which nothing was counted.
+func (r *Reports) filterBy(ctx context.Context, c *core.Call, from, to *time.Time, channelID, identity string) (f Filter, ok bool, err error) {
+	f = Filter{Identity: domainOf(identity)}
+	if f.Window, err = core.WindowOf(from, to, c.Now, c.Principal.Org.RetentionDays); err != nil {
+		return f, false, err
+	}
+	if channelID == "" {
+		return f, true, nil
+	}
+	f.Channel, err = r.Channels.ChannelName(ctx, c.Principal.Org.ID, channelID)
+	if err != nil && core.AsError(err).Code == core.CodeNotFound {
+		return f, false, nil
+	}
+	return f, err == nil, err
+}

@@ -1,0 +1,157 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// WarningCode is what a warning is about.
+type WarningCode string
+
+// The warnings.
+const (
+	BounceReview    WarningCode = "bounce_review"
+	BouncePause     WarningCode = "bounce_pause"
+	ComplaintReview WarningCode = "complaint_review"
+	ComplaintPause  WarningCode = "complaint_pause"
+	LowVolume       WarningCode = "low_volume"
+)
+
+// The rates above which the provider reviews an account, and above which it may
+// stop its sending.
+const (
+	bounceReview    = 0.05
+	bouncePause     = 0.10
+	complaintReview = 0.001
+	complaintPause  = 0.005
+)
+
+// fewMessages is how many messages say little: below it a single complaint is
+// above the threshold for a review.
+const fewMessages = 1000
+
+// warningsOf is what needs attention, the gravest of each rate alone.
+func warningsOf(c Counts) []Warning {
+	found := []Warning{}
+	warn := func(code WarningCode, format string, args ...any) {
+		found = append(found, Warning{code, fmt.Sprintf(format, args...)})
+	}
+	switch bounce := c.bounceRate(); {
+	case bounce > bouncePause:
+		warn(BouncePause, "The bounce rate is %s. Above 10 %% the provider may pause sending.", percent(bounce))
+	case bounce > bounceReview:
+		warn(BounceReview, "The bounce rate is %s. Above 5 %% the provider reviews the account.", percent(bounce))
+	}
+	switch complaint := c.complaintRate(); {
+	case complaint > complaintPause:
+		warn(ComplaintPause, "The complaint rate is %s. Above 0.5 %% the provider may pause sending.", percent(complaint))
+	case complaint > complaintReview:
+		warn(ComplaintReview, "The complaint rate is %s. Above 0.1 %% the provider reviews the account.", percent(complaint))
+	}
+	switch {
+	case c == Counts{}:
+		warn(LowVolume, "Nothing was sent in this window, so there is nothing to judge.")
+	case c.Sent < fewMessages:
+		warn(LowVolume, "Only %s messages were sent: one bounce or complaint moves the rates a lot.", grouped(c.Sent))
+	}
+	return found
+}
+
+// changeOf says in words how two windows differ.
+func changeOf(now, then Counts) string {
+	switch {
+	case then.Sent == 0 && now.Sent == 0:
+		return "Nothing was sent, in this window or in the one before."
+	case then.Sent == 0:
+		return fmt.Sprintf("%s messages were sent; in the window before, none.", grouped(now.Sent))
+	case now.Sent == 0:
+		return fmt.Sprintf("Nothing was sent; in the window before, %s messages.", grouped(then.Sent))
+	}
+	return fmt.Sprintf("%s messages were sent, %s before (%+.1f %%). %s, %s, %s.",
+		grouped(now.Sent), grouped(then.Sent), 100*(float64(now.Sent)/float64(then.Sent)-1),
+		moved("Bounce rate", now.bounceRate(), then.bounceRate()),
+		moved("complaint rate", now.complaintRate(), then.complaintRate()),
+		moved("open rate", now.openRate(), then.openRate()))
+}
+
+// moved compares rates as they are shown: what looks the same did not move.
+func moved(name string, now, then float64) string {
+	if percent(now) == percent(then) {
+		return name + " unchanged at " + percent(now)
+	}
+	direction := "up"
+	if now < then {
+		direction = "down"
+	}
+	return fmt.Sprintf("%s %s from %s to %s", name, direction, percent(then), percent(now))
+}
+
+const (
+	maxMovers = 4
+	// A complaint weighs as much as fifty bounces: that is how the thresholds for a
+	// review relate.
+	complaintWeight = 50
+)
+
+// mover is one of several that are compared with the window before.
+type mover struct {
+	name      string
+	now, then Counts
+}
+
+// trouble is how many bounces there are more or fewer, complaints weighed in.
+func (m mover) trouble() int64 {
+	return distance(m.now.Bounced+complaintWeight*m.now.Complained, m.then.Bounced+complaintWeight*m.then.Complained)
+}
+
+func distance(a, b int64) int64 { return max(a-b, b-a) }
+
+// movers are those that changed most: by bounces and complaints, and where these
+// did not change, by volume.
+func movers(kind string, now, then map[string]Counts) []Notable {
+	var all []mover
+	for name, c := range now {
+		all = append(all, mover{name, c, then[name]})
+	}
+	for name, c := range then {
+		if _, there := now[name]; !there {
+			all = append(all, mover{name: name, then: c})
+		}
+	}
+	all = slices.DeleteFunc(all, func(m mover) bool {
+		return m.name == "" || m.trouble() == 0 && m.now.Sent == m.then.Sent
+	})
+	slices.SortFunc(all, func(a, b mover) int {
+		return cmp.Or(cmp.Compare(b.trouble(), a.trouble()),
+			cmp.Compare(distance(b.now.Sent, b.then.Sent), distance(a.now.Sent, a.then.Sent)), strings.Compare(a.name, b.name))
+	})
+	notable := make([]Notable, 0, maxMovers)
+	for _, m := range all[:min(maxMovers, len(all))] {
+		notable = append(notable, m.notable(kind))
+	}
+	return notable
+}
+
+// longestName is how much of a name is shown.
+const longestName = 80
+
+func (m mover) notable(kind string) Notable {
+	return Notable{Kind: kind, Name: core.Quotable(m.name, longestName), Text: fmt.Sprintf(
+		"Sent %s, %s before. %s, %s.", grouped(m.now.Sent), grouped(m.then.Sent),
+		moved("Bounce rate", m.now.bounceRate(), m.then.bounceRate()),
+		moved("complaint rate", m.now.complaintRate(), m.then.complaintRate()))}
+}
+
+// grouped is a number with commas between thousands.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,122 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+)
+
+var _ messages.Recorder = (*Reports)(nil)
+
+// Recorded counts new events; see [messages.Recorder]. Those of test messages
+// count nowhere.
+func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
+	t := tallyOf(events)
+	if len(t.marks) > 0 {
+		fresh, err := r.Store.Mark(ctx, orgID, slices.Sorted(maps.Keys(t.marks)))
+		if err != nil {
+			return fmt.Errorf("report marks: %w", err)
+		}
+		for _, mark := range fresh {
+			*t.marks[mark]++
+		}
+	}
+	if len(t.counts) > 0 {
+		if err := r.Store.Count(ctx, orgID, t.rows()); err != nil {
+			return fmt.Errorf("report counts: %w", err)
+		}
+	}
+	if len(t.bounces) > 0 {
+		if err := r.Store.CountBounces(ctx, orgID, t.bounceRows()); err != nil {
+			return fmt.Errorf("bounces by domain: %w", err)
+		}
+	}
+	return nil
+}
+
+// tally is a batch of events, counted before a database is asked to add anything:
+// thousands of events are a handful of rows.
+type tally struct {
+	counts map[Subject]*Counts
+	// marks leads to the counter of uniques that each mark, if new, adds one to.
+	marks   map[string]*int64
+	bounces map[DomainBounces]int64 // by day and domain
+}
+
+func tallyOf(events []messages.Event) tally {
+	t := tally{counts: map[Subject]*Counts{}, marks: map[string]*int64{}, bounces: map[DomainBounces]int64{}}
+	for i := range events {
+		t.add(&events[i])
+	}
+	return t
+}
+
+func (t tally) add(e *messages.Event) {
+	if e.Mail.Test || new(Counts).counter(e.Type) == nil {
+		return
+	}
+	s := Subject{Day: dayOf(e.OccurredAt), Channel: e.Mail.Channel, Identity: domainOf(e.Mail.From), Template: e.Mail.Template}
+	counts := t.counts[s]
+	if counts == nil {
+		counts = &Counts{}
+		t.counts[s] = counts
+	}
+	*counts.counter(e.Type)++
+	if unique := counts.unique(e.Type); unique != nil {
+		t.marks[markOf(s, e)] = unique
+	}
+	if e.Type == messages.Bounce {
+		t.bounces[DomainBounces{Day: s.Day, Domain: domainOf(e.Recipient)}]++
+	}
+}
+
+// rows are sorted, so that concurrent batches lock what they add to in one order.
+func (t tally) rows() []Counted {
+	rows := make([]Counted, 0, len(t.counts))
+	for s, c := range t.counts {
+		rows = append(rows, Counted{s, *c})
+	}
+	slices.SortFunc(rows, func(a, b Counted) int {
+		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Channel, b.Channel),
+			strings.Compare(a.Identity, b.Identity), strings.Compare(a.Template, b.Template))
+	})
+	return rows
+}
+
+func (t tally) bounceRows() []DomainBounces {
+	rows := make([]DomainBounces, 0, len(t.bounces))
+	for key, bounced := range t.bounces {
+		rows = append(rows, DomainBounces{Day: key.Day, Domain: key.Domain, Bounced: bounced})
+	}
+	slices.SortFunc(rows, func(a, b DomainBounces) int {
+		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Domain, b.Domain))
+	})
+	return rows
+}
+
+// markOf is the mark of a recipient's open or click of a message. It begins with
+// the date, so that marks of a day lie together. The subject is in it: should
+// events disagree about their message, each subject counts its own, in whatever
+// order they come. Half a SHA-256 keeps strangers apart.
+func markOf(s Subject, e *messages.Event) string {
+	told := strings.Join([]string{
+		string(e.Type), e.MessageID, strings.ToLower(e.Recipient), s.Channel, s.Identity, s.Template,
+	}, "\x00")
+	digest := sha256.Sum256([]byte(told))
+	return s.Day.Format("20060102") + base64.RawURLEncoding.EncodeToString(digest[:16])
+}
+
+func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+
+// domainOf is the domain of an address, or the domain itself, in lower case.
+func domainOf(address string) string {
+	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
+}

@@ -1,0 +1,60 @@
+package reports
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// SeriesIn is the window of a report over time, and what narrows it.
+type SeriesIn struct {
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; 30 days ago without it."`
+	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, not included; now without it."`
+	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Length of a point, in UTC; weeks begin on Monday."`
+	Channel  string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address of which the domain counts."`
+}
+
+// DeliverabilityPoint is what became of the mail of a period.
+type DeliverabilityPoint struct {
+	Period       time.Time `json:"period" jsonschema_description:"Start of the period, UTC."`
+	Sent         int64     `json:"sent"`
+	Delivered    int64     `json:"delivered"`
+	Bounced      int64     `json:"bounced"`
+	Complained   int64     `json:"complained"`
+	Suppressed   int64     `json:"suppressed"`
+	DeliveryRate float64   `json:"delivery_rate" jsonschema_description:"Delivered of sent; 0 when none was sent."`
+}
+
+func (r *Reports) deliverability() core.Operation {
+	return core.Declare(core.Op[SeriesIn, core.Collection[DeliverabilityPoint]]{
+		Name:    "reports_deliverability",
+		Title:   "Report deliverability",
+		Purpose: "Reports what became of the mail over time, oldest first. Periods in which nothing happened are left out.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ReportsView},
+		Do: func(ctx context.Context, c *core.Call, in SeriesIn) (core.Collection[DeliverabilityPoint], error) {
+			return seriesOf(ctx, r, c, in, func(p DayCounts) DeliverabilityPoint {
+				return DeliverabilityPoint{p.Day, p.Sent, p.Delivered, p.Bounced, p.Complained, p.Suppressed, p.deliveryRate()}
+			})
+		},
+	})
+}
+
+// seriesOf is a report over time with its points made by point.
+func seriesOf[P any](ctx context.Context, r *Reports, c *core.Call, in SeriesIn, point func(DayCounts) P) (core.Collection[P], error) {
+	report := core.Collection[P]{Data: []P{}}
+	f, ok, err := r.filterBy(ctx, c, in.From, in.To, in.Channel, in.Identity)
+	if err != nil || !ok {
+		return report, err
+	}
+	found, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wanted{days: true})
+	if err != nil {
+		return report, err
+	}
+	for _, p := range series(found.days, in.GroupBy) {
+		report.Data = append(report.Data, point(p))
+	}
+	return report, nil
+}

@@ -1,0 +1,38 @@
+package reports
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// EngagementPoint is what recipients did with the mail of a period.
+type EngagementPoint struct {
+	Period       time.Time `json:"period" jsonschema_description:"Start of the period, UTC."`
+	Sent         int64     `json:"sent"`
+	Delivered    int64     `json:"delivered"`
+	Opens        int64     `json:"opens"`
+	UniqueOpens  int64     `json:"unique_opens" jsonschema_description:"Each recipient of a message counts once a UTC day."`
+	Clicks       int64     `json:"clicks"`
+	UniqueClicks int64     `json:"unique_clicks" jsonschema_description:"Each recipient of a message counts once a UTC day."`
+	OpenRate     float64   `json:"open_rate" jsonschema_description:"Unique opens of delivered; 0 when none was delivered."`
+	ClickRate    float64   `json:"click_rate" jsonschema_description:"Unique clicks of delivered; 0 when none was delivered."`
+}
+
+func (r *Reports) engagement() core.Operation {
+	return core.Declare(core.Op[SeriesIn, core.Collection[EngagementPoint]]{
+		Name:    "reports_engagement",
+		Title:   "Report engagement",
+		Purpose: "Reports opens and clicks over time, oldest first. Periods in which nothing happened are left out.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ReportsView},
+		Do: func(ctx context.Context, c *core.Call, in SeriesIn) (core.Collection[EngagementPoint], error) {
+			return seriesOf(ctx, r, c, in, func(p DayCounts) EngagementPoint {
+				return EngagementPoint{
+					p.Day, p.Sent, p.Delivered, p.Opens, p.UniqueOpens, p.Clicks, p.UniqueClicks, p.openRate(), p.clickRate(),
+				}
+			})
+		},
+	})
+}

@@ -1,0 +1,175 @@
+package reports
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// HealthIn is the window of the figures, and what narrows them.
+type HealthIn struct {
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start; 30 days ago without it."`
+	To       *time.Time `json:"to,omitempty" jsonschema_description:"End; now without it."`
+	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug of a channel."`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Domain mail is sent from."`
+	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Length of a trend point; made longer to stay within 31."`
+}
+
+// Health is how sending goes, for an agent: what it needs to say so, and no more.
+type Health struct {
+	From    time.Time      `json:"from"`
+	To      time.Time      `json:"to"`
+	Totals  Counts         `json:"totals"`
+	Rates   Rates          `json:"rates"`
+	GroupBy Period         `json:"group_by" jsonschema:"enum=day,enum=week,enum=month"`
+	Trend   []TrendPoint   `json:"trend"`
+	Warning []Warning      `json:"warnings"`
+	Changed string         `json:"changed" voice:"ours" jsonschema_description:"Compared with the window of the same length before."`
+	Before  *ComparedRates `json:"before" jsonschema:"nullable"`
+	Notable []Notable      `json:"notable" jsonschema_description:"Channels and templates that moved most."`
+}
+
+// Rates are parts of sent, or of delivered for opens and clicks.
+type Rates struct {
+	Delivery  float64 `json:"delivery"`
+	Bounce    float64 `json:"bounce"`
+	Complaint float64 `json:"complaint"`
+	Open      float64 `json:"open"`
+	Click     float64 `json:"click"`
+}
+
+// ComparedRates is the window before, in short.
+type ComparedRates struct {
+	Sent      int64   `json:"sent"`
+	Bounce    float64 `json:"bounce"`
+	Complaint float64 `json:"complaint"`
+	Open      float64 `json:"open"`
+}
+
+// TrendPoint is a period, in short.
+type TrendPoint struct {
+	Period      time.Time `json:"period"`
+	Sent        int64     `json:"sent"`
+	Delivered   int64     `json:"delivered"`
+	Bounced     int64     `json:"bounced"`
+	Complained  int64     `json:"complained"`
+	UniqueOpens int64     `json:"unique_opens"`
+}
+
+// Warning is something that needs attention.
+type Warning struct {
+	Code WarningCode `json:"code" jsonschema:"enum=bounce_review,enum=bounce_pause,enum=complaint_review,enum=complaint_pause,enum=low_volume"`
+	Text string      `json:"text" voice:"ours"`
+}
+
+// Notable is a channel or template that moved.
+type Notable struct {
+	Kind string `json:"kind" jsonschema:"enum=channel,enum=template"`
+	Name string `json:"name" voice:"untrusted"`
+	Text string `json:"text" voice:"ours"`
+}
+
+// maxTrend bounds the points of a trend.
+const maxTrend = 31
+
+func (r *Reports) sendingHealth() core.Operation {
+	return core.Declare(core.Op[HealthIn, Health]{
+		Name:  "reports_get_sending_health",
+		Title: "Get sending health",
+		Purpose: "Sums up how sending went in a window. Use it to judge deliverability or to find out what changed. " +
+			"Returns totals, rates, a trend, warnings against the provider's thresholds, and a comparison with the window before. It does not name recipients.",
+		Effect: core.Reads,
+		Scopes: []core.Scope{core.ReportsView},
+		Do:     r.getSendingHealth,
+	})
+}
+
+func (r *Reports) getSendingHealth(ctx context.Context, c *core.Call, in HealthIn) (Health, error) {
+	org := c.Principal.Org
+	w, err := core.WindowOf(in.From, in.To, c.Now, org.RetentionDays)
+	if err != nil {
+		return Health{}, err
+	}
+	f := Filter{Window: w, Identity: domainOf(in.Identity)}
+	if in.Channel != "" {
+		if f.Channel, err = r.channelBySlug(ctx, org.ID, in.Channel); err != nil {
+			return Health{}, err
+		}
+	}
+	found, err := r.read(ctx, org.ID, f, c.Now, wanted{days: true, groups: true})
+	if err != nil {
+		return Health{}, err
+	}
+	sum := total(found.days)
+	h := Health{
+		From: w.From, To: w.To, Totals: sum, Rates: ratesOf(sum), Warning: warningsOf(sum), Notable: []Notable{},
+	}
+	h.GroupBy, h.Trend = trendOf(found.days, in.GroupBy)
+	return h, r.compare(ctx, c, f, found, &h)
+}
+
+func (r *Reports) channelBySlug(ctx context.Context, orgID, slug string) (string, error) {
+	name, err := r.Channels.ChannelNameBySlug(ctx, orgID, slug)
+	if err != nil && core.AsError(err).Code == core.CodeNotFound {
+		return "", core.NotFound("channel").WithNext("Leave `channel` out: the answer names the channels that moved.")
+	}
+	return name, err
+}
+
+// compare fills in what changed since the window of the same length before.
+func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figures, h *Health) error {
+	length := f.To.Sub(f.From)
+	f.Window = core.Window{From: f.From.Add(-length), To: f.From}
+	if f.From.Before(c.Now.AddDate(0, 0, -c.Principal.Org.RetentionDays).Add(-time.Minute)) {
+		h.Changed = "Not compared: the window before reaches back further than what the plan keeps. A shorter window can be compared."
+		return nil
+	}
+	before, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wanted{groups: true})
+	if err != nil {
+		return err
+	}
+	then := total(before.groups)
+	h.Before = &ComparedRates{
+		Sent: then.Sent, Bounce: rounded(then.bounceRate()), Complaint: rounded(then.complaintRate()), Open: rounded(then.openRate()),
+	}
+	h.Changed = changeOf(h.Totals, then)
+	h.Notable = append(h.Notable, movers("channel", byChannel(now.groups), byChannel(before.groups))...)
+	h.Notable = append(h.Notable, movers("template", byTemplate(now.groups), byTemplate(before.groups))...)
+	return nil
+}
+
+// trendOf is at most maxTrend points, the newest, of the period that was asked
+// for or a longer one.
+func trendOf(days map[time.Time]Counts, p Period) (Period, []TrendPoint) {
+	if p == "" {
+		p = Day
+	}
+	points := series(days, p)
+	for _, longer := range []Period{Week, Month} {
+		if len(points) > maxTrend && p != Month {
+			p = longer
+			points = series(days, p)
+		}
+	}
+	points = points[max(0, len(points)-maxTrend):]
+	trend := make([]TrendPoint, len(points))
+	for i, d := range points {
+		trend[i] = TrendPoint{d.Day, d.Sent, d.Delivered, d.Bounced, d.Complained, d.UniqueOpens}
+	}
+	return p, trend
+}
+
+func ratesOf(c Counts) Rates {
+	return Rates{
+		Delivery: rounded(c.deliveryRate()), Bounce: rounded(c.bounceRate()), Complaint: rounded(c.complaintRate()),
+		Open: rounded(c.openRate()), Click: rounded(c.clickRate()),
+	}
+}
+
+// rounded keeps a thousandth of a per cent, which is finer than any threshold.
+func rounded(rate float64) float64 { return math.Round(rate*1e5) / 1e5 }
+
+func percent(rate float64) string { return fmt.Sprintf("%.2f %%", 100*rate) }

@@ -1,0 +1,93 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// TemplatePerformanceIn is the window, and what narrows it.
+type TemplatePerformanceIn struct {
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; 30 days ago without it."`
+	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, not included; now without it."`
+	Channel  string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address of which the domain counts."`
+	Template string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Name of one template; case does not matter."`
+}
+
+// TemplateRow is what became of the mail made from a template.
+type TemplateRow struct {
+	Template      string  `json:"template" voice:"untrusted"`
+	Sent          int64   `json:"sent"`
+	Delivered     int64   `json:"delivered"`
+	Bounced       int64   `json:"bounced"`
+	Complained    int64   `json:"complained"`
+	Opens         int64   `json:"opens"`
+	UniqueOpens   int64   `json:"unique_opens"`
+	Clicks        int64   `json:"clicks"`
+	UniqueClicks  int64   `json:"unique_clicks"`
+	BounceRate    float64 `json:"bounce_rate" jsonschema_description:"Bounced of sent."`
+	ComplaintRate float64 `json:"complaint_rate" jsonschema_description:"Complained of sent."`
+	OpenRate      float64 `json:"open_rate" jsonschema_description:"Unique opens of delivered."`
+	ClickRate     float64 `json:"click_rate" jsonschema_description:"Unique clicks of delivered."`
+}
+
+func (r *Reports) templatePerformance() core.Operation {
+	return core.Declare(core.Op[TemplatePerformanceIn, core.Collection[TemplateRow]]{
+		Name:    "reports_template_performance",
+		Title:   "Report template performance",
+		Purpose: "Compares templates by what became of the mail made from them, most sent first. Mail without a template is left out.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ReportsView},
+		Do:      r.compareTemplates,
+	})
+}
+
+func (r *Reports) compareTemplates(ctx context.Context, c *core.Call, in TemplatePerformanceIn) (core.Collection[TemplateRow], error) {
+	report := core.Collection[TemplateRow]{Data: []TemplateRow{}}
+	f, ok, err := r.filterBy(ctx, c, in.From, in.To, in.Channel, in.Identity)
+	if err != nil || !ok {
+		return report, err
+	}
+	found, err := r.read(ctx, c.Principal.Org.ID, f, c.Now, wanted{groups: true})
+	if err != nil {
+		return report, err
+	}
+	for name, sum := range byTemplate(found.groups) {
+		if name != "" && (in.Template == "" || strings.EqualFold(name, in.Template)) {
+			report.Data = append(report.Data, templateRow(name, sum))
+		}
+	}
+	slices.SortFunc(report.Data, func(a, b TemplateRow) int {
+		return cmp.Or(cmp.Compare(b.Sent, a.Sent), strings.Compare(a.Template, b.Template))
+	})
+	return report, nil
+}
+
+func byTemplate(groups map[Group]Counts) map[string]Counts {
+	sums := map[string]Counts{}
+	for g, c := range groups {
+		addTo(sums, g.Template, c)
+	}
+	return sums
+}
+
+func byChannel(groups map[Group]Counts) map[string]Counts {
+	sums := map[string]Counts{}
+	for g, c := range groups {
+		addTo(sums, g.Channel, c)
+	}
+	return sums
+}
+
+func templateRow(name string, c Counts) TemplateRow {
+	return TemplateRow{
+		Template: name, Sent: c.Sent, Delivered: c.Delivered, Bounced: c.Bounced, Complained: c.Complained,
+		Opens: c.Opens, UniqueOpens: c.UniqueOpens, Clicks: c.Clicks, UniqueClicks: c.UniqueClicks,
+		BounceRate: c.bounceRate(), ComplaintRate: c.complaintRate(), OpenRate: c.openRate(), ClickRate: c.clickRate(),
+	}
+}

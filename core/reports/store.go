@@ -1,0 +1,103 @@
+package reports
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Store keeps the counts of whole days. Everything takes part in the transaction
+// of its context and sees only the organization it is given.
+type Store interface {
+	// Mark remembers marks and returns those that were not there yet. They are
+	// sorted and differ from one another.
+	Mark(ctx context.Context, orgID string, marks []string) (fresh []string, err error)
+	// Count adds to what is counted of days. The rows are sorted, and no two are
+	// about the same.
+	Count(ctx context.Context, orgID string, rows []Counted) error
+	// CountBounces adds to the bounces by domain; the same holds for its rows.
+	CountBounces(ctx context.Context, orgID string, rows []DomainBounces) error
+
+	// ByDay sums the whole days in the window that pass the filter, each day by
+	// itself, in no order.
+	ByDay(ctx context.Context, orgID string, f Filter) ([]DayCounts, error)
+	// ByGroup is ByDay for channels and templates instead of days.
+	ByGroup(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
+	// FromEvents counts by channel and template from the events in the window,
+	// which lies within one UTC day.
+	FromEvents(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
+
+	// FailingDomains are the domains with the most bounces since a day, most first.
+	FailingDomains(ctx context.Context, orgID string, since time.Time, limit int) ([]DomainBounces, error)
+	// RecentBounces are the newest bounces since a time, newest first, without
+	// those of test messages.
+	RecentBounces(ctx context.Context, orgID string, since time.Time, limit int) ([]Bounce, error)
+}
+
+// Filter narrows what is counted. Channel is the name at the provider, Identity a
+// domain in lower case; "" is all of them.
+type Filter struct {
+	core.Window
+	Channel, Identity string
+}
+
+// Counts is how often each thing happened. Suppressed are messages that the
+// provider rejected. A unique open or click is that of one recipient of one
+// message on one UTC day.
+type Counts struct {
+	Sent         int64 `json:"sent"`
+	Delivered    int64 `json:"delivered"`
+	Bounced      int64 `json:"bounced"`
+	Complained   int64 `json:"complained"`
+	Suppressed   int64 `json:"suppressed"`
+	Opens        int64 `json:"opens"`
+	UniqueOpens  int64 `json:"unique_opens"`
+	Clicks       int64 `json:"clicks"`
+	UniqueClicks int64 `json:"unique_clicks"`
+}
+
+// Subject is what is counted apart from everything else: a UTC day, by its
+// midnight, a channel, an identity and a template. "" is no channel or template.
+type Subject struct {
+	Day                         time.Time
+	Channel, Identity, Template string
+}
+
+// Counted is what was counted of a subject.
+type Counted struct {
+	Subject
+	Counts
+}
+
+// DayCounts is what was counted of a UTC day.
+type DayCounts struct {
+	Day time.Time
+	Counts
+}
+
+// Group is a channel and a template.
+type Group struct{ Channel, Template string }
+
+// GroupCounts is what was counted of a group.
+type GroupCounts struct {
+	Group
+	Counts
+}
+
+// DomainBounces is how often mail to a domain bounced on a UTC day. FailingDomains
+// sums over days and leaves Day zero.
+type DomainBounces struct {
+	Day     time.Time
+	Domain  string
+	Bounced int64
+}
+
+// Bounce is one that happened. Type and SubType are the provider's words.
+type Bounce struct {
+	At                time.Time
+	MessageID         string
+	Recipient         string
+	Type, SubType     string
+	Channel, Template string
+}

@@ -1,0 +1,249 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+)
+
+type reportStore struct{ db *DB }
+
+var _ reports.Store = reportStore{}
+
+// Reports is the store of what is counted of days.
+func (db *DB) Reports() reports.Store { return reportStore{db} }
+
+var (
+	addMarks = register("add report marks", `
+		INSERT INTO report_marks (org_id, mark)
+		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING
+		RETURNING mark`)
+	addCounts = register("add report counts", `
+		INSERT INTO report_days (org_id, day, channel, identity, template,
+			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
+		SELECT $1, CAST(j.value ->> 'day' AS bigint), j.value ->> 'channel', j.value ->> 'identity', j.value ->> 'template',
+			CAST(j.value ->> 'sent' AS bigint), CAST(j.value ->> 'delivered' AS bigint), CAST(j.value ->> 'bounced' AS bigint),
+			CAST(j.value ->> 'complained' AS bigint), CAST(j.value ->> 'suppressed' AS bigint),
+			CAST(j.value ->> 'opens' AS bigint), CAST(j.value ->> 'unique_opens' AS bigint),
+			CAST(j.value ->> 'clicks' AS bigint), CAST(j.value ->> 'unique_clicks' AS bigint)
+		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, day, channel, identity, template) DO UPDATE SET
+			sent = report_days.sent + excluded.sent, delivered = report_days.delivered + excluded.delivered,
+			bounced = report_days.bounced + excluded.bounced, complained = report_days.complained + excluded.complained,
+			suppressed = report_days.suppressed + excluded.suppressed, opens = report_days.opens + excluded.opens,
+			unique_opens = report_days.unique_opens + excluded.unique_opens, clicks = report_days.clicks + excluded.clicks,
+			unique_clicks = report_days.unique_clicks + excluded.unique_clicks`)
+	addBounces = register("add bounces by domain", `
+		INSERT INTO report_bounce_domains (org_id, day, domain, bounced)
+		SELECT $1, CAST(j.value ->> 'day' AS bigint), j.value ->> 'domain', CAST(j.value ->> 'bounced' AS bigint)
+		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, day, domain) DO UPDATE SET bounced = report_bounce_domains.bounced + excluded.bounced`)
+
+	reportByDay   = register("report by day", sumOfDays("day"))
+	reportByGroup = register("report by group", sumOfDays("channel, template"))
+
+	// An open or a click is grouped by its recipient and message first, so that the
+	// second grouping counts each once.
+	reportFromEvents = register("report from events", `
+		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
+			SELECT channel, identity, template, type,
+				CASE WHEN type IN ('Open', 'Click') THEN message_id ELSE '' END AS message,
+				CASE WHEN type IN ('Open', 'Click') THEN recipient_key ELSE '' END AS reader,
+				count(*) AS number
+			FROM message_events
+			WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
+			AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
+			GROUP BY 1, 2, 3, 4, 5, 6
+		) AS once
+		GROUP BY channel, template, type`)
+
+	failingDomains = register("failing domains", `
+		SELECT domain, CAST(sum(bounced) AS bigint) AS bounced FROM report_bounce_domains
+		WHERE org_id = $1 AND day >= $2
+		GROUP BY domain ORDER BY 2 DESC, domain LIMIT $3`)
+	recentBounces = register("recent bounces", `
+		SELECT occurred_at, message_id, recipient, coalesce(bounce_type, '') AS bounce_type,
+			coalesce(bounce_sub_type, '') AS bounce_sub_type, channel, template
+		FROM message_events
+		WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $2 AND NOT test
+		ORDER BY occurred_at DESC, id DESC LIMIT $3`)
+)
+
+// sumOfDays is a report grouped by columns of report_days.
+func sumOfDays(columns string) string {
+	return `
+		SELECT ` + columns + `, CAST(sum(sent) AS bigint) AS sent, CAST(sum(delivered) AS bigint) AS delivered,
+			CAST(sum(bounced) AS bigint) AS bounced, CAST(sum(complained) AS bigint) AS complained,
+			CAST(sum(suppressed) AS bigint) AS suppressed, CAST(sum(opens) AS bigint) AS opens,
+			CAST(sum(unique_opens) AS bigint) AS unique_opens, CAST(sum(clicks) AS bigint) AS clicks,
+			CAST(sum(unique_clicks) AS bigint) AS unique_clicks
+		FROM report_days
+		WHERE org_id = $1 AND day >= $2 AND day < $3
+		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
+		GROUP BY ` + columns
+}
+
+// countedRow is an element of the parameter of addCounts.
+type countedRow struct {
+	Day      Time   `json:"day"`
+	Channel  string `json:"channel"`
+	Identity string `json:"identity"`
+	Template string `json:"template"`
+	reports.Counts
+}
+
+// bouncesRow is an element of the parameter of addBounces.
+type bouncesRow struct {
+	Day     Time   `json:"day" db:"-"`
+	Domain  string `json:"domain" db:"domain"`
+	Bounced int64  `json:"bounced" db:"bounced"`
+}
+
+// sumRow has the columns of sumOfDays.
+type sumRow struct {
+	Day          Time   `db:"day"`
+	Channel      string `db:"channel"`
+	Template     string `db:"template"`
+	Sent         int64  `db:"sent"`
+	Delivered    int64  `db:"delivered"`
+	Bounced      int64  `db:"bounced"`
+	Complained   int64  `db:"complained"`
+	Suppressed   int64  `db:"suppressed"`
+	Opens        int64  `db:"opens"`
+	UniqueOpens  int64  `db:"unique_opens"`
+	Clicks       int64  `db:"clicks"`
+	UniqueClicks int64  `db:"unique_clicks"`
+}
+
+func (r sumRow) counts() reports.Counts {
+	return reports.Counts{
+		Sent: r.Sent, Delivered: r.Delivered, Bounced: r.Bounced, Complained: r.Complained, Suppressed: r.Suppressed,
+		Opens: r.Opens, UniqueOpens: r.UniqueOpens, Clicks: r.Clicks, UniqueClicks: r.UniqueClicks,
+	}
+}
+
+type eventsRow struct {
+	Channel  string             `db:"channel"`
+	Template string             `db:"template"`
+	Type     messages.EventType `db:"type"`
+	Events   int64              `db:"events"`
+	Uniques  int64              `db:"uniques"`
+}
+
+type bounceRow struct {
+	At        Time   `db:"occurred_at"`
+	MessageID string `db:"message_id"`
+	Recipient string `db:"recipient"`
+	Type      string `db:"bounce_type"`
+	SubType   string `db:"bounce_sub_type"`
+	Channel   string `db:"channel"`
+	Template  string `db:"template"`
+}
+
+func (s reportStore) Mark(ctx context.Context, orgID string, marks []string) ([]string, error) {
+	parameter, err := jsonParameter(marks)
+	if err != nil {
+		return nil, err
+	}
+	return values[string](ctx, s.db, addMarks, orgID, parameter)
+}
+
+func (s reportStore) Count(ctx context.Context, orgID string, counted []reports.Counted) error {
+	rows := make([]countedRow, len(counted))
+	for i, c := range counted {
+		rows[i] = countedRow{At(c.Day), c.Channel, c.Identity, c.Template, c.Counts}
+	}
+	parameter, err := jsonParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, addCounts, orgID, parameter)
+	return err
+}
+
+func (s reportStore) CountBounces(ctx context.Context, orgID string, counted []reports.DomainBounces) error {
+	rows := make([]bouncesRow, len(counted))
+	for i, c := range counted {
+		rows[i] = bouncesRow{At(c.Day), c.Domain, c.Bounced}
+	}
+	parameter, err := jsonParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, addBounces, orgID, parameter)
+	return err
+}
+
+func (s reportStore) ByDay(ctx context.Context, orgID string, f reports.Filter) ([]reports.DayCounts, error) {
+	rows, err := list[sumRow](ctx, s.db, reportByDay, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+	if err != nil {
+		return nil, err
+	}
+	days := make([]reports.DayCounts, len(rows))
+	for i, r := range rows {
+		days[i] = reports.DayCounts{Day: r.Day.Time(), Counts: r.counts()}
+	}
+	return days, nil
+}
+
+func (s reportStore) ByGroup(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	rows, err := list[sumRow](ctx, s.db, reportByGroup, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+	if err != nil {
+		return nil, err
+	}
+	groups := make([]reports.GroupCounts, len(rows))
+	for i, r := range rows {
+		groups[i] = reports.GroupCounts{Group: reports.Group{Channel: r.Channel, Template: r.Template}, Counts: r.counts()}
+	}
+	return groups, nil
+}
+
+func (s reportStore) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	rows, err := list[eventsRow](ctx, s.db, reportFromEvents, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[reports.Group]*reports.Counts{}
+	for _, r := range rows {
+		group := reports.Group{Channel: r.Channel, Template: r.Template}
+		if sums[group] == nil {
+			sums[group] = &reports.Counts{}
+		}
+		sums[group].Tally(r.Type, r.Events, r.Uniques)
+	}
+	groups := make([]reports.GroupCounts, 0, len(sums))
+	for group, c := range sums {
+		groups = append(groups, reports.GroupCounts{Group: group, Counts: *c})
+	}
+	return groups, nil
+}
+
+func (s reportStore) FailingDomains(ctx context.Context, orgID string, since time.Time, limit int) ([]reports.DomainBounces, error) {
+	rows, err := list[bouncesRow](ctx, s.db, failingDomains, orgID, At(since), limit)
+	if err != nil {
+		return nil, err
+	}
+	domains := make([]reports.DomainBounces, len(rows))
+	for i, r := range rows {
+		domains[i] = reports.DomainBounces{Domain: r.Domain, Bounced: r.Bounced}
+	}
+	return domains, nil
+}
+
+func (s reportStore) RecentBounces(ctx context.Context, orgID string, since time.Time, limit int) ([]reports.Bounce, error) {
+	rows, err := list[bounceRow](ctx, s.db, recentBounces, orgID, At(since), limit)
+	if err != nil {
+		return nil, err
+	}
+	bounces := make([]reports.Bounce, len(rows))
+	for i, r := range rows {
+		bounces[i] = reports.Bounce{
+			At: r.At.Time(), MessageID: r.MessageID, Recipient: r.Recipient, Type: r.Type, SubType: r.SubType,
+			Channel: r.Channel, Template: r.Template,
+		}
+	}
+	return bounces, nil
+}
