@@ -1,0 +1,337 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/messages"
+)
+
+var (
+	insertEvents = register("insert message events", `
+		INSERT INTO message_events (org_id, occurred_at, id, message_id, type, recipient, recipient_key,
+			bounce_type, bounce_sub_type, channel, identity, template, test, metadata, recorded_at)
+		SELECT $1, CAST(j.value ->> 'at' AS bigint), j.value ->> 'id', j.value ->> 'message', j.value ->> 'type',
+			j.value ->> 'recipient', j.value ->> 'key', j.value ->> 'bounce', j.value ->> 'sub', j.value ->> 'channel',
+			j.value ->> 'identity', j.value ->> 'template', CAST(j.value ->> 'test' AS boolean), j.value ->> 'metadata',
+			CAST($2 AS bigint)
+		FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING
+		RETURNING id`)
+	// Every column becomes the greater of two values, or the earlier of two times,
+	// so the order in which events come cannot be seen in a row. The provider
+	// repeats the same mail with every event; where it contradicts itself, the
+	// answer is at least always the same one. The text columns that compare by
+	// their bytes elsewhere do so here too.
+	mergeMessages = register("merge messages", `
+		INSERT INTO messages (org_id, id, sender, recipient, identity, sent_at, status, rank, last_event_at,
+			channel, subject, template, test)
+		SELECT $1, j.value ->> 'id', j.value ->> 'sender', j.value ->> 'recipient', j.value ->> 'identity',
+			CAST(j.value ->> 'sent' AS bigint), j.value ->> 'status', CAST(j.value ->> 'rank' AS integer),
+			CAST(j.value ->> 'last' AS bigint), j.value ->> 'channel', j.value ->> 'subject', j.value ->> 'template',
+			CAST(j.value ->> 'test' AS boolean)
+		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, id) DO UPDATE SET
+			sender = CASE WHEN CAST(excluded.sender AS bytetext) > CAST(messages.sender AS bytetext) THEN excluded.sender ELSE messages.sender END,
+			identity = CASE WHEN CAST(excluded.sender AS bytetext) > CAST(messages.sender AS bytetext) THEN excluded.identity ELSE messages.identity END,
+			recipient = CASE WHEN CAST(excluded.recipient AS bytetext) > CAST(messages.recipient AS bytetext) THEN excluded.recipient ELSE messages.recipient END,
+			sent_at = CASE WHEN excluded.sent_at < messages.sent_at THEN excluded.sent_at ELSE messages.sent_at END,
+			status = CASE WHEN excluded.rank > messages.rank THEN excluded.status ELSE messages.status END,
+			rank = CASE WHEN excluded.rank > messages.rank THEN excluded.rank ELSE messages.rank END,
+			last_event_at = CASE WHEN excluded.last_event_at > messages.last_event_at THEN excluded.last_event_at ELSE messages.last_event_at END,
+			channel = CASE WHEN excluded.channel > messages.channel THEN excluded.channel ELSE messages.channel END,
+			subject = CASE WHEN CAST(excluded.subject AS bytetext) > CAST(messages.subject AS bytetext) THEN excluded.subject ELSE messages.subject END,
+			template = CASE WHEN excluded.template > messages.template THEN excluded.template ELSE messages.template END,
+			test = messages.test OR excluded.test`)
+	insertRecipients = register("insert message recipients", `
+		INSERT INTO message_recipients (org_id, recipient, sent_at, message_id)
+		SELECT $1, j.value ->> 'recipient', CAST(j.value ->> 'sent' AS bigint), j.value ->> 'message'
+		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING`)
+)
+
+// Messages is the store of messages and their events.
+func (db *DB) Messages() MessageStore { return messageStore{db} }
+
+// MessageStore is the part of messages.Store that takes events in and tells of one
+// message.
+type MessageStore interface {
+	RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error)
+	Message(ctx context.Context, orgID, id string) (messages.Message, error)
+	MessageEvents(ctx context.Context, orgID, id string) ([]messages.Event, error)
+}
+
+type messageStore struct{ db *DB }
+
+// eventRow is an element of the parameter of insertEvents.
+type eventRow struct {
+	At        Time    `json:"at"`
+	ID        string  `json:"id"`
+	Message   string  `json:"message"`
+	Type      string  `json:"type"`
+	Recipient string  `json:"recipient"`
+	Key       string  `json:"key"`
+	Bounce    *string `json:"bounce"`
+	Sub       *string `json:"sub"`
+	Channel   string  `json:"channel"`
+	Identity  string  `json:"identity"`
+	Template  string  `json:"template"`
+	Test      bool    `json:"test"`
+	Metadata  *string `json:"metadata"`
+}
+
+// mergedRow is an element of the parameter of mergeMessages: a message as far as
+// the new events know it.
+type mergedRow struct {
+	ID        string `json:"id"`
+	Sender    string `json:"sender"`
+	Recipient string `json:"recipient"`
+	Identity  string `json:"identity"`
+	Sent      Time   `json:"sent"`
+	Status    string `json:"status"`
+	Rank      int    `json:"rank"`
+	Last      Time   `json:"last"`
+	Channel   string `json:"channel"`
+	Subject   string `json:"subject"`
+	Template  string `json:"template"`
+	Test      bool   `json:"test"`
+}
+
+// recipientRow is an element of the parameter of insertRecipients.
+type recipientRow struct {
+	Recipient string `json:"recipient"`
+	Sent      Time   `json:"sent"`
+	Message   string `json:"message"`
+}
+
+func (s messageStore) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
+	byID, parameter, err := eventRows(events)
+	if err != nil {
+		return nil, err
+	}
+	var fresh []messages.Event
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		ids, err := values[string](ctx, s.db, insertEvents, orgID, At(at), parameter)
+		if err != nil {
+			return err
+		}
+		fresh = make([]messages.Event, len(ids))
+		for i, id := range ids {
+			fresh[i] = byID[id]
+		}
+		if len(fresh) == 0 {
+			return nil
+		}
+		return s.mergeMessages(ctx, orgID, fresh)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return fresh, nil
+}
+
+// eventRows leaves out what comes twice. The rest is sorted, as are the other
+// parameters, so that two transactions with the same events wait for one another
+// and never in a circle.
+func eventRows(events []messages.Event) (map[string]messages.Event, string, error) {
+	byID := make(map[string]messages.Event, len(events))
+	rows := make([]eventRow, 0, len(events))
+	for _, e := range events {
+		if _, twice := byID[e.ID]; twice {
+			continue
+		}
+		byID[e.ID] = e
+		rows = append(rows, eventRowOf(e))
+	}
+	slices.SortFunc(rows, func(a, b eventRow) int { return strings.Compare(a.ID, b.ID) })
+	parameter, err := jsonParameter(rows)
+	return byID, parameter, err
+}
+
+func eventRowOf(e messages.Event) eventRow {
+	row := eventRow{
+		At: At(e.OccurredAt), ID: e.ID, Message: e.MessageID, Type: string(e.Type),
+		Recipient: e.Recipient, Key: audience.EmailKey(e.Recipient),
+		Channel: e.Mail.Channel, Identity: identityOf(e.Mail.From), Template: e.Mail.Template, Test: e.Mail.Test,
+	}
+	if e.Bounced != nil {
+		row.Bounce, row.Sub = &e.Bounced.Type, &e.Bounced.SubType
+	}
+	if e.Metadata != nil {
+		metadata := string(e.Metadata)
+		row.Metadata = &metadata
+	}
+	return row
+}
+
+func (s messageStore) mergeMessages(ctx context.Context, orgID string, fresh []messages.Event) error {
+	merged, recipients := make(map[string]mergedRow), make(map[recipientRow]bool)
+	for _, e := range fresh {
+		row := mergedRowOf(e)
+		if known, ok := merged[row.ID]; ok {
+			row = known.join(row)
+		}
+		merged[row.ID] = row
+		for _, recipient := range append(slices.Clip(e.Mail.To), e.Recipient) {
+			if recipient != "" {
+				recipients[recipientRow{recipient, sentAt(e), e.MessageID}] = true
+			}
+		}
+	}
+	parameter, err := jsonParameter(sortedValues(merged))
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.exec(ctx, mergeMessages, orgID, parameter); err != nil {
+		return err
+	}
+	if parameter, err = jsonParameter(slices.SortedFunc(maps.Keys(recipients), compareRecipients)); err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, insertRecipients, orgID, parameter)
+	return err
+}
+
+func compareRecipients(a, b recipientRow) int {
+	return cmp.Or(strings.Compare(a.Recipient, b.Recipient), cmp.Compare(a.Sent, b.Sent), strings.Compare(a.Message, b.Message))
+}
+
+func sortedValues[V any](byKey map[string]V) []V {
+	sorted := make([]V, 0, len(byKey))
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		sorted = append(sorted, byKey[key])
+	}
+	return sorted
+}
+
+// mergedRowOf is what one event says about its message. A type that is no status
+// still tells that the message was sent.
+func mergedRowOf(e messages.Event) mergedRow {
+	row := mergedRow{
+		ID: e.MessageID, Sender: e.Mail.From, Identity: identityOf(e.Mail.From), Sent: sentAt(e),
+		Status: string(messages.Send), Rank: messages.Rank(e.Type), Last: At(e.OccurredAt),
+		Channel: e.Mail.Channel, Subject: e.Mail.Subject, Template: e.Mail.Template, Test: e.Mail.Test,
+	}
+	if len(e.Mail.To) > 0 {
+		row.Recipient = e.Mail.To[0]
+	}
+	if row.Rank > 0 {
+		row.Status = string(e.Type)
+	}
+	return row
+}
+
+// join does in memory what mergeMessages does in the database.
+func (m mergedRow) join(other mergedRow) mergedRow {
+	if other.Sender > m.Sender {
+		m.Sender, m.Identity = other.Sender, other.Identity
+	}
+	if other.Rank > m.Rank {
+		m.Status, m.Rank = other.Status, other.Rank
+	}
+	m.Recipient, m.Channel = max(m.Recipient, other.Recipient), max(m.Channel, other.Channel)
+	m.Subject, m.Template = max(m.Subject, other.Subject), max(m.Template, other.Template)
+	m.Sent, m.Last = min(m.Sent, other.Sent), max(m.Last, other.Last)
+	m.Test = m.Test || other.Test
+	return m
+}
+
+// sentAt is when the message was sent; an event cannot come before it, so its own
+// time stands in where it does not say.
+func sentAt(e messages.Event) Time {
+	if e.Mail.SentAt.IsZero() {
+		return At(e.OccurredAt)
+	}
+	return At(e.Mail.SentAt)
+}
+
+// identityOf is the domain of an address in lower case.
+func identityOf(address string) string {
+	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
+}
+
+type messageRow struct {
+	ID          string `db:"id"`
+	Sender      string `db:"sender"`
+	Recipient   string `db:"recipient"`
+	Identity    string `db:"identity"`
+	SentAt      Time   `db:"sent_at"`
+	Status      string `db:"status"`
+	LastEventAt Time   `db:"last_event_at"`
+	Channel     string `db:"channel"`
+	Subject     string `db:"subject"`
+	Template    string `db:"template"`
+	Test        bool   `db:"test"`
+}
+
+func (r messageRow) message() messages.Message {
+	return messages.Message{
+		ID: r.ID, From: r.Sender, To: r.Recipient, Identity: r.Identity, SentAt: r.SentAt.Time(),
+		Status: messages.EventType(r.Status), LastEventAt: r.LastEventAt.Time(),
+		Channel: r.Channel, Subject: r.Subject, Template: r.Template, Test: r.Test,
+	}
+}
+
+type messageEventRow struct {
+	OccurredAt Time    `db:"occurred_at"`
+	ID         string  `db:"id"`
+	MessageID  string  `db:"message_id"`
+	Type       string  `db:"type"`
+	Recipient  string  `db:"recipient"`
+	Bounce     *string `db:"bounce_type"`
+	Sub        *string `db:"bounce_sub_type"`
+	Channel    string  `db:"channel"`
+	Template   string  `db:"template"`
+	Test       bool    `db:"test"`
+	Metadata   *string `db:"metadata"`
+}
+
+// event is the event without the parts of its mail that stand with the message.
+func (r messageEventRow) event() messages.Event {
+	e := messages.Event{
+		ID: r.ID, MessageID: r.MessageID, Type: messages.EventType(r.Type), OccurredAt: r.OccurredAt.Time(), Recipient: r.Recipient,
+		Mail: messages.Mail{Channel: r.Channel, Template: r.Template, Test: r.Test},
+	}
+	if r.Bounce != nil && r.Sub != nil {
+		e.Bounced = &messages.BounceKind{Type: *r.Bounce, SubType: *r.Sub}
+	}
+	if r.Metadata != nil {
+		e.Metadata = json.RawMessage(*r.Metadata)
+	}
+	return e
+}
+
+var (
+	messageByID = registerPoint("message", `
+		SELECT id, sender, recipient, identity, sent_at, status, last_event_at, channel, subject, template, test
+		FROM messages WHERE org_id = $1 AND id = $2`)
+	messageEvents = registerPoint("events of a message", `
+		SELECT occurred_at, id, message_id, type, recipient, bounce_type, bounce_sub_type, channel, template, test, metadata
+		FROM message_events WHERE org_id = $1 AND message_id = $2 ORDER BY occurred_at, id`)
+)
+
+func (s messageStore) Message(ctx context.Context, orgID, id string) (messages.Message, error) {
+	row, err := one[messageRow](ctx, s.db, "message", messageByID, orgID, id)
+	if err != nil {
+		return messages.Message{}, err
+	}
+	return row.message(), nil
+}
+
+func (s messageStore) MessageEvents(ctx context.Context, orgID, id string) ([]messages.Event, error) {
+	rows, err := list[messageEventRow](ctx, s.db, messageEvents, orgID, id)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]messages.Event, len(rows))
+	for i, r := range rows {
+		events[i] = r.event()
+	}
+	return events, nil
+}
