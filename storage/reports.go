@@ -55,6 +55,7 @@ var (
 				count(*) AS number
 			FROM message_events
 			WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
+			AND type IN ('Send', 'Delivery', 'Bounce', 'Complaint', 'Reject', 'Open', 'Click')
 			AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
 			GROUP BY 1, 2, 3, 4, 5, 6
 		) AS once

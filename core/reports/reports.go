@@ -6,9 +6,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Config is what the package needs. All members are required.
+// Config is what the package needs.
 type Config struct {
-	Store    Store
+	Store Store
+	// Channels may be nil, which knows none.
 	Channels Channels
 	Clock    core.Clock
 }
@@ -24,7 +25,22 @@ type Channels interface {
 type Reports struct{ Config }
 
 // New makes a Reports.
-func New(cfg Config) *Reports { return &Reports{Config: cfg} }
+func New(cfg Config) *Reports {
+	if cfg.Channels == nil {
+		cfg.Channels = noChannels{}
+	}
+	return &Reports{Config: cfg}
+}
+
+type noChannels struct{}
+
+func (noChannels) ChannelName(context.Context, string, string) (string, error) {
+	return "", core.NotFound("channel")
+}
+
+func (noChannels) ChannelNameBySlug(context.Context, string, string) (string, error) {
+	return "", core.NotFound("channel")
+}
 
 // Operations are the tasks, in the order of the catalogue.
 func (r *Reports) Operations() []core.Operation {

@@ -18,7 +18,7 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 	return catalogue.Domains{
 		Account:     account.New(account.Config{Account: s.accounts, Clock: cfg.Clock}),
 		Messages:    messages.New(messages.Config{Clock: cfg.Clock}),
-		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
+		Reports:     reports.New(reports.Config{Store: s.db.Reports(), Clock: cfg.Clock}),
 		Suppression: suppression.New(suppression.Config{Clock: cfg.Clock}),
 		Channels:    channels.New(channels.Config{Clock: cfg.Clock}),
 		Templates:   templates.New(templates.Config{Clock: cfg.Clock}),

@@ -1,0 +1,146 @@
+package chart
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Series is figures of one kind, one for each point in time, none below zero.
+type Series struct {
+	Name   string
+	Values []float64
+}
+
+// Figure is what is drawn. All series have the same length.
+type Figure struct {
+	// ID is unique on the page and fit for an HTML id.
+	ID string
+	// Title and Description are for those who do not see the drawing.
+	Title, Description string
+	Series             []Series
+}
+
+// The size of a drawing in its own units; the page stretches it.
+const (
+	width  = 600
+	height = 200
+)
+
+// StackedBars draws a bar for each point in time, the series on top of one another
+// in their order. It also returns the value at the upper end.
+func StackedBars(f Figure) (template.HTML, float64) {
+	upper := roundUp(tallest(f.Series))
+	d := begin(f)
+	n := length(f.Series)
+	for i, s := range f.Series {
+		d.printf(`<g class="s%d">`, i+1)
+		for at, v := range s.Values {
+			if v <= 0 {
+				continue
+			}
+			below := 0.0
+			for _, lower := range f.Series[:i] {
+				below += lower.Values[at]
+			}
+			step := float64(width) / float64(n)
+			top, foot := level(below+v, upper), level(below, upper)
+			d.printf(`<rect x="%s" y="%s" width="%s" height="%s"/>`,
+				number(float64(at)*step+step*0.1), number(top), number(step*0.8), number(foot-top))
+		}
+		d.printf(`</g>`)
+	}
+	return d.end(), upper
+}
+
+// Lines draws a line for each series and returns the value at the upper end as well.
+// A point alone is a short stroke.
+func Lines(f Figure) (template.HTML, float64) {
+	highest := 0.0
+	for _, s := range f.Series {
+		for _, v := range s.Values {
+			highest = math.Max(highest, v)
+		}
+	}
+	upper := roundUp(highest)
+	d := begin(f)
+	step := float64(width) / float64(length(f.Series))
+	for i, s := range f.Series {
+		points := make([]string, 0, len(s.Values)+1)
+		for at, v := range s.Values {
+			points = append(points, number((float64(at)+0.5)*step)+","+number(level(v, upper)))
+		}
+		if len(s.Values) == 1 {
+			points = append(points, number(0.75*step)+","+number(level(s.Values[0], upper)))
+		}
+		d.printf(`<polyline class="s%d" points="%s"/>`, i+1, strings.Join(points, " "))
+	}
+	return d.end(), upper
+}
+
+type drawing struct{ strings.Builder }
+
+func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
+
+// begin writes what comes before the figures, grid lines last.
+func begin(f Figure) *drawing {
+	d, id := &drawing{}, html.EscapeString(f.ID)
+	d.printf(`<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-labelledby="%s-title %s-desc">`, width, height, id, id)
+	d.printf(`<title id="%s-title">%s</title><desc id="%s-desc">%s</desc>`,
+		id, html.EscapeString(f.Title), id, html.EscapeString(f.Description))
+	d.printf(`<path class="grid" d="M0 0H%d M0 %dH%d M0 %dH%d"/>`, width, height/2, width, height, width)
+	return d
+}
+
+// end is the whole drawing. Every text in it was escaped as it was written.
+func (d *drawing) end() template.HTML {
+	d.printf(`</svg>`)
+	return template.HTML(d.String()) //nolint:gosec // see above
+}
+
+func length(series []Series) int {
+	if len(series) == 0 || len(series[0].Values) == 0 {
+		return 1
+	}
+	return len(series[0].Values)
+}
+
+func tallest(series []Series) float64 {
+	highest := 0.0
+	for at := range length(series) {
+		sum := 0.0
+		for _, s := range series {
+			if at < len(s.Values) {
+				sum += s.Values[at]
+			}
+		}
+		highest = math.Max(highest, sum)
+	}
+	return highest
+}
+
+// level is how far from the top a value is.
+func level(v, upper float64) float64 { return height * (1 - v/max) }
+
+// roundUp is the next of 1, 2, 4, 5 and 10 times a power of ten, so that half of it
+// is short to write as well. It is 1 for nothing.
+func roundUp(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, times := range []float64{1, 2, 4, 5} {
+		if v <= times*power {
+			return times * power
+		}
+	}
+	return 10 * power
+}
+
+// number is a coordinate, to a tenth of a unit.
+func number(v float64) string {
+	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
+}
