@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/reports"
 )
 
 // Path is where the dashboard is, below the app's address. Every page of it has a
@@ -67,6 +68,7 @@ type Config struct {
 	OpenClients access.OpenClientStore
 	Factors     *access.SecondFactors
 	Transactor  core.Transactor
+	Reports     *reports.Reports
 	// Principals is what this process remembers of credentials; what the pages
 	// change is felt by the next request to it.
 	Principals *access.Authenticator

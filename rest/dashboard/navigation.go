@@ -16,6 +16,7 @@ const securityPath = "/account/security"
 // areas are the entries of the navigation, in their order.
 var areas = []struct{ path, name string }{
 	{Path, "Overview"},
+	{healthPath, "Sending health"},
 	{Path + "/keys", "API keys"},
 	{Path + "/clients", "Applications"},
 	{Path + "/grants", "Access"},

@@ -25,6 +25,7 @@ type route struct {
 func (d *Dashboard) routes() []route {
 	return slices.Concat(
 		d.overviewPages(),
+		d.healthPages(),
 		d.keyPages(),
 		d.clientPages(),
 		d.blockedPages(),

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/oauth/login"
@@ -18,7 +19,7 @@ import (
 // peoplePages are the pages on which people sign in, consent and run their
 // organization, by their path on the app's address; see at.
 func peoplePages(
-	cfg config.Config, public config.Public, s *stores, server *oauth.Server, principals *access.Authenticator,
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
 ) (map[string]http.Handler, error) {
 	trusted, err := cfg.Proxies()
 	if err != nil {
@@ -44,7 +45,7 @@ func peoplePages(
 	}
 	board, err := dashboard.New(dashboard.Config{
 		Frame: entrance, Store: s.db.Access(), Members: s.db.Members(), Invitations: s.db.Invitations(),
-		Grants: s.db.Grants(), Keys: s.db.Keys(),
+		Grants: s.db.Grants(), Keys: s.db.Keys(), Reports: domains.Reports,
 		OpenClients: s.db.OpenClients(), Factors: factors, Transactor: s.db, Principals: principals,
 		AppURL: public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth,
 		Clock: cfg.Clock,

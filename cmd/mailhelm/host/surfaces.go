@@ -62,7 +62,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		{config.MCPService, public.MCP, agents.Handler()},
 		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}
-	pages, err := peoplePages(cfg, public, s, issuer, tokens.Principals)
+	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals)
 	if err != nil {
 		return nil, err
 	}

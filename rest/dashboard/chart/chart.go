@@ -123,7 +123,7 @@ func tallest(series []Series) float64 {
 }
 
 // level is how far from the top a value is.
-func level(v, upper float64) float64 { return height * (1 - v/max) }
+func level(v, upper float64) float64 { return height * (1 - v/upper) }
 
 // roundUp is the next of 1, 2, 4, 5 and 10 times a power of ten, so that half of it
 // is short to write as well. It is 1 for nothing.
