@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -71,6 +72,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	must(t, err)
 	o.ownPeople(t, db)
 	o.ownConnection(t, db)
+	o.ownReports(t, db)
 	return o
 }
 
@@ -124,6 +126,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(blocked, err)
 	connection, err := db.Connections(masterKey(t, 1)).Connection(ctx, o.org)
 	see(connection, err)
+	seen = append(seen, o.reportsState(t, db)...)
 	return append(seen, used)
 }
 
@@ -132,7 +135,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -281,12 +284,14 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
 		"MembershipsOf", "OrganizationsOf", "UserByID", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 		"SaveConnection", "ConnectionByIngestPath", // the path is unique over all organizations
+		"Count", "CountBounces",
 	}
 	covered := reaches(owned{org: "x"}, "y")
 	for _, store := range []reflect.Type{
 		reflect.TypeFor[access.Store](), reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.OpenClientStore](), reflect.TypeFor[access.SessionStore](),
 		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.SecondFactorStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](),
+		reflect.TypeFor[reports.Store](),
 	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name

@@ -25,7 +25,7 @@ type Overview struct {
 
 const (
 	shownDomains = 10
-	shownBounces = 20
+	shownBounces = 10
 )
 
 // Overview sums up the last days, of which today is one. Recipients are masked

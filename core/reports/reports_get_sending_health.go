@@ -114,7 +114,7 @@ func (r *Reports) getSendingHealth(ctx context.Context, c *core.Call, in HealthI
 func (r *Reports) channelBySlug(ctx context.Context, orgID, slug string) (string, error) {
 	name, err := r.Channels.ChannelNameBySlug(ctx, orgID, slug)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
-		return "", core.NotFound("channel").WithNext("Leave `channel` out: the answer names the channels that moved.")
+		return "", core.NotFound("channel").WithNext("Leave `channel` out for the figures of all channels.")
 	}
 	return name, err
 }

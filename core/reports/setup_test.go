@@ -77,6 +77,9 @@ func (b *bundle) record(ctx context.Context, events []messages.Event) error {
 // call does an operation and decodes what it answers on the surface.
 func call[Out any](ctx context.Context, b *bundle, s core.Surface, name string, in map[string]any) (Out, error) {
 	var out Out
+	if in == nil {
+		in = map[string]any{}
+	}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		return out, err

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -132,8 +133,16 @@ func shortDay(t time.Time) string { return t.Format("2 Jan") }
 // minute is a time as a list has it, UTC.
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
+// percentSign does not part from its number at the end of a line.
+const percentSign = "\u00a0%"
+
 // percentage is a rate with as many digits as a complaint rate needs.
-func percentage(rate float64) string { return strconv.FormatFloat(100*rate, 'f', 2, 64) + " %" }
+func percentage(rate float64) string { return strconv.FormatFloat(100*rate, 'f', 2, 64) + percentSign }
+
+// roundPercentage is a rate of an axis, which has few digits.
+func roundPercentage(rate float64) string {
+	return strconv.FormatFloat(math.Round(1e4*rate)/100, 'f', -1, 64) + percentSign
+}
 
 // grouped is a number with commas between thousands.
 func grouped(n int64) string {

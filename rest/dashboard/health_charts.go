@@ -21,13 +21,14 @@ type measure struct {
 type plan struct {
 	id, title, summary string
 	draw               func(chart.Figure) (template.HTML, float64)
-	write              func(float64) string
-	measures           []measure
+	// write is a figure in the table, axis one at the end of an axis.
+	write, axis func(float64) string
+	measures    []measure
 }
 
 func deliveryChart(o reports.Overview) chartShown {
 	return plan{
-		id: "delivery", title: "Deliveries", draw: chart.StackedBars, write: howMany,
+		id: "delivery", title: "Deliveries", draw: chart.StackedBars, write: howMany, axis: howMany,
 		summary: fmt.Sprintf("%s of %s messages were delivered.", grouped(o.Totals.Delivered), grouped(o.Totals.Sent)),
 		measures: []measure{
 			{"Delivered", func(c reports.Counts) float64 { return float64(c.Delivered) }},
@@ -39,9 +40,9 @@ func deliveryChart(o reports.Overview) chartShown {
 
 func troubleChart(o reports.Overview) chartShown {
 	return plan{
-		id: "trouble", title: "Bounces and complaints", draw: chart.Lines, write: percentage,
-		summary: fmt.Sprintf("%s of the messages bounced; %s led to a complaint. A review begins above 5 %% and 0.1 %%.",
-			percentage(o.Rates.Bounce), percentage(o.Rates.Complaint)),
+		id: "trouble", title: "Bounces and complaints", draw: chart.Lines, write: percentage, axis: roundPercentage,
+		summary: fmt.Sprintf("%[1]s of the messages bounced; %[2]s led to a complaint. A review begins above 5%[3]s and 0.1%[3]s.",
+			percentage(o.Rates.Bounce), percentage(o.Rates.Complaint), percentSign),
 		measures: []measure{
 			{"Bounced", func(c reports.Counts) float64 { return share(c.Bounced, c.Sent) }},
 			{"Complained", func(c reports.Counts) float64 { return share(c.Complained, c.Sent) }},
@@ -51,7 +52,7 @@ func troubleChart(o reports.Overview) chartShown {
 
 func engagementChart(o reports.Overview) chartShown {
 	return plan{
-		id: "engagement", title: "Engagement", draw: chart.Lines, write: percentage,
+		id: "engagement", title: "Engagement", draw: chart.Lines, write: percentage, axis: roundPercentage,
 		summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked.", percentage(o.Rates.Open), percentage(o.Rates.Click)),
 		measures: []measure{
 			{"Opened", func(c reports.Counts) float64 { return share(c.UniqueOpens, c.Delivered) }},
@@ -76,7 +77,7 @@ func (p plan) chart(days []reports.DayCounts) chartShown {
 		shown.Columns = append(shown.Columns, m.name)
 	}
 	drawing, upper := p.draw(figure)
-	shown.Drawing, shown.Upper, shown.Half = drawing, p.write(upper), p.write(upper/2)
+	shown.Drawing, shown.Upper, shown.Half = drawing, p.axis(upper), p.axis(upper/2)
 	for i, d := range slices.Backward(days) {
 		row := tableRow{Day: d.Day.Format(time.DateOnly)}
 		for _, s := range figure.Series {

@@ -1,0 +1,65 @@
+package storage_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// counted is everything that is counted in the test.
+var counted = reports.Filter{Window: core.Window{From: start.AddDate(-1, 0, 0), To: start.AddDate(1, 0, 0)}}
+
+// ownReports gives the organization a bounce, with the figures that come of it, and
+// a mark.
+func (o *owned) ownReports(t *testing.T, db *storage.DB) {
+	t.Helper()
+	at := start.Truncate(24 * time.Hour)
+	e := messages.Event{
+		ID: "bounce", MessageID: "message", Type: messages.Bounce, OccurredAt: at, Recipient: "gone@x.example",
+		Bounced: &messages.BounceKind{Type: messages.PermanentBounce}, Mail: messages.Mail{From: "me@y.example", SentAt: at},
+	}
+	_, err := db.Messages().RecordEvents(t.Context(), o.org, []messages.Event{e}, start)
+	must(t, err)
+	must(t, db.Reports().Count(t.Context(), o.org, []reports.Counted{{Subject: reports.Subject{Day: at}, Counts: reports.Counts{Bounced: 1}}}))
+	must(t, db.Reports().CountBounces(t.Context(), o.org, []reports.DomainBounces{{Day: at, Domain: "x.example", Bounced: 1}}))
+	_, err = db.Reports().Mark(t.Context(), o.org, []string{"mark"})
+	must(t, err)
+}
+
+// reportsState is what the owner sees of them.
+func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
+	t.Helper()
+	var seen []any
+	for _, method := range []string{"ByDay", "ByGroup", "FromEvents", "FailingDomains", "RecentBounces", "Mark"} {
+		found, err := reachReports(o.org)[method](t, db)
+		must(t, err)
+		seen = append(seen, found)
+	}
+	return seen
+}
+
+func reachReports(org string) map[string]reach {
+	return map[string]reach{
+		"ByDay": func(t *testing.T, db *storage.DB) (any, error) { return db.Reports().ByDay(t.Context(), org, counted) },
+		"ByGroup": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().ByGroup(t.Context(), org, counted)
+		},
+		"FromEvents": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().FromEvents(t.Context(), org, counted)
+		},
+		"FailingDomains": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().FailingDomains(t.Context(), org, counted.From, 10)
+		},
+		"RecentBounces": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().RecentBounces(t.Context(), org, counted.From, 10)
+		},
+		"Mark": func(t *testing.T, db *storage.DB) (any, error) {
+			fresh, err := db.Reports().Mark(t.Context(), org, []string{"mark"})
+			return len(fresh) == 0, err // another organization's mark is as good as new
+		},
+	}
+}

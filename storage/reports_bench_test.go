@@ -1,0 +1,128 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// A million messages in 30 days: every one is sent and delivered, a third opened,
+// a tenth clicked, one of fifty bounces, over 5 channels and 40 templates.
+const (
+	benchMessages = 1_000_000
+	benchDays     = 30
+	benchBatch    = 2_000
+)
+
+var benchEnd = time.Date(2026, 3, 31, 17, 20, 0, 0, time.UTC)
+
+// sentMail is what became of the message with a number.
+func sentMail(n int) []messages.Event {
+	at := benchEnd.Add(-benchDays * 24 * time.Hour).Add(time.Duration(n) * benchDays * 24 * time.Hour / benchMessages)
+	id := fmt.Sprintf("0100018f%08x-7c2d4e6a-1111-2222-3333-%012d-000000", n, n)
+	kinds := []messages.EventType{messages.Send, messages.Delivery}
+	switch {
+	case n%50 == 1:
+		kinds[1] = messages.Bounce
+	case n%3 == 0:
+		kinds = append(kinds, messages.Open)
+	}
+	if n%10 == 0 {
+		kinds = append(kinds, messages.Click)
+	}
+	events := make([]messages.Event, len(kinds))
+	for i, kind := range kinds {
+		events[i] = messages.Event{
+			ID: fmt.Sprintf("%024x%08x", n, i), MessageID: id, Type: kind, OccurredAt: at.Add(time.Duration(i) * time.Second),
+			Recipient: fmt.Sprintf("person%07d@mailbox%d.example", n, n%500),
+			Mail: messages.Mail{
+				From: "hello@shop.example", SentAt: at, Subject: "Your order",
+				Channel: fmt.Sprintf("channel-%d", n%5), Template: fmt.Sprintf("template-%d", n%40),
+			},
+		}
+		if kind == messages.Bounce {
+			events[i].Bounced = &messages.BounceKind{Type: messages.PermanentBounce, SubType: "General"}
+		}
+	}
+	return events
+}
+
+// recordMail stores messages with their figures, as the product does, and returns
+// how many events they were.
+func recordMail(b *testing.B, db *storage.DB, figures *reports.Reports, orgID string, from, to int) int {
+	b.Helper()
+	var events []messages.Event
+	for n := from; n < to; n++ {
+		events = append(events, sentMail(n)...)
+	}
+	err := db.InTx(b.Context(), func(ctx context.Context) error {
+		fresh, err := db.Messages().RecordEvents(ctx, orgID, events, benchEnd)
+		if err != nil {
+			return err
+		}
+		return figures.Recorded(ctx, orgID, fresh)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return len(events)
+}
+
+// BenchmarkReport is reports over 30 days of a million messages, with the part of
+// a day at the start of the window. Making the messages takes minutes, so it runs
+// when it is asked for by name: -bench Report$ -benchtime 20x.
+func BenchmarkReport(b *testing.B) {
+	eachBench(b, func(b *testing.B, db *storage.DB) {
+		org := core.Org{ID: core.NewID(), RetentionDays: 90}
+		figures := reports.New(reports.Config{Store: db.Reports(), Clock: core.SystemClock})
+		started, recorded := time.Now(), 0
+		for n := 0; n < benchMessages; n += benchBatch {
+			recorded += recordMail(b, db, figures, org.ID, n, n+benchBatch)
+		}
+		b.Logf("%d events recorded, %.0f a second", recorded, float64(recorded)/time.Since(started).Seconds())
+		for _, op := range figures.Operations() {
+			b.Run(op.Info().Name, func(b *testing.B) {
+				c := &core.Call{Principal: core.Principal{Org: org}, Surface: core.REST, Now: benchEnd}
+				in, err := op.Decode(core.REST, []byte(`{"from":"2026-03-02T06:00:00Z"}`))
+				if err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if _, err := op.Do(b.Context(), c, in); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// BenchmarkRecorded is what the figures add to taking events in.
+func BenchmarkRecorded(b *testing.B) {
+	eachBench(b, func(b *testing.B, db *storage.DB) {
+		figures := reports.New(reports.Config{Store: db.Reports(), Clock: core.SystemClock})
+		org, batch := core.NewID(), 0
+		var spent time.Duration
+		recorded := 0
+		for b.Loop() {
+			var events []messages.Event
+			for n := batch * 400; n < (batch+1)*400; n++ {
+				events = append(events, sentMail(n)...)
+			}
+			batch++
+			started := time.Now()
+			if err := db.InTx(b.Context(), func(ctx context.Context) error { return figures.Recorded(ctx, org, events) }); err != nil {
+				b.Fatal(err)
+			}
+			spent += time.Since(started)
+			recorded += len(events)
+		}
+		b.ReportMetric(float64(recorded)/spent.Seconds(), "events/s")
+	})
+}
