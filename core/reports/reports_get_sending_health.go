@@ -11,11 +11,11 @@ import (
 
 // HealthIn is the window of the figures, and what narrows them.
 type HealthIn struct {
-	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start; 30 days ago without it."`
-	To       *time.Time `json:"to,omitempty" jsonschema_description:"End; now without it."`
-	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug of a channel."`
-	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Domain mail is sent from."`
-	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Length of a trend point; made longer to stay within 31."`
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days ago."`
+	To       *time.Time `json:"to,omitempty" jsonschema_description:"Default: now."`
+	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"A channel's slug."`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sending domain."`
+	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Made longer beyond 31 points."`
 }
 
 // Health is how sending goes, for an agent: what it needs to say so, and no more.
@@ -27,9 +27,9 @@ type Health struct {
 	GroupBy Period         `json:"group_by" jsonschema:"enum=day,enum=week,enum=month"`
 	Trend   []TrendPoint   `json:"trend"`
 	Warning []Warning      `json:"warnings"`
-	Changed string         `json:"changed" voice:"ours" jsonschema_description:"Compared with the window of the same length before."`
+	Changed string         `json:"changed" voice:"ours" jsonschema_description:"Since the window before."`
 	Before  *ComparedRates `json:"before" jsonschema:"nullable"`
-	Notable []Notable      `json:"notable" jsonschema_description:"Channels and templates that moved most."`
+	Notable []Notable      `json:"notable"`
 }
 
 // Rates are parts of sent, or of delivered for opens and clicks.
