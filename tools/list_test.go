@@ -52,11 +52,13 @@ func TestEveryHintIsExplicit(t *testing.T) {
 	}
 	want := map[string]map[string]any{
 		"sending_readiness_check": hints(true, false, false, false),
-		"contacts_lookup":         hints(true, false, false, false),
-		"lists_list":              hints(true, false, false, false),
-		"audience_get_schema":     hints(true, false, false, false),
-		"contacts_upsert":         hints(false, false, true, false),
-		"contacts_archive":        hints(false, true, true, false),
+
+		"reports_get_sending_health": hints(true, false, false, false),
+		"contacts_lookup":            hints(true, false, false, false),
+		"lists_list":                 hints(true, false, false, false),
+		"audience_get_schema":        hints(true, false, false, false),
+		"contacts_upsert":            hints(false, false, true, false),
+		"contacts_archive":           hints(false, true, true, false),
 	}
 	got := map[string]map[string]any{}
 	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {

@@ -64,6 +64,8 @@ func dayOfCalls(known string) map[string][]string {
 			`{"external_id":"customer-1002","unsubscribe_all":true}`,
 		},
 		"contacts_archive": {`{"external_id":"customer-1003"}`, `{"email":"nobody@example.com"}`},
+
+		"reports_get_sending_health": {`{}`, `{"identity":"shop.example","group_by":"week"}`, `{"channel":"none"}`},
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // HealthIn is the window of the figures, and what narrows them.
 type HealthIn struct {
 	From     *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days ago."`
-	To       *time.Time `json:"to,omitempty" jsonschema_description:"Default: now."`
-	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"A channel's slug."`
-	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sending domain."`
+	To       *time.Time `json:"to,omitempty"`
+	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug."`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320"`
 	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Made longer beyond 31 points."`
 }
 
@@ -24,10 +24,10 @@ type Health struct {
 	To      time.Time      `json:"to"`
 	Totals  Counts         `json:"totals"`
 	Rates   Rates          `json:"rates"`
-	GroupBy Period         `json:"group_by" jsonschema:"enum=day,enum=week,enum=month"`
+	GroupBy Period         `json:"group_by" voice:"ours"`
 	Trend   []TrendPoint   `json:"trend"`
 	Warning []Warning      `json:"warnings"`
-	Changed string         `json:"changed" voice:"ours" jsonschema_description:"Since the window before."`
+	Changed string         `json:"changed" voice:"ours"`
 	Before  *ComparedRates `json:"before" jsonschema:"nullable"`
 	Notable []Notable      `json:"notable"`
 }
@@ -61,13 +61,13 @@ type TrendPoint struct {
 
 // Warning is something that needs attention.
 type Warning struct {
-	Code WarningCode `json:"code" jsonschema:"enum=bounce_review,enum=bounce_pause,enum=complaint_review,enum=complaint_pause,enum=low_volume"`
+	Code WarningCode `json:"code" voice:"ours"`
 	Text string      `json:"text" voice:"ours"`
 }
 
 // Notable is a channel or template that moved.
 type Notable struct {
-	Kind string `json:"kind" jsonschema:"enum=channel,enum=template"`
+	Kind string `json:"kind" voice:"ours"`
 	Name string `json:"name" voice:"untrusted"`
 	Text string `json:"text" voice:"ours"`
 }
@@ -79,8 +79,8 @@ func (r *Reports) sendingHealth() core.Operation {
 	return core.Declare(core.Op[HealthIn, Health]{
 		Name:  "reports_get_sending_health",
 		Title: "Get sending health",
-		Purpose: "Sums up how sending went in a window. Use it to judge deliverability or to find out what changed. " +
-			"Returns totals, rates, a trend, warnings against the provider's thresholds, and a comparison with the window before. It does not name recipients.",
+		Purpose: "Sums up how sending went in a window. Use it to judge deliverability or find what changed. " +
+			"Returns totals, rates, a trend, warnings at the provider's thresholds, and what changed since the window before. It does not name recipients.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.ReportsView},
 		Do:     r.getSendingHealth,
