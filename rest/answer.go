@@ -13,6 +13,9 @@ import (
 // paged is a result that may continue: core.Envelope, whatever its items are.
 type paged interface{ Next() string }
 
+// headed is a result whose answer carries the header that its route names.
+type headed interface{ HeaderValue() string }
+
 // answer writes the result of a call.
 func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	h := c.Writer.Header()
@@ -25,6 +28,9 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	}
 	if page, ok := result.Value.(paged); ok && page.Next() != "" {
 		s.setNext(c, page.Next())
+	}
+	if result, ok := result.Value.(headed); ok && m.Header != "" {
+		h.Set(m.Header, result.HeaderValue())
 	}
 	status := m.Success
 	if m.MayCreate && result.Created {

@@ -5,7 +5,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-const requestIDHeader = "X-Request-Id"
+const (
+	requestIDHeader    = "X-Request-Id"
+	rulesVersionHeader = "X-Service-Rules-Version"
+)
 
 // identify gives the request its id and the answer what every answer carries.
 func (s *Server) identify(c *gin.Context) {

@@ -102,6 +102,9 @@ func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet)
 	if slices.Contains(m.operation.Input(core.REST).Members(), "cursor") {
 		headers = append(headers, "Link")
 	}
+	if m.Header != "" {
+		headers = append(headers, m.Header)
+	}
 	answer := object{
 		{"description", successText(status)},
 		{"headers", headerReferences(append(headers, rateHeaders...))},

@@ -36,6 +36,7 @@ func sharedHeaders() object {
 		{requestIDHeader, header("The id of this request; quote it to support.", text)},
 		{"Cache-Control", header("How long the answer may be kept.", text)},
 		{"Link", header("Address of the next page with `rel=\"next\"`; absent on the last. Follow it as it is.", text)},
+		{rulesVersionHeader, header("The version of the rules that judge addresses; `/v1/undeliverable/rules` has them.", text)},
 		{"Retry-After", header("Seconds to wait before the call is repeated.", number)},
 		{"WWW-Authenticate", header("What is missing, and where to get a token (RFC 6750, RFC 9728).", text)},
 		{"Idempotent-Replayed", header("Present when the answer is that of an earlier call with the same key.", object{{"type", "string"}, {"const", "true"}})},

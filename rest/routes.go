@@ -19,6 +19,9 @@ type Route struct {
 	// MayCreate is set where the answer is 201 instead when the call made a new
 	// thing.
 	MayCreate bool
+	// Header is what the answer carries besides the usual ones, "" for nothing; the
+	// result has its value, see [headed].
+	Header string
 	// MaxAge is how long a client may keep the answer; zero means not at all,
 	// because it holds personal data or what a write may change at any moment.
 	MaxAge time.Duration
@@ -31,6 +34,10 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/reports/deliverability", Operation: "reports_deliverability", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/reports/engagement", Operation: "reports_engagement", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/reports/template-performance", Operation: "reports_template_performance", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/suppressions", Operation: "suppressions_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/suppressions/{email}", Operation: "suppressions_get", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/undeliverable", Operation: "undeliverable_list", Success: 200, Header: rulesVersionHeader},
+	{Method: http.MethodGet, Path: "/v1/undeliverable/rules", Operation: "undeliverable_rules", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/contacts", Operation: "contacts_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/contacts", Operation: "contacts_create", Success: 201},
 	{Method: http.MethodGet, Path: "/v1/contacts/{email}", Operation: "contacts_lookup", Success: 200},

@@ -60,6 +60,9 @@ func TestEveryHintIsExplicit(t *testing.T) {
 		"contacts_upsert":            hints(false, false, true, false),
 		"contacts_archive":           hints(false, true, true, false),
 	}
+	for _, name := range []string{"suppressions_check_address", "suppressions_list", "undeliverable_list"} {
+		want[name] = hints(true, false, false, false)
+	}
 	got := map[string]map[string]any{}
 	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
 		got[tool["name"].(string)], _ = tool["annotations"].(map[string]any)

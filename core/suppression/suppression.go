@@ -1,17 +1,39 @@
 package suppression
 
-import "github.com/mailhelm/mailhelm/core"
+import (
+	"context"
+	"log/slog"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
 
 // Config is what the package needs. All members are required.
 type Config struct {
+	Account    sending.Suppressions
+	Store      Store
+	Transactor core.Transactor
+	// Orgs lists every organization, for the job.
+	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
+	Log   *slog.Logger
 }
 
-// Suppression does the tasks of this package.
-type Suppression struct{ Config }
+// Suppression does the tasks of this package. It is a messages.Recorder.
+type Suppression struct {
+	Config
+	lists *accountLists
+}
 
 // New makes a Suppression.
-func New(cfg Config) *Suppression { return &Suppression{Config: cfg} }
+func New(cfg Config) *Suppression {
+	return &Suppression{Config: cfg, lists: newAccountLists(cfg.Account, cfg.Clock)}
+}
 
 // Operations are the tasks, in the order of the catalogue.
-func (s *Suppression) Operations() []core.Operation { return nil }
+func (s *Suppression) Operations() []core.Operation {
+	return []core.Operation{
+		s.suppressionsCheckAddress(), s.suppressionsList(), s.suppressionsGet(),
+		s.undeliverableList(), s.undeliverableRules(),
+	}
+}

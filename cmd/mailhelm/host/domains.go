@@ -20,6 +20,8 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		Messages:    messages.New(messages.Config{Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Store: s.db.Reports(), Clock: cfg.Clock}),
 		Suppression: suppression.New(suppression.Config{Clock: cfg.Clock}),
+		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
+		Suppression: suppression.New(suppression.Config{Account: s.account, Store: s.db.Suppression(), Transactor: s.db, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log}),
 		Channels:    channels.New(channels.Config{Clock: cfg.Clock}),
 		Templates:   templates.New(templates.Config{Clock: cfg.Clock}),
 		Audience: audience.New(audience.Config{

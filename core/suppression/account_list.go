@@ -1,0 +1,244 @@
+package suppression
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const (
+	// listLife is how stale an answer from an account's list may be, counted from
+	// the moment its reading began.
+	listLife = 60 * time.Second
+	// maxPagesACall bounds what one call reads. The next call goes on from there.
+	maxPagesACall = 50
+	// maxRemembered bounds the entries that are remembered, of all organizations.
+	maxRemembered = 500_000
+)
+
+// span is a part of an account's list by the time of adding: since belongs to it
+// and until does not. A zero time leaves that end open.
+type span struct{ since, until time.Time }
+
+func (s span) holds(at time.Time) bool {
+	return (s.since.IsZero() || !at.Before(s.since)) && (s.until.IsZero() || at.Before(s.until))
+}
+
+// asked is the span as the account is asked for it: providers keep whole seconds
+// and do not say which of the ends belong.
+func (s span) asked() (since, until time.Time) {
+	if !s.since.IsZero() {
+		since = s.since.Truncate(time.Second).Add(-time.Second)
+	}
+	if !s.until.IsZero() {
+		until = s.until.Truncate(time.Second).Add(2 * time.Second)
+	}
+	return since, until
+}
+
+type listKey struct {
+	org  string
+	span span
+}
+
+// accountLists reads accounts' lists, of which it remembers every part for a
+// minute. One caller reads a part at a time; others wait for what it finds. What a
+// caller has read is kept when it gives up or fails, so the next goes on.
+type accountLists struct {
+	source sending.Suppressions
+	clock  core.Clock
+
+	mu    sync.Mutex
+	parts map[listKey]*listPart
+}
+
+// listPart is what is read of one part.
+type listPart struct {
+	turn chan struct{} // holds one token, which whoever reads has
+
+	begun    time.Time // zero when nothing was read
+	token    string
+	entries  []sending.Suppressed // once complete, newest first and never changed
+	complete bool
+	size     int // len(entries), under the lock of accountLists
+}
+
+func newAccountLists(source sending.Suppressions, clock core.Clock) *accountLists {
+	return &accountLists{source: source, clock: clock, parts: map[listKey]*listPart{}}
+}
+
+// reading is one call's budget of pages.
+type reading struct {
+	lists *accountLists
+	org   string
+	pages int
+}
+
+func (l *accountLists) reading(org string) *reading { return &reading{l, org, maxPagesACall} }
+
+// all is every entry of the span, newest first.
+func (r *reading) all(ctx context.Context, s span) ([]sending.Suppressed, error) {
+	entries, complete, err := r.part(ctx, s, r.pages)
+	if err == nil && !complete {
+		err = stillReading()
+	}
+	return entries, err
+}
+
+// part reads at most so many more pages of the span. Its entries are in order once
+// they are complete.
+func (r *reading) part(ctx context.Context, s span, pages int) (entries []sending.Suppressed, complete bool, err error) { //nolint:nonamedreturns // says which
+	part := r.lists.remembered(listKey{r.org, s})
+	select {
+	case <-part.turn:
+	case <-ctx.Done():
+		return nil, false, context.Cause(ctx)
+	}
+	defer func() { part.turn <- struct{}{} }()
+	part.refresh(r.lists.clock())
+	for ; !part.complete && pages > 0 && r.pages > 0; pages-- {
+		r.pages--
+		if err := r.page(ctx, part, s); err != nil {
+			return nil, false, err
+		}
+	}
+	return part.entries, part.complete, nil
+}
+
+// page reads one page more.
+func (r *reading) page(ctx context.Context, part *listPart, s span) error {
+	since, until := s.asked()
+	page, next, err := r.lists.source.SuppressedPage(ctx, r.org, since, until, part.token)
+	if err != nil {
+		if !passes(err) {
+			part.refresh(part.begun.Add(listLife)) // the place is lost: from the start next time
+		}
+		return sending.Unavailable(err)
+	}
+	for _, entry := range page {
+		if s.holds(entry.At) {
+			part.entries = append(part.entries, entry)
+		}
+	}
+	if next == "" || next == part.token {
+		part.entries, part.complete = newestFirst(part.entries), true
+	}
+	part.token = next
+	return r.lists.grown(part)
+}
+
+// passes reports whether the same page can be asked for once more.
+func passes(err error) bool {
+	f, ok := errors.AsType[*sending.Failure](err)
+	return ok && (f.Kind == sending.Throttled || f.Kind == sending.TimedOut)
+}
+
+// refresh forgets what is too old.
+func (p *listPart) refresh(now time.Time) {
+	if p.begun.IsZero() || now.Sub(p.begun) >= listLife || now.Before(p.begun) {
+		p.begun, p.token, p.entries, p.complete = now, "", nil, false
+	}
+}
+
+// remembered is the part under the key, and lets go of those that nobody can use.
+func (l *accountLists) remembered(key listKey) *listPart {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	part, ok := l.parts[key]
+	if !ok {
+		l.sweep()
+		part = &listPart{turn: make(chan struct{}, 1)}
+		part.turn <- struct{}{}
+		l.parts[key] = part
+	}
+	return part
+}
+
+// sweep drops parts that are too old. One that somebody reads stays.
+func (l *accountLists) sweep() {
+	now := l.clock()
+	for key, part := range l.parts {
+		select {
+		case <-part.turn:
+			if now.Sub(part.begun) >= listLife {
+				delete(l.parts, key)
+			}
+			part.turn <- struct{}{}
+		default:
+		}
+	}
+}
+
+// grown counts what is remembered. When there is too much, all other parts that
+// nobody reads are dropped; when the part alone is too much, so is the part.
+func (l *accountLists) grown(part *listPart) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	part.size = len(part.entries)
+	total := 0
+	for _, other := range l.parts {
+		total += other.size
+	}
+	if total <= maxRemembered {
+		return nil
+	}
+	for key, other := range l.parts {
+		select {
+		case <-other.turn:
+			delete(l.parts, key)
+			other.turn <- struct{}{}
+		default:
+		}
+	}
+	if part.size > maxRemembered {
+		part.begun = time.Time{}
+		return tooLong()
+	}
+	return nil
+}
+
+// newestFirst also keeps an address that came twice, because the list changed
+// while it was read, only as it was last added.
+func newestFirst(entries []sending.Suppressed) []sending.Suppressed {
+	slices.SortFunc(entries, byNewest)
+	seen := make(map[string]bool, len(entries))
+	return slices.DeleteFunc(entries, func(e sending.Suppressed) bool {
+		key := AddressKey(e.Email)
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
+}
+
+// byNewest orders as a list newest first does everywhere: by time, then by id.
+func byNewest(a, b sending.Suppressed) int {
+	if order := b.At.Compare(a.At); order != 0 {
+		return order
+	}
+	return cmp.Or(strings.Compare(suppressedID(b), suppressedID(a)), strings.Compare(b.Email, a.Email))
+}
+
+func suppressedID(e sending.Suppressed) string { return entryID(AddressKey(e.Email)) }
+
+func stillReading() error {
+	return &core.Error{
+		Code: core.CodeUpstreamUnavailable, RetryAfter: time.Second,
+		Message: "The account's list is long and was not read to its end yet.",
+		Next:    "Repeat the call, which goes on where this one stopped, or ask for a shorter time.",
+	}
+}
+
+func tooLong() error {
+	return &core.Error{
+		Code: core.CodeUpstreamUnavailable, RetryAfter: listLife,
+		Message: "The account's list is too long to be read whole.",
+		Next:    "Ask for a shorter time.",
+	}
+}

@@ -1,0 +1,68 @@
+package suppression
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+)
+
+// Recorded judges the recipients of new bounces, complaints and rejects; see
+// messages.Recorder. Two transactions with events about the same address judge one
+// after the other, so the second sees what the first stored.
+func (s *Suppression) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
+	var keys []string
+	for _, e := range events {
+		if e.Mail.Test || e.Recipient == "" {
+			continue
+		}
+		switch e.Type {
+		case messages.Bounce, messages.Complaint, messages.Reject:
+			keys = append(keys, AddressKey(e.Recipient))
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
+		rules, err := s.Store.HoldRules(ctx, orgID)
+		if err != nil {
+			return err
+		}
+		return s.judge(ctx, orgID, rules, keys, false)
+	})
+}
+
+// judge brings the entries of the addresses up to their events. The caller holds
+// the rules.
+func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys []string, rulesChanged bool) error {
+	histories, err := s.Store.Adverse(ctx, orgID, keys)
+	if err != nil {
+		return err
+	}
+	known, err := s.Store.Entries(ctx, orgID, keys)
+	if err != nil {
+		return err
+	}
+	now := s.now()
+	var changed []Entry
+	for _, key := range keys {
+		var before *Entry
+		if entry, ok := known[key]; ok {
+			before = &entry
+		}
+		after := rules.judge(before, histories[key], rulesChanged, now)
+		if after == nil || before != nil && before.same(*after) {
+			continue
+		}
+		after.Key, after.LastChangedAt = key, now
+		changed = append(changed, *after)
+	}
+	return s.Store.SaveEntries(ctx, orgID, changed)
+}
+
+// now is as exact as what is stored.
+func (s *Suppression) now() time.Time { return s.Clock().UTC().Truncate(time.Microsecond) }

@@ -1,0 +1,163 @@
+package suppression
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Reason is why an address is judged undeliverable, and the name of the rule that
+// says so.
+type Reason string
+
+// The reasons.
+const (
+	PermanentBounce        Reason = "permanent_bounce"
+	Complaint              Reason = "complaint"
+	Rejected               Reason = "rejected"
+	RepeatedTransient      Reason = "repeated_transient"
+	Undetermined           Reason = "undetermined"
+	SoftBounceAccumulation Reason = "soft_bounce_accumulation"
+)
+
+// reasons are in the order of their weight: of those that hold, the first is shown.
+var reasons = []Reason{PermanentBounce, Complaint, Rejected, RepeatedTransient, Undetermined, SoftBounceAccumulation}
+
+// Rule says when a reason holds. A locked rule cannot be switched off, and one
+// event ever is enough for it: its WindowDays is nil.
+type Rule struct {
+	Enabled    bool `json:"enabled"`
+	Locked     bool `json:"locked" jsonschema_description:"Whether the rule cannot be changed; one event ever is enough then."`
+	Events     int  `json:"events" jsonschema_description:"How many events within the window list an address."`
+	WindowDays *int `json:"window_days" jsonschema:"nullable" jsonschema_description:"The window in days; null means ever."`
+}
+
+// RuleSet is all six rules.
+type RuleSet struct {
+	PermanentBounce        Rule `json:"permanent_bounce"`
+	Complaint              Rule `json:"complaint"`
+	Rejected               Rule `json:"rejected"`
+	RepeatedTransient      Rule `json:"repeated_transient"`
+	Undetermined           Rule `json:"undetermined"`
+	SoftBounceAccumulation Rule `json:"soft_bounce_accumulation"`
+}
+
+// Rule is the rule of this name, to read or to change; nil when there is none.
+func (s *RuleSet) Rule(r Reason) *Rule {
+	switch r {
+	case PermanentBounce:
+		return &s.PermanentBounce
+	case Complaint:
+		return &s.Complaint
+	case Rejected:
+		return &s.Rejected
+	case RepeatedTransient:
+		return &s.RepeatedTransient
+	case Undetermined:
+		return &s.Undetermined
+	case SoftBounceAccumulation:
+		return &s.SoftBounceAccumulation
+	}
+	return nil
+}
+
+// Reasons are all names, the weightiest first.
+func Reasons() []Reason { return slices.Clone(reasons) }
+
+// Version is a short hash of the rules: two sets that judge alike have the same.
+func (s RuleSet) Version() string {
+	text, _ := json.Marshal(s) // numbers and booleans always marshal
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
+}
+
+// Profile is a set of rules by name.
+type Profile string
+
+// The profiles. Strict has the locked rules alone, Standard is the default, and
+// Custom is whatever an organization chose.
+const (
+	Strict     Profile = "strict"
+	Standard   Profile = "standard"
+	Aggressive Profile = "aggressive"
+	Custom     Profile = "custom"
+)
+
+// Rules are an organization's.
+type Rules struct {
+	Profile Profile
+	RuleSet
+}
+
+// RulesOf are the rules of a profile; those of Custom start as the standard ones.
+func RulesOf(p Profile) Rules {
+	locked := Rule{Enabled: true, Locked: true, Events: 1}
+	soft := func(enabled bool, events int) Rule {
+		days := 30
+		return Rule{Enabled: enabled, Events: events, WindowDays: &days}
+	}
+	return Rules{Profile: p, RuleSet: RuleSet{
+		PermanentBounce: locked, Complaint: locked, Rejected: locked,
+		RepeatedTransient:      soft(p != Strict, 3),
+		Undetermined:           soft(p == Aggressive, 3),
+		SoftBounceAccumulation: soft(p == Aggressive, 5),
+	}}
+}
+
+const (
+	maxRuleEvents = 100
+	maxRuleWindow = 365
+)
+
+// check refuses rules that are not as the profile has them or out of bounds.
+func (r Rules) check() error {
+	switch r.Profile {
+	case Strict, Standard, Aggressive:
+		if r.Version() != RulesOf(r.Profile).Version() {
+			return core.Invalid("profile", "must be custom for rules of your own")
+		}
+		return nil
+	case Custom:
+	default:
+		return core.Invalid("profile", "must be strict, standard, aggressive or custom")
+	}
+	usual := RulesOf(Custom)
+	for _, reason := range reasons {
+		rule := r.Rule(reason)
+		switch locked := usual.Rule(reason); {
+		case locked.Locked && *rule != *locked:
+			return core.Invalid(string(reason), "cannot be changed")
+		case locked.Locked:
+		case rule.Locked:
+			return core.Invalid(string(reason), "cannot be locked")
+		case rule.Events < 1 || rule.Events > maxRuleEvents:
+			return core.Invalid(string(reason)+".events", fmt.Sprintf("must be between 1 and %d", maxRuleEvents))
+		case rule.WindowDays == nil || *rule.WindowDays < 1 || *rule.WindowDays > maxRuleWindow:
+			return core.Invalid(string(reason)+".window_days", fmt.Sprintf("must be between 1 and %d", maxRuleWindow))
+		}
+	}
+	return nil
+}
+
+// met reports whether events at these times, which are in order, are enough: all
+// within any span as long as the window.
+func (r *Rule) met(times []time.Time) bool {
+	if !r.Enabled {
+		return false
+	}
+	if r.WindowDays == nil {
+		return len(times) >= r.Events
+	}
+	window := time.Duration(*r.WindowDays) * 24 * time.Hour
+	for i := r.Events - 1; i < len(times); i++ {
+		if times[i].Sub(times[i-r.Events+1]) <= window {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Suppressed is an entry of the account's list as callers see it.
+type Suppressed struct {
+	Email        string                    `json:"email" voice:"untrusted"`
+	Reason       sending.SuppressionReason `json:"reason" jsonschema:"enum=bounce,enum=complaint,enum=manual"`
+	SuppressedAt time.Time                 `json:"suppressed_at"`
+	Source       string                    `json:"source" jsonschema:"enum=ses_event,enum=manual" jsonschema_description:"Whether an event put it there."`
+}
+
+func suppressedOf(e sending.Suppressed) Suppressed {
+	s := Suppressed{Email: e.Email, Reason: e.Reason, SuppressedAt: e.At.UTC(), Source: "ses_event"}
+	if e.Reason != sending.SuppressedByBounce && e.Reason != sending.SuppressedByComplaint {
+		s.Reason, s.Source = sending.SuppressedByHand, "manual"
+	}
+	return s
+}
+
+// ListSuppressionsIn narrows and pages the account's list.
+type ListSuppressionsIn struct {
+	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only for this reason."`
+	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only what was added at or after this time."`
+	From   *time.Time                `json:"from,omitempty" only:"rest" jsonschema_description:"Only what was added at or after this time."`
+	To     *time.Time                `json:"to,omitempty" only:"rest" jsonschema_description:"Only what was added before this time."`
+	Email  string                    `json:"email,omitempty" only:"rest" jsonschema:"maxLength=254" jsonschema_description:"Part of the address; case does not matter. Everything that matches comes in one page."`
+	Limit  int                       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many; for agents at most 50."`
+	Cursor string                    `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+
+	page core.Page[Suppressed]
+}
+
+const maxForAgent = 50
+
+func (s *Suppression) suppressionsList() core.Operation {
+	return core.Declare(core.Op[ListSuppressionsIn, core.Page[Suppressed]]{
+		Name:  "suppressions_list",
+		Title: "List suppressed addresses",
+		Purpose: "Lists addresses that the sending account itself refuses to mail, at most a minute old. " +
+			"Use it to see who was suppressed lately and why. Returns address, reason and time, newest first. It does not add or remove any.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.SuppressionsView},
+		Prepare: s.prepareSuppressions,
+		Do: func(_ context.Context, _ *core.Call, in ListSuppressionsIn) (core.Page[Suppressed], error) {
+			return in.page, nil
+		},
+	})
+}
+
+func (s *Suppression) prepareSuppressions(ctx context.Context, c *core.Call, in ListSuppressionsIn) (ListSuppressionsIn, error) {
+	when, err := in.check(c.Surface)
+	if err != nil {
+		return in, err
+	}
+	filter := fmt.Sprintf("suppressions %q %v %v", in.Reason, when.since.UnixMicro(), when.until.UnixMicro())
+	after, err := core.AfterCursor(filter, in.Cursor)
+	if err != nil {
+		return in, err
+	}
+	reading, limit := s.lists.reading(c.Principal.Org.ID), core.Limit(in.Limit)
+	var found core.Page[sending.Suppressed]
+	if c.Surface == core.Agent || in.Email != "" {
+		found.Items, err = reading.all(ctx, when)
+		found.Items = matching(found.Items, in.wants)
+		found.Total = len(found.Items)
+		if in.Email == "" {
+			found.Items = found.Items[:min(limit, found.Total)]
+		}
+	} else {
+		found.Items, err = reading.newest(ctx, when, after, limit+1, in.wants)
+		found = core.PageOf(found.Items, limit, filter, func(e sending.Suppressed) core.After {
+			return core.After{At: e.At, ID: suppressedID(e)}
+		})
+	}
+	in.page.Next, in.page.Total = found.Next, found.Total
+	for _, e := range found.Items {
+		in.page.Items = append(in.page.Items, suppressedOf(e))
+	}
+	return in, err
+}
+
+// check refuses what the schema cannot, and returns the time that is asked for.
+func (in ListSuppressionsIn) check(surface core.Surface) (span, error) {
+	var when span
+	for _, from := range []*time.Time{in.Since, in.From} {
+		if from != nil {
+			when.since = from.UTC()
+		}
+	}
+	if in.To != nil {
+		when.until = in.To.UTC()
+	}
+	switch {
+	case surface == core.Agent && in.Limit > maxForAgent:
+		return span{}, core.Invalid("limit", fmt.Sprintf("must be at most %d", maxForAgent))
+	case in.From != nil && in.To != nil && !in.From.Before(*in.To):
+		return span{}, core.Invalid("from", "is not before `to`").WithNext("Send a `from` that is earlier than `to`.")
+	case in.Email != "" && in.Cursor != "":
+		return span{}, core.Invalid("cursor", "is of no use with `email`, whose matches all come in one page")
+	}
+	return when, nil
+}
+
+func (in ListSuppressionsIn) wants(e sending.Suppressed) bool {
+	return (in.Reason == "" || suppressedOf(e).Reason == in.Reason) &&
+		(in.Email == "" || strings.Contains(AddressKey(e.Email), AddressKey(in.Email)))
+}
+
+func matching(entries []sending.Suppressed, wanted func(sending.Suppressed) bool) []sending.Suppressed {
+	var found []sending.Suppressed
+	for _, e := range entries {
+		if wanted(e) {
+			found = append(found, e)
+		}
+	}
+	return found
+}

@@ -1,0 +1,109 @@
+package suppression
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Undeliverable is an entry as callers see it.
+type Undeliverable struct {
+	Email           string     `json:"email" voice:"untrusted"`
+	Status          Status     `json:"status" jsonschema:"enum=listed,enum=excluded"`
+	Reason          Reason     `json:"reason" jsonschema:"enum=permanent_bounce,enum=complaint,enum=rejected,enum=repeated_transient,enum=undetermined,enum=soft_bounce_accumulation"`
+	FirstSeenAt     time.Time  `json:"first_seen_at"`
+	LastSeenAt      time.Time  `json:"last_seen_at"`
+	LastChangedAt   time.Time  `json:"last_changed_at"`
+	EventCount      int        `json:"event_count"`
+	ExcludedAt      *time.Time `json:"excluded_at" jsonschema:"nullable"`
+	ExclusionReason *string    `json:"exclusion_reason" voice:"untrusted" jsonschema:"nullable"`
+}
+
+func recordOf(e Entry) Undeliverable {
+	u := Undeliverable{
+		Email: e.Email, Status: e.Status, Reason: e.Reason, FirstSeenAt: e.FirstSeenAt, LastSeenAt: e.LastSeenAt,
+		LastChangedAt: e.LastChangedAt, EventCount: e.EventCount, ExcludedAt: e.ExcludedAt,
+	}
+	if e.Status == Excluded {
+		u.ExclusionReason = &e.ExclusionReason
+	}
+	return u
+}
+
+// ListUndeliverableIn narrows and pages the undeliverable addresses.
+type ListUndeliverableIn struct {
+	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Only these; without since the default is listed."`
+	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only what changed at or after this second, excluded ones too."`
+	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many at most."`
+	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+// UndeliverablePage is a page with the version of the rules that judge.
+type UndeliverablePage struct {
+	core.Page[Undeliverable]
+	RulesVersion string
+}
+
+// VersionedEnvelope is the page over REST, where the version is a header.
+type VersionedEnvelope struct {
+	core.Envelope[Undeliverable]
+	version string
+}
+
+// HeaderValue is the version.
+func (e VersionedEnvelope) HeaderValue() string { return e.version }
+
+// RESTView is the page as an envelope.
+func (p UndeliverablePage) RESTView() VersionedEnvelope {
+	return VersionedEnvelope{p.Page.RESTView(), p.RulesVersion}
+}
+
+func (s *Suppression) undeliverableList() core.Operation {
+	return core.Declare(core.Op[ListUndeliverableIn, UndeliverablePage]{
+		Name:  "undeliverable_list",
+		Title: "List undeliverable addresses",
+		Purpose: "Lists addresses that events say do not take mail. " +
+			"Use it to clean an audience, or with `since` to follow changes. Returns status, reason and dates, the latest change first. It is advice, does not block sending, and is not the account's suppression list.",
+		Effect: core.Reads,
+		Scopes: []core.Scope{core.UndeliverableView},
+		Do:     s.listUndeliverable,
+	})
+}
+
+// listUndeliverable pages oldest change first over REST: whatever changes while
+// somebody pages moves to the end, which is still to come. An agent, who gets one
+// page, is shown the latest.
+func (s *Suppression) listUndeliverable(ctx context.Context, c *core.Call, in ListUndeliverableIn) (UndeliverablePage, error) {
+	org, limit := c.Principal.Org.ID, core.Limit(in.Limit)
+	f := EntryFilter{Status: in.Status, Newest: c.Surface == core.Agent, Limit: limit + 1}
+	if in.Since != nil {
+		f.ChangedSince = in.Since.UTC().Truncate(time.Second)
+	} else if f.Status == "" {
+		f.Status = Listed
+	}
+	text := fmt.Sprintf("undeliverable %q %d", f.Status, f.ChangedSince.Unix())
+	var err error
+	if f.After, err = core.AfterCursor(text, in.Cursor); err != nil {
+		return UndeliverablePage{}, err
+	}
+	rules, err := s.Store.Rules(ctx, org)
+	if err != nil {
+		return UndeliverablePage{}, err
+	}
+	entries, err := s.Store.EntryPage(ctx, org, f)
+	if err != nil {
+		return UndeliverablePage{}, err
+	}
+	found := core.PageOf(entries, limit, text, func(e Entry) core.After { return core.After{At: e.LastChangedAt, ID: e.ID()} })
+	page := UndeliverablePage{RulesVersion: rules.Version()}
+	page.Next = found.Next
+	for _, e := range found.Items {
+		page.Items = append(page.Items, recordOf(e))
+	}
+	if c.Surface == core.Agent {
+		page.Total, err = s.Store.CountEntries(ctx, org, f)
+	}
+	return page, err
+}

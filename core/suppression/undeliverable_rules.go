@@ -1,0 +1,31 @@
+package suppression
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// RulesIn has no members.
+type RulesIn struct{}
+
+// RulesDocument is an organization's rules as callers see them.
+type RulesDocument struct {
+	Profile Profile `json:"profile" jsonschema:"enum=strict,enum=standard,enum=aggressive,enum=custom"`
+	Version string  `json:"version" voice:"ours" jsonschema_description:"Changes exactly when the rules do; the list has it as X-Service-Rules-Version."`
+	Rules   RuleSet `json:"rules"`
+}
+
+func (s *Suppression) undeliverableRules() core.Operation {
+	return core.Declare(core.Op[RulesIn, RulesDocument]{
+		Name:    "undeliverable_rules",
+		Title:   "Read the rules of undeliverable addresses",
+		Purpose: "Reads the rules by which addresses are judged undeliverable, with a version that changes with them.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.UndeliverableView},
+		Do: func(ctx context.Context, c *core.Call, _ RulesIn) (RulesDocument, error) {
+			rules, err := s.Store.Rules(ctx, c.Principal.Org.ID)
+			return RulesDocument{Profile: rules.Profile, Version: rules.Version(), Rules: rules.RuleSet}, err
+		},
+	})
+}

@@ -1,0 +1,278 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/suppression"
+)
+
+type undeliverableRow struct {
+	Key             string             `db:"email_key" json:"key"`
+	ID              string             `db:"id" json:"id"`
+	Email           string             `db:"email" json:"email"`
+	Status          suppression.Status `db:"status" json:"status"`
+	Reason          suppression.Reason `db:"reason" json:"reason"`
+	FirstSeenAt     Time               `db:"first_seen_at" json:"first"`
+	LastSeenAt      Time               `db:"last_seen_at" json:"last"`
+	LastChangedAt   Time               `db:"last_changed_at" json:"changed"`
+	EventCount      int                `db:"event_count" json:"count"`
+	ExcludedAt      *Time              `db:"excluded_at" json:"excluded"`
+	ExclusionReason string             `db:"exclusion_reason" json:"why"`
+	ForgivenAt      *Time              `db:"forgiven_at" json:"forgiven"`
+}
+
+type rulesRow struct {
+	Profile suppression.Profile `db:"profile"`
+	Rules   string              `db:"rules"`
+}
+
+type adverseRow struct {
+	Key        string             `db:"recipient_key"`
+	Recipient  string             `db:"recipient"`
+	OccurredAt Time               `db:"occurred_at"`
+	Type       messages.EventType `db:"type"`
+	Bounce     *string            `db:"bounce_type"`
+	Sub        *string            `db:"bounce_sub_type"`
+}
+
+const (
+	undeliverableColumns = `email_key, id, email, status, reason, first_seen_at, last_seen_at, last_changed_at, event_count,
+		excluded_at, exclusion_reason, forgiven_at`
+	// adverseTypes is worded as the condition of the index that finds such events.
+	adverseTypes = `type IN ('Bounce', 'Complaint', 'Reject')`
+	// undeliverableFilter takes a status or '', the first instant, and a pattern.
+	undeliverableFilter = `org_id = $1 AND ($2 = '' OR status = $2) AND last_changed_at >= $3 AND email_key LIKE $4 ESCAPE '\'`
+)
+
+var (
+	undeliverableRules = registerPoint("undeliverable rules", `SELECT profile, rules FROM undeliverable_rules WHERE org_id = $1`)
+	// A row that is written is held until the transaction ends, on both engines.
+	holdUndeliverableRules = register("hold undeliverable rules", `
+		INSERT INTO undeliverable_rules (org_id, profile, rules, updated_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org_id) DO UPDATE SET profile = undeliverable_rules.profile
+		RETURNING profile, rules`)
+	setUndeliverableRules = register("set undeliverable rules", `
+		INSERT INTO undeliverable_rules (org_id, profile, rules, judged_to, updated_at) VALUES ($1, $2, $3, '', $4)
+		ON CONFLICT (org_id) DO UPDATE SET profile = excluded.profile, rules = excluded.rules,
+			judged_to = excluded.judged_to, updated_at = excluded.updated_at`)
+	undeliverableJudgedTo = registerPoint("undeliverable judged to", `
+		SELECT judged_to FROM undeliverable_rules WHERE org_id = $1`)
+	setUndeliverableJudgedTo = register("set undeliverable judged to", `
+		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
+
+	adverseEvents = register("adverse events", `
+		SELECT recipient_key, recipient, occurred_at, type, bounce_type, bounce_sub_type FROM message_events
+		WHERE org_id = $1 AND recipient_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
+		AND `+adverseTypes+` AND NOT test
+		ORDER BY recipient_key, occurred_at, id`)
+	adverseKeys = register("adverse keys", `
+		SELECT DISTINCT recipient_key FROM message_events
+		WHERE org_id = $1 AND recipient_key > $2 AND `+adverseTypes+`
+		ORDER BY recipient_key LIMIT $3`)
+
+	undeliverableByKey = register("undeliverable by key", `
+		SELECT `+undeliverableColumns+` FROM undeliverable
+		WHERE org_id = $1 AND email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	undeliverableByID = registerPoint("undeliverable by id", `
+		SELECT `+undeliverableColumns+` FROM undeliverable WHERE org_id = $1 AND id = $2`)
+	saveUndeliverable = register("save undeliverable", `
+		INSERT INTO undeliverable (org_id, `+undeliverableColumns+`)
+		SELECT $1, j.value ->> 'key', j.value ->> 'id', j.value ->> 'email', j.value ->> 'status', j.value ->> 'reason',
+			CAST(j.value ->> 'first' AS bigint), CAST(j.value ->> 'last' AS bigint), CAST(j.value ->> 'changed' AS bigint),
+			CAST(j.value ->> 'count' AS integer), CAST(j.value ->> 'excluded' AS bigint), j.value ->> 'why',
+			CAST(j.value ->> 'forgiven' AS bigint)
+		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, email_key) DO UPDATE SET email = excluded.email, status = excluded.status,
+			reason = excluded.reason, first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
+			last_changed_at = excluded.last_changed_at, event_count = excluded.event_count,
+			excluded_at = excluded.excluded_at, exclusion_reason = excluded.exclusion_reason, forgiven_at = excluded.forgiven_at`)
+	undeliverableOldest = register("undeliverable oldest", `
+		SELECT `+undeliverableColumns+` FROM undeliverable
+		WHERE `+undeliverableFilter+` AND (last_changed_at, id) > ($5, $6)
+		ORDER BY last_changed_at, id LIMIT $7`)
+	undeliverableNewest = register("undeliverable newest", `
+		SELECT `+undeliverableColumns+` FROM undeliverable
+		WHERE `+undeliverableFilter+` AND (last_changed_at, id) < ($5, $6)
+		ORDER BY last_changed_at DESC, id DESC LIMIT $7`)
+	countUndeliverable = register("count undeliverable", `SELECT count(*) FROM undeliverable WHERE `+undeliverableFilter)
+)
+
+type undeliverableStore struct{ db *DB }
+
+// Suppression is the store of undeliverable addresses and the rules they are
+// judged by.
+func (db *DB) Suppression() suppression.Store { return undeliverableStore{db} }
+
+var _ suppression.Store = undeliverableStore{}
+
+func (s undeliverableStore) Rules(ctx context.Context, orgID string) (suppression.Rules, error) {
+	rows, err := list[rulesRow](ctx, s.db, undeliverableRules, orgID)
+	if err != nil || len(rows) == 0 {
+		return suppression.RulesOf(suppression.Standard), err
+	}
+	return rows[0].rules()
+}
+
+func (r rulesRow) rules() (suppression.Rules, error) {
+	rules := suppression.RulesOf(r.Profile)
+	if r.Profile == suppression.Custom {
+		if err := json.Unmarshal([]byte(r.Rules), &rules.RuleSet); err != nil {
+			return suppression.Rules{}, fmt.Errorf("storage: rules of undeliverable addresses: %w", err)
+		}
+	}
+	return rules, nil
+}
+
+var errHoldOutsideTransaction = errors.New("storage: rules can only be held inside a transaction")
+
+func (s undeliverableStore) HoldRules(ctx context.Context, orgID string) (suppression.Rules, error) {
+	if s.db.transaction(ctx) == nil {
+		return suppression.Rules{}, errHoldOutsideTransaction
+	}
+	rows, err := list[rulesRow](ctx, s.db, holdUndeliverableRules, orgID, string(suppression.Standard), "{}", At(s.db.clock()))
+	if err != nil {
+		return suppression.Rules{}, err
+	}
+	return rows[0].rules()
+}
+
+func (s undeliverableStore) SetRules(ctx context.Context, orgID string, r suppression.Rules, at time.Time) error {
+	rules, err := json.Marshal(r.RuleSet)
+	if err != nil {
+		return fmt.Errorf("storage: rules of undeliverable addresses: %w", err)
+	}
+	_, err = s.db.exec(ctx, setUndeliverableRules, orgID, string(r.Profile), string(rules), At(at))
+	return err
+}
+
+func (s undeliverableStore) JudgedTo(ctx context.Context, orgID string) (*string, error) {
+	rows, err := values[*string](ctx, s.db, undeliverableJudgedTo, orgID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+func (s undeliverableStore) SetJudgedTo(ctx context.Context, orgID string, key *string) error {
+	_, err := s.db.exec(ctx, setUndeliverableJudgedTo, key, orgID)
+	return err
+}
+
+func (s undeliverableStore) Adverse(ctx context.Context, orgID string, keys []string) (map[string][]suppression.Adverse, error) {
+	parameter, err := jsonParameter(keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := list[adverseRow](ctx, s.db, adverseEvents, orgID, parameter)
+	if err != nil {
+		return nil, err
+	}
+	histories := make(map[string][]suppression.Adverse, len(keys))
+	for _, r := range rows {
+		a := suppression.Adverse{Recipient: r.Recipient, OccurredAt: r.OccurredAt.Time(), Type: r.Type}
+		if r.Bounce != nil {
+			a.Bounced.Type = *r.Bounce
+		}
+		if r.Sub != nil {
+			a.Bounced.SubType = *r.Sub
+		}
+		histories[r.Key] = append(histories[r.Key], a)
+	}
+	return histories, nil
+}
+
+func (s undeliverableStore) AdverseKeys(ctx context.Context, orgID, after string, limit int) ([]string, error) {
+	return values[string](ctx, s.db, adverseKeys, orgID, after, limit)
+}
+
+func (s undeliverableStore) Entries(ctx context.Context, orgID string, keys []string) (map[string]suppression.Entry, error) {
+	parameter, err := jsonParameter(keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := list[undeliverableRow](ctx, s.db, undeliverableByKey, orgID, parameter)
+	entries := make(map[string]suppression.Entry, len(rows))
+	for _, r := range rows {
+		entries[r.Key] = r.entry()
+	}
+	return entries, err
+}
+
+func (s undeliverableStore) EntryByID(ctx context.Context, orgID, id string) (suppression.Entry, error) {
+	row, err := one[undeliverableRow](ctx, s.db, "undeliverable address", undeliverableByID, orgID, id)
+	if err != nil {
+		return suppression.Entry{}, err
+	}
+	return row.entry(), nil
+}
+
+func (s undeliverableStore) SaveEntries(ctx context.Context, orgID string, entries []suppression.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	rows := make([]undeliverableRow, len(entries))
+	for i, e := range entries {
+		rows[i] = undeliverableRow{
+			Key: e.Key, ID: e.ID(), Email: e.Email, Status: e.Status, Reason: e.Reason,
+			FirstSeenAt: At(e.FirstSeenAt), LastSeenAt: At(e.LastSeenAt), LastChangedAt: At(e.LastChangedAt), EventCount: e.EventCount,
+			ExcludedAt: optionalAt(e.ExcludedAt), ExclusionReason: e.ExclusionReason, ForgivenAt: optionalAt(e.ForgivenAt),
+		}
+	}
+	parameter, err := jsonParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, saveUndeliverable, orgID, parameter)
+	return err
+}
+
+func (s undeliverableStore) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
+	statement, at, id := undeliverableOldest, Time(math.MinInt64), ""
+	if f.Newest {
+		statement = undeliverableNewest
+		at, id = start(f.After)
+	} else if f.After != nil {
+		at, id = At(f.After.At), f.After.ID
+	}
+	status, since, pattern := undeliverableParameters(f)
+	rows, err := list[undeliverableRow](ctx, s.db, statement, orgID, status, since, pattern, at, id, f.Limit)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]suppression.Entry, len(rows))
+	for i, r := range rows {
+		entries[i] = r.entry()
+	}
+	return entries, nil
+}
+
+func (s undeliverableStore) CountEntries(ctx context.Context, orgID string, f suppression.EntryFilter) (int, error) {
+	status, since, pattern := undeliverableParameters(f)
+	counts, err := values[int](ctx, s.db, countUndeliverable, orgID, status, since, pattern)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+func undeliverableParameters(f suppression.EntryFilter) (status string, since Time, pattern string) { //nolint:nonamedreturns // three texts
+	since = math.MinInt64
+	if !f.ChangedSince.IsZero() {
+		since = At(f.ChangedSince)
+	}
+	return string(f.Status), since, searchPattern(f.Part)
+}
+
+func (r undeliverableRow) entry() suppression.Entry {
+	return suppression.Entry{
+		Key: r.Key, Email: r.Email, Status: r.Status, Reason: r.Reason,
+		FirstSeenAt: r.FirstSeenAt.Time(), LastSeenAt: r.LastSeenAt.Time(), LastChangedAt: r.LastChangedAt.Time(), EventCount: r.EventCount,
+		ExcludedAt: optionalTime(r.ExcludedAt), ExclusionReason: r.ExclusionReason, ForgivenAt: optionalTime(r.ForgivenAt),
+	}
+}
