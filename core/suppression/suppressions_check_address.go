@@ -20,15 +20,15 @@ type CheckedAddress struct {
 	Suppressed    bool                       `json:"suppressed" jsonschema_description:"Whether the account refuses to mail it."`
 	Reason        *sending.SuppressionReason `json:"reason" jsonschema:"nullable,enum=bounce,enum=complaint,enum=manual"`
 	SuppressedAt  *time.Time                 `json:"suppressed_at" jsonschema:"nullable"`
-	Undeliverable *Undeliverable             `json:"undeliverable" jsonschema:"nullable" jsonschema_description:"The advisory record; null when there is none."`
+	Undeliverable *Undeliverable             `json:"undeliverable" jsonschema:"nullable" jsonschema_description:"The advisory record."`
 }
 
 func (s *Suppression) suppressionsCheckAddress() core.Operation {
 	return core.Declare(core.Op[CheckAddressIn, CheckedAddress]{
 		Name:  "suppressions_check_address",
 		Title: "Check one address",
-		Purpose: "Tells whether the sending account refuses to mail an address, and whether it is judged undeliverable. " +
-			"Use it when a person got no mail. Returns both, live, also when neither holds. It does not search parts of addresses.",
+		Purpose: "Tells whether the account refuses to mail an address, and whether it is judged undeliverable. " +
+			"Use it when a person got no mail. Returns both, live. It does not search.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.SuppressionsView},
 		Prepare: func(ctx context.Context, c *core.Call, in CheckAddressIn) (CheckAddressIn, error) {

@@ -34,9 +34,9 @@ func recordOf(e Entry) Undeliverable {
 
 // ListUndeliverableIn narrows and pages the undeliverable addresses.
 type ListUndeliverableIn struct {
-	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Only these; without since the default is listed."`
-	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only what changed at or after this second, excluded ones too."`
-	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many at most."`
+	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Without since, listed."`
+	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only what changed at or after this second, also excluded."`
+	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many."`
 	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 }
 
@@ -64,8 +64,8 @@ func (s *Suppression) undeliverableList() core.Operation {
 	return core.Declare(core.Op[ListUndeliverableIn, UndeliverablePage]{
 		Name:  "undeliverable_list",
 		Title: "List undeliverable addresses",
-		Purpose: "Lists addresses that events say do not take mail. " +
-			"Use it to clean an audience, or with `since` to follow changes. Returns status, reason and dates, the latest change first. It is advice, does not block sending, and is not the account's suppression list.",
+		Purpose: "Lists addresses that events say take no mail. " +
+			"Use it to clean an audience. Returns status, reason and dates, latest change first. It is advice and not the account's suppression list.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.UndeliverableView},
 		Do:     s.listUndeliverable,

@@ -34,6 +34,8 @@ var actionWords = map[string]string{
 	"org.created":                 "Organization created",
 	"org.limit_set":               "Limit of calls set",
 	"org.settings_updated":        "Settings changed",
+	"undeliverable.excluded":      "Address taken off the undeliverable list",
+	"undeliverable.rules_updated": "Rules of undeliverable addresses changed",
 	"user.signed_in":              "Signed in",
 	"user.signed_out":             "Signed out",
 	"oauth_client.blocked":        "Application kept out",

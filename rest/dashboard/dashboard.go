@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
 // Path is where the dashboard is, below the app's address. Every page of it has a
@@ -67,6 +68,7 @@ type Config struct {
 	Keys        access.KeyStore
 	OpenClients access.OpenClientStore
 	Factors     *access.SecondFactors
+	Suppression *suppression.Suppression
 	Transactor  core.Transactor
 	Reports     *reports.Reports
 	// Principals is what this process remembers of credentials; what the pages

@@ -20,6 +20,7 @@ var areas = []struct{ path, name string }{
 	{Path + "/keys", "API keys"},
 	{Path + "/clients", "Applications"},
 	{Path + "/grants", "Access"},
+	{Path + "/undeliverable", "Undeliverable"},
 	{Path + "/members", "Members"},
 	{Path + "/settings", "Settings"},
 	{Path + "/audit", "Audit log"},

@@ -33,6 +33,7 @@ func (d *Dashboard) routes() []route {
 		d.membersPages(),
 		d.settingsPages(),
 		d.auditPages(),
+		d.undeliverablePages(),
 	)
 }
 

@@ -48,7 +48,7 @@ func peoplePages(
 		Grants: s.db.Grants(), Keys: s.db.Keys(), Reports: domains.Reports,
 		OpenClients: s.db.OpenClients(), Factors: factors, Transactor: s.db, Principals: principals,
 		AppURL: public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth,
-		Clock: cfg.Clock,
+		Clock: cfg.Clock, Suppression: domains.Suppression,
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,34 @@
+package suppression
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// maxPart is how long the part of an address to search for may be, in bytes.
+const maxPart = 254
+
+// Search is a page of entries, the latest change first; more says whether others
+// follow. It fails with core.CodeValidationFailed for a part that no address can
+// have.
+func (s *Suppression) Search(ctx context.Context, orgID string, f EntryFilter) (entries []Entry, more bool, err error) { //nolint:nonamedreturns // says which
+	if _, hidden := core.VisibleText(f.Part); hidden > 0 || len(f.Part) > maxPart || !utf8.ValidString(f.Part) {
+		return nil, false, core.Invalid("q", "must be part of an address")
+	}
+	limit := f.Limit
+	f.Newest, f.Limit = true, limit+1
+	if entries, err = s.Store.EntryPage(ctx, orgID, f); err != nil {
+		return nil, false, err
+	}
+	return entries[:min(limit, len(entries))], len(entries) > limit, nil
+}
+
+// Entry is one entry by its id.
+func (s *Suppression) Entry(ctx context.Context, orgID, id string) (Entry, error) {
+	if !IsEntryID(id) {
+		return Entry{}, core.NotFound("undeliverable address")
+	}
+	return s.Store.EntryByID(ctx, orgID, id)
+}
