@@ -117,10 +117,7 @@ func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 	since, until := s.asked()
 	page, next, err := r.lists.source.SuppressedPage(ctx, r.org, since, until, part.token)
 	if err != nil {
-		if !passes(err) {
-			part.refresh(part.begun.Add(listLife)) // the place is lost: from the start next time
-		}
-		return sending.Unavailable(err)
+		return part.failed(err)
 	}
 	for _, entry := range page {
 		if s.holds(entry.At) {
@@ -134,10 +131,19 @@ func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 	return r.lists.grown(part)
 }
 
-// passes reports whether the same page can be asked for once more.
-func passes(err error) bool {
+// failed keeps the place where the same page can be asked for once more. An
+// account that does not know the place any more is read from the start next time.
+func (p *listPart) failed(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
-	return ok && (f.Kind == sending.Throttled || f.Kind == sending.TimedOut)
+	if ok && (f.Kind == sending.Throttled || f.Kind == sending.TimedOut) {
+		return sending.Unavailable(err)
+	}
+	resumed := p.token != ""
+	p.refresh(p.begun.Add(listLife))
+	if ok && f.Kind == sending.Invalid && resumed {
+		return stillReading()
+	}
+	return sending.Unavailable(err)
 }
 
 // refresh forgets what is too old.
