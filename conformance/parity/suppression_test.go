@@ -1,0 +1,141 @@
+package parity
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/suppression"
+)
+
+// suppress gives both organizations a suppressed and an undeliverable address.
+func suppress(t *testing.T, p *product.Product) {
+	t.Helper()
+	at := p.Clock.Now().UTC().Truncate(time.Second)
+	for org, email := range map[string]string{p.OrgID: "Ours@Example.com", p.Other.OrgID: "theirs@example.com"} {
+		err := p.Simulator.Seed(t.Context(), org, simulator.Setup{Suppressed: []sending.Suppressed{{Email: email, Reason: sending.SuppressedByComplaint, At: at}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = p.DB.Suppression().SaveEntries(t.Context(), org, []suppression.Entry{{
+			Key: suppression.AddressKey(email), Email: email, Status: suppression.Listed, Reason: suppression.Complaint,
+			FirstSeenAt: at, LastSeenAt: at, LastChangedAt: at, EventCount: 1,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func suppressionCases() []sameness {
+	suppressions, undeliverable := []string{"api.suppressions.view"}, []string{"api.undeliverable.view"}
+	down := []simulator.Fault{{Kind: sending.Throttled}}
+	gone := []simulator.Fault{{Kind: sending.TimedOut}}
+	return []sameness{
+		{name: "account throttles", tool: "suppressions_list", arguments: `{}`, method: "GET", path: "/v1/suppressions", live: true, scopes: suppressions, faults: down},
+		{name: "account is silent", tool: "suppressions_list", arguments: `{}`, method: "GET", path: "/v1/suppressions", live: true, scopes: suppressions, faults: gone},
+		{name: "account throttles a check", tool: "suppressions_check_address", arguments: `{"email":"a@example.com"}`, method: "GET", path: "/v1/suppressions/a%40example.com", live: true, scopes: suppressions, faults: down},
+		{name: "suppressions", tool: "suppressions_list", arguments: `{}`, method: "GET", path: "/v1/suppressions", live: true, scopes: suppressions, pick: itemsOf},
+		{name: "complaints", tool: "suppressions_list", arguments: `{"reason":"complaint"}`, method: "GET", path: "/v1/suppressions?reason=complaint", scopes: suppressions, pick: itemsOf},
+		{name: "suppressions, no such reason", tool: "suppressions_list", arguments: `{"reason":"whim"}`, method: "GET", path: "/v1/suppressions?reason=whim", live: true, scopes: suppressions},
+		{name: "suppressions, missing scope", tool: "suppressions_list", arguments: `{}`, method: "GET", path: "/v1/suppressions", live: true, scopes: undeliverable},
+		{name: "no address", tool: "suppressions_check_address", arguments: `{"email":"no-address"}`, method: "GET", path: "/v1/suppressions/no-address", live: true, scopes: suppressions},
+		{name: "undeliverable", tool: "undeliverable_list", arguments: `{}`, method: "GET", path: "/v1/undeliverable?limit=200", live: true, scopes: undeliverable},
+		{name: "undeliverable since", tool: "undeliverable_list", arguments: `{"since":"2999-01-01T00:00:00Z"}`, method: "GET", path: "/v1/undeliverable?since=2999-01-01T00:00:00Z", live: true, scopes: undeliverable, pick: itemsOf},
+		{name: "undeliverable, no time", tool: "undeliverable_list", arguments: `{"since":"yesterday"}`, method: "GET", path: "/v1/undeliverable?since=yesterday", live: true, scopes: undeliverable},
+		{name: "undeliverable, missing scope", tool: "undeliverable_list", arguments: `{}`, method: "GET", path: "/v1/undeliverable", live: true, scopes: suppressions},
+	}
+}
+
+func TestSuppressionIsTheSameOnBothSurfaces(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		suppress(t, p)
+		for _, c := range suppressionCases() {
+			t.Run(c.name, func(t *testing.T) { c.check(t, p) })
+		}
+	})
+}
+
+// ask sends a request to the public API and returns the whole answer.
+func ask(t *testing.T, p *product.Product, token, path string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := p.HTTP.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(body)
+}
+
+func TestSuppressionOverREST(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		suppress(t, p)
+		token := p.TokenWith(t, p.Live, p.BaseURL, "api.suppressions.view", "api.undeliverable.view")
+		list, body := ask(t, p, token, "/v1/undeliverable?limit=200")
+		_, rules := ask(t, p, token, "/v1/undeliverable/rules")
+		version := list.Header.Get("X-Service-Rules-Version")
+		if version == "" || !strings.Contains(rules, `"version":"`+version+`"`) || !strings.Contains(body, "Ours@Example.com") {
+			t.Errorf("version %q, rules %s, list %s", version, rules, body)
+		}
+		_, search := ask(t, p, token, "/v1/suppressions?email=OURS%40")
+		if !strings.Contains(search, "Ours@Example.com") || !strings.Contains(search, `"has_more":false`) {
+			t.Errorf("search: %s", search)
+		}
+		for _, path := range []string{"/v1/suppressions?email=theirs", "/v1/suppressions", "/v1/undeliverable?limit=200", "/v1/suppressions/theirs%40example.com"} {
+			if _, body := ask(t, p, token, path); strings.Contains(body, "theirs@example.com") && strings.Contains(body, "suppressed_at") {
+				t.Errorf("%s shows another organization's: %s", path, body)
+			}
+		}
+		p.Simulator.Faults().Set(simulator.Fault{Kind: sending.Throttled})
+		refused, body := ask(t, p, token, "/v1/suppressions/ours%40example.com")
+		p.Simulator.Faults().Clear()
+		if refused.StatusCode != http.StatusServiceUnavailable || refused.Header.Get("Retry-After") == "" {
+			t.Errorf("throttled: %d %s", refused.StatusCode, body)
+		}
+	})
+}
+
+// Whatever stands in the path or the query is refused by name or answered.
+func TestHostileAddresses(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{})
+	token := p.TokenWith(t, p.Live, p.BaseURL, "api.suppressions.view", "api.undeliverable.view")
+	for _, text := range []string{
+		"\x00", "a\x00@example.com", "\xff\xfe@example.com", strings.Repeat("a", 5000) + "@example.com", "münchen@exämple.com",
+		"a@b@c", "../../etc/passwd", "' OR 1=1 --", "\u202e@example.com", "{}", "null", "a b@example.com", `"quoted"@example.com`,
+	} {
+		answer, body := ask(t, p, token, "/v1/suppressions/"+url.PathEscape(text))
+		if answer.StatusCode < 400 || answer.StatusCode >= 500 || !strings.Contains(body, `"code"`) {
+			t.Errorf("path %q: %d %s", text, answer.StatusCode, body)
+		}
+		for _, member := range []string{"email", "reason", "from", "to", "limit", "cursor"} {
+			answer, body := ask(t, p, token, "/v1/suppressions?"+member+"="+url.QueryEscape(text))
+			if answer.StatusCode >= 500 || answer.StatusCode >= 300 && !strings.Contains(body, `"code"`) {
+				t.Errorf("%s %q: %d %s", member, text, answer.StatusCode, body)
+			}
+		}
+		for _, member := range []string{"since", "status", "limit", "cursor"} {
+			answer, body := ask(t, p, token, "/v1/undeliverable?"+member+"="+url.QueryEscape(text))
+			if answer.StatusCode < 400 || answer.StatusCode >= 500 || !strings.Contains(body, `"code"`) {
+				t.Errorf("undeliverable %s %q: %d %s", member, text, answer.StatusCode, body)
+			}
+		}
+	}
+}
