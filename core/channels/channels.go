@@ -1,10 +1,36 @@
 package channels
 
-import "github.com/mailhelm/mailhelm/core"
+import (
+	"context"
+	"log/slog"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
 
 // Config is what the package needs. All members are required.
 type Config struct {
+	Store   Store
+	Account Account
+	// DNS tells whether a record is published.
+	DNS DNS
+	// Orgs lists every organization, for the jobs that visit all.
+	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
+	Log   *slog.Logger
+}
+
+// Account is what the sync asks of the sending account.
+type Account interface {
+	Overview(ctx context.Context, orgID string) (sending.Overview, error)
+	Identities(ctx context.Context, orgID string) ([]sending.Identity, error)
+	ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error)
+}
+
+// DNS is where records are looked up. An error means that nobody knows: the name
+// servers did not answer.
+type DNS interface {
+	Published(ctx context.Context, orgID string, r Record) (bool, error)
 }
 
 // Channels does the tasks of this package.
@@ -14,4 +40,64 @@ type Channels struct{ Config }
 func New(cfg Config) *Channels { return &Channels{Config: cfg} }
 
 // Operations are the tasks, in the order of the catalogue.
-func (c *Channels) Operations() []core.Operation { return nil }
+func (c *Channels) Operations() []core.Operation {
+	return []core.Operation{
+		c.channelsList(), c.channelsGet(),
+		c.identitiesList(), c.identitiesGet(),
+		c.trackingDomainsList(), c.trackingDomainsGet(),
+	}
+}
+
+// ChannelName is the name at the provider of the channel with this id. It fails
+// with core.CodeNotFound.
+func (c *Channels) ChannelName(ctx context.Context, orgID, id string) (string, error) {
+	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{ID: id})
+	return channel.Name, err
+}
+
+// ChannelNameBySlug is the name at the provider of the channel with this slug.
+// It fails with core.CodeNotFound.
+func (c *Channels) ChannelNameBySlug(ctx context.Context, orgID, slug string) (string, error) {
+	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: slug})
+	return channel.Name, err
+}
+
+// ChannelSlug is the slug of the channel with this name at the provider. It fails
+// with core.CodeNotFound.
+func (c *Channels) ChannelSlug(ctx context.Context, orgID, name string) (string, error) {
+	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Name: name})
+	return channel.Slug, err
+}
+
+// Adopt makes a discovered channel active; see [Store]. Whether its caller may is
+// the caller's to know.
+func (c *Channels) Adopt(ctx context.Context, orgID, slug string) (Channel, error) {
+	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: slug})
+	if err != nil {
+		return Channel{}, err
+	}
+	if err := c.Store.Adopt(ctx, orgID, channel.ID, c.Clock()); err != nil {
+		return Channel{}, err
+	}
+	return c.Store.Channel(ctx, orgID, ChannelKey{ID: channel.ID})
+}
+
+// PageIn pages a list.
+type PageIn struct {
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+// pageOf reads a page with a finder of the store.
+func pageOf[T any](in PageIn, filter string, read func(after *core.After, limit int) ([]T, error), place func(T) core.After) (core.Page[T], error) {
+	after, err := core.AfterCursor(filter, in.Cursor)
+	if err != nil {
+		return core.Page[T]{}, err
+	}
+	limit := core.Limit(in.Limit)
+	rows, err := read(after, limit+1)
+	if err != nil {
+		return core.Page[T]{}, err
+	}
+	return core.PageOf(rows, limit, filter, place), nil
+}

@@ -1,0 +1,84 @@
+package channels
+
+import (
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Status is where a channel stands.
+type Status string
+
+// The states. The account shows a channel, somebody adopts it, and the account may
+// lose it again. Nothing here archives a channel or leaves one pending yet.
+const (
+	Active     Status = "active"
+	Discovered Status = "discovered"
+	Detached   Status = "detached"
+)
+
+// StatusOf is the state that follows from two facts: whether the account has the
+// channel, and whether the organization adopted it. A channel that comes back is
+// what it was before.
+func StatusOf(present, adopted bool) Status {
+	switch {
+	case !present:
+		return Detached
+	case adopted:
+		return Active
+	}
+	return Discovered
+}
+
+// Channel is one configuration set of the account.
+type Channel struct {
+	ID                string    `json:"-"`
+	Name              string    `json:"name" voice:"untrusted" jsonschema_description:"The configuration set at the provider."`
+	Slug              string    `json:"slug" voice:"ours"`
+	Status            Status    `json:"status" jsonschema:"enum=active,enum=discovered,enum=detached,enum=archived,enum=pending"`
+	TrackingDomain    *string   `json:"tracking_domain" voice:"untrusted" jsonschema:"nullable"`
+	SuppressionPolicy []string  `json:"suppression_policy" jsonschema:"enum=BOUNCE,enum=COMPLAINT" jsonschema_description:"Empty: the channel leaves the account's suppression list aside."`
+	Identities        []string  `json:"identities" voice:"untrusted" jsonschema_description:"Domains and addresses whose default configuration set this is."`
+	CreatedAt         time.Time `json:"created_at" jsonschema_description:"When it was first seen here."`
+}
+
+// IdentityType is what an identity names.
+type IdentityType string
+
+// The types.
+const (
+	EmailIdentity  IdentityType = "email"
+	DomainIdentity IdentityType = "domain"
+)
+
+// Identity is a domain or an address that the account may send from.
+type Identity struct {
+	ID             string                     `json:"-"`
+	Identity       string                     `json:"identity" voice:"untrusted"`
+	Type           IdentityType               `json:"type" jsonschema:"enum=email,enum=domain"`
+	Verification   sending.VerificationStatus `json:"verification_status" jsonschema:"enum=pending,enum=success,enum=failed"`
+	DKIM           sending.VerificationStatus `json:"dkim_status" jsonschema:"enum=pending,enum=success,enum=failed" jsonschema_description:"Always equal to verification_status."`
+	MailFromDomain *string                    `json:"mail_from_domain" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"Always null."`
+	CreatedAt      time.Time                  `json:"created_at" jsonschema_description:"When it was first seen here."`
+	// Tokens are the DKIM tokens of a domain, Channel the name of its default
+	// configuration set.
+	Tokens  []string `json:"-"`
+	Channel string   `json:"-"`
+}
+
+// Records are what a domain has to publish; an address has none.
+func (i Identity) Records() []Record {
+	if i.Type != DomainIdentity {
+		return nil
+	}
+	return dkimRecords(strings.ToLower(i.Identity), i.Tokens)
+}
+
+// TypeOf tells an address from a domain.
+func TypeOf(identity string) IdentityType {
+	if strings.Contains(identity, "@") {
+		return EmailIdentity
+	}
+	return DomainIdentity
+}

@@ -1,0 +1,158 @@
+package channels
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// SyncEvery is how often the mirror follows the sending account.
+const SyncEvery = 15 * time.Minute
+
+// SyncArgs are the arguments of the sync.
+type SyncArgs struct {
+	// OrgID is the organization to sync, such as one that has just connected its
+	// account; empty means all.
+	OrgID string `json:"org_id,omitempty"`
+}
+
+// Kind names the job.
+func (SyncArgs) Kind() string { return "channel_sync" }
+
+// SyncWorker brings the configuration sets and identities of every organization's
+// account into the mirror.
+func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
+	return jobs.Worker[SyncArgs]{
+		Work: func(ctx context.Context, args SyncArgs) error {
+			return c.visit(ctx, args.OrgID, "channel sync", c.Sync)
+		},
+		Every: SyncEvery, Timeout: SyncEvery,
+	}
+}
+
+// visit does a task for one organization or for all, also when one fails: a
+// customer whose account is unreachable must not hold up the others.
+func (c *Channels) visit(ctx context.Context, orgID, task string, do func(context.Context, string) error) error {
+	orgs := []string{orgID}
+	if orgID == "" {
+		var err error
+		if orgs, err = c.Orgs(ctx); err != nil {
+			return err
+		}
+	}
+	var failures []error
+	for _, org := range orgs {
+		if err := do(ctx, org); err != nil {
+			failures = append(failures, fmt.Errorf("%s of organization %s: %w", task, org, err))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// Sync brings one organization's mirror up to its account: what is new is
+// discovered, what is gone is detached, and nothing becomes active by itself.
+// Without an account everything stays as it is, and after a failure too.
+func (c *Channels) Sync(ctx context.Context, orgID string) error {
+	overview, err := c.Account.Overview(ctx, orgID)
+	if sending.IsAbsent(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	seen := Seen{Sync: Sync{Account: accountKey(orgID, overview), Region: overview.Region, At: c.Clock()}}
+	sets, err := c.Account.ConfigurationSets(ctx, orgID)
+	if err != nil && !unsupported(err) {
+		return err
+	}
+	identities, err := c.Account.Identities(ctx, orgID)
+	if err != nil && !unsupported(err) {
+		return err
+	}
+	seen.Sets = slices.DeleteFunc(slices.Clone(sets), func(s sending.ConfigurationSet) bool { return !storable(s.Name) })
+	for i, s := range seen.Sets {
+		if !storable(s.TrackingDomain) {
+			seen.Sets[i].TrackingDomain = ""
+		}
+	}
+	seen.Identities = slices.DeleteFunc(slices.Clone(identities), func(i sending.Identity) bool { return !storable(i.Identity) })
+	if err := c.Store.Mirror(ctx, orgID, seen); err != nil {
+		return err
+	}
+	c.Log.InfoContext(ctx, "channels synced", "org_id", orgID, "channels", len(seen.Sets), "identities", len(seen.Identities))
+	return nil
+}
+
+// accountKey names the account at its provider, where organizations may share one.
+func accountKey(orgID string, o sending.Overview) string {
+	if o.AccountID == "" {
+		return "org/" + orgID
+	}
+	return o.AccountID + "/" + o.Region
+}
+
+// unsupported: a kind of account without channels has none.
+func unsupported(err error) bool {
+	f, ok := errors.AsType[*sending.Failure](err)
+	return ok && f.Kind == sending.Unsupported
+}
+
+const longestName = 320
+
+// storable reports whether both databases take the name. The provider has none
+// that they do not; a stand-in for it may.
+func storable(name string) bool {
+	return name != "" && len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+}
+
+// Slugs gives each name that is not in known a slug that no other has: URL-safe,
+// made from the name. known holds slugs by name and is added to.
+func Slugs(known map[string]string, names []string) map[string]string {
+	taken := map[string]bool{}
+	for _, slug := range known {
+		taken[slug] = true
+	}
+	fresh := map[string]string{}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		if known[name] != "" || fresh[name] != "" {
+			continue
+		}
+		base := slugOf(name)
+		slug := base
+		for n := 2; taken[slug]; n++ {
+			slug = fmt.Sprintf("%s-%d", base, n)
+		}
+		taken[slug], fresh[name] = true, slug
+	}
+	return fresh
+}
+
+const longestSlug = 64
+
+// slugOf is the name in lower case with a hyphen for each run of characters that
+// would need escaping in a path.
+func slugOf(name string) string {
+	var slug strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_':
+			slug.WriteRune(r)
+		case slug.Len() > 0 && !strings.HasSuffix(slug.String(), "-"):
+			slug.WriteByte('-')
+		}
+		if slug.Len() >= longestSlug {
+			break
+		}
+	}
+	if s := strings.Trim(slug.String(), "-"); s != "" {
+		return s
+	}
+	return "channel"
+}

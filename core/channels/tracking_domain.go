@@ -1,0 +1,94 @@
+package channels
+
+import (
+	"time"
+)
+
+// TrackingStatus is how far the verification of a tracking domain is.
+type TrackingStatus string
+
+// The states. Failed means that nobody looks any more.
+const (
+	TrackingPending  TrackingStatus = "pending"
+	TrackingVerified TrackingStatus = "verified"
+	TrackingFailed   TrackingStatus = "failed"
+)
+
+// TrackingDomain is a domain that links of messages lead through.
+type TrackingDomain struct {
+	ID         string         `json:"-"`
+	Domain     string         `json:"domain" voice:"untrusted"`
+	Status     TrackingStatus `json:"status" jsonschema:"enum=pending,enum=verified,enum=failed"`
+	SSL        string         `json:"ssl_status" jsonschema:"enum=pending,enum=active,enum=failed" jsonschema_description:"Follows status: active with verified. Nobody connects to the domain."`
+	Records    []Record       `json:"dns_records" jsonschema_description:"All are needed."`
+	CreatedAt  time.Time      `json:"created_at"`
+	VerifiedAt *time.Time     `json:"verified_at" jsonschema:"nullable"`
+
+	Region    string     `json:"-"`
+	CheckedAt *time.Time `json:"-"`
+}
+
+// Record is one DNS record to publish.
+type Record struct {
+	Type  string `json:"type" jsonschema:"enum=CNAME"`
+	Name  string `json:"name" voice:"untrusted"`
+	Value string `json:"value" voice:"untrusted"`
+}
+
+// describe fills in what follows from the row and the tokens of the identity of
+// the same domain.
+func (d TrackingDomain) describe(tokens []string) TrackingDomain {
+	d.SSL = map[TrackingStatus]string{TrackingPending: "pending", TrackingVerified: "active", TrackingFailed: "failed"}[d.Status]
+	d.Records = append([]Record{{Type: "CNAME", Name: d.Domain, Value: RedirectHost(d.Region)}}, dkimRecords(d.Domain, tokens)...)
+	return d
+}
+
+// RedirectHost is the provider's host that counts opens and clicks in a region.
+func RedirectHost(region string) string { return "r." + region + ".awstrack.me" }
+
+func dkimRecords(domain string, tokens []string) []Record {
+	var records []Record
+	for _, token := range tokens {
+		records = append(records, Record{Type: "CNAME", Name: token + "._domainkey." + domain, Value: token + ".dkim.amazonses.com"})
+	}
+	return records
+}
+
+// How often a pending domain is looked at, by its age. DNS is usually published
+// within the hour, or days later by somebody else.
+const (
+	firstHour = time.Hour
+	firstDay  = 24 * time.Hour
+	givenUp   = 7 * 24 * time.Hour
+
+	everyTwoMinutes = 2 * time.Minute
+	everyTenMinutes = 10 * time.Minute
+	everyHour       = time.Hour
+)
+
+// due reports whether it is time to look.
+func (d TrackingDomain) due(now time.Time) bool {
+	if d.CheckedAt == nil {
+		return true
+	}
+	every := everyHour
+	switch age := now.Sub(d.CreatedAt); {
+	case age < firstHour:
+		every = everyTwoMinutes
+	case age < firstDay:
+		every = everyTenMinutes
+	}
+	return !now.Before(d.CheckedAt.Add(every))
+}
+
+// judged is the domain after a look at its records.
+func (d TrackingDomain) judged(published bool, now time.Time) TrackingDomain {
+	d.CheckedAt = &now
+	switch {
+	case published:
+		d.Status, d.VerifiedAt = TrackingVerified, &now
+	case now.Sub(d.CreatedAt) >= givenUp:
+		d.Status = TrackingFailed
+	}
+	return d
+}

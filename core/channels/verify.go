@@ -1,0 +1,69 @@
+package channels
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+// VerifyArgs are the arguments of the look at tracking domains.
+type VerifyArgs struct{}
+
+// Kind names the job.
+func (VerifyArgs) Kind() string { return "tracking_domain_verify" }
+
+// VerifyWorker looks whether the records of pending tracking domains are
+// published: every 2 minutes in the first hour, every 10 minutes on the first day,
+// then hourly for a week, after which the domain has failed.
+func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
+	return jobs.Worker[VerifyArgs]{
+		Work: func(ctx context.Context, _ VerifyArgs) error {
+			return c.visit(ctx, "", "tracking domains", c.Verify)
+		},
+		Every: everyTwoMinutes, Timeout: SyncEvery,
+	}
+}
+
+// Verify looks at those of one organization's tracking domains whose time has
+// come. A name server that does not answer leaves a domain pending until the
+// next time.
+func (c *Channels) Verify(ctx context.Context, orgID string) error {
+	rows, err := c.Store.Unverified(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	if err := c.describe(ctx, orgID, rows); err != nil {
+		return err
+	}
+	var failures []error
+	for _, d := range rows {
+		now := c.Clock()
+		if !d.due(now) {
+			continue
+		}
+		published, err := c.published(ctx, orgID, d.Records)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("records of %s: %w", d.Domain, err))
+		}
+		if err := c.Store.SetTrackingStatus(ctx, orgID, d.judged(published, now)); err != nil {
+			return err
+		}
+	}
+	if len(failures) > 0 {
+		c.Log.WarnContext(ctx, "DNS does not answer", "org_id", orgID, "error", errors.Join(failures...))
+	}
+	return nil
+}
+
+// published reports whether all records are.
+func (c *Channels) published(ctx context.Context, orgID string, records []Record) (bool, error) {
+	for _, r := range records {
+		found, err := c.DNS.Published(ctx, orgID, r)
+		if err != nil || !found {
+			return false, err
+		}
+	}
+	return true, nil
+}
