@@ -75,6 +75,9 @@ type Identity struct {
 	// CNAME record <token>._domainkey.<domain>. They are empty for an address and
 	// where the provider has none; Seed and the like need not give them.
 	DKIMTokens []string
+	// ConfigurationSet is the name of the one that the identity's mail goes through
+	// when a message names none; "" when there is no such default.
+	ConfigurationSet string
 }
 
 // ConfigurationSet is a named set of sending rules, one for each channel.

@@ -1,0 +1,75 @@
+package templates
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListTemplatesIn narrows and pages the templates.
+type ListTemplatesIn struct {
+	Query    string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of the name, slug or subject; case does not matter."`
+	Tag      string `json:"tag,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only templates with this tag."`
+	Untagged bool   `json:"untagged,omitempty" only:"rest" jsonschema_description:"Only templates without a tag. Excludes tag."`
+	Limit    int    `json:"limit,omitempty" only:"rest" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor   string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (t *Templates) templatesList() core.Operation {
+	return core.Declare(core.Op[ListTemplatesIn, core.Page[Template]]{
+		Name:  "templates_list",
+		Title: "List templates",
+		Purpose: "Lists the sending account's email templates. " +
+			"Use it to find a template's slug. Returns names and subjects, newest first, as the last sync saw them. It does not show content.",
+		Effect: core.Reads,
+		Scopes: []core.Scope{core.TemplatesView},
+		Do:     t.listTemplates,
+	})
+}
+
+func (t *Templates) listTemplates(ctx context.Context, c *core.Call, in ListTemplatesIn) (core.Page[Template], error) {
+	if in.Tag != "" && in.Untagged {
+		return core.Page[Template]{}, core.Invalid("untagged", "excludes `tag`")
+	}
+	org, filter := c.Principal.Org.ID, fmt.Sprintf("templates %q %q %v", in.Query, in.Tag, in.Untagged)
+	after, err := core.AfterCursor(filter, in.Cursor)
+	if err != nil || in.Tag != "" { // what is found in an account carries no tag
+		return core.Page[Template]{}, err
+	}
+	limit := core.Limit(in.Limit)
+	rows, err := t.Store.Templates(ctx, org, Filter{Query: in.Query, After: after, Limit: limit + 1})
+	if err != nil {
+		return core.Page[Template]{}, err
+	}
+	for i := range rows {
+		rows[i] = rows[i].complete()
+	}
+	page := core.PageOf(rows, limit, filter, func(row Template) core.After { return core.After{At: row.CreatedAt, ID: row.ID} })
+	if c.Surface == core.Agent {
+		page.Total, err = t.Store.CountTemplates(ctx, org, in.Query)
+	}
+	return page, err
+}
+
+// GetTemplateIn names a template.
+type GetTemplateIn struct {
+	Slug string `json:"slug" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The template's slug."`
+}
+
+func (t *Templates) templatesGet() core.Operation {
+	return core.Declare(core.Op[GetTemplateIn, Detail]{
+		Name:    "templates_get",
+		Title:   "Read a template",
+		Purpose: "Reads one template of the sending account with its content and the variables it takes, as the last sync saw it.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.TemplatesView},
+		Do: func(ctx context.Context, c *core.Call, in GetTemplateIn) (Detail, error) {
+			row, content, err := t.Store.Template(ctx, c.Principal.Org.ID, in.Slug)
+			if err != nil {
+				return Detail{}, err
+			}
+			return detail(row.complete(), content), nil
+		},
+	})
+}

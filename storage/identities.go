@@ -1,0 +1,157 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+type identityRow struct {
+	ID           string                     `db:"id"`
+	Identity     string                     `db:"identity"`
+	Verification sending.VerificationStatus `db:"verification"`
+	Channel      string                     `db:"channel"`
+	DKIMTokens   string                     `db:"dkim_tokens"`
+	CreatedAt    Time                       `db:"created_at"`
+}
+
+type tokensRow struct {
+	Key        string `db:"identity_key"`
+	DKIMTokens string `db:"dkim_tokens"`
+}
+
+type trackingRow struct {
+	ID         string                  `db:"id"`
+	Domain     string                  `db:"domain"`
+	Region     string                  `db:"region"`
+	Status     channels.TrackingStatus `db:"status"`
+	CreatedAt  Time                    `db:"created_at"`
+	CheckedAt  *Time                   `db:"checked_at"`
+	VerifiedAt *Time                   `db:"verified_at"`
+}
+
+const (
+	selectIdentities = `SELECT id, identity, verification, channel, dkim_tokens, created_at FROM identities `
+	selectTracking   = `SELECT id, domain, region, status, created_at, checked_at, verified_at FROM tracking_domains `
+)
+
+var (
+	identitiesPage = register("identities page", selectIdentities+`
+		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
+	identityByKey = registerPoint("identity", selectIdentities+`WHERE org_id = $1 AND identity_key = $2`)
+	tokensOf      = register("DKIM tokens", `
+		SELECT identity_key, dkim_tokens FROM identities
+		WHERE org_id = $1 AND identity_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+
+	trackingPage = register("tracking domains page", selectTracking+`
+		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
+	trackingByDomain = registerPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)
+	unverified       = register("unverified tracking domains", selectTracking+`
+		WHERE org_id = $1 AND status = 'pending' ORDER BY domain`)
+	setTracking = register("set tracking status", `
+		UPDATE tracking_domains SET status = $1, checked_at = $2, verified_at = $3 WHERE org_id = $4 AND id = $5`)
+)
+
+// identityKey is what an identity is found by, whatever its case.
+func identityKey(identity string) string { return strings.ToLower(identity) }
+
+func (r identityRow) identity() (channels.Identity, error) {
+	tokens, err := decodeTexts(r.DKIMTokens)
+	return channels.Identity{
+		ID: r.ID, Identity: r.Identity, Type: channels.TypeOf(r.Identity), Verification: r.Verification, DKIM: r.Verification,
+		CreatedAt: r.CreatedAt.Time(), Tokens: tokens, Channel: r.Channel,
+	}, err
+}
+
+func (r trackingRow) domain() channels.TrackingDomain {
+	return channels.TrackingDomain{
+		ID: r.ID, Domain: r.Domain, Region: r.Region, Status: r.Status, CreatedAt: r.CreatedAt.Time(),
+		CheckedAt: optionalTime(r.CheckedAt), VerifiedAt: optionalTime(r.VerifiedAt),
+	}
+}
+
+func (s channelStore) Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Identity, error) {
+	created, id := start(after)
+	rows, err := list[identityRow](ctx, s.db, identitiesPage, orgID, created, id, limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]channels.Identity, len(rows))
+	for i, r := range rows {
+		if all[i], err = r.identity(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (s channelStore) Identity(ctx context.Context, orgID, key string) (channels.Identity, error) {
+	row, err := one[identityRow](ctx, s.db, "identity", identityByKey, orgID, key)
+	if err != nil {
+		return channels.Identity{}, err
+	}
+	return row.identity()
+}
+
+func (s channelStore) Tokens(ctx context.Context, orgID string, domains []string) (map[string][]string, error) {
+	parameter, err := jsonParameter(domains)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := list[tokensRow](ctx, s.db, tokensOf, orgID, parameter)
+	if err != nil {
+		return nil, err
+	}
+	tokens := make(map[string][]string, len(rows))
+	for _, r := range rows {
+		if tokens[r.Key], err = decodeTexts(r.DKIMTokens); err != nil {
+			return nil, err
+		}
+	}
+	return tokens, nil
+}
+
+func (s channelStore) TrackingDomains(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.TrackingDomain, error) {
+	created, id := start(after)
+	return s.tracking(ctx, trackingPage, orgID, created, id, limit)
+}
+
+func (s channelStore) Unverified(ctx context.Context, orgID string) ([]channels.TrackingDomain, error) {
+	return s.tracking(ctx, unverified, orgID)
+}
+
+func (s channelStore) tracking(ctx context.Context, by *Statement, args ...any) ([]channels.TrackingDomain, error) {
+	rows, err := list[trackingRow](ctx, s.db, by, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]channels.TrackingDomain, len(rows))
+	for i, r := range rows {
+		all[i] = r.domain()
+	}
+	return all, nil
+}
+
+func (s channelStore) TrackingDomain(ctx context.Context, orgID, domain string) (channels.TrackingDomain, error) {
+	row, err := one[trackingRow](ctx, s.db, "tracking domain", trackingByDomain, orgID, domain)
+	return row.domain(), err
+}
+
+func (s channelStore) SetTrackingStatus(ctx context.Context, orgID string, d channels.TrackingDomain) error {
+	_, err := s.db.exec(ctx, setTracking, string(d.Status), optionalAt(d.CheckedAt), optionalAt(d.VerifiedAt), orgID, d.ID)
+	return err
+}
+
+// decodeTexts reads a stored JSON array of texts; it is never nil.
+func decodeTexts(stored string) ([]string, error) {
+	texts := []string{}
+	if err := json.Unmarshal([]byte(stored), &texts); err != nil {
+		return nil, fmt.Errorf("storage: list of texts: %w", err)
+	}
+	return texts, nil
+}

@@ -1,0 +1,120 @@
+package storage
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
+)
+
+// Templates is the store of the account's templates.
+func (db *DB) Templates() templates.Store { return templateStore{db} }
+
+type templateStore struct{ db *DB }
+
+var _ templates.Store = templateStore{}
+
+type templateRow struct {
+	ID        string `db:"id"`
+	Name      string `db:"name"`
+	Slug      string `db:"slug"`
+	Subject   string `db:"subject"`
+	Hash      string `db:"content_hash"`
+	CreatedAt Time   `db:"created_at"`
+	UpdatedAt Time   `db:"updated_at"`
+}
+
+type templateContentRow struct {
+	templateRow
+	HTML string `db:"html"`
+	Text string `db:"body_text"`
+}
+
+var (
+	templatesPage = register("templates page", `
+		SELECT id, name, slug, subject, content_hash, created_at, updated_at FROM templates
+		WHERE org_id = $1 AND (created_at, id) < ($2, $3) AND search LIKE $4 ESCAPE '\'
+		ORDER BY created_at DESC, id DESC LIMIT $5`)
+	countTemplates = register("count templates", `
+		SELECT count(*) FROM templates WHERE org_id = $1 AND search LIKE $2 ESCAPE '\'`)
+	templateBySlug = registerPoint("template", `
+		SELECT id, name, slug, subject, content_hash, created_at, updated_at, html, body_text FROM templates
+		WHERE org_id = $1 AND slug = $2`)
+	templateSlugs = register("template slugs", `SELECT name, slug FROM templates WHERE org_id = $1`)
+	saveTemplate  = register("save template", `
+		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		ON CONFLICT (org_id, name) DO UPDATE SET subject = excluded.subject, html = excluded.html, body_text = excluded.body_text,
+			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at
+		WHERE templates.content_hash <> excluded.content_hash`)
+	keepTemplates = register("keep templates", `
+		DELETE FROM templates
+		WHERE org_id = $1 AND name NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+)
+
+func (r templateRow) template() templates.Template {
+	return templates.Template{
+		ID: r.ID, Slug: r.Slug, Name: r.Name, Subject: r.Subject, Hash: r.Hash,
+		CreatedAt: r.CreatedAt.Time(), LastModified: r.UpdatedAt.Time(),
+	}
+}
+
+func (s templateStore) Templates(ctx context.Context, orgID string, f templates.Filter) ([]templates.Template, error) {
+	created, id := start(f.After)
+	rows, err := list[templateRow](ctx, s.db, templatesPage, orgID, created, id, searchPattern(f.Query), f.Limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]templates.Template, len(rows))
+	for i, r := range rows {
+		all[i] = r.template()
+	}
+	return all, nil
+}
+
+func (s templateStore) CountTemplates(ctx context.Context, orgID, query string) (int, error) {
+	counts, err := values[int](ctx, s.db, countTemplates, orgID, searchPattern(query))
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+func (s templateStore) Template(ctx context.Context, orgID, slug string) (templates.Template, sending.Template, error) {
+	row, err := one[templateContentRow](ctx, s.db, "template", templateBySlug, orgID, slug)
+	if err != nil {
+		return templates.Template{}, sending.Template{}, err
+	}
+	return row.template(), sending.Template{Name: row.Name, Subject: row.Subject, Text: row.Text, HTML: row.HTML}, nil
+}
+
+func (s templateStore) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		rows, err := list[slugRow](ctx, s.db, templateSlugs, orgID)
+		if err != nil {
+			return err
+		}
+		known := map[string]string{}
+		for _, r := range rows {
+			known[r.Name] = r.Slug
+		}
+		slug := known[t.Name] + channels.Slugs(known, []string{t.Name})[t.Name]
+		search := strings.ToLower(t.Name + "\n" + slug + "\n" + t.Subject)
+		_, err = s.db.exec(ctx, saveTemplate, orgID, core.NewID(), t.Name, slug, t.Subject, t.HTML, t.Text,
+			templates.HashOf(t), search, At(createdAt), At(at))
+		return err
+	})
+}
+
+func (s templateStore) KeepTemplates(ctx context.Context, orgID string, names []string) error {
+	parameter, err := jsonParameter(names)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, keepTemplates, orgID, parameter)
+	return err
+}
