@@ -38,6 +38,12 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/suppressions/{email}", Operation: "suppressions_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/undeliverable", Operation: "undeliverable_list", Success: 200, Header: rulesVersionHeader},
 	{Method: http.MethodGet, Path: "/v1/undeliverable/rules", Operation: "undeliverable_rules", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/channels", Operation: "channels_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/channels/{name}", Operation: "channels_get", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/identities", Operation: "identities_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/identities/{identity}", Operation: "identities_get", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/tracking-domains", Operation: "tracking_domains_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/tracking-domains/{domain}", Operation: "tracking_domains_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/contacts", Operation: "contacts_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/contacts", Operation: "contacts_create", Success: 201},
 	{Method: http.MethodGet, Path: "/v1/contacts/{email}", Operation: "contacts_lookup", Success: 200},
@@ -47,6 +53,8 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/lists", Operation: "lists_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/attributes", Operation: "attributes_list", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/topics", Operation: "topics_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/templates", Operation: "templates_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
 }
 
 // Routes returns the table of routes.

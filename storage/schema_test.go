@@ -25,6 +25,8 @@ var notLedByOrg = map[string]bool{
 	"spent_confirmations(expires_at)": true,
 	// Who sends an event is known by the path it is sent to.
 	"connections(ingest_path)": true,
+	// A thing of a shared account is one organization's.
+	"sending_claims(account,kind,name)": true,
 }
 
 // notOrgTables hold what belongs to no single organization.

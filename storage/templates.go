@@ -44,6 +44,7 @@ var (
 	templateBySlug = registerPoint("template", `
 		SELECT id, name, slug, subject, content_hash, created_at, updated_at, html, body_text FROM templates
 		WHERE org_id = $1 AND slug = $2`)
+	templateHash  = registerPoint("template hash", `SELECT content_hash FROM templates WHERE org_id = $1 AND name = $2`)
 	templateSlugs = register("template slugs", `SELECT name, slug FROM templates WHERE org_id = $1`)
 	saveTemplate  = register("save template", `
 		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at)
@@ -93,6 +94,11 @@ func (s templateStore) Template(ctx context.Context, orgID, slug string) (templa
 }
 
 func (s templateStore) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
+	hash := templates.HashOf(t)
+	known, err := values[string](ctx, s.db, templateHash, orgID, t.Name)
+	if err != nil || len(known) > 0 && known[0] == hash {
+		return err
+	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		rows, err := list[slugRow](ctx, s.db, templateSlugs, orgID)
 		if err != nil {
@@ -105,7 +111,7 @@ func (s templateStore) SaveTemplate(ctx context.Context, orgID string, t sending
 		slug := known[t.Name] + channels.Slugs(known, []string{t.Name})[t.Name]
 		search := strings.ToLower(t.Name + "\n" + slug + "\n" + t.Subject)
 		_, err = s.db.exec(ctx, saveTemplate, orgID, core.NewID(), t.Name, slug, t.Subject, t.HTML, t.Text,
-			templates.HashOf(t), search, At(createdAt), At(at))
+			hash, search, At(createdAt), At(at))
 		return err
 	})
 }

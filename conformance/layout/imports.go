@@ -26,6 +26,8 @@ var testsMayImport = []string{"core", "guardrails", "storage"}
 var domainEdges = map[[2]string]string{
 	{"access", "jobs"}:          "the end of a rotated key's grace is a job",
 	{"account", "sending"}:      "account is the sending account seen from outside",
+	{"account", "channels"}:     "whether mail can be sent depends on channels, identities and tracking domains",
+	{"account", "jobs"}:         "following a request for production access is a job",
 	{"audience", "sending"}:     "consent and topics live in the sending account",
 	{"audience", "jobs"}:        "the periodic sync is a job",
 	{"channels", "jobs"}:        "the periodic sync is a job",
@@ -34,6 +36,7 @@ var domainEdges = map[[2]string]string{
 	{"suppression", "messages"}: "an address is judged by its message events",
 	{"suppression", "sending"}:  "the sending account keeps a list of its own",
 	{"templates", "sending"}:    "templates live in the sending account",
+	{"templates", "jobs"}:       "the periodic sync is a job",
 	{"replay", "jobs"}:          "expired records are swept by a job",
 }
 

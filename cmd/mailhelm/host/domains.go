@@ -24,6 +24,12 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		Suppression: suppression.New(suppression.Config{Account: s.account, Store: s.db.Suppression(), Transactor: s.db, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log}),
 		Channels:    channels.New(channels.Config{Clock: cfg.Clock}),
 		Templates:   templates.New(templates.Config{Clock: cfg.Clock}),
+		Channels: channels.New(channels.Config{
+			Store: s.db.Channels(), Account: s.account, DNS: newDNS(s), Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		}),
+		Templates: templates.New(templates.Config{
+			Store: s.db.Templates(), Account: s.account, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		}),
 		Audience: audience.New(audience.Config{
 			Store: s.db.Audience(), Account: s.accounts, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
 		}),

@@ -18,6 +18,9 @@ func startJobs(ctx context.Context, cfg config.Config, s *stores, domains catalo
 	}
 	storage.AddWorker(queue, domains.Audience.SyncWorker())
 	storage.AddWorker(queue, domains.Suppression.RejudgeWorker())
+	storage.AddWorker(queue, domains.Channels.SyncWorker())
+	storage.AddWorker(queue, domains.Channels.VerifyWorker())
+	storage.AddWorker(queue, domains.Templates.SyncWorker())
 	storage.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	storage.AddWorker(queue, access.PurgeWorker(access.PurgeStores{
 		Grants: s.db.Grants(), Sessions: s.db.Sessions(), Signing: s.db.Access(), Open: s.db.OpenClients(), Factors: s.db.SecondFactors(),

@@ -1,0 +1,95 @@
+// Package resolver looks DNS records up at the name servers of this machine. It
+// asks for one record of one name, and follows nothing.
+package resolver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/miekg/dns"
+)
+
+// Resolver asks name servers. Safe for concurrent use.
+type Resolver struct {
+	// Servers are asked in turn until one answers, each as host:port.
+	Servers []string
+	// Timeout bounds one question; zero means 5 seconds.
+	Timeout time.Duration
+}
+
+var _ channels.DNS = (*Resolver)(nil)
+
+const (
+	systemFile     = "/etc/resolv.conf"
+	defaultTimeout = 5 * time.Second
+)
+
+// System asks the name servers that this machine is set up with. Without any, no
+// question is answered.
+func System() *Resolver {
+	r := &Resolver{}
+	if config, err := dns.ClientConfigFromFile(systemFile); err == nil {
+		for _, server := range config.Servers {
+			r.Servers = append(r.Servers, net.JoinHostPort(server, config.Port))
+		}
+	}
+	return r
+}
+
+// errNoAnswer: nobody knows whether the record is there.
+var errNoAnswer = errors.New("resolver: no name server answered")
+
+// Published reports whether the name is an alias for the value of the record.
+func (r *Resolver) Published(ctx context.Context, _ string, record channels.Record) (bool, error) {
+	name := dns.Fqdn(record.Name)
+	if _, ok := dns.IsDomainName(name); !ok {
+		return false, nil
+	}
+	question := new(dns.Msg).SetQuestion(name, dns.TypeCNAME)
+	failure := errNoAnswer
+	for _, server := range r.Servers {
+		answer, err := r.ask(ctx, question, server)
+		if err != nil {
+			failure = err
+			continue
+		}
+		return holds(answer, name, dns.Fqdn(record.Value)), nil
+	}
+	return false, failure
+}
+
+// ask goes over UDP, and over TCP when the answer did not fit.
+func (r *Resolver) ask(ctx context.Context, question *dns.Msg, server string) (*dns.Msg, error) {
+	timeout := r.Timeout
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	answer, _, err := new(dns.Client).ExchangeContext(ctx, question, server)
+	if err == nil && answer.Truncated {
+		answer, _, err = (&dns.Client{Net: "tcp"}).ExchangeContext(ctx, question, server)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("resolver: %w", err)
+	case answer.Rcode != dns.RcodeSuccess && answer.Rcode != dns.RcodeNameError:
+		return nil, fmt.Errorf("resolver: %s", dns.RcodeToString[answer.Rcode])
+	}
+	return answer, nil
+}
+
+func holds(answer *dns.Msg, name, value string) bool {
+	for _, found := range answer.Answer {
+		alias, ok := found.(*dns.CNAME)
+		if ok && strings.EqualFold(alias.Hdr.Name, name) && strings.EqualFold(alias.Target, value) {
+			return true
+		}
+	}
+	return false
+}

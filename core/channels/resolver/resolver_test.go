@@ -1,0 +1,90 @@
+package resolver_test
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/channels/resolver"
+	"github.com/miekg/dns"
+)
+
+// nameServer answers on the loopback over UDP and TCP until the test ends.
+func nameServer(t *testing.T, handler dns.HandlerFunc) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	packets, err := net.ListenPacket("udp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*dns.Server{{PacketConn: packets, Handler: handler}, {Listener: listener, Handler: handler}} {
+		started := make(chan struct{})
+		s.NotifyStartedFunc = func() { close(started) }
+		go func() { _ = s.ActivateAndServe() }()
+		<-started
+		t.Cleanup(func() { _ = s.Shutdown() })
+	}
+	return listener.Addr().String()
+}
+
+// zone knows one alias, refuses one name, and answers one over TCP alone.
+func zone(w dns.ResponseWriter, q *dns.Msg) {
+	answer := new(dns.Msg).SetReply(q)
+	alias := &dns.CNAME{
+		Hdr:    dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeCNAME, Class: dns.ClassINET, Ttl: 60},
+		Target: "R.eu-central-1.awstrack.me.",
+	}
+	switch _, overUDP := w.RemoteAddr().(*net.UDPAddr); q.Question[0].Name {
+	case "click.example.com.":
+		answer.Answer = []dns.RR{alias}
+	case "large.example.com.":
+		if answer.Truncated = overUDP; !overUDP {
+			answer.Answer = []dns.RR{alias}
+		}
+	case "refused.example.com.":
+		answer.Rcode = dns.RcodeServerFailure
+	default:
+		answer.Rcode = dns.RcodeNameError
+	}
+	_ = w.WriteMsg(answer)
+}
+
+func TestPublished(t *testing.T) {
+	t.Parallel()
+	r := &resolver.Resolver{Servers: []string{nameServer(t, zone)}, Timeout: 2 * time.Second}
+	for _, c := range []struct {
+		name, value string
+		found, err  bool
+	}{
+		{"click.example.com", "r.eu-central-1.awstrack.me", true, false},
+		{"large.example.com", "r.eu-central-1.awstrack.me", true, false},
+		{"click.example.com", "r.us-east-1.awstrack.me", false, false},
+		{"none.example.com", "r.eu-central-1.awstrack.me", false, false},
+		{"refused.example.com", "r.eu-central-1.awstrack.me", false, true},
+		{"a..b", "r.eu-central-1.awstrack.me", false, false},
+	} {
+		found, err := r.Published(t.Context(), "org", channels.Record{Type: "CNAME", Name: c.name, Value: c.value})
+		if found != c.found || (err != nil) != c.err {
+			t.Errorf("%s -> %s: %v, %v", c.name, c.value, found, err)
+		}
+	}
+}
+
+func TestTheNextServerIsAsked(t *testing.T) {
+	t.Parallel()
+	down := nameServer(t, func(w dns.ResponseWriter, q *dns.Msg) {
+		_ = w.WriteMsg(new(dns.Msg).SetRcode(q, dns.RcodeRefused))
+	})
+	record := channels.Record{Type: "CNAME", Name: "click.example.com", Value: "r.eu-central-1.awstrack.me"}
+	r := &resolver.Resolver{Servers: []string{down, nameServer(t, zone)}}
+	if found, err := r.Published(t.Context(), "org", record); !found || err != nil {
+		t.Errorf("%v, %v", found, err)
+	}
+	if _, err := new(resolver.Resolver).Published(t.Context(), "org", record); err == nil {
+		t.Error("without a name server nobody knows")
+	}
+}
