@@ -81,11 +81,11 @@ func (a *Account) accountGet() core.Operation {
 			}
 			return in, nil
 		},
-		Do: getAccount,
+		Do: a.getAccount,
 	})
 }
 
-func getAccount(_ context.Context, c *core.Call, in GetIn) (Overview, error) {
+func (a *Account) getAccount(ctx context.Context, c *core.Call, in GetIn) (Overview, error) {
 	org := c.Principal.Org
 	overview := Overview{
 		Org:  OrgRef{ID: org.ID, Name: org.Name, Slug: org.Slug},
@@ -98,7 +98,25 @@ func getAccount(_ context.Context, c *core.Call, in GetIn) (Overview, error) {
 		}
 		overview.SendQuota = quotaOf(*in.live)
 	}
-	return overview, nil
+	request, err := a.latestRequest(ctx, org.ID)
+	if err != nil {
+		return Overview{}, err
+	}
+	if request != nil {
+		overview.ProductionAccess = &ProductionAccess{Status: string(request.Status), GrantedAt: request.GrantedAt}
+	}
+	overview.CloudFormation, err = a.recordedTemplate(ctx, org.ID)
+	return overview, err
+}
+
+// recordedTemplate is the template as callers see it: nil while no version is
+// recorded, whatever the kind of account.
+func (a *Account) recordedTemplate(ctx context.Context, orgID string) (*InfraTemplate, error) {
+	template, err := a.template(ctx, orgID)
+	if err != nil || template == nil || template.TemplateVersion == 0 {
+		return nil, err
+	}
+	return template, nil
 }
 
 func quotaOf(o sending.Overview) *SendQuota {

@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"testing"
 	"time"
@@ -10,13 +11,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 type bundle struct {
+	db      *storage.DB
+	core    *account.Account
 	account *simulator.Simulator
 	ops     map[string]core.Operation
 	org     core.Org
 	now     time.Time
+	rates   figures
+}
+
+// figures are what was sent.
+type figures struct{ sent, bounced, complained int64 }
+
+func (f *figures) Rates(context.Context, string, core.Window) (sent, bounced, complained int64, err error) {
+	return f.sent, f.bounced, f.complained, nil
 }
 
 func setup(t *testing.T, s simulator.Setup) *bundle {
@@ -35,8 +48,13 @@ func setup(t *testing.T, s simulator.Setup) *bundle {
 	if err := b.account.Seed(t.Context(), b.org.ID, s); err != nil {
 		t.Fatal(err)
 	}
-	a := account.New(account.Config{Account: b.account, Clock: func() time.Time { return b.now }})
-	for _, op := range a.Operations() {
+	b.db = storagetest.SQLite(t)
+	b.core = account.New(account.Config{
+		Account: b.account, Connections: b.db.Connections(nil), Mirror: b.db.Channels(), Requests: b.db.ProductionRequests(), Rates: &b.rates,
+		Orgs:  func(context.Context) ([]string, error) { return []string{b.org.ID}, nil },
+		Clock: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler),
+	})
+	for _, op := range b.core.Operations() {
 		b.ops[op.Info().Name] = op
 	}
 	return b

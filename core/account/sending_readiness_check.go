@@ -2,10 +2,10 @@ package account
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -13,9 +13,7 @@ import (
 type CheckReadinessIn struct {
 	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug of the channel to check as well."`
 
-	overview   sending.Overview
-	identities []sending.Identity
-	channels   []sending.ConfigurationSet
+	found *findings
 }
 
 // Readiness says whether mail can be sent, and what stands in the way.
@@ -33,102 +31,129 @@ type Check struct {
 	Detail string `json:"detail" voice:"ours" jsonschema_description:"What was found, and what to do about it."`
 }
 
+// The states of a check. Only Fail keeps mail from going out.
+const (
+	Pass = "pass"
+	Warn = "warn"
+	Fail = "fail"
+)
+
 func (a *Account) sendingReadinessCheck() core.Operation {
 	return core.Declare(core.Op[CheckReadinessIn, Readiness]{
 		Name:  "sending_readiness_check",
 		Title: "Check whether mail can be sent",
-		Purpose: "Checks the connected sending account: sending enabled, sandbox, quota left, a verified identity, a channel. " +
+		Purpose: "Checks the connected sending account: sandbox, quota, identities, DNS, channels, bounce and complaint rates. " +
 			"Call it before preparing a send or to find out why mail does not go out. Returns each check with what to do about it. It changes and sends nothing.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.AccountView},
 		Prepare: a.prepareReadiness,
-		Do:      checkReadiness,
+		Do:      a.checkReadiness,
 	})
 }
 
-func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (CheckReadinessIn, error) {
-	org := c.Principal.Org.ID
-	var err error
-	if in.overview, err = a.Account.Overview(ctx, org); err != nil {
-		return in, sending.Unavailable(err)
-	}
-	if in.identities, err = a.Account.Identities(ctx, org); err != nil {
-		return in, sending.Unavailable(err)
-	}
-	in.channels, err = a.Account.ConfigurationSets(ctx, org)
-	return in, sending.Unavailable(err)
+// findings is everything that the checks look at.
+type findings struct {
+	overview   sending.Overview
+	channels   []channels.Channel
+	identities []channels.Identity
+	tracking   []channels.TrackingDomain
+	template   *InfraTemplate
+	request    *Request
+	rates      *rates
 }
 
-func checkReadiness(_ context.Context, _ *core.Call, in CheckReadinessIn) (Readiness, error) {
-	checks := []Check{in.sendingEnabled(), in.sandbox(), in.quota(), in.identity(), in.channel()}
+type rates struct{ sent, bounced, complained int64 }
+
+// prepareReadiness asks the account itself how it stands, so that an account that
+// does not answer is told. What it has is known from the last sync; before the
+// first, the account is asked for that too.
+func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (CheckReadinessIn, error) {
+	org := c.Principal.Org.ID
+	in.found = &findings{}
+	var err error
+	if in.found.overview, err = a.Account.Overview(ctx, org); err != nil {
+		return in, sending.Unavailable(err)
+	}
+	_, err = a.Mirror.LastSync(ctx, org)
+	switch {
+	case err == nil:
+		return in, nil // read from the mirror
+	case core.AsError(err).Code != core.CodeNotFound:
+		return in, err
+	}
+	return in, sending.Unavailable(a.askForAll(ctx, org, in.found))
+}
+
+// askForAll fills in what an account has that was never synced. Its channels are
+// nobody's yet and can be sent through all the same.
+func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) error {
+	identities, err := a.Account.Identities(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	for _, i := range identities {
+		f.identities = append(f.identities, channels.Identity{
+			Identity: i.Identity, Type: channels.TypeOf(i.Identity), Verification: i.Verification, Tokens: i.DKIMTokens,
+		})
+	}
+	sets, err := a.Account.ConfigurationSets(ctx, orgID)
+	for _, set := range sets {
+		f.channels = append(f.channels, channels.Channel{Name: set.Name, Slug: set.Name, Status: channels.Discovered})
+	}
+	return err
+}
+
+// maxLooked is how many of each thing the checks look at.
+const maxLooked = 1000
+
+func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (Readiness, error) {
+	f := *in.found
+	if err := a.fill(ctx, c.Principal.Org, &f); err != nil {
+		return Readiness{}, err
+	}
+	checks := f.checks(in.Channel)
 	return Readiness{
-		Ready:     !slices.ContainsFunc(checks, func(c Check) bool { return c.Status == "fail" }),
+		Ready:     !slices.ContainsFunc(checks, func(c Check) bool { return c.Status == Fail }),
 		Checks:    checks,
-		SendQuota: quotaOf(in.overview),
-		Sandbox:   in.overview.Sandbox,
+		SendQuota: quotaOf(f.overview),
+		Sandbox:   f.overview.Sandbox,
 	}, nil
 }
 
-func (in CheckReadinessIn) sendingEnabled() Check {
-	if in.overview.SendingEnabled {
-		return Check{"sending_enabled", "pass", "The account may send."}
-	}
-	return Check{"sending_enabled", "fail", "The provider has paused sending for this account. Look at its reputation dashboard and answer the review."}
-}
-
-func (in CheckReadinessIn) sandbox() Check {
-	if !in.overview.Sandbox {
-		return Check{"production_access", "pass", "The account has production access."}
-	}
-	return Check{"production_access", "warn", "The account is in the sandbox and may only send to verified addresses. Ask for production access before sending to an audience."}
-}
-
-// quota warns from nine tenths, so that there is time to ask for more.
-func (in CheckReadinessIn) quota() Check {
-	limit, sent := in.overview.Max24HourSend, in.overview.SentLast24Hours
-	detail := fmt.Sprintf("%d of %d messages of the last 24 hours are used.", sent, max(0, limit))
-	switch {
-	case limit < 0:
-		return Check{"send_quota", "pass", "The account has no daily limit."}
-	case sent >= limit:
-		return Check{"send_quota", "fail", detail + " Wait for the window to move on, or ask the provider for a higher quota."}
-	case sent*10 >= limit*9:
-		return Check{"send_quota", "warn", detail + " Ask the provider for a higher quota in time."}
-	}
-	return Check{"send_quota", "pass", detail}
-}
-
-func (in CheckReadinessIn) identity() Check {
-	var verified []string
-	for _, identity := range in.identities {
-		if identity.Verification == sending.Success {
-			verified = append(verified, identity.Identity)
+// fill reads what is kept here.
+func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
+	var err error
+	if f.channels == nil && f.identities == nil {
+		if f.channels, err = a.Mirror.Channels(ctx, org.ID, nil, maxLooked); err != nil {
+			return err
+		}
+		if f.identities, err = a.Mirror.Identities(ctx, org.ID, nil, maxLooked); err != nil {
+			return err
+		}
+		if f.tracking, err = a.Mirror.TrackingDomains(ctx, org.ID, nil, maxLooked); err != nil {
+			return err
 		}
 	}
-	if len(verified) == 0 {
-		return Check{"verified_identity", "fail", "No domain or address is verified. Publish the DNS records of a sending domain."}
+	if f.template, err = a.recordedTemplate(ctx, org.ID); err != nil {
+		return err
 	}
-	return Check{"verified_identity", "pass", countOf(len(verified), "identity is verified: ", "identities are verified: ") + core.QuotedList(verified) + "."}
+	if f.request, err = a.latestRequest(ctx, org.ID); err != nil {
+		return err
+	}
+	f.rates, err = a.recentRates(ctx, org)
+	return err
 }
 
-func (in CheckReadinessIn) channel() Check {
-	var names []string
-	for _, set := range in.channels {
-		names = append(names, set.Name)
-	}
-	known := core.QuotedList(names)
-	switch {
-	case len(names) == 0:
-		return Check{"channel", "fail", "The account has no configuration set, so there is no channel to send through."}
-	case in.Channel != "" && !slices.Contains(names, in.Channel):
-		return Check{"channel", "fail", "There is no channel " + core.Quoted(in.Channel) + ". The channels are " + known + "."}
-	}
-	return Check{"channel", "pass", "The channels are " + known + "."}
-}
+// rateDays is how far back the rates look.
+const rateDays = 7
 
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
+func (a *Account) recentRates(ctx context.Context, org core.Org) (*rates, error) {
+	if a.Rates == nil {
+		return nil, nil //nolint:nilnil // no figures are kept
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	now := a.Clock()
+	var r rates
+	var err error
+	r.sent, r.bounced, r.complained, err = a.Rates.Rates(ctx, org.ID, core.Window{From: now.AddDate(0, 0, -rateDays), To: now})
+	return &r, err
 }

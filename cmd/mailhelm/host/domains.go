@@ -17,6 +17,10 @@ import (
 func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 	return catalogue.Domains{
 		Account:     account.New(account.Config{Account: s.accounts, Clock: cfg.Clock}),
+		Account: account.New(account.Config{
+			Account: s.account, Connections: s.db.Connections(s.master), Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
+			Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		}),
 		Messages:    messages.New(messages.Config{Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Store: s.db.Reports(), Clock: cfg.Clock}),
 		Suppression: suppression.New(suppression.Config{Clock: cfg.Clock}),

@@ -1,0 +1,209 @@
+package account
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// checks are all of them, in the order in which one would put them right.
+func (f findings) checks(channel string) []Check {
+	all := []Check{f.connection(), f.sendingEnabled(), f.sandbox(), f.quota(), f.identity(), f.dns(), f.channel(channel), f.trackingDomain()}
+	if f.template != nil && !f.template.UpToDate {
+		all = append(all, Check{"infrastructure_template", Warn, fmt.Sprintf("Version %d of the infrastructure template is applied, and %d is the newest. Update the stack.",
+			f.template.TemplateVersion, f.template.LatestVersion)})
+	}
+	if f.rates != nil {
+		all = append(all, f.bounceRate(), f.complaintRate())
+	}
+	return all
+}
+
+func (f findings) connection() Check {
+	where := ""
+	if f.overview.AccountID != "" {
+		where += " " + core.Quoted(f.overview.AccountID)
+	}
+	if f.overview.Region != "" {
+		where += " in " + core.Quoted(f.overview.Region)
+	}
+	return Check{"connection", Pass, "The sending account" + where + " answers."}
+}
+
+func (f findings) sendingEnabled() Check {
+	if f.overview.SendingEnabled {
+		return Check{"sending_enabled", Pass, "The account may send."}
+	}
+	return Check{"sending_enabled", Fail, "The provider has paused sending for this account. Look at its reputation dashboard and answer the review."}
+}
+
+func (f findings) sandbox() Check {
+	const name = "production_access"
+	if !f.overview.Sandbox {
+		return Check{name, Pass, "The account has production access."}
+	}
+	detail := "The account is in the sandbox and may only send to verified addresses. "
+	switch {
+	case f.request == nil:
+		return Check{name, Warn, detail + "Ask for production access before sending to an audience."}
+	case f.request.Status.Open():
+		return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " waits for the provider's decision."}
+	case f.request.Status == RequestGranted:
+		return Check{name, Warn, detail + "A request was granted earlier. Check that the right account and region are connected."}
+	}
+	return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " was not granted. Describe the use in more detail and ask again."}
+}
+
+// quota warns from nine tenths, so that there is time to ask for more.
+func (f findings) quota() Check {
+	limit, sent := f.overview.Max24HourSend, f.overview.SentLast24Hours
+	detail := fmt.Sprintf("%d of %d messages of the last 24 hours are used.", sent, max(0, limit))
+	switch {
+	case limit < 0:
+		return Check{"send_quota", Pass, "The account has no daily limit."}
+	case sent >= limit:
+		return Check{"send_quota", Fail, detail + " Wait for the window to move on, or ask the provider for a higher quota."}
+	case sent*10 >= limit*9:
+		return Check{"send_quota", Warn, detail + " Ask the provider for a higher quota in time."}
+	}
+	return Check{"send_quota", Pass, detail}
+}
+
+func (f findings) withVerification(v sending.VerificationStatus) []string {
+	var names []string
+	for _, i := range f.identities {
+		if i.Verification == v {
+			names = append(names, i.Identity)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (f findings) identity() Check {
+	verified := f.withVerification(sending.Success)
+	if len(verified) == 0 {
+		return Check{"verified_identity", Fail, "No domain or address is verified. Publish the DNS records of a sending domain."}
+	}
+	return Check{"verified_identity", Pass, countOf(len(verified), "identity is verified: ", "identities are verified: ") + core.QuotedList(verified) + "."}
+}
+
+func (f findings) dns() Check {
+	const name = "identity_dns"
+	if failed := f.withVerification(sending.Failed); len(failed) > 0 {
+		return Check{name, Warn, "The provider did not find what proves " + core.QuotedList(failed) + ". Compare the published DKIM records with those on the dashboard's channels page."}
+	}
+	if pending := f.withVerification(sending.Pending); len(pending) > 0 {
+		return Check{name, Warn, "The provider still looks for what proves " + core.QuotedList(pending) + ". Publish the DKIM records of a domain, or follow the link sent to an address."}
+	}
+	return Check{name, Pass, "No identity waits for DNS records."}
+}
+
+func (f findings) channel(wanted string) Check {
+	var names, active []string
+	var found *channels.Channel
+	for i, c := range f.channels {
+		if c.Status == channels.Detached {
+			if wanted != "" && (c.Slug == wanted || c.Name == wanted) {
+				return Check{"channel", Fail, "The account no longer has the channel " + core.Quoted(wanted) + ". Make its configuration set again, or use another channel."}
+			}
+			continue
+		}
+		names = append(names, c.Name)
+		if c.Status == channels.Active {
+			active = append(active, c.Name)
+		}
+		if wanted != "" && (c.Slug == wanted || c.Name == wanted) {
+			found = &f.channels[i]
+		}
+	}
+	slices.Sort(names)
+	known := core.QuotedList(names)
+	switch {
+	case len(names) == 0:
+		return Check{"channel", Fail, "The account has no configuration set, so there is no channel to send through."}
+	case wanted != "" && found == nil:
+		return Check{"channel", Fail, "There is no channel " + core.Quoted(wanted) + ". The channels are " + known + "."}
+	case found != nil && found.Status == channels.Discovered && len(active) > 0:
+		return Check{"channel", Warn, "The channel " + core.Quoted(wanted) + " is not adopted. Adopt it on the dashboard's channels page."}
+	}
+	return Check{"channel", Pass, "The channels are " + known + "."}
+}
+
+func (f findings) trackingDomain() Check {
+	const name = "tracking_domain"
+	var waiting, failed []string
+	for _, d := range f.tracking {
+		switch d.Status {
+		case channels.TrackingPending:
+			waiting = append(waiting, d.Domain)
+		case channels.TrackingFailed:
+			failed = append(failed, d.Domain)
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return Check{name, Warn, "The DNS records of " + core.QuotedList(failed) + " were never found, so links through it may not work. Publish them, or take the domain off its channel."}
+	case len(waiting) > 0:
+		return Check{name, Warn, "The DNS records of " + core.QuotedList(waiting) + " are not found yet. Publish those that the tracking domain lists."}
+	case len(f.tracking) == 0:
+		return Check{name, Pass, "No channel has a tracking domain of its own."}
+	}
+	return Check{name, Pass, countOf(len(f.tracking), "tracking domain is verified.", "tracking domains are verified.")}
+}
+
+// The provider reviews an account from the first of these rates, and may pause it
+// from the second; in tenths of a per cent, of what was sent.
+const (
+	bounceReview    = 50
+	bouncePause     = 100
+	complaintReview = 1
+	complaintPause  = 5
+	// fewMessages say little: one bounce among them is a high rate.
+	fewMessages = 100
+)
+
+func (f findings) bounceRate() Check {
+	return judgeRate("bounce_rate", "bounced", f.rates.bounced, f.rates.sent, bounceReview, bouncePause,
+		"Stop sending to addresses that were not confirmed, and look at what bounced in the sending health report.")
+}
+
+func (f findings) complaintRate() Check {
+	return judgeRate("complaint_rate", "were complained about", f.rates.complained, f.rates.sent, complaintReview, complaintPause,
+		"Send only to people who asked for it, and make leaving easy.")
+}
+
+// judgeRate compares the share of count in sent with two thresholds.
+func judgeRate(name, what string, count, sent, review, pause int64, next string) Check {
+	if sent == 0 {
+		return Check{name, Pass, fmt.Sprintf("Nothing was sent in the last %d days.", rateDays)}
+	}
+	detail := fmt.Sprintf("%d of %d messages of the last %d days %s, %.2f %%. The provider reviews an account at %s %% and may pause it at %s %%.",
+		count, sent, rateDays, what, float64(count)*100/float64(sent), tenths(review), tenths(pause))
+	switch {
+	case count*1000 < sent*review:
+		return Check{name, Pass, detail}
+	case sent < fewMessages:
+		return Check{name, Warn, detail + " So few messages say little. " + next}
+	case count*1000 < sent*pause:
+		return Check{name, Warn, detail + " " + next}
+	}
+	return Check{name, Fail, detail + " " + next}
+}
+
+func tenths(n int64) string {
+	if n%10 == 0 {
+		return fmt.Sprint(n / 10)
+	}
+	return fmt.Sprintf("%d.%d", n/10, n%10)
+}
+
+func countOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

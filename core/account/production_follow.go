@@ -1,0 +1,108 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const (
+	followEvery = 15 * time.Minute
+	// settling is how long the provider may still show an earlier verdict, and how
+	// long a request may be on its way to it.
+	settling = time.Hour
+	// silence is when a request without an answer counts as refused.
+	silence = 14 * 24 * time.Hour
+)
+
+// FollowArgs are the arguments of the look at open requests.
+type FollowArgs struct{}
+
+// Kind names the job.
+func (FollowArgs) Kind() string { return "production_access_follow" }
+
+// FollowWorker looks what became of the open requests for production access.
+func (a *Account) FollowWorker() jobs.Worker[FollowArgs] {
+	return jobs.Worker[FollowArgs]{Work: a.followAll, Every: followEvery, Timeout: followEvery}
+}
+
+// followAll visits every organization even when one fails.
+func (a *Account) followAll(ctx context.Context, _ FollowArgs) error {
+	orgs, err := a.Orgs(ctx)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, org := range orgs {
+		if err := a.Follow(ctx, org); err != nil {
+			failures = append(failures, fmt.Errorf("production access of organization %s: %w", org, err))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// Follow brings an organization's open request up to what the provider shows. An
+// account that does not answer leaves it as it is, until its time is over.
+func (a *Account) Follow(ctx context.Context, orgID string) error {
+	r, err := a.latestRequest(ctx, orgID)
+	if err != nil || r == nil || !r.Status.Open() {
+		return err
+	}
+	now := a.Clock()
+	overview, err := a.Account.Overview(ctx, orgID)
+	decided := r.after(overview, err == nil, now)
+	if decided.Status == r.Status {
+		return err
+	}
+	_, err = a.Requests.DecideRequest(ctx, orgID, decided)
+	if err == nil {
+		a.Log.InfoContext(ctx, "production access", "org_id", orgID, "status", decided.Status)
+	}
+	return err
+}
+
+// after is the request after a look at the account. known is false when the
+// account did not answer.
+func (r Request) after(o sending.Overview, known bool, now time.Time) Request {
+	age := now.Sub(r.CreatedAt)
+	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
+	refused := known && (o.Review == sending.ReviewFailed || o.Review == sending.ReviewDenied)
+	switch {
+	case granted:
+		r.Status, r.GrantedAt = RequestGranted, &now
+	case refused && age >= settling, age >= silence:
+		r.Status = RequestFailed
+	case r.Status == RequestPending && known && o.Review == sending.ReviewPending:
+		r.Status = RequestUnderReview
+	case r.Status == RequestPending && age >= settling:
+		r.Status = RequestFailed // the process ended before the provider had answered
+	}
+	r.UpdatedAt = now
+	return r
+}
+
+// template is what is known of the customer's infrastructure; nil while no version
+// is recorded.
+func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, error) {
+	c, err := a.Connections.Connection(ctx, orgID)
+	if err != nil {
+		if core.AsError(err).Code == core.CodeNotFound {
+			return nil, nil //nolint:nilnil // absence is an answer
+		}
+		return nil, err
+	}
+	// A stack of Amazon's that nobody recorded cannot be the newest; the other kinds
+	// of account have none.
+	if c.TemplateVersion == 0 && c.Provider != sending.SES {
+		return nil, nil //nolint:nilnil // absence is an answer
+	}
+	return &InfraTemplate{
+		TemplateVersion: c.TemplateVersion, LatestVersion: sending.LatestTemplateVersion,
+		UpToDate: c.TemplateVersion >= sending.LatestTemplateVersion,
+	}, nil
+}

@@ -1,0 +1,60 @@
+package storage
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// ProductionRequests is the store of requests for production access.
+func (db *DB) ProductionRequests() account.RequestStore { return productionStore{db} }
+
+type productionStore struct{ db *DB }
+
+var _ account.RequestStore = productionStore{}
+
+type productionRow struct {
+	ID        string                `db:"id"`
+	MailType  sending.MailType      `db:"mail_type"`
+	Website   string                `db:"website"`
+	UseCase   string                `db:"use_case"`
+	Status    account.RequestStatus `db:"status"`
+	CreatedAt Time                  `db:"created_at"`
+	UpdatedAt Time                  `db:"updated_at"`
+	GrantedAt *Time                 `db:"granted_at"`
+}
+
+var (
+	insertProduction = register("insert production request", `
+		INSERT INTO production_requests (org_id, id, mail_type, website, use_case, status, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT DO NOTHING`)
+	latestProduction = registerPoint("latest production request", `
+		SELECT id, mail_type, website, use_case, status, created_at, updated_at, granted_at FROM production_requests
+		WHERE org_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1`)
+	decideProduction = register("decide production request", `
+		UPDATE production_requests SET status = $1, updated_at = $2, granted_at = $3
+		WHERE org_id = $4 AND id = $5 AND status IN ('pending', 'under_review')`)
+)
+
+func (s productionStore) InsertRequest(ctx context.Context, orgID string, r account.Request) error {
+	return s.db.insert(ctx, account.RequestOpen(), insertProduction, orgID, r.ID, string(r.MailType), r.Website, r.UseCase, string(r.Status),
+		At(r.CreatedAt), At(r.UpdatedAt))
+}
+
+func (s productionStore) LatestRequest(ctx context.Context, orgID string) (account.Request, error) {
+	row, err := one[productionRow](ctx, s.db, "request for production access", latestProduction, orgID)
+	if err != nil {
+		return account.Request{}, err
+	}
+	return account.Request{
+		ID: row.ID, ProductionRequest: sending.ProductionRequest{MailType: row.MailType, Website: row.Website, UseCase: row.UseCase},
+		Status: row.Status, CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(), GrantedAt: optionalTime(row.GrantedAt),
+	}, nil
+}
+
+func (s productionStore) DecideRequest(ctx context.Context, orgID string, r account.Request) (bool, error) {
+	changed, err := s.db.exec(ctx, decideProduction, string(r.Status), At(r.UpdatedAt), optionalAt(r.GrantedAt), orgID, r.ID)
+	return changed > 0, err
+}
