@@ -1,0 +1,229 @@
+package channels_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		there := shown{
+			sets:       []sending.ConfigurationSet{{Name: "Marketing", TrackingDomain: "Click.Example.com", SuppressionPolicy: []string{"BOUNCE", "COMPLAINT"}}},
+			identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: "Marketing"}, {Identity: "news@example.org"}},
+		}
+		gone := shown{}
+		status := func(want channels.Status) {
+			t.Helper()
+			w.sync(t, w.org)
+			if got := w.channel(t, "marketing").Status; got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		w.shows(w.org, there)
+		status(channels.Discovered)
+		first := w.channel(t, "marketing")
+		domain := "click.example.com"
+		want := channels.Channel{
+			ID: first.ID, Name: "Marketing", Slug: "marketing", Status: channels.Discovered, TrackingDomain: &domain,
+			SuppressionPolicy: []string{"BOUNCE", "COMPLAINT"}, Identities: []string{"example.com"}, CreatedAt: w.now,
+		}
+		if diff := cmp.Diff(want, first); diff != "" {
+			t.Error(diff)
+		}
+		w.now = w.now.Add(time.Hour)
+		w.shows(w.org, gone)
+		status(channels.Detached)
+		if _, err := w.Adopt(t.Context(), w.org, "marketing"); code(err) != core.CodeConflict {
+			t.Errorf("a detached channel is adopted: %v", err)
+		}
+		w.shows(w.org, there)
+		status(channels.Discovered)
+		adopted, err := w.Adopt(t.Context(), w.org, "marketing")
+		if err != nil || adopted.Status != channels.Active {
+			t.Fatalf("%+v, %v", adopted, err)
+		}
+		if _, err := w.Adopt(t.Context(), w.org, "marketing"); err != nil {
+			t.Errorf("adopting again: %v", err)
+		}
+		w.shows(w.org, gone)
+		status(channels.Detached)
+		w.shows(w.org, there)
+		status(channels.Active)
+		if again := w.channel(t, "marketing"); again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt) {
+			t.Errorf("another channel came back: %+v", again)
+		}
+		// The same name in another account is another channel, which nobody adopted.
+		w.account[w.org].overview.AccountID = "999999999999"
+		status(channels.Discovered)
+	})
+}
+
+func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		other := core.NewID()
+		sets := []sending.ConfigurationSet{{Name: "main"}, {Name: "second"}, {Name: "free"}}
+		w.shows(w.org, shown{sets: sets, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: "main"}}})
+		w.shows(other, shown{sets: sets, identities: []sending.Identity{{Identity: "Example.com", ConfigurationSet: "second"}}})
+		w.sync(t, w.org)
+		w.sync(t, other)
+		if _, err := w.Adopt(t.Context(), w.org, "main"); err != nil {
+			t.Fatal(err)
+		}
+		for _, taken := range []string{"main", "second"} { // the second for its identity
+			_, err := w.Adopt(t.Context(), other, taken)
+			if code(err) != core.CodeConflict || strings.Contains(err.Error(), w.org) {
+				t.Errorf("%s: %v", taken, err)
+			}
+			channel, err := w.Store.Channel(t.Context(), other, channels.ChannelKey{Slug: taken})
+			if err != nil || channel.Status != channels.Discovered {
+				t.Errorf("%s: %+v, %v", taken, channel, err)
+			}
+		}
+		if _, err := w.Adopt(t.Context(), other, "free"); err != nil {
+			t.Error(err)
+		}
+		// What the account lost for the one is still not the other's.
+		w.shows(w.org, shown{})
+		w.sync(t, w.org)
+		if _, err := w.Adopt(t.Context(), other, "main"); code(err) != core.CodeConflict {
+			t.Errorf("%v", err)
+		}
+		// Accounts without an id of the provider's are never the same.
+		for _, org := range []string{w.org, other} {
+			w.shows(org, shown{sets: sets})
+			w.account[org].overview.AccountID = ""
+			w.sync(t, org)
+			if _, err := w.Adopt(t.Context(), org, "main"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestChannelsAreFoundByIDSlugAndName(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.shows(w.org, shown{sets: []sending.ConfigurationSet{{Name: "Big Sale!"}}})
+		w.sync(t, w.org)
+		id := w.channel(t, "big-sale").ID
+		for what, find := range map[string]func(org string) (string, error){
+			"by id":   func(org string) (string, error) { return w.ChannelName(t.Context(), org, id) },
+			"by slug": func(org string) (string, error) { return w.ChannelNameBySlug(t.Context(), org, "big-sale") },
+		} {
+			if name, err := find(w.org); name != "Big Sale!" || err != nil {
+				t.Errorf("%s: %q, %v", what, name, err)
+			}
+			if _, err := find(core.NewID()); code(err) != core.CodeNotFound {
+				t.Errorf("%s of another organization: %v", what, err)
+			}
+		}
+		if slug, err := w.ChannelSlug(t.Context(), w.org, "Big Sale!"); slug != "big-sale" || err != nil {
+			t.Errorf("%q, %v", slug, err)
+		}
+	})
+}
+
+func TestSlugs(t *testing.T) {
+	t.Parallel()
+	known := map[string]string{"main": "main"}
+	got := channels.Slugs(known, []string{"main", "Main", "MAIN", "a/b c", "ä", "日本", "x" + strings.Repeat("y", 100), "..", "a_b"})
+	want := map[string]string{
+		"Main": "main-3", "MAIN": "main-2", "a/b c": "a-b-c", "ä": "channel-2", "日本": "channel-3", "..": "channel",
+		"x" + strings.Repeat("y", 100): "x" + strings.Repeat("y", 63), "a_b": "a_b",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNamesThatNoDatabaseTakesAreLeftOut(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		bad := []string{"", "a\x00b", "\xff", strings.Repeat("x", 400)}
+		s := shown{sets: []sending.ConfigurationSet{{Name: "main", TrackingDomain: "a\x00"}}, identities: []sending.Identity{{Identity: "example.com"}}}
+		for _, name := range bad {
+			s.sets = append(s.sets, sending.ConfigurationSet{Name: name})
+			s.identities = append(s.identities, sending.Identity{Identity: name})
+		}
+		w.shows(w.org, s)
+		w.sync(t, w.org)
+		if got := read[core.Page[channels.Channel]](t, w, "channels_list", "").Items; len(got) != 1 || got[0].TrackingDomain != nil {
+			t.Errorf("%+v", got)
+		}
+		if got := read[core.Page[channels.Identity]](t, w, "identities_list", "").Items; len(got) != 1 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestAnAccountThatFailsChangesNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		if err := w.Sync(t.Context(), w.org); err != nil {
+			t.Errorf("without an account: %v", err)
+		}
+		w.shows(w.org, shown{sets: []sending.ConfigurationSet{{Name: "main"}}})
+		w.sync(t, w.org)
+		w.account[w.org].failure = &sending.Failure{Kind: sending.Refused, Err: errors.New("down")}
+		w.account[w.org].sets = nil
+		if err := w.SyncWorker().Work(t.Context(), channels.SyncArgs{}); err == nil {
+			t.Error("the job does not run again")
+		}
+		if got := w.channel(t, "main").Status; got != channels.Discovered {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+func TestPagesAreNewestFirstAndWhole(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		var s shown
+		var want []string
+		for i := range 5 {
+			name := fmt.Sprintf("c%d", i)
+			s.sets = append(s.sets, sending.ConfigurationSet{Name: name, TrackingDomain: name + ".example.com"})
+			s.identities = append(s.identities, sending.Identity{Identity: name + ".example.org"})
+			w.shows(w.org, s)
+			w.sync(t, w.org)
+			w.now = w.now.Add(time.Minute)
+			want = slices.Insert(want, 0, name)
+		}
+		var got []string
+		for cursor := ""; ; {
+			page := read[core.Page[channels.Channel]](t, w, "channels_list", `{"limit":2,"cursor":"`+cursor+`"}`)
+			for _, c := range page.Items {
+				got = append(got, c.Name)
+			}
+			if cursor = page.Next; cursor == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		cursor := read[core.Page[channels.Channel]](t, w, "channels_list", `{"limit":2}`).Next
+		for _, list := range []string{"identities_list", "tracking_domains_list"} {
+			if _, err := w.call(t, w.org, list, `{"cursor":"`+cursor+`"}`); code(err) != core.CodeValidationFailed {
+				t.Errorf("%s takes a cursor of the channels: %v", list, err)
+			}
+		}
+		if got := read[core.Page[channels.Identity]](t, w, "identities_list", `{"limit":1}`).Items[0].Identity; got != "c4.example.org" {
+			t.Errorf("%s", got)
+		}
+		if got := read[core.Page[channels.TrackingDomain]](t, w, "tracking_domains_list", `{"limit":1}`).Items[0].Domain; got != "c4.example.com" {
+			t.Errorf("%s", got)
+		}
+	})
+}

@@ -1,0 +1,147 @@
+package channels_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestIdentitiesAreFoundWhateverTheirCase(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.account[w.org] = nil
+		w.Account = simulated(t, w.org)
+		w.sync(t, w.org)
+		got := read[channels.Identity](t, w, "identities_get", `{"identity":"EXAMPLE.com"}`)
+		if got.Identity != "Example.com" || got.Type != "domain" || got.Verification != sending.Success || got.DKIM != sending.Success ||
+			got.MailFromDomain != nil || !got.CreatedAt.Equal(w.now) || len(got.Records()) != 3 {
+			t.Errorf("%+v", got)
+		}
+		if got := read[channels.Identity](t, w, "identities_get", `{"identity":"News@Example.org"}`); got.Type != "email" || got.DKIM != sending.Pending || len(got.Records()) != 0 {
+			t.Errorf("%+v", got)
+		}
+		d := read[channels.TrackingDomain](t, w, "tracking_domains_get", `{"domain":"EXAMPLE.COM"}`)
+		if len(d.Records) != 4 || d.Records[0] != (channels.Record{Type: "CNAME", Name: "example.com", Value: "r.eu-central-1.awstrack.me"}) ||
+			d.Status != channels.TrackingPending || d.SSL != "pending" || d.VerifiedAt != nil {
+			t.Errorf("%+v", d)
+		}
+		if dkim := d.Records[1]; len(dkim.Name) != 32+len("._domainkey.example.com") || dkim.Value != dkim.Name[:32]+".dkim.amazonses.com" {
+			t.Errorf("%+v", dkim)
+		}
+		for name, arguments := range map[string]string{
+			"channels_get": `{"name":"none"}`, "identities_get": `{"identity":"none"}`, "tracking_domains_get": `{"domain":"none"}`,
+		} {
+			if _, err := w.call(t, w.org, name, arguments); code(err) != core.CodeNotFound {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// looks counts how often the records of the tracking domain are looked up while
+// the job runs every 2 minutes for some time.
+func (w *world) looks(t *testing.T, during time.Duration) int {
+	t.Helper()
+	checked := func() time.Time {
+		d, err := w.Store.TrackingDomain(t.Context(), w.org, "click.example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.CheckedAt == nil {
+			return time.Time{}
+		}
+		return *d.CheckedAt
+	}
+	count, last := 0, checked()
+	for end := w.now.Add(during); w.now.Before(end); w.now = w.now.Add(2 * time.Minute) {
+		if err := w.Verify(t.Context(), w.org); err != nil {
+			t.Fatal(err)
+		}
+		if at := checked(); !at.Equal(last) {
+			count, last = count+1, at
+		}
+	}
+	return count
+}
+
+func (w *world) tracks(t *testing.T, domain string) {
+	t.Helper()
+	w.shows(w.org, shown{sets: []sending.ConfigurationSet{{Name: "main", TrackingDomain: domain}}})
+	w.sync(t, w.org)
+}
+
+func (w *world) tracking(t *testing.T) channels.TrackingDomain {
+	t.Helper()
+	return read[channels.TrackingDomain](t, w, "tracking_domains_get", `{"domain":"click.example.com"}`)
+}
+
+func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.shows(w.org, shown{
+			sets:       []sending.ConfigurationSet{{Name: "main", TrackingDomain: "click.example.com"}},
+			identities: []sending.Identity{{Identity: "click.example.com", DKIMTokens: []string{"abc"}}},
+		})
+		w.sync(t, w.org)
+		w.zone["click.example.com"] = channels.RedirectHost("eu-central-1")
+		if err := w.VerifyWorker().Work(t.Context(), channels.VerifyArgs{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.tracking(t); got.Status != channels.TrackingPending {
+			t.Errorf("without the DKIM record: %+v", got)
+		}
+		w.zone["abc._domainkey.click.example.com"] = "abc.dkim.amazonses.com"
+		w.now = w.now.Add(2 * time.Minute)
+		if err := w.VerifyWorker().Work(t.Context(), channels.VerifyArgs{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.tracking(t); got.Status != channels.TrackingVerified || got.SSL != "active" || got.VerifiedAt == nil || !got.VerifiedAt.Equal(w.now) {
+			t.Errorf("%+v", got)
+		}
+		w.sync(t, w.org)
+		if got := w.tracking(t); got.Status != channels.TrackingVerified {
+			t.Errorf("a sync took the verification back: %+v", got)
+		}
+		// Another region needs another record.
+		w.account[w.org].overview.Region = "us-east-1"
+		w.sync(t, w.org)
+		if got := w.tracking(t); got.Status != channels.TrackingPending || got.VerifiedAt != nil || got.Records[0].Value != channels.RedirectHost("us-east-1") {
+			t.Errorf("%+v", got)
+		}
+		w.shows(w.org, shown{})
+		w.sync(t, w.org)
+		if _, err := w.call(t, w.org, "tracking_domains_get", `{"domain":"click.example.com"}`); code(err) != core.CodeNotFound {
+			t.Errorf("no channel has it: %v", err)
+		}
+	})
+}
+
+func TestLookingSlowsDownAndEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	w.tracks(t, "click.example.com")
+	if n := w.looks(t, time.Hour); n != 30 {
+		t.Errorf("%d looks in the first hour", n)
+	}
+	if n := w.looks(t, 23*time.Hour); n != 23*6 {
+		t.Errorf("%d looks in the rest of the first day", n)
+	}
+	w.down = true // name servers that do not answer are no reason to give up early
+	if n := w.looks(t, 6*24*time.Hour-time.Minute); n != 6*24 {
+		t.Errorf("%d looks in the rest of the week", n)
+	}
+	w.down = false
+	if got := w.tracking(t); got.Status != channels.TrackingPending {
+		t.Errorf("%+v", got)
+	}
+	if n := w.looks(t, 2*time.Hour); n != 1 && n != 2 {
+		t.Errorf("%d looks after a week", n)
+	}
+	if got := w.tracking(t); got.Status != channels.TrackingFailed || got.SSL != "failed" {
+		t.Errorf("%+v", got)
+	}
+}

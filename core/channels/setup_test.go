@@ -1,0 +1,156 @@
+package channels_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// world is two organizations, accounts that a test fills, and name servers that
+// know what it says.
+type world struct {
+	*channels.Channels
+	db   *storage.DB
+	org  string
+	now  time.Time
+	zone map[string]string
+	down bool
+	account
+}
+
+// account shows what it holds, by organization.
+type account map[string]*shown
+
+type shown struct {
+	overview   sending.Overview
+	identities []sending.Identity
+	sets       []sending.ConfigurationSet
+	failure    error
+}
+
+var none = &sending.Failure{Kind: sending.NotConnected, Err: errors.New("no account")}
+
+func (a account) Overview(_ context.Context, orgID string) (sending.Overview, error) {
+	if a[orgID] == nil {
+		return sending.Overview{}, none
+	}
+	return a[orgID].overview, a[orgID].failure
+}
+
+func (a account) Identities(_ context.Context, orgID string) ([]sending.Identity, error) {
+	return a[orgID].identities, nil
+}
+
+func (a account) ConfigurationSets(_ context.Context, orgID string) ([]sending.ConfigurationSet, error) {
+	return a[orgID].sets, nil
+}
+
+// Published answers from the zone.
+func (w *world) Published(_ context.Context, _ string, r channels.Record) (bool, error) {
+	if w.down {
+		return false, errors.New("no name server")
+	}
+	return w.zone[r.Name] == r.Value, nil
+}
+
+func newWorld(t *testing.T, db *storage.DB) *world {
+	t.Helper()
+	w := &world{
+		db: db, org: core.NewID(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), zone: map[string]string{},
+		account: account{},
+	}
+	w.Channels = channels.New(channels.Config{
+		Store: db.Channels(), Account: w.account, DNS: w,
+		Orgs:  func(context.Context) ([]string, error) { return []string{w.org}, nil },
+		Clock: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+	})
+	return w
+}
+
+// each runs a test on both engines.
+func each(t *testing.T, f func(*testing.T, *world)) {
+	t.Helper()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) { f(t, newWorld(t, db)) })
+}
+
+// shows is an account of the organization's, of the provider's account that all
+// share.
+func (w *world) shows(orgID string, s shown) {
+	s.overview = sending.Overview{AccountID: "123456789012", Region: "eu-central-1"}
+	w.account[orgID] = &s
+}
+
+func (w *world) sync(t *testing.T, orgID string) {
+	t.Helper()
+	if err := w.Sync(t.Context(), orgID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// call runs an operation and returns its result.
+func (w *world) call(t *testing.T, orgID, name, arguments string) (any, error) {
+	t.Helper()
+	for _, op := range w.Operations() {
+		if op.Info().Name != name {
+			continue
+		}
+		in, err := op.Decode(core.REST, []byte(arguments))
+		if err != nil {
+			return nil, err
+		}
+		return op.Do(t.Context(), &core.Call{Surface: core.REST, Principal: core.Principal{Org: core.Org{ID: orgID}}}, in)
+	}
+	t.Fatalf("there is no operation %s", name)
+	return nil, nil
+}
+
+// read is the result of an operation that must not fail.
+func read[T any](t *testing.T, w *world, name, arguments string) T {
+	t.Helper()
+	out, err := w.call(t, w.org, name, arguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.(T)
+}
+
+func (w *world) channel(t *testing.T, slug string) channels.Channel {
+	t.Helper()
+	return read[channels.Channel](t, w, "channels_get", `{"name":"`+slug+`"}`)
+}
+
+func code(err error) core.Code {
+	if err == nil {
+		return ""
+	}
+	return core.AsError(err).Code
+}
+
+// simulated is a simulated account with a domain and a tracking domain.
+func simulated(t *testing.T, orgID string) *simulator.Simulator {
+	t.Helper()
+	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	err = s.Seed(t.Context(), orgID, simulator.Setup{
+		Account:           &sending.Overview{Region: "eu-central-1"},
+		Identities:        []sending.Identity{{Identity: "Example.com", Verification: sending.Success}, {Identity: "news@example.org", Verification: sending.Pending}},
+		ConfigurationSets: []sending.ConfigurationSet{{Name: "Main", TrackingDomain: "example.com", SuppressionPolicy: []string{"BOUNCE"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,4 @@
+package templates
+
+// Scan is scan, for the fuzz target.
+var Scan = scan
