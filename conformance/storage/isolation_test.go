@@ -9,10 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -35,6 +38,9 @@ type owned struct {
 	session  access.Session
 	blocked  string
 	invited  access.Invitation
+	channel  channels.Channel
+	tracking channels.TrackingDomain
+	request  account.Request
 }
 
 func own(t *testing.T, db *storage.DB) owned {
@@ -73,6 +79,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	o.ownPeople(t, db)
 	o.ownConnection(t, db)
 	o.ownReports(t, db)
+	o.ownChannels(t, db)
 	return o
 }
 
@@ -127,6 +134,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	connection, err := db.Connections(masterKey(t, 1)).Connection(ctx, o.org)
 	see(connection, err)
 	seen = append(seen, o.reportsState(t, db)...)
+	seen = append(seen, o.channelState(t, db)...)
 	return append(seen, used)
 }
 
@@ -135,7 +143,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -283,6 +291,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
 		"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
 		"MembershipsOf", "OrganizationsOf", "UserByID", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
+		"InsertRequest",
 		"SaveConnection", "ConnectionByIngestPath", // the path is unique over all organizations
 		"Count", "CountBounces",
 	}
@@ -292,6 +301,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.SecondFactorStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](),
 		reflect.TypeFor[reports.Store](),
+		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[account.RequestStore](),
 	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name

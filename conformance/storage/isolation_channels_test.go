@@ -1,0 +1,136 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+func seenBy(org string) channels.Seen {
+	return channels.Seen{
+		Sync:       channels.Sync{Account: "account of " + org, Region: "eu-central-1", At: start},
+		Sets:       []sending.ConfigurationSet{{Name: "main", TrackingDomain: "click.same"}},
+		Identities: []sending.Identity{{Identity: "same.example", DKIMTokens: []string{"token"}, ConfigurationSet: "main"}},
+	}
+}
+
+// ownChannels gives the organization an adopted channel, a template and an open
+// request for production access.
+func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
+	t.Helper()
+	ctx, store := t.Context(), db.Channels()
+	must(t, store.Mirror(ctx, o.org, seenBy(o.org)))
+	var err error
+	o.channel, err = store.Channel(ctx, o.org, channels.ChannelKey{Slug: "main"})
+	must(t, err)
+	must(t, store.Adopt(ctx, o.org, o.channel.ID, start))
+	o.tracking, err = store.TrackingDomain(ctx, o.org, "click.same")
+	must(t, err)
+	must(t, db.Templates().SaveTemplate(ctx, o.org, sending.Template{Name: "same", Subject: "s"}, start, start))
+	o.request = account.Request{ID: core.NewID(), Status: account.RequestPending, CreatedAt: start, UpdatedAt: start}
+	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
+}
+
+// channelState is what the owner sees of these.
+func (o owned) channelState(t *testing.T, db *storage.DB) []any {
+	t.Helper()
+	ctx, store := t.Context(), db.Channels()
+	found, err := store.Channels(ctx, o.org, nil, 10)
+	must(t, err)
+	identities, err := store.Identities(ctx, o.org, nil, 10)
+	must(t, err)
+	tracking, err := store.TrackingDomains(ctx, o.org, nil, 10)
+	must(t, err)
+	sync, err := store.LastSync(ctx, o.org)
+	must(t, err)
+	template, content, err := db.Templates().Template(ctx, o.org, "same")
+	must(t, err)
+	request, err := db.ProductionRequests().LatestRequest(ctx, o.org)
+	must(t, err)
+	return []any{found, identities, tracking, sync, template, content, request}
+}
+
+func reachChannels(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"Channels": func(t *testing.T, db *storage.DB) (any, error) { return db.Channels().Channels(t.Context(), org, nil, 10) },
+		"Channel": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().Channel(t.Context(), org, channels.ChannelKey{ID: o.channel.ID})
+		},
+		"Channel by slug": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().Channel(t.Context(), org, channels.ChannelKey{Slug: "main"})
+		},
+		"Channel by name": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().Channel(t.Context(), org, channels.ChannelKey{Name: "main"})
+		},
+		"Adopt": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Channels().Adopt(t.Context(), org, o.channel.ID, later(1))
+		},
+		"Adopt the same of a shared account": func(t *testing.T, db *storage.DB) (any, error) {
+			must(t, db.Channels().Mirror(t.Context(), org, seenBy(o.org)))
+			own, err := db.Channels().Channel(t.Context(), org, channels.ChannelKey{Slug: "main"})
+			must(t, err)
+			wantCode(t, "adopting another's", db.Channels().Adopt(t.Context(), org, own.ID, later(1)), core.CodeConflict)
+			return nil, nil
+		},
+		"Mirror": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Channels().Mirror(t.Context(), org, channels.Seen{Sync: seenBy(o.org).Sync})
+		},
+		"LastSync": func(t *testing.T, db *storage.DB) (any, error) { return db.Channels().LastSync(t.Context(), org) },
+		"Identities": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().Identities(t.Context(), org, nil, 10)
+		},
+		"Identity": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().Identity(t.Context(), org, "same.example")
+		},
+		"Tokens": func(t *testing.T, db *storage.DB) (any, error) {
+			tokens, err := db.Channels().Tokens(t.Context(), org, []string{"same.example"})
+			return len(tokens), err
+		},
+		"TrackingDomains": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().TrackingDomains(t.Context(), org, nil, 10)
+		},
+		"TrackingDomain": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().TrackingDomain(t.Context(), org, "click.same")
+		},
+		"Unverified": func(t *testing.T, db *storage.DB) (any, error) { return db.Channels().Unverified(t.Context(), org) },
+		"SetTrackingStatus": func(t *testing.T, db *storage.DB) (any, error) {
+			changed := o.tracking
+			changed.Status = channels.TrackingFailed
+			return nil, db.Channels().SetTrackingStatus(t.Context(), org, changed)
+		},
+	}
+}
+
+func reachTemplates(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"Templates": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Templates().Templates(t.Context(), org, templates.Filter{Limit: 10})
+		},
+		"CountTemplates": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Templates().CountTemplates(t.Context(), org, "")
+		},
+		"Template": func(t *testing.T, db *storage.DB) (any, error) {
+			found, _, err := db.Templates().Template(t.Context(), org, "same")
+			return found, err
+		},
+		"SaveTemplate": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Templates().SaveTemplate(t.Context(), org, sending.Template{Name: "same", Subject: "stolen"}, later(1), later(1))
+		},
+		"KeepTemplates": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Templates().KeepTemplates(t.Context(), org, nil)
+		},
+		"LatestRequest": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ProductionRequests().LatestRequest(t.Context(), org)
+		},
+		"DecideRequest": func(t *testing.T, db *storage.DB) (any, error) {
+			denied := o.request
+			denied.Status = account.RequestDenied
+			return db.ProductionRequests().DecideRequest(t.Context(), org, denied)
+		},
+	}
+}
