@@ -3,26 +3,25 @@ package storage
 import (
 	"context"
 
-	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // ProductionRequests is the store of requests for production access.
-func (db *DB) ProductionRequests() account.RequestStore { return productionStore{db} }
+func (db *DB) ProductionRequests() sending.AccessRequests { return productionStore{db} }
 
 type productionStore struct{ db *DB }
 
-var _ account.RequestStore = productionStore{}
+var _ sending.AccessRequests = productionStore{}
 
 type productionRow struct {
-	ID        string                `db:"id"`
-	MailType  sending.MailType      `db:"mail_type"`
-	Website   string                `db:"website"`
-	UseCase   string                `db:"use_case"`
-	Status    account.RequestStatus `db:"status"`
-	CreatedAt Time                  `db:"created_at"`
-	UpdatedAt Time                  `db:"updated_at"`
-	GrantedAt *Time                 `db:"granted_at"`
+	ID        string               `db:"id"`
+	MailType  sending.MailType     `db:"mail_type"`
+	Website   string               `db:"website"`
+	UseCase   string               `db:"use_case"`
+	Status    sending.AccessStatus `db:"status"`
+	CreatedAt Time                 `db:"created_at"`
+	UpdatedAt Time                 `db:"updated_at"`
+	GrantedAt *Time                `db:"granted_at"`
 }
 
 var (
@@ -38,23 +37,23 @@ var (
 		WHERE org_id = $4 AND id = $5 AND status IN ('pending', 'under_review')`)
 )
 
-func (s productionStore) InsertRequest(ctx context.Context, orgID string, r account.Request) error {
-	return s.db.insert(ctx, account.RequestOpen(), insertProduction, orgID, r.ID, string(r.MailType), r.Website, r.UseCase, string(r.Status),
+func (s productionStore) InsertRequest(ctx context.Context, orgID string, r sending.AccessRequest) error {
+	return s.db.insert(ctx, sending.AccessRequestOpen(), insertProduction, orgID, r.ID, string(r.MailType), r.Website, r.UseCase, string(r.Status),
 		At(r.CreatedAt), At(r.UpdatedAt))
 }
 
-func (s productionStore) LatestRequest(ctx context.Context, orgID string) (account.Request, error) {
+func (s productionStore) LatestRequest(ctx context.Context, orgID string) (sending.AccessRequest, error) {
 	row, err := one[productionRow](ctx, s.db, "request for production access", latestProduction, orgID)
 	if err != nil {
-		return account.Request{}, err
+		return sending.AccessRequest{}, err
 	}
-	return account.Request{
+	return sending.AccessRequest{
 		ID: row.ID, ProductionRequest: sending.ProductionRequest{MailType: row.MailType, Website: row.Website, UseCase: row.UseCase},
 		Status: row.Status, CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(), GrantedAt: optionalTime(row.GrantedAt),
 	}, nil
 }
 
-func (s productionStore) DecideRequest(ctx context.Context, orgID string, r account.Request) (bool, error) {
+func (s productionStore) DecideRequest(ctx context.Context, orgID string, r sending.AccessRequest) (bool, error) {
 	changed, err := s.db.exec(ctx, decideProduction, string(r.Status), At(r.UpdatedAt), optionalAt(r.GrantedAt), orgID, r.ID)
 	return changed > 0, err
 }

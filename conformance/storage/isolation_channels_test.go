@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
@@ -32,7 +31,7 @@ func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
 	o.tracking, err = store.TrackingDomain(ctx, o.org, "click.same")
 	must(t, err)
 	must(t, db.Templates().SaveTemplate(ctx, o.org, sending.Template{Name: "same", Subject: "s"}, start, start))
-	o.request = account.Request{ID: core.NewID(), Status: account.RequestPending, CreatedAt: start, UpdatedAt: start}
+	o.request = sending.AccessRequest{ID: core.NewID(), Status: sending.AccessPending, CreatedAt: start, UpdatedAt: start}
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 }
 
@@ -57,7 +56,9 @@ func (o owned) channelState(t *testing.T, db *storage.DB) []any {
 
 func reachChannels(o owned, org string) map[string]reach {
 	return map[string]reach{
-		"Channels": func(t *testing.T, db *storage.DB) (any, error) { return db.Channels().Channels(t.Context(), org, nil, 10) },
+		"Channels": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().Channels(t.Context(), org, nil, 10)
+		},
 		"Channel": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Channels().Channel(t.Context(), org, channels.ChannelKey{ID: o.channel.ID})
 		},
@@ -129,7 +130,7 @@ func reachTemplates(o owned, org string) map[string]reach {
 		},
 		"DecideRequest": func(t *testing.T, db *storage.DB) (any, error) {
 			denied := o.request
-			denied.Status = account.RequestDenied
+			denied.Status = sending.AccessDenied
 			return db.ProductionRequests().DecideRequest(t.Context(), org, denied)
 		},
 	}

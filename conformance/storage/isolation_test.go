@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/replay"
@@ -40,7 +39,7 @@ type owned struct {
 	invited  access.Invitation
 	channel  channels.Channel
 	tracking channels.TrackingDomain
-	request  account.Request
+	request  sending.AccessRequest
 }
 
 func own(t *testing.T, db *storage.DB) owned {
@@ -302,6 +301,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[sending.Connections](),
 		reflect.TypeFor[reports.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[account.RequestStore](),
+		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name

@@ -14,7 +14,7 @@ type Config struct {
 	Account     SendingAccount
 	Connections Connections
 	Mirror      Mirror
-	Requests    RequestStore
+	Requests    sending.AccessRequests
 	// Rates are the figures of what was sent. nil keeps none, and then nothing is
 	// said about rates.
 	Rates Rates

@@ -51,7 +51,7 @@ func (f findings) sandbox() Check {
 		return Check{name, Warn, detail + "Ask for production access before sending to an audience."}
 	case f.request.Status.Open():
 		return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " waits for the provider's decision."}
-	case f.request.Status == RequestGranted:
+	case f.request.Status == sending.AccessGranted:
 		return Check{name, Warn, detail + "A request was granted earlier. Check that the right account and region are connected."}
 	}
 	return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " was not granted. Describe the use in more detail and ask again."}

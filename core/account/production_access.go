@@ -4,49 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"time"
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
-
-// RequestStatus is where a request for production access stands.
-type RequestStatus string
-
-// The states. The first two are open. Denied is an operator's word alone: the
-// provider never says so.
-const (
-	RequestPending     RequestStatus = "pending"
-	RequestUnderReview RequestStatus = "under_review"
-	RequestGranted     RequestStatus = "granted"
-	RequestDenied      RequestStatus = "denied"
-	RequestFailed      RequestStatus = "failed"
-)
-
-// Open reports whether a decision is still to come.
-func (s RequestStatus) Open() bool { return s == RequestPending || s == RequestUnderReview }
-
-// Request is a request to leave the provider's sandbox.
-type Request struct {
-	ID string
-	sending.ProductionRequest
-	Status               RequestStatus
-	CreatedAt, UpdatedAt time.Time
-	GrantedAt            *time.Time // set when granted
-}
-
-// RequestStore remembers requests. Everything takes part in the transaction of its
-// context and sees only the organization it is given.
-type RequestStore interface {
-	// InsertRequest fails with core.CodeConflict while another one is open.
-	InsertRequest(ctx context.Context, orgID string, r Request) error
-	// LatestRequest fails with core.CodeNotFound when there never was one.
-	LatestRequest(ctx context.Context, orgID string) (Request, error)
-	// DecideRequest stores Status, UpdatedAt and GrantedAt of a request that is
-	// still open. It reports whether it was.
-	DecideRequest(ctx context.Context, orgID string, r Request) (bool, error)
-}
 
 const (
 	minUseCase = 50
@@ -59,22 +21,22 @@ const (
 // with core.CodeConflict while a request is open, when the account is out of the
 // sandbox, or when the customer's infrastructure template is not the newest. What
 // the provider refuses, or does not answer in time, is kept as failed.
-func (a *Account) RequestProductionAccess(ctx context.Context, orgID string, p sending.ProductionRequest) (Request, error) {
+func (a *Account) RequestProductionAccess(ctx context.Context, orgID string, p sending.ProductionRequest) (sending.AccessRequest, error) {
 	if err := checkForm(p); err != nil {
-		return Request{}, err
+		return sending.AccessRequest{}, err
 	}
 	if err := a.mayAsk(ctx, orgID); err != nil {
-		return Request{}, err
+		return sending.AccessRequest{}, err
 	}
 	now := a.Clock()
-	r := Request{ID: core.NewID(), ProductionRequest: p, Status: RequestPending, CreatedAt: now, UpdatedAt: now}
+	r := sending.AccessRequest{ID: core.NewID(), ProductionRequest: p, Status: sending.AccessPending, CreatedAt: now, UpdatedAt: now}
 	if err := a.Requests.InsertRequest(ctx, orgID, r); err != nil {
-		return Request{}, err
+		return sending.AccessRequest{}, err
 	}
 	asked := a.Account.RequestProductionAccess(ctx, orgID, p)
-	r.Status, r.UpdatedAt = RequestUnderReview, a.Clock()
+	r.Status, r.UpdatedAt = sending.AccessUnderReview, a.Clock()
 	if asked != nil {
-		r.Status = RequestFailed
+		r.Status = sending.AccessFailed
 	}
 	// The provider's answer is kept although whoever asked may have left by now.
 	_, err := a.Requests.DecideRequest(context.WithoutCancel(ctx), orgID, r)
@@ -129,7 +91,7 @@ func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	if latest, err := a.latestRequest(ctx, orgID); err != nil {
 		return err
 	} else if latest != nil && latest.Status.Open() {
-		return RequestOpen()
+		return sending.AccessRequestOpen()
 	}
 	overview, err := a.Account.Overview(ctx, orgID)
 	if err != nil {
@@ -141,13 +103,8 @@ func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// RequestOpen refuses a second request.
-func RequestOpen() *core.Error {
-	return core.Conflict("A request for production access is open already.", "Wait for the provider's decision.")
-}
-
 // latestRequest is nil when there never was one.
-func (a *Account) latestRequest(ctx context.Context, orgID string) (*Request, error) {
+func (a *Account) latestRequest(ctx context.Context, orgID string) (*sending.AccessRequest, error) {
 	r, err := a.Requests.LatestRequest(ctx, orgID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
 		return nil, nil //nolint:nilnil // absence is an answer
@@ -165,7 +122,7 @@ func (a *Account) DenyProductionAccess(ctx context.Context, orgID string) error 
 	if err != nil {
 		return err
 	}
-	r.Status, r.UpdatedAt = RequestDenied, a.Clock()
+	r.Status, r.UpdatedAt = sending.AccessDenied, a.Clock()
 	open, err := a.Requests.DecideRequest(ctx, orgID, r)
 	if err != nil {
 		return err

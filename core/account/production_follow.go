@@ -55,7 +55,7 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	}
 	now := a.Clock()
 	overview, err := a.Account.Overview(ctx, orgID)
-	decided := r.after(overview, err == nil, now)
+	decided := afterLook(*r, overview, err == nil, now)
 	if decided.Status == r.Status {
 		return err
 	}
@@ -66,21 +66,21 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	return err
 }
 
-// after is the request after a look at the account. known is false when the
+// afterLook is the request after a look at the account. known is false when the
 // account did not answer.
-func (r Request) after(o sending.Overview, known bool, now time.Time) Request {
+func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
 	refused := known && (o.Review == sending.ReviewFailed || o.Review == sending.ReviewDenied)
 	switch {
 	case granted:
-		r.Status, r.GrantedAt = RequestGranted, &now
+		r.Status, r.GrantedAt = sending.AccessGranted, &now
 	case refused && age >= settling, age >= silence:
-		r.Status = RequestFailed
-	case r.Status == RequestPending && known && o.Review == sending.ReviewPending:
-		r.Status = RequestUnderReview
-	case r.Status == RequestPending && age >= settling:
-		r.Status = RequestFailed // the process ended before the provider had answered
+		r.Status = sending.AccessFailed
+	case r.Status == sending.AccessPending && known && o.Review == sending.ReviewPending:
+		r.Status = sending.AccessUnderReview
+	case r.Status == sending.AccessPending && age >= settling:
+		r.Status = sending.AccessFailed // the process ended before the provider had answered
 	}
 	r.UpdatedAt = now
 	return r

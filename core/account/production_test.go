@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
@@ -139,7 +138,7 @@ func TestAnAccountThatDoesNotAnswerFailsTheRequest(t *testing.T) {
 func TestARequestThatNeverReachedTheProviderFails(t *testing.T) {
 	t.Parallel()
 	b := sandboxed(t)
-	r := account.Request{ID: core.NewID(), ProductionRequest: form, Status: account.RequestPending, CreatedAt: b.now, UpdatedAt: b.now}
+	r := sending.AccessRequest{ID: core.NewID(), ProductionRequest: form, Status: sending.AccessPending, CreatedAt: b.now, UpdatedAt: b.now}
 	if err := b.db.ProductionRequests().InsertRequest(t.Context(), b.org.ID, r); err != nil {
 		t.Fatal(err)
 	}

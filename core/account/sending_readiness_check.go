@@ -58,7 +58,7 @@ type findings struct {
 	identities []channels.Identity
 	tracking   []channels.TrackingDomain
 	template   *InfraTemplate
-	request    *Request
+	request    *sending.AccessRequest
 	rates      *rates
 }
 

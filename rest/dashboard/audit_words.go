@@ -31,6 +31,8 @@ var actionWords = map[string]string{
 	"member.permissions_updated":  "Permissions of a member changed",
 	"member.role_updated":         "Role of a member changed",
 	"member.removed":              "Member removed or left",
+	"channel.adopted":             "Channel adopted",
+	"production_access.requested": "Production access asked for",
 	"org.created":                 "Organization created",
 	"org.limit_set":               "Limit of calls set",
 	"org.settings_updated":        "Settings changed",

@@ -10,6 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/channels"
 )
 
 // Path is where the dashboard is, below the app's address. Every page of it has a
@@ -71,6 +73,9 @@ type Config struct {
 	Suppression *suppression.Suppression
 	Transactor  core.Transactor
 	Reports     *reports.Reports
+	// Account and Channels are the tasks on the sending account.
+	Account  *account.Account
+	Channels *channels.Channels
 	// Principals is what this process remembers of credentials; what the pages
 	// change is felt by the next request to it.
 	Principals *access.Authenticator

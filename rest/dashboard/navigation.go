@@ -17,6 +17,8 @@ const securityPath = "/account/security"
 var areas = []struct{ path, name string }{
 	{Path, "Overview"},
 	{healthPath, "Sending health"},
+	{accountPath, "Sending account"},
+	{channelsPath, "Channels"},
 	{Path + "/keys", "API keys"},
 	{Path + "/clients", "Applications"},
 	{Path + "/grants", "Access"},

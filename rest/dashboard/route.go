@@ -30,6 +30,8 @@ func (d *Dashboard) routes() []route {
 		d.clientPages(),
 		d.blockedPages(),
 		d.grantPages(),
+		d.accountPages(),
+		d.channelPages(),
 		d.membersPages(),
 		d.settingsPages(),
 		d.auditPages(),

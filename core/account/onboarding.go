@@ -1,0 +1,138 @@
+package account
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// StepState is how far a step of getting started is.
+type StepState string
+
+// The states.
+const (
+	StepPending    StepState = "pending"
+	StepInProgress StepState = "in_progress"
+	StepPassed     StepState = "passed"
+	StepFailed     StepState = "failed"
+)
+
+// Step is one of the steps from nothing to the first message. They are taken in
+// order: none begins before the one ahead of it has passed.
+type Step struct {
+	Name   string // connect, validate_stack, identity or test_send
+	State  StepState
+	Detail string
+}
+
+// Standing is everything that a person sees of the account.
+type Standing struct {
+	Overview
+	// Provider is "" while nothing is connected by hand.
+	Provider sending.Provider
+	// Unreachable is set when there is an account and it does not answer.
+	Unreachable bool
+	Request     *sending.AccessRequest
+	Steps       []Step
+}
+
+// Standing reads the account as the dashboard shows it. An account that does not
+// answer is no failure.
+func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) {
+	live, asked := a.overview(ctx, org.ID)
+	var in GetIn
+	if asked == nil {
+		in.live = &live
+	}
+	var s Standing
+	var err error
+	if s.Overview, err = a.getAccount(ctx, &core.Call{Principal: core.Principal{Org: org}}, in); err != nil {
+		return Standing{}, err
+	}
+	s.Unreachable = asked != nil && !sending.IsAbsent(asked)
+	if s.Request, err = a.latestRequest(ctx, org.ID); err != nil {
+		return Standing{}, err
+	}
+	connection, err := a.Connections.Connection(ctx, org.ID)
+	if err != nil && core.AsError(err).Code != core.CodeNotFound {
+		return Standing{}, err
+	}
+	s.Provider = connection.Provider
+	s.Steps, err = a.steps(ctx, org, s, live, asked)
+	return s, err
+}
+
+// steps judges each and lets none begin before the one ahead has passed.
+func (a *Account) steps(ctx context.Context, org core.Org, s Standing, live sending.Overview, asked error) ([]Step, error) {
+	template, err := a.template(ctx, org.ID)
+	if err != nil {
+		return nil, err
+	}
+	identities, err := a.Mirror.Identities(ctx, org.ID, nil, maxLooked)
+	if err != nil {
+		return nil, err
+	}
+	recent, err := a.recentRates(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	sent := live.SentLast24Hours > 0 || recent != nil && recent.sent > 0
+	steps := []Step{connectStep(s.Unreachable, asked), stackStep(template), identityStep(identities), sendStep(sent)}
+	for i := 1; i < len(steps); i++ {
+		if steps[i-1].State != StepPassed {
+			steps[i].State, steps[i].Detail = StepPending, "Comes after the step before it."
+		}
+	}
+	return steps, nil
+}
+
+func connectStep(unreachable bool, asked error) Step {
+	step := Step{Name: "connect", State: StepPending, Detail: "No sending account is connected."}
+	switch f, _ := errors.AsType[*sending.Failure](asked); {
+	case asked == nil:
+		step.State, step.Detail = StepPassed, "The sending account answers."
+	case unreachable && f != nil && f.Kind == sending.Refused:
+		step.State, step.Detail = StepFailed, "The sending account refuses our calls. Check the credentials and that it is not suspended."
+	case unreachable:
+		step.State, step.Detail = StepInProgress, "The sending account does not answer at the moment."
+	}
+	return step
+}
+
+func stackStep(template *InfraTemplate) Step {
+	step := Step{Name: "validate_stack", State: StepPassed, Detail: "The newest infrastructure template is applied."}
+	switch {
+	case template == nil:
+		step.Detail = "This kind of account needs no infrastructure."
+	case template.TemplateVersion == 0:
+		step.State, step.Detail = StepInProgress, "The version of the infrastructure template is not recorded yet."
+	case !template.UpToDate:
+		step.State, step.Detail = StepFailed, "An older infrastructure template is applied. Update the stack."
+	}
+	return step
+}
+
+func identityStep(identities []channels.Identity) Step {
+	step := Step{Name: "identity", State: StepPending, Detail: "The account has no domain or address to send from. One that was just made is seen within 15 minutes."}
+	for _, i := range identities {
+		switch {
+		case i.Verification == sending.Success:
+			return Step{Name: step.Name, State: StepPassed, Detail: "There is a verified identity to send from."}
+		case i.Verification == sending.Pending:
+			step.State, step.Detail = StepInProgress, "An identity waits for its DNS records or for its link to be followed."
+		case step.State == StepPending:
+			step.State, step.Detail = StepFailed, "The provider did not find the DNS records of the identities."
+		}
+	}
+	return step
+}
+
+func sendStep(sent bool) Step {
+	if sent {
+		return Step{Name: "test_send", State: StepPassed, Detail: "A message has gone out."}
+	}
+	return Step{Name: "test_send", State: StepPending, Detail: "Nothing was sent lately. Send a test message."}
+}

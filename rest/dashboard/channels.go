@@ -1,0 +1,83 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/channels"
+)
+
+const channelsPath = Path + "/channels"
+
+func (d *Dashboard) channelPages() []route {
+	return []route{
+		{path: "/channels", needs: access.MayViewSending, get: d.showChannels},
+		{path: "/channels/{slug}/adopt", needs: access.MayAdoptChannels, post: d.adoptChannel},
+	}
+}
+
+var channelNotices = notices{"adopted": "The channel is adopted, with the identities bound to it."}
+
+// maxChannels is how many of each kind the page shows.
+const maxChannels = 200
+
+// channelsPage is what the page of channels, identities and tracking domains shows.
+type channelsPage struct {
+	Channels   []channelRow
+	Identities []identityRow
+	Tracking   []channels.TrackingDomain
+	Synced     string // "" before the first sync
+	More       bool
+}
+
+type channelRow struct {
+	channels.Channel
+	Adopt *form // nil when it cannot be adopted, or not by the visitor
+}
+
+type identityRow struct {
+	channels.Identity
+	Records []channels.Record
+}
+
+func (d *Dashboard) showChannels(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	standing, err := d.Channels.Standing(r.Context(), v.Org.ID, maxChannels)
+	if err != nil {
+		d.fail(w, r, v, fmt.Errorf("channels: %w", err))
+		return
+	}
+	data := channelsPage{Tracking: standing.Tracking, More: standing.More}
+	if !standing.SyncedAt.IsZero() {
+		data.Synced = standing.SyncedAt.UTC().Format(momentLayout)
+	}
+	for _, c := range standing.Channels {
+		row := channelRow{Channel: c}
+		if c.Status == channels.Discovered && v.Member.Has(access.MayAdoptChannels) {
+			adopt := formTo(v, channelsPath+"/"+url.PathEscape(c.Slug)+"/adopt")
+			row.Adopt = &adopt
+		}
+		data.Channels = append(data.Channels, row)
+	}
+	for _, i := range standing.Identities {
+		data.Identities = append(data.Identities, identityRow{i, i.Records()})
+	}
+	d.show(w, r, v, http.StatusOK, screen{page: "channels", title: "Channels", notice: channelNotices.of(r), data: data})
+}
+
+func (d *Dashboard) adoptChannel(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	err := d.Transactor.InTx(r.Context(), func(ctx context.Context) error {
+		adopted, err := d.Channels.Adopt(ctx, v.Org.ID, r.PathValue("slug"))
+		if err != nil {
+			return err
+		}
+		return d.record(ctx, v, "channel.adopted", adopted.ID, map[string]any{"slug": adopted.Slug, "identities": adopted.Identities})
+	})
+	if err != nil {
+		d.fail(w, r, v, err)
+		return
+	}
+	noticed(w, channelsPath, "adopted")
+}
