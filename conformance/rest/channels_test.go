@@ -1,0 +1,91 @@
+package rest_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
+)
+
+// mirrored syncs what the product's account has, with a template.
+func mirrored(t *testing.T, p *product.Product) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	for _, name := range []string{"Welcome", "Receipt"} {
+		if err := p.Simulator.PutTemplate(t.Context(), p.OrgID, sending.Template{Name: name, Subject: "Hello {{name}}", Text: "Hi"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	follower := channels.New(channels.Config{Store: p.DB.Channels(), Account: p.Simulator, Clock: p.Clock.Now, Log: log})
+	if err := follower.Sync(t.Context(), p.OrgID); err != nil {
+		t.Fatal(err)
+	}
+	copied := templates.New(templates.Config{Store: p.DB.Templates(), Account: p.Simulator, Clock: p.Clock.Now, Log: log})
+	if err := copied.Sync(t.Context(), p.OrgID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatTheAccountHas(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		mirrored(t, p)
+		a := on(t, p)
+		for path, member := range map[string]string{
+			"/v1/channels/marketing":                 `"tracking_domain":"click.example.com"`,
+			"/v1/identities/EXAMPLE.com":             `"verification_status":"success","dkim_status":"success","mail_from_domain":null`,
+			"/v1/identities/NEWS%40example.org":      `"type":"email"`,
+			"/v1/tracking-domains/Click.Example.com": `"dns_records":[{"type":"CNAME","name":"click.example.com","value":"r.eu-central-1.awstrack.me"}]`,
+			"/v1/templates/welcome":                  `"variables":[{"name":"name","required":true,"default":null}]`,
+			"/v1/templates?untagged=true":            `"source":"import"`,
+			"/v1/channels":                           `"status":"discovered"`,
+			"/v1/identities":                         `"identity":"example.net"`,
+			"/v1/tracking-domains":                   `"ssl_status":"`,
+			"/v1/templates?tag=none":                 `"data":[]`,
+		} {
+			if got := a.do(t, "GET", path, "").want(200); !strings.Contains(string(got.body), member) {
+				t.Errorf("%s shows no %s: %s", path, member, got.body)
+			}
+		}
+	})
+}
+
+func TestWhatTheAccountDoesNotHave(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		mirrored(t, p)
+		a := on(t, p)
+		hostile := []string{
+			"none", "%00", "a%00b", "%ff", "..%2f..%2fetc", "%E2%80%AE", "'%20OR%201=1--", "%25", strings.Repeat("x", 250), strings.Repeat("x", 3000),
+		}
+		for _, collection := range []string{"/v1/channels/", "/v1/identities/", "/v1/tracking-domains/", "/v1/templates/"} {
+			for _, value := range hostile {
+				got := a.do(t, "GET", collection+value, "")
+				if got.status != 404 && got.status != 422 && got.status != 400 || value == "none" && got.status != 404 {
+					t.Errorf("%s%.40s: %d %s", collection, value, got.status, got.body)
+				}
+			}
+		}
+		first := a.do(t, "GET", "/v1/channels?limit=1", "").want(200).page().Pagination.NextCursor
+		if first == nil {
+			t.Fatal("the channels fit on one page")
+		}
+		for _, query := range []string{"/v1/identities?cursor=" + *first, "/v1/tracking-domains?cursor=x", "/v1/templates?cursor=" + *first, "/v1/channels?limit=0", "/v1/channels?limit=201",
+			"/v1/templates?tag=a&untagged=true", "/v1/templates?untagged=maybe", "/v1/templates?tag=%00"} {
+			if got := a.do(t, "GET", query, ""); got.status != 422 && (got.status != 200 || !strings.HasSuffix(query, "%00")) {
+				t.Errorf("%s: %d %s", query, got.status, got.body)
+			}
+		}
+		// Another organization's are not found, though they are there.
+		other := a.as(p.Other.Live.APIKey)
+		for _, path := range []string{"/v1/channels/marketing", "/v1/identities/example.com", "/v1/tracking-domains/click.example.com", "/v1/templates/welcome"} {
+			if got := other.do(t, "GET", path, ""); got.status != 404 {
+				t.Errorf("%s: %d %s", path, got.status, got.body)
+			}
+		}
+	})
+}
