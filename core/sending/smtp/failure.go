@@ -1,0 +1,89 @@
+package smtp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/textproto"
+	"time"
+
+	"github.com/emersion/go-smtp"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// The texts below reach the log alone. A server's own words are left out of them:
+// they like to repeat addresses.
+
+func failed(kind sending.FailureKind, cause error) *sending.Failure {
+	return &sending.Failure{Kind: kind, Err: cause}
+}
+
+func invalid(text string) *sending.Failure {
+	return failed(sending.Invalid, errors.New("smtp: "+text))
+}
+
+// A server that is busy says so for minutes rather than for seconds.
+const busyRetryAfter = 30 * time.Second
+
+func throttled(cause error, wait time.Duration) *sending.Failure {
+	return &sending.Failure{Kind: sending.Throttled, RetryAfter: wait, Err: cause}
+}
+
+// step is how far a transaction came.
+type step string
+
+const (
+	connecting step = "connecting"
+	greeting   step = "greeting"
+	signingIn  step = "AUTH"
+	sender     step = "MAIL"
+	recipient  step = "RCPT"
+	content    step = "DATA"
+	afterDot   step = "end of DATA"
+)
+
+// failureAt says what an error at this step means. caller is the context of whoever
+// called, without our own deadline. Before the dot nothing was handed over: our own
+// deadline then says that the server cannot be reached.
+func failureAt(caller context.Context, at step, err error) *sending.Failure {
+	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
+		return answered(at, answer)
+	}
+	cause := fmt.Errorf("smtp: %s: %w", at, plainly(err))
+	if caller.Err() != nil {
+		cause = fmt.Errorf("smtp: %s: %w", at, caller.Err())
+	}
+	if at == afterDot || caller.Err() != nil {
+		return failed(sending.TimedOut, cause)
+	}
+	return failed(sending.Refused, cause)
+}
+
+func answered(at step, answer *smtp.SMTPError) *sending.Failure {
+	cause := fmt.Errorf("smtp: %s: answered %d %v", at, answer.Code, answer.EnhancedCode)
+	switch {
+	case answer.Code/100 == 4:
+		return throttled(cause, busyRetryAfter)
+	case answer.Code/100 == 5 && (at == connecting || at == greeting || at == signingIn || wantsPassword(answer.Code)):
+		return failed(sending.Refused, cause)
+	case answer.Code/100 == 5:
+		return failed(sending.Rejected, cause)
+	case at == afterDot:
+		return failed(sending.TimedOut, cause)
+	}
+	return failed(sending.Refused, cause)
+}
+
+// wantsPassword: the codes of RFC 4954 section 6, and 530 for STARTTLS.
+func wantsPassword(code int) bool {
+	return code == 530 || code == 534 || code == 535 || code == 538
+}
+
+var errNoSMTP = errors.New("the server's answer is not SMTP")
+
+func plainly(err error) error {
+	if _, ok := errors.AsType[textproto.ProtocolError](err); ok {
+		return errNoSMTP
+	}
+	return err
+}

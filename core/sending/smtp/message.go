@@ -1,0 +1,298 @@
+package smtp
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	message "github.com/emersion/go-message"
+	write "github.com/emersion/go-message/mail"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const (
+	maxRecipients = 100 // RFC 5321 section 4.5.3.1.8: every server takes as many
+	maxFields     = 100 // tags and added headers together
+	maxFieldName  = 60
+	maxWord       = 900 // a line has 998 octets, and a word is not folded
+	maxFieldValue = 8_000
+	maxBody       = 10 << 20
+)
+
+// tagPrefix begins the name of the header field that carries a tag.
+const tagPrefix = "X-Mailhelm-Tag-"
+
+// letter is a message ready to hand over.
+type letter struct {
+	id         string // without angle brackets
+	from       string
+	recipients []string
+	data       []byte
+}
+
+// compose writes the message. It fails with Invalid for every value that could not
+// stand in a message as it is; nothing is ever left out or repaired.
+func compose(m sending.Message, now time.Time) (letter, error) {
+	from, err := addressOf("From", m.From)
+	if err != nil {
+		return letter{}, err
+	}
+	_, domain, _ := strings.Cut(from.Address, "@")
+	l := letter{id: core.NewID() + "@" + domain, from: from.Address}
+	var h fields
+	h.add("Date", now.Format("Mon, 02 Jan 2006 15:04:05 -0700"))
+	h.add("Message-Id", "<"+l.id+">")
+	h.add("From", from.String())
+	for _, list := range []struct {
+		name   string
+		values []string
+		hidden bool
+		reply  bool
+	}{{name: "Reply-To", values: m.ReplyTo, reply: true}, {name: "To", values: m.To}, {name: "Cc", values: m.CC}, {name: "Bcc", values: m.BCC, hidden: true}} {
+		shown, plain, err := addressesOf(list.name, list.values)
+		if err != nil {
+			return letter{}, err
+		}
+		if !list.reply {
+			l.recipients = append(l.recipients, plain...)
+		}
+		if !list.hidden && shown != "" {
+			h.add(list.name, shown)
+		}
+	}
+	if len(l.recipients) == 0 || len(l.recipients) > maxRecipients {
+		return letter{}, invalid(fmt.Sprintf("a message has 1 to %d recipients", maxRecipients))
+	}
+	h.text("Subject", m.Content.Subject)
+	if err := h.addTags(m.Envelope); err != nil {
+		return letter{}, err
+	}
+	if err := h.addHeaders(m.Headers); err != nil {
+		return letter{}, err
+	}
+	if h.err != nil {
+		return letter{}, h.err
+	}
+	l.data, err = encode(h, m.Content)
+	return l, err
+}
+
+// addressOf reads an address with or without a name. The address is one that the
+// rest of Mailhelm takes, so it is ASCII without quotes.
+func addressOf(field, value string) (*mail.Address, error) {
+	if hasControl(value) || len(value) > maxFieldValue {
+		return nil, invalid(field + " holds control characters or is too long")
+	}
+	a, err := mail.ParseAddress(value)
+	if err != nil || !core.IsEmail(a.Address) || hasControl(a.Name) {
+		return nil, invalid(field + " is no address")
+	}
+	return a, nil
+}
+
+func addressesOf(field string, values []string) (shown string, plain []string, err error) {
+	if len(values) > maxRecipients {
+		return "", nil, invalid(field + " has too many addresses")
+	}
+	var all []string
+	for _, value := range values {
+		a, err := addressOf(field, value)
+		if err != nil {
+			return "", nil, err
+		}
+		all, plain = append(all, a.String()), append(plain, a.Address)
+	}
+	return strings.Join(all, ", "), plain, nil
+}
+
+// fields are header fields in their order. The first one that could not be written
+// is remembered.
+type fields struct {
+	all []sending.Header
+	err error
+}
+
+func (f *fields) add(name, value string) {
+	if hasControl(value) || strings.ContainsFunc(value, func(r rune) bool { return r > '~' }) {
+		f.refuse(name + " holds characters that a header cannot")
+	}
+	for word := range strings.SplitSeq(value, " ") {
+		if len(word) > maxWord {
+			f.refuse(name + " holds a word that is too long for a line")
+		}
+	}
+	f.all = append(f.all, sending.Header{Name: name, Value: value})
+}
+
+// text adds a value that people read, encoded where it must be (RFC 2047).
+func (f *fields) text(name, value string) {
+	switch {
+	case len(value) > maxFieldValue:
+		f.refuse(name + " is too long")
+	case hasControl(value):
+		f.refuse(name + " holds control characters or is no UTF-8")
+	default:
+		f.add(name, encodedText(value))
+	}
+}
+
+// encodedText is the value itself when it is plain and survives folding, and encoded
+// words otherwise. What already looks like an encoded word would be read as one.
+func encodedText(value string) string {
+	encoded := mime.QEncoding.Encode("utf-8", value)
+	if encoded != value || !strings.Contains(value, "=?") && !strings.Contains(value, "  ") && strings.TrimSpace(value) == value {
+		return encoded
+	}
+	var words []string
+	for piece := range slices.Chunk([]byte(value), 20) {
+		words = append(words, "=?utf-8?q?"+quoteAll(piece)+"?=")
+	}
+	return strings.Join(words, " ")
+}
+
+func quoteAll(piece []byte) string {
+	var b strings.Builder
+	for _, c := range piece {
+		fmt.Fprintf(&b, "=%02X", c)
+	}
+	return b.String()
+}
+
+func (f *fields) refuse(text string) {
+	if f.err == nil {
+		f.err = invalid(text)
+	}
+}
+
+// addTags writes each tag as a field of its own, by name.
+func (f *fields) addTags(e sending.Envelope) error {
+	tags := e.Tags
+	if e.Test {
+		tags = maps.Clone(tags)
+		if tags == nil {
+			tags = map[string]string{}
+		}
+		tags[sending.TestTag] = "true"
+	}
+	if len(tags)+len(e.Headers) > maxFields {
+		return invalid(fmt.Sprintf("a message has at most %d tags and headers", maxFields))
+	}
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
+		if !isFieldName(tagPrefix + name) {
+			return invalid("a tag's name is one to 45 letters, digits and hyphens or underscores")
+		}
+		f.text(tagPrefix+name, tags[name])
+	}
+	return nil
+}
+
+// ours are the fields that are made here, and those that the servers on the way
+// make. Everything that begins with Content- or Resent- is one too.
+var ours = []string{
+	"From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Subject", "Date", "Message-Id", "Mime-Version",
+	"Return-Path", "Received", "Dkim-Signature", "Arc-Seal", "Authentication-Results",
+}
+
+func (f *fields) addHeaders(headers []sending.Header) error {
+	for _, header := range headers {
+		if !isFieldName(header.Name) {
+			return invalid("a header's name is one to 60 letters, digits and hyphens or underscores")
+		}
+		isOurs := func(name string) bool { return strings.EqualFold(name, header.Name) }
+		lower := strings.ToLower(header.Name)
+		if slices.ContainsFunc(ours, isOurs) || strings.HasPrefix(lower, "content-") || strings.HasPrefix(lower, "resent-") {
+			return invalid("a header is made here and cannot be added: " + header.Name)
+		}
+		f.text(header.Name, header.Value)
+	}
+	return nil
+}
+
+// isFieldName is narrower than RFC 5322, and as wide as names are in practice.
+func isFieldName(name string) bool {
+	return name != "" && len(name) <= maxFieldName && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	})
+}
+
+// hasControl also holds for what is no UTF-8.
+func hasControl(s string) bool {
+	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {
+		return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029'
+	})
+}
+
+func encode(h fields, c sending.Content) ([]byte, error) {
+	switch {
+	case c.Text == "" && c.HTML == "":
+		return nil, invalid("a message has a text, an HTML part or both")
+	case len(c.Text) > maxBody || len(c.HTML) > maxBody:
+		return nil, invalid("a part of the message is too long")
+	case !utf8.ValidString(c.Text) || !utf8.ValidString(c.HTML):
+		return nil, invalid("the content is no UTF-8")
+	}
+	var header write.Header
+	for _, field := range slices.Backward(h.all) { // Add puts a field before those that are there
+		header.Add(field.Name, field.Value)
+	}
+	var out bytes.Buffer
+	err := writeBody(&out, header, c)
+	if err != nil {
+		return nil, invalid(err.Error())
+	}
+	return out.Bytes(), nil
+}
+
+func writeBody(out io.Writer, header write.Header, c sending.Content) error {
+	header.Set("Mime-Version", "1.0")
+	if c.Text == "" || c.HTML == "" {
+		header.SetContentType(typeOf(c.HTML != ""), utf8Params)
+		w, err := write.CreateSingleInlineWriter(out, header)
+		return writePart(w, c.Text+c.HTML, err)
+	}
+	w, err := write.CreateInlineWriter(out, header)
+	if err != nil {
+		return err
+	}
+	for _, isHTML := range []bool{false, true} {
+		var part write.InlineHeader
+		part.Header = message.Header{}
+		part.SetContentType(typeOf(isHTML), utf8Params)
+		body := c.Text
+		if isHTML {
+			body = c.HTML
+		}
+		p, err := w.CreatePart(part)
+		if err := writePart(p, body, err); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+var utf8Params = map[string]string{"charset": "utf-8"}
+
+func typeOf(isHTML bool) string {
+	if isHTML {
+		return "text/html"
+	}
+	return "text/plain"
+}
+
+func writePart(w io.WriteCloser, body string, err error) error {
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, body); err != nil {
+		return err
+	}
+	return w.Close()
+}

@@ -1,0 +1,93 @@
+package smtp
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+var _ interface {
+	sending.Account
+	sending.Suppressions
+	sending.Templates
+	sending.Sender
+	sending.ProductionAccess
+} = (*SMTP)(nil)
+
+var (
+	errTemplates = errors.New("smtp: the server renders no templates")
+	errSender    = errors.New("smtp: the sender is none of the configured identities")
+	errTurn      = errors.New("smtp: all connections are busy")
+)
+
+// Send hands the message over in one transaction, for all recipients or for none,
+// and returns its Message-ID without the angle brackets. Tags become header fields
+// X-Mailhelm-Tag-<name>. A template is Unsupported, and a configuration set Invalid.
+func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	server, err := s.server(ctx, orgID)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case m.Content.Template != "":
+		return "", failed(sending.Unsupported, errTemplates)
+	case m.ConfigurationSet != "":
+		return "", invalid("the server knows no configuration sets")
+	}
+	l, err := compose(m, s.cfg.Clock())
+	if err != nil {
+		return "", err
+	}
+	if !server.maySendFrom(l.from) {
+		return "", failed(sending.Rejected, errSender)
+	}
+	box := s.outbox(orgID)
+	giveBack, err := box.allowance.take(server, s.cfg.Clock(), int64(len(l.recipients)))
+	if err != nil {
+		return "", err
+	}
+	if f := s.hand(ctx, caller, box.connections, loginOf(server.Connection), l); f != nil {
+		if f.Kind != sending.TimedOut {
+			giveBack()
+		}
+		return "", f
+	}
+	return l.id, nil
+}
+
+// SendBulk is Unsupported: it is made of a template.
+func (s *SMTP) SendBulk(ctx context.Context, orgID string, _ sending.Bulk) ([]sending.BulkOutcome, error) {
+	return nil, s.unsupported(ctx, orgID, "the server renders no templates")
+}
+
+// hand finds or opens a connection and hands the letter over, once.
+func (s *SMTP) hand(ctx, caller context.Context, connections *pool, to login, l letter) *sending.Failure {
+	if err := connections.enter(ctx); err != nil {
+		if caller.Err() != nil {
+			return failed(sending.TimedOut, caller.Err())
+		}
+		return throttled(errTurn, busyRetryAfter)
+	}
+	defer connections.leave()
+	session := connections.take(to)
+	for session != nil && !session.alive(ctx) {
+		session.close()
+		session = connections.take(to)
+	}
+	if session == nil {
+		var f *sending.Failure
+		if session, f = s.open(ctx, caller, to); f != nil {
+			return f
+		}
+	}
+	if f := session.hand(ctx, caller, l); f != nil {
+		session.close()
+		return f
+	}
+	connections.put(session)
+	return nil
+}

@@ -1,0 +1,265 @@
+package smtp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/mail"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	message "github.com/emersion/go-message"
+	server "github.com/emersion/go-smtp"
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/smtp"
+)
+
+func TestSendOverSTARTTLS(t *testing.T) {
+	t.Parallel()
+	m := serve(t, nil, false)
+	id, err := adapter(t, m.address, nil).Send(t.Context(), "org", sending.Message{
+		Envelope: sending.Envelope{
+			From: "Café Fernhill <orders@example.com>", ReplyTo: []string{"Help <help@example.com>"},
+			Tags: map[string]string{"campaign": "märz", "a": "1"}, Test: true,
+			Headers: []sending.Header{{Name: "List-Unsubscribe", Value: "<https://example.com/u/" + strings.Repeat("x", 400) + ">"}, {Name: "X-Note", Value: "grün"}},
+		},
+		To: []string{"Ada Lovelace <ada@example.net>", "b@example.net"}, CC: []string{"c@example.net"}, BCC: []string{"hidden@example.net"},
+		Content: sending.Content{Subject: "Grüße 🌱 " + strings.Repeat("lang ", 60), Text: "Hello\n.\n..dots\n" + strings.Repeat("ü", 900), HTML: "<p>Héllo</p>"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := m.took()
+	if len(got) != 1 || !got[0].tls || got[0].user != user || got[0].from != "orders@example.com" {
+		t.Fatalf("the server took %+v", got)
+	}
+	if diff := cmp.Diff([]string{"ada@example.net", "b@example.net", "c@example.net", "hidden@example.net"}, got[0].to); diff != "" {
+		t.Errorf("the recipients (-want +got):\n%s", diff)
+	}
+	for line := range strings.SplitSeq(got[0].data, "\r\n") {
+		if len(line) > 998 || strings.ContainsAny(line, "\r\n") || strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
+			t.Errorf("a line is %q", line)
+		}
+	}
+	if strings.Contains(got[0].data, "hidden@") {
+		t.Error("the message names a hidden recipient")
+	}
+	wantRead(t, got[0].data, id)
+}
+
+func wantRead(t *testing.T, data, id string) {
+	t.Helper()
+	parsed, err := mail.ReadMessage(strings.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if date, err := parsed.Header.Date(); err != nil || !date.Equal(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)) {
+		t.Errorf("the date is %v, %v", date, err)
+	}
+	e, err := message.Read(strings.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"Message-ID": "<" + id + ">", "Subject": "Grüße 🌱 " + strings.Repeat("lang ", 60), "From": "Café Fernhill <orders@example.com>",
+		"To": `"Ada Lovelace" <ada@example.net>, <b@example.net>`, "Cc": "<c@example.net>", "Reply-To": `"Help" <help@example.com>`,
+		"X-Mailhelm-Tag-campaign": "märz", "X-Mailhelm-Tag-a": "1", "X-Mailhelm-Tag-mailhelm_test": "true",
+		"List-Unsubscribe": "<https://example.com/u/" + strings.Repeat("x", 400) + ">", "X-Note": "grün", "Mime-Version": "1.0",
+	} {
+		if got, err := e.Header.Text(name); err != nil || got != want || len(e.Header.Values(name)) != 1 {
+			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
+		}
+	}
+	parts := e.MultipartReader()
+	if kind, _, _ := e.Header.ContentType(); parts == nil || kind != "multipart/alternative" {
+		t.Fatalf("the content is %s", kind)
+	}
+	for _, want := range []string{"text/plain:Hello\r\n.\r\n..dots\r\n" + strings.Repeat("ü", 900), "text/html:<p>Héllo</p>"} {
+		part, err := parts.NextPart()
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(part.Body)
+		kind, _, _ := part.Header.ContentType()
+		if got := kind + ":" + string(body); err != nil || got != want {
+			t.Errorf("a part is %q, %v, want %q", got, err, want)
+		}
+	}
+}
+
+func TestSendOverImplicitTLS(t *testing.T) {
+	t.Parallel()
+	m := serve(t, nil, true)
+	a := adapter(t, m.address, func(_ *smtp.Config, at *smtp.Server) { at.Connection.Endpoint = host + ":465" })
+	if _, err := a.Send(t.Context(), "org", receipt()); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.took(); len(got) != 1 || !got[0].tls || !strings.Contains(got[0].data, "Content-Type: text/plain") {
+		t.Errorf("the server took %+v", got)
+	}
+}
+
+func TestSendToThisMachineInTheClear(t *testing.T) {
+	t.Parallel()
+	m := serve(t, func(s *server.Server) { s.TLSConfig, s.AllowInsecureAuth = nil, true }, false)
+	a := adapter(t, m.address, func(_ *smtp.Config, at *smtp.Server) { at.Connection.Endpoint = m.address })
+	html := receipt()
+	html.Content = sending.Content{HTML: "<p>Thank you.</p>"}
+	if _, err := a.Send(t.Context(), "org", html); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.took(); len(got) != 1 || got[0].tls || got[0].user != user || !strings.Contains(got[0].data, "Content-Type: text/html") {
+		t.Errorf("the server took %+v", got)
+	}
+}
+
+func TestConnectionsAreKeptAndBounded(t *testing.T) {
+	t.Parallel()
+	m := serve(t, nil, false)
+	a := adapter(t, m.address, nil)
+	for range 5 {
+		if _, err := a.Send(t.Context(), "org", receipt()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := m.opened(); n != 2 { // the server makes a session before STARTTLS and one after
+		t.Errorf("%d sessions for messages one after another, want 2", n)
+	}
+	var wg sync.WaitGroup
+	ids := make([]string, 60)
+	for i := range ids {
+		wg.Go(func() {
+			one := receipt()
+			one.To = []string{fmt.Sprintf("p%d@example.net", i)}
+			var err error
+			if ids[i], err = a.Send(t.Context(), "org", one); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := m.opened(); n > 8 {
+		t.Errorf("%d sessions for messages at the same time, want at most 8", n)
+	}
+	byRecipient := map[string]string{}
+	for _, got := range m.took()[5:] {
+		byRecipient[got.to[0]] = got.data
+	}
+	for i, id := range ids {
+		if data := byRecipient[fmt.Sprintf("p%d@example.net", i)]; !strings.Contains(data, "Message-Id: <"+id+">\r\n") {
+			t.Errorf("message %d was taken as\n%s", i, data)
+		}
+	}
+}
+
+// A connection that the server ended while it was idle is replaced: nothing was
+// sent on it.
+func TestStaleConnectionIsReplaced(t *testing.T) {
+	t.Parallel()
+	m := serve(t, func(s *server.Server) { s.ReadTimeout = 50 * time.Millisecond }, false)
+	a := adapter(t, m.address, nil)
+	for range 3 {
+		if _, err := a.Send(t.Context(), "org", receipt()); err != nil {
+			t.Fatal(err)
+		}
+		waited, cancel := context.WithTimeout(t.Context(), 120*time.Millisecond)
+		<-waited.Done()
+		cancel()
+	}
+	if got := m.took(); len(got) != 3 {
+		t.Errorf("the server took %d messages, want 3", len(got))
+	}
+}
+
+func TestChangedPasswordIsUsedAtOnce(t *testing.T) {
+	t.Parallel()
+	m := serve(t, nil, false)
+	secret := password
+	a := adapter(t, m.address, func(cfg *smtp.Config, at *smtp.Server) {
+		cfg.Server = func(context.Context, string) (smtp.Server, error) {
+			at.Connection.Secret = secret
+			return *at, nil
+		}
+	})
+	if _, err := a.Send(t.Context(), "org", receipt()); err != nil {
+		t.Fatal(err)
+	}
+	secret = "wrong"
+	_, err := a.Send(t.Context(), "org", receipt())
+	wantKind(t, "after the password changed", err, sending.Refused)
+}
+
+func TestWhatIsNotHandedOver(t *testing.T) {
+	t.Parallel()
+	m := serve(t, func(s *server.Server) { s.MaxMessageBytes = 2_000 }, false)
+	a := adapter(t, m.address, func(_ *smtp.Config, at *smtp.Server) { at.Identities = []string{"Example.com", "me@example.org"} })
+	for name, test := range map[string]struct {
+		change func(*sending.Message)
+		want   sending.FailureKind
+	}{
+		"a template":                {func(m *sending.Message) { m.Content = sending.Content{Template: "welcome"} }, sending.Unsupported},
+		"a channel":                 {func(m *sending.Message) { m.ConfigurationSet = "marketing" }, sending.Invalid},
+		"another's domain":          {func(m *sending.Message) { m.From = "ceo@example.net" }, sending.Rejected},
+		"a domain that ends alike":  {func(m *sending.Message) { m.From = "ceo@notexample.com" }, sending.Rejected},
+		"beside the one address":    {func(m *sending.Message) { m.From = "you@example.org" }, sending.Rejected},
+		"a recipient that is gone":  {func(m *sending.Message) { m.CC = []string{"gone@example.net"} }, sending.Rejected},
+		"more than the server says": {func(m *sending.Message) { m.Content.Text = strings.Repeat("x", 3_000) }, sending.Rejected},
+	} {
+		one := receipt()
+		test.change(&one)
+		_, err := a.Send(t.Context(), "org", one)
+		wantKind(t, name, err, test.want)
+		if err != nil && strings.Contains(err.Error(), "@") {
+			t.Errorf("%s: the log says %v", name, err)
+		}
+	}
+	for _, from := range []string{"x@news.example.com", "ME@example.org"} {
+		one := receipt()
+		one.From = from
+		if _, err := a.Send(t.Context(), "org", one); err != nil {
+			t.Errorf("from %s: %v", from, err)
+		}
+	}
+	if got := m.took(); len(got) != 2 {
+		t.Errorf("the server took %d messages, want 2", len(got))
+	}
+	_, err := a.SendBulk(t.Context(), "org", sending.Bulk{Template: "welcome"})
+	wantKind(t, "SendBulk", err, sending.Unsupported)
+}
+
+func TestQuotaAndRate(t *testing.T) {
+	t.Parallel()
+	m := serve(t, nil, false)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	a := adapter(t, m.address, func(cfg *smtp.Config, at *smtp.Server) {
+		at.Max24HourSend, at.MaxSendRate = 5, 2
+		cfg.Clock = func() time.Time { return now }
+	})
+	send := func(want sending.FailureKind, recipients ...string) {
+		t.Helper()
+		one := receipt()
+		one.To = recipients
+		_, err := a.Send(t.Context(), "org", one)
+		if f, ok := errors.AsType[*sending.Failure](err); want == "" && err != nil || want != "" && (!ok || f.Kind != want) {
+			t.Errorf("to %d: %v, want %q", len(recipients), err, want)
+		} else if want == sending.Throttled && f.RetryAfter <= 0 {
+			t.Error("nothing says how long to wait")
+		}
+	}
+	send("", "a@example.net", "b@example.net")
+	send(sending.Rejected, "gone@example.net") // gives its count back, and not its turn
+	send(sending.Throttled, "c@example.net")   // the third within a second
+	now = now.Add(time.Minute)
+	send(sending.Throttled, "c@example.net", "d@example.net", "e@example.net", "f@example.net")
+	send("", "c@example.net", "d@example.net", "e@example.net")
+	overview, err := a.Overview(t.Context(), "org")
+	if err != nil || overview.SentLast24Hours != 5 || overview.Max24HourSend != 5 || overview.MaxSendRate != 2 {
+		t.Errorf("the overview is %+v, %v", overview, err)
+	}
+	now = now.Add(25 * time.Hour)
+	send("", "f@example.net")
+}

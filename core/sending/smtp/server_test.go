@@ -1,0 +1,289 @@
+package smtp_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	server "github.com/emersion/go-smtp"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/smtp"
+)
+
+const (
+	host     = "mail.example.com"
+	user     = "mailhelm"
+	password = "open sesame"
+)
+
+// certificate is one for host, signed by itself, and what trusts it.
+var certificate = sync.OnceValues(func() (tls.Certificate, *x509.CertPool) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		panic(err)
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		panic(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(parsed)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
+})
+
+func serverTLS() *tls.Config {
+	c, _ := certificate()
+	return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}
+}
+
+// taken is a message as a server took it.
+type taken struct {
+	from string
+	to   []string
+	data string
+	user string
+	tls  bool
+}
+
+// mailServer is a real server that takes what it is given.
+type mailServer struct {
+	address string
+
+	mu          sync.Mutex
+	messages    []taken
+	connections int
+}
+
+// serve starts one that wants user and password, and STARTTLS or implicit TLS when
+// it is asked to.
+func serve(t *testing.T, change func(*server.Server), implicit bool) *mailServer {
+	t.Helper()
+	m := &mailServer{}
+	s := server.NewServer(server.BackendFunc(func(c *server.Conn) (server.Session, error) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.connections++
+		return &mailSession{server: m, conn: c}, nil
+	}))
+	s.Domain, s.TLSConfig, s.MaxRecipients = host, serverTLS(), 100
+	s.ErrorLog = quiet{}
+	if change != nil {
+		change(s)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.address = l.Addr().String()
+	if implicit {
+		l = tls.NewListener(l, serverTLS())
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done }) // a server that does not serve yet closes no listener
+	return m
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+func (m *mailServer) took() []taken {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]taken(nil), m.messages...)
+}
+
+func (m *mailServer) opened() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.connections
+}
+
+type mailSession struct {
+	server  *mailServer
+	conn    *server.Conn
+	user    string
+	current taken
+}
+
+func (s *mailSession) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (s *mailSession) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, u, p string) error {
+		if u != user || p != password {
+			return server.ErrAuthFailed
+		}
+		s.user = u
+		return nil
+	}), nil
+}
+
+func (s *mailSession) Mail(from string, _ *server.MailOptions) error {
+	_, encrypted := s.conn.TLSConnectionState()
+	s.current = taken{from: from, user: s.user, tls: encrypted}
+	return nil
+}
+
+func (s *mailSession) Rcpt(to string, _ *server.RcptOptions) error {
+	if strings.HasPrefix(to, "gone@") {
+		return &server.SMTPError{Code: 550, EnhancedCode: server.EnhancedCode{5, 1, 1}, Message: "no such user " + to}
+	}
+	s.current.to = append(s.current.to, to)
+	return nil
+}
+
+func (s *mailSession) Data(r io.Reader) error {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	s.current.data = string(data)
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	s.server.messages = append(s.server.messages, s.current)
+	return nil
+}
+
+func (s *mailSession) Reset()        {}
+func (s *mailSession) Logout() error { return nil }
+
+// script starts a server that talks as told, once for each connection.
+func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer func() { _ = c.Close() }()
+				defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+				talk(c, bufio.NewReader(c))
+			})
+		}
+	})
+	t.Cleanup(func() { cancel(); _ = l.Close(); wg.Wait() })
+	return l.Addr().String()
+}
+
+// answers greets and then answers each command by its first word; what is not said
+// is answered with 250. "DROP" ends the connection, and "HANG" answers nothing.
+// After the dot of DATA comes the answer to ".".
+func answers(greeting string, to map[string]string) func(net.Conn, *bufio.Reader) {
+	return func(c net.Conn, in *bufio.Reader) {
+		say := func(text string) bool {
+			if text == "DROP" {
+				return false
+			}
+			if text != "HANG" {
+				_, _ = io.WriteString(c, text+"\r\n")
+			}
+			return true
+		}
+		inData := false
+		for ok := say(greeting); ok; {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			word := strings.ToUpper(strings.Fields(line + " ?")[0])
+			if inData && word != "." {
+				continue
+			}
+			answer, found := to[word]
+			if !found {
+				answer = map[string]string{"DATA": "354 go on"}[word]
+			}
+			if answer == "" {
+				answer = "250 fine"
+			}
+			inData = word == "DATA" && strings.HasPrefix(answer, "354")
+			ok = say(answer)
+		}
+	}
+}
+
+// adapter is one whose endpoint leads to the address, whatever the endpoint says.
+func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Server)) *smtp.SMTP {
+	t.Helper()
+	_, roots := certificate()
+	at := smtp.Server{Connection: sending.Connection{
+		OrgID: "org", Provider: sending.SMTP, Endpoint: host + ":587", AccessKeyID: user, Secret: password,
+	}}
+	cfg := smtp.Config{
+		Roots: roots, CallTimeout: 20 * time.Second,
+		Clock: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, address)
+		},
+	}
+	if change != nil {
+		change(&cfg, &at)
+	}
+	if cfg.Server == nil {
+		cfg.Server = func(_ context.Context, orgID string) (smtp.Server, error) {
+			if orgID != "org" {
+				return smtp.Server{}, &sending.Failure{Kind: sending.NotConnected, Err: errors.New("no connection")}
+			}
+			return at, nil
+		}
+	}
+	s := smtp.New(cfg)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// inTheClear talks to a server on this machine without TLS and without a user.
+func inTheClear(address string) func(*smtp.Config, *smtp.Server) {
+	return func(_ *smtp.Config, at *smtp.Server) {
+		at.Connection.Endpoint, at.Connection.AccessKeyID, at.Connection.Secret = address, "", ""
+	}
+}
+
+func receipt() sending.Message {
+	return sending.Message{
+		Envelope: sending.Envelope{From: "Fernhill Coffee <orders@example.com>"},
+		To:       []string{"ada@example.net"},
+		Content:  sending.Content{Subject: "Your receipt", Text: "Thank you."},
+	}
+}
+
+func wantKind(t *testing.T, what string, err error, kind sending.FailureKind) {
+	t.Helper()
+	f, ok := errors.AsType[*sending.Failure](err)
+	if !ok || f.Kind != kind {
+		t.Errorf("%s: %v, want a failure of kind %q", what, err, kind)
+	}
+}

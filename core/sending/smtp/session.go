@@ -1,0 +1,157 @@
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// login is where a session leads and as whom.
+type login struct{ address, user, password string }
+
+func loginOf(c sending.Connection) login { return login{c.Endpoint, c.AccessKeyID, c.Secret} }
+
+// session is one connection to a server, signed in.
+type session struct {
+	login  login
+	client *smtp.Client
+	conn   net.Conn
+	uses   int
+	expiry *time.Timer // of an idle one
+}
+
+func (s *session) close() { _ = s.conn.Close() } // nothing is under way on it
+
+// maxAnswers bounds what a server may say over a connection, its certificates
+// included: answers are short, and lines without end would be kept in memory.
+const maxAnswers = 256 << 10
+
+var errTalkative = errors.New("the server says too much")
+
+type boundedConn struct {
+	net.Conn
+	left int
+}
+
+func (c *boundedConn) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errTalkative
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
+
+// open connects, encrypts and signs in. It ends with the context.
+func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.Failure) {
+	where, err := endpointOf(to.address)
+	if err != nil {
+		return nil, failed(sending.Refused, err)
+	}
+	raw, err := s.cfg.Dial(ctx, "tcp", where.address)
+	if err != nil {
+		return nil, failureAt(caller, connecting, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() })
+	defer stop()
+	client, err := s.greet(&boundedConn{raw, maxAnswers}, where)
+	if err != nil {
+		_ = raw.Close()
+		return nil, failureAt(caller, greeting, err)
+	}
+	if err := signIn(client, to); err != nil {
+		_ = raw.Close()
+		return nil, failureAt(caller, signingIn, err)
+	}
+	return &session{login: to, client: client, conn: raw}, nil
+}
+
+// greet makes sure that what follows is encrypted, or stays on this machine.
+func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
+	config := &tls.Config{ServerName: where.host, RootCAs: s.cfg.Roots, MinVersion: tls.VersionTLS12}
+	var client *smtp.Client
+	switch {
+	case where.implicitTLS:
+		client = smtp.NewClient(tls.Client(conn, config))
+	case where.loopback && isLoopback(conn.RemoteAddr()):
+		client = smtp.NewClient(conn)
+	default:
+		// The library's own time limits begin with the next command; until then the
+		// connection is closed by the context.
+		var err error
+		if client, err = smtp.NewClientStartTLS(conn, config); err != nil {
+			return nil, err
+		}
+	}
+	client.CommandTimeout, client.SubmissionTimeout = s.cfg.CallTimeout, s.cfg.CallTimeout
+	return client, client.Hello(s.cfg.Hostname)
+}
+
+func isLoopback(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+var (
+	errCredentials = errors.New("user name or password hold control characters")
+	errMechanisms  = errors.New("the server takes neither PLAIN nor LOGIN")
+)
+
+func signIn(client *smtp.Client, as login) error {
+	switch {
+	case as.user == "":
+		return nil
+	case hasControl(as.user) || hasControl(as.password):
+		return errCredentials
+	case client.SupportsAuth(sasl.Plain):
+		return client.Auth(sasl.NewPlainClient("", as.user, as.password))
+	case client.SupportsAuth(sasl.Login):
+		return client.Auth(sasl.NewLoginClient(as.user, as.password))
+	}
+	return errMechanisms
+}
+
+var errSize = errors.New("smtp: the message is larger than the server takes")
+
+// hand hands one letter over. After any failure the session is of no use.
+func (s *session) hand(ctx, caller context.Context, l letter) *sending.Failure {
+	stop := context.AfterFunc(ctx, s.close)
+	defer stop()
+	s.uses++
+	if limit, ok := s.client.MaxMessageSize(); ok && limit > 0 && len(l.data) > limit {
+		return failed(sending.Rejected, errSize)
+	}
+	if err := s.client.Mail(l.from, &smtp.MailOptions{Size: int64(len(l.data))}); err != nil {
+		return failureAt(caller, sender, err)
+	}
+	for _, to := range l.recipients {
+		if err := s.client.Rcpt(to, nil); err != nil {
+			return failureAt(caller, recipient, err)
+		}
+	}
+	w, err := s.client.Data()
+	if err != nil {
+		return failureAt(caller, content, err)
+	}
+	if _, err := w.Write(l.data); err != nil {
+		return failureAt(caller, content, err)
+	}
+	// From here on the server may have the whole message.
+	if err := w.Close(); err != nil {
+		return failureAt(caller, afterDot, err)
+	}
+	return nil
+}
+
+// alive asks whether the server still is at the other end.
+func (s *session) alive(ctx context.Context) bool {
+	stop := context.AfterFunc(ctx, s.close)
+	defer stop()
+	return s.client.Noop() == nil
+}
