@@ -45,7 +45,10 @@ func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 		"Overview":          func(ctx context.Context, org string) error { _, err := a.Overview(ctx, org); return err },
 		"Identities":        func(ctx context.Context, org string) error { _, err := a.Identities(ctx, org); return err },
 		"ConfigurationSets": func(ctx context.Context, org string) error { _, err := a.ConfigurationSets(ctx, org); return err },
-		"Suppressed":        func(ctx context.Context, org string) error { _, err := a.Suppressed(ctx, org, "a@b.example"); return err },
+		"Suppressed": func(ctx context.Context, org string) error {
+			_, err := a.Suppressed(ctx, org, "a@b.example")
+			return err
+		},
 		"SuppressedPage": func(ctx context.Context, org string) error {
 			_, _, err := a.SuppressedPage(ctx, org, time.Time{}, time.Time{}, "")
 			return err
@@ -55,7 +58,10 @@ func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 		"PutTemplate":    func(ctx context.Context, org string) error { return a.PutTemplate(ctx, org, sending.Template{}) },
 		"DeleteTemplate": func(ctx context.Context, org string) error { return a.DeleteTemplate(ctx, org, "welcome") },
 		"Send":           func(ctx context.Context, org string) error { _, err := a.Send(ctx, org, receipt()); return err },
-		"SendBulk":       func(ctx context.Context, org string) error { _, err := a.SendBulk(ctx, org, sending.Bulk{}); return err },
+		"SendBulk": func(ctx context.Context, org string) error {
+			_, err := a.SendBulk(ctx, org, sending.Bulk{})
+			return err
+		},
 		"RequestProductionAccess": func(ctx context.Context, org string) error {
 			return a.RequestProductionAccess(ctx, org, sending.ProductionRequest{})
 		},
