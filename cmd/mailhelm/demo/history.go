@@ -1,0 +1,234 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// HistoryDays is how far back the history of the demo goes.
+const HistoryDays = 90
+
+// badDaysAgo is when an announcement went to a list that was years old.
+const badDaysAgo = 21
+
+// failingDomain hosts the mailboxes that are often full.
+const failingDomain = "mail.example.net"
+
+// PastEvent is one event as Amazon SES publishes it.
+type PastEvent struct {
+	At  time.Time
+	Raw json.RawMessage
+}
+
+// History makes the events of the last 90 days, in their order and none after now:
+// receipts, a weekly newsletter and the letters to new customers. The source of
+// chance is fixed, so that the same now gives the same events.
+func History(now time.Time) []PastEvent {
+	h := history{
+		now: now, chance: rand.New(rand.NewPCG(9006, 16)), //nolint:gosec // repeatable on purpose
+		gone: map[string]bool{},
+	}
+	for _, p := range everybody(now) {
+		h.addresses = append(h.addresses, p.Email)
+		if !p.UnsubscribeAll && slices.Contains(p.lists, newsletterList) {
+			h.readers = append(h.readers, p.Email)
+		}
+	}
+	for i := range 24 {
+		h.addresses = append(h.addresses, fmt.Sprintf("guest.%d@%s", i+1, failingDomain))
+		if i < 8 {
+			h.readers = append(h.readers, fmt.Sprintf("guest.%d@%s", i+1, failingDomain))
+		}
+	}
+	midnight := now.UTC().Truncate(24 * time.Hour)
+	for ago := HistoryDays; ago >= 0; ago-- {
+		h.day(midnight.AddDate(0, 0, -ago), ago == badDaysAgo)
+	}
+	slices.SortStableFunc(h.events, func(a, b PastEvent) int { return a.At.Compare(b.At) })
+	return h.events
+}
+
+type history struct {
+	now                time.Time
+	chance             *rand.Rand
+	addresses, readers []string
+	gone               map[string]bool // whose mailbox is no more
+	messages           int
+	events             []PastEvent
+}
+
+// letterKind is a kind of mail with how often it is opened, clicked and complained of.
+type letterKind struct {
+	channel, template, from, subject string
+	opened, clicked, complained      float64
+}
+
+var (
+	newsletter = letterKind{"marketing", "weekly-newsletter", "news@example.org", "This week at the roastery", 0.42, 0.12, 0.0007}
+	receipt    = letterKind{"transactional", "order-receipt", "orders@example.com", "Your Fernhill receipt", 0.5, 0.1, 0}
+	reopening  = letterKind{"marketing", "wholesale-reopening", "news@example.org", "Wholesale is open again", 0.2, 0.05, 0.004}
+	onboarding = []letterKind{
+		{"onboarding", "welcome", "hello@example.com", "Welcome to Fernhill Coffee", 0.6, 0.25, 0},
+		{"onboarding", "brewing-guide", "hello@example.com", "How to brew your first bag", 0.5, 0.2, 0},
+		{"onboarding", "first-order", "hello@example.com", "Ten per cent off your first order", 0.4, 0.15, 0.0004},
+	}
+)
+
+func (h *history) day(midnight time.Time, bad bool) {
+	receipts, newcomers := 16, 3
+	if w := midnight.Weekday(); w == time.Saturday || w == time.Sunday {
+		receipts, newcomers = 7, 2
+	}
+	if midnight.Weekday() == time.Tuesday {
+		for _, to := range h.readers {
+			h.send(newsletter, to, midnight.Add(9*time.Hour+h.upTo(20*time.Minute)), false)
+		}
+	}
+	if bad {
+		for i := range 150 {
+			h.send(reopening, fmt.Sprintf("partner.%d@shops.example.net", i+1), midnight.Add(10*time.Hour+h.upTo(time.Hour)), true)
+		}
+	}
+	for range receipts + h.chance.IntN(5) {
+		h.send(receipt, h.anyone(), midnight.Add(7*time.Hour+h.upTo(14*time.Hour)), false)
+	}
+	for range newcomers {
+		to, at := h.anyone(), midnight.Add(8*time.Hour+h.upTo(12*time.Hour))
+		for i, letter := range onboarding {
+			h.send(letter, to, at.AddDate(0, 0, 3*i), false)
+		}
+	}
+}
+
+func (h *history) anyone() string { return h.addresses[h.chance.IntN(len(h.addresses))] }
+func (h *history) upTo(d time.Duration) time.Duration {
+	return time.Duration(h.chance.Int64N(int64(d)))
+}
+func (h *history) happens(probability float64) bool { return h.chance.Float64() < probability }
+
+// send makes the course of one message; old says that the address was not written to
+// for years.
+func (h *history) send(k letterKind, to string, at time.Time, old bool) {
+	at = at.Truncate(time.Millisecond)
+	if h.gone[to] || at.After(h.now) {
+		return
+	}
+	h.messages++
+	m := pastMail{k, to, at, fmt.Sprintf("0107018f%08x-%08x-demo-000000", h.messages, h.chance.Uint32())}
+	h.add("Send", m, at, nil)
+	failing := strings.HasSuffix(to, "@"+failingDomain)
+	switch {
+	case h.bounced(m, failing, old):
+	case h.happens(0.009):
+		h.add("DeliveryDelay", m, at.Add(10*time.Minute), map[string]any{
+			"delayType": "TransientCommunicationFailure", "delayedRecipients": recipients(to, "4.4.7", ""),
+		})
+	default:
+		h.delivered(m)
+	}
+}
+
+// bounced decides whether the message comes back, and tells of it.
+func (h *history) bounced(m pastMail, failing, old bool) bool {
+	probability, permanent := 0.004, 0.8
+	switch {
+	case old:
+		probability, permanent = 0.25, 0.7
+	case failing:
+		probability, permanent = 0.2, 0
+	}
+	if !h.happens(probability) {
+		return false
+	}
+	kind, sub, status, diagnostic := "Transient", "MailboxFull", "4.2.2", "smtp; 452 4.2.2 mailbox full"
+	if h.happens(permanent) {
+		kind, sub, status, diagnostic = "Permanent", "General", "5.1.1", "smtp; 550 5.1.1 user unknown"
+		h.gone[m.to] = true
+	}
+	at := m.at.Add(2*time.Second + h.upTo(time.Minute)).Truncate(time.Millisecond)
+	h.add("Bounce", m, at, map[string]any{
+		"bounceType": kind, "bounceSubType": sub, "bouncedRecipients": recipients(m.to, status, diagnostic),
+		"feedbackId": m.id + "-bounce", "reportingMTA": "dns; mx.example.net",
+	})
+	return true
+}
+
+// delivered tells what follows a delivery: fewer and fewer open as days go by.
+func (h *history) delivered(m pastMail) {
+	at := m.at.Add(time.Second + h.upTo(4*time.Second)).Truncate(time.Millisecond)
+	h.add("Delivery", m, at, map[string]any{
+		"recipients": []string{m.to}, "processingTimeMillis": at.Sub(m.at).Milliseconds(), "smtpResponse": "250 2.0.0 OK",
+	})
+	later := time.Duration(h.chance.ExpFloat64() * float64(9*time.Hour))
+	opened := at.Add(time.Minute + later).Truncate(time.Millisecond)
+	reader := map[string]any{"ipAddress": "192.0.2.1", "userAgent": "Mozilla/5.0"}
+	if h.happens(m.kind.opened) {
+		h.add("Open", m, opened, reader)
+	}
+	if h.happens(m.kind.clicked) {
+		h.add("Click", m, opened.Add(30*time.Second), map[string]any{
+			"ipAddress": "192.0.2.1", "userAgent": "Mozilla/5.0", "link": "https://example.com/" + m.kind.template,
+		})
+	}
+	if h.happens(m.kind.complained) {
+		h.add("Complaint", m, opened.Add(time.Minute), map[string]any{
+			"complaintFeedbackType": "abuse", "feedbackId": m.id + "-complaint", "complainedRecipients": recipients(m.to, "", ""),
+		})
+	}
+}
+
+type pastMail struct {
+	kind letterKind
+	to   string
+	at   time.Time
+	id   string
+}
+
+func recipients(to, status, diagnostic string) []map[string]string {
+	r := map[string]string{"emailAddress": to}
+	if status != "" {
+		r["status"] = status
+	}
+	if diagnostic != "" {
+		r["diagnosticCode"] = diagnostic
+	}
+	return []map[string]string{r}
+}
+
+// members are where each type of event says more.
+var members = map[string]string{
+	"Send": "send", "Delivery": "delivery", "Bounce": "bounce", "Complaint": "complaint",
+	"Open": "open", "Click": "click", "DeliveryDelay": "deliveryDelay",
+}
+
+func (h *history) add(kind string, m pastMail, at time.Time, details map[string]any) {
+	if at.After(h.now) {
+		return
+	}
+	said := map[string]any{}
+	for name, value := range details {
+		said[name] = value
+	}
+	if kind != "Send" {
+		said["timestamp"] = at.Format(time.RFC3339Nano)
+	}
+	raw, err := json.Marshal(map[string]any{
+		"eventType": kind, members[kind]: said,
+		"mail": map[string]any{
+			"timestamp": m.at.Format(time.RFC3339Nano), "messageId": m.id,
+			"source": "Fernhill Coffee <" + m.kind.from + ">", "destination": []string{m.to},
+			"tags":          map[string][]string{"ses:configuration-set": {m.kind.channel}, sending.TemplateTag: {m.kind.template}},
+			"commonHeaders": map[string]any{"from": []string{"Fernhill Coffee <" + m.kind.from + ">"}, "subject": m.kind.subject},
+		},
+	})
+	if err != nil {
+		panic(err) // made of texts and numbers alone
+	}
+	h.events = append(h.events, PastEvent{at, raw})
+}
