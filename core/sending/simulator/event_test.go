@@ -3,6 +3,7 @@ package simulator_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -194,6 +195,42 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, data string) {
 		if _, _, err := simulator.Render(sending.Template{HTML: text}, data); err != nil {
 			wantFailure(t, err, sending.Invalid)
+		}
+	})
+}
+
+// FuzzSend holds that a message is either refused with a failure of the port or
+// ends in event records that are JSON and name the message.
+func FuzzSend(f *testing.F) {
+	s := newStage(f, simulator.Options{Behaviour: everything}, setup())
+	f.Add("Shop <shop@example.com>", "ben@example.net", "Hello", "tag", "value", `{"name":"Ann"}`)
+	f.Add("\"a b\"@example.com", "<x@example.net>", "\x00", "ses:x", "", "[]")
+	f.Add("=?utf-8?q?=00?= <a@example.com>", "größe@example.net", "\xff", "a", "b", `{"name":{}}`)
+	f.Fuzz(func(t *testing.T, from, to, subject, tag, value, data string) {
+		s.now = s.now.Add(1e10)
+		m := message(to)
+		m.From, m.Content.Subject, m.Tags = from, subject, map[string]string{tag: value}
+		rendered := m
+		rendered.Content = sending.Content{Template: "welcome", TemplateData: data}
+		for _, one := range []sending.Message{m, rendered} {
+			id, err := s.Send(t.Context(), "org", one)
+			if err != nil {
+				if failure, ok := errors.AsType[*sending.Failure](err); !ok || failure.Kind == sending.Refused || failure.Kind == sending.TimedOut {
+					t.Errorf("refused with %v", err)
+				}
+				continue
+			}
+			events := eventsOf(t, s)
+			for _, e := range events {
+				var r record
+				if err := json.Unmarshal(e.JSON, &r); err != nil || r.Mail.MessageID != id || len(r.Mail.Destination) != 1 {
+					t.Errorf("an event of %s is %s, %v", id, e.JSON, err)
+				}
+				must(t, s.Outbox().Done(t.Context(), "org", e.ID))
+			}
+			if len(events) == 0 {
+				t.Errorf("%s was taken and nothing becomes of it", id)
+			}
 		}
 	})
 }
