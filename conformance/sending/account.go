@@ -71,7 +71,7 @@ func accountIsRead(t *testing.T, s Subject) {
 
 func noAccountIsNotConnected(t *testing.T, s Subject) {
 	for name, call := range calls(s.Account, "nobody") {
-		wantKind(t, name, call(t.Context()), port.NotConnected)
+		WantKind(t, name, call(t.Context()), port.NotConnected)
 	}
 }
 
@@ -81,10 +81,10 @@ func noListNoContacts(t *testing.T, s Subject) {
 	s.Seed(t, "org", setup)
 	all := calls(s.Account, "org")
 	for _, name := range []string{"ContactList", "Contact", "Contacts", "PutContact"} {
-		wantKind(t, name, all[name](t.Context()), port.NotFound)
+		WantKind(t, name, all[name](t.Context()), port.NotFound)
 	}
 	for _, name := range []string{"Overview", "Identities", "ConfigurationSets", "DeleteContact"} {
-		wantKind(t, name, all[name](t.Context()), "")
+		WantKind(t, name, all[name](t.Context()), "")
 	}
 }
 
@@ -105,9 +105,9 @@ func organizationsAreApart(t *testing.T, s Subject) {
 		t.Errorf("our topics are %+v, %v", l.Topics, err)
 	}
 	_, err := s.Account.Contact(t.Context(), "ours", "theirs@example.com")
-	wantKind(t, "reading their contact", err, port.NotFound)
+	WantKind(t, "reading their contact", err, port.NotFound)
 	err = s.Account.PutContact(t.Context(), "ours", port.Contact{Email: shared, Preferences: choices("theirs", port.OptIn)})
-	wantKind(t, "choosing their topic", err, port.Invalid)
+	WantKind(t, "choosing their topic", err, port.Invalid)
 	if err := s.Account.DeleteContact(t.Context(), "ours", "theirs@example.com"); err != nil {
 		t.Error(err)
 	}

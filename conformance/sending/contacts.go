@@ -56,7 +56,7 @@ func contactRoundTrip(t *testing.T, s Subject) {
 		}
 	}
 	_, err := s.Account.Contact(t.Context(), "org", "absent@example.com")
-	wantKind(t, "reading an address that is not on the list", err, port.NotFound)
+	WantKind(t, "reading an address that is not on the list", err, port.NotFound)
 }
 
 func caseDoesNotMatter(t *testing.T, s Subject) {
@@ -73,7 +73,7 @@ func caseDoesNotMatter(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	_, err := s.Account.Contact(t.Context(), "org", "Ada.Lovelace@Example.com")
-	wantKind(t, "reading a deleted contact", err, port.NotFound)
+	WantKind(t, "reading a deleted contact", err, port.NotFound)
 }
 
 func putReplaces(t *testing.T, s Subject) {
@@ -115,7 +115,7 @@ func invalidValues(t *testing.T, s Subject) {
 		"an address with a line break":   {Email: "person@example.com\r\nbcc"},
 		"an endless address":             {Email: strings.Repeat("x", 1000) + "@example.com"},
 	} {
-		wantKind(t, name, s.Account.PutContact(t.Context(), "org", c), port.Invalid)
+		WantKind(t, name, s.Account.PutContact(t.Context(), "org", c), port.Invalid)
 	}
 	wantContact(t, get(t, s.Account, email), port.Contact{Email: email, Preferences: choices("news", port.OptIn)})
 	if all := walk(t, s.Account, "org", nil); len(all) != 1 {
@@ -131,7 +131,7 @@ func deleteIsRepeatable(t *testing.T, s Subject) {
 			t.Fatal(err)
 		}
 		_, err := s.Account.Contact(t.Context(), "org", email)
-		wantKind(t, "reading a deleted contact", err, port.NotFound)
+		WantKind(t, "reading a deleted contact", err, port.NotFound)
 	}
 	get(t, s.Account, "other@example.com")
 	put(t, s.Account, port.Contact{Email: email, UnsubscribeAll: true})

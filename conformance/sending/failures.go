@@ -54,7 +54,7 @@ func failuresAreTyped(t *testing.T, s Subject) {
 		heal := s.Fail(t, want.failure)
 		for name, call := range calls(s.Account, "org") {
 			err := call(t.Context())
-			wantKind(t, name, err, want.failure.Kind)
+			WantKind(t, name, err, want.failure.Kind)
 			wantShown(t, name, err, want.status, want.failure.RetryAfter)
 		}
 		heal()
@@ -94,7 +94,7 @@ func cancelledCallsFail(t *testing.T, s Subject) {
 	for name, call := range calls(s.Account, "org") {
 		for _, ctx := range []context.Context{cancelled, late} {
 			err := call(ctx)
-			wantKind(t, name, err, port.TimedOut)
+			WantKind(t, name, err, port.TimedOut)
 			if !errors.Is(err, ctx.Err()) {
 				t.Errorf("%s fails with %v, want %v as the cause", name, err, ctx.Err())
 			}

@@ -119,11 +119,11 @@ func badTokens(t *testing.T, s Subject) {
 	}
 	for _, bad := range []string{"x", "0", "AAAA", token[1:], token + "A", token + "\n", "\x00", "'; --"} {
 		_, _, err := s.Account.Contacts(t.Context(), "org", bad)
-		wantKind(t, fmt.Sprintf("token %q", bad), err, port.Invalid)
+		WantKind(t, fmt.Sprintf("token %q", bad), err, port.Invalid)
 	}
 	// What another organization's token does is the account's affair, as long as
 	// it shows nobody else's contacts; here everybody has the same addresses.
 	if _, _, err := s.Account.Contacts(t.Context(), "org", token); err != nil {
-		wantKind(t, "a token of another organization", err, port.Invalid)
+		WantKind(t, "a token of another organization", err, port.Invalid)
 	}
 }

@@ -43,14 +43,14 @@ func productionAccessIsAskedForOnce(t *testing.T, s Subject) {
 	} {
 		bad := productionRequest()
 		spoil(&bad)
-		wantKind(t, name, s.Account.RequestProductionAccess(t.Context(), "org", bad), port.Invalid)
+		WantKind(t, name, s.Account.RequestProductionAccess(t.Context(), "org", bad), port.Invalid)
 	}
 	wantReview(t, s, port.NoReview)
 	if err := s.Account.RequestProductionAccess(t.Context(), "org", productionRequest()); err != nil {
 		t.Fatal(err)
 	}
 	wantReview(t, s, port.ReviewPending)
-	wantKind(t, "asking again", s.Account.RequestProductionAccess(t.Context(), "org", productionRequest()), port.Invalid)
+	WantKind(t, "asking again", s.Account.RequestProductionAccess(t.Context(), "org", productionRequest()), port.Invalid)
 	wantReview(t, s, port.ReviewPending)
 }
 

@@ -59,6 +59,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"the suppression list has windows", suppressionHasWindows},
 		{"pages hold every suppressed address once", suppressionPages},
 		{"a template comes back as it was put", templateRoundTrip},
+		{"organizations do not see one another's templates", templatesAreApart},
 		{"templates the account does not take are invalid", invalidTemplates},
 		{"pages hold every template once", templatePages},
 		{"a message that is handed over has an id and counts", messagesAreHandedOver},
@@ -87,7 +88,8 @@ func people(contacts ...port.Contact) Setup {
 	}
 }
 
-func wantKind(t *testing.T, what string, err error, kind port.FailureKind) {
+// WantKind fails the test unless err is of the kind; "" is no failure.
+func WantKind(t *testing.T, what string, err error, kind port.FailureKind) {
 	t.Helper()
 	if got := kindOf(err); got != kind {
 		t.Errorf("%s fails with %q (%v), want %q", what, got, err, kind)

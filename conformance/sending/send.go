@@ -79,11 +79,11 @@ func unsendableMessages(t *testing.T, s Subject) {
 		bad := message("ada@example.org")
 		spoil(&bad)
 		_, err := s.Account.Send(t.Context(), "org", bad)
-		wantKind(t, name, err, port.Rejected)
+		WantKind(t, name, err, port.Rejected)
 	}
 	for _, org := range []string{"sandbox", "paused"} {
 		_, err := s.Account.Send(t.Context(), org, message("stranger@example.org"))
-		wantKind(t, org, err, port.Rejected)
+		WantKind(t, org, err, port.Rejected)
 	}
 	if _, err := s.Account.Send(t.Context(), "sandbox", message("verified@example.com")); err != nil {
 		t.Errorf("to a verified address from the sandbox: %v", err)
@@ -113,7 +113,7 @@ func invalidMessages(t *testing.T, s Subject) {
 		bad := message("ada@example.org")
 		spoil(&bad)
 		_, err := s.Account.Send(t.Context(), "org", bad)
-		wantKind(t, name, err, port.Invalid)
+		WantKind(t, name, err, port.Invalid)
 	}
 	wantSent(t, s, 0)
 }
@@ -128,7 +128,7 @@ func dailyQuotaIsKept(t *testing.T, s Subject) {
 		}
 	}
 	_, err := s.Account.Send(t.Context(), "org", message("ada@example.org"))
-	wantKind(t, "a third message of two", err, port.Throttled)
+	WantKind(t, "a third message of two", err, port.Throttled)
 	wantSent(t, s, 2)
 }
 
@@ -157,9 +157,9 @@ func bulkOutcomes(t *testing.T, s Subject) {
 func invalidBulks(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	_, err := s.Account.SendBulk(t.Context(), "org", bulk())
-	wantKind(t, "nobody", err, port.Invalid)
+	WantKind(t, "nobody", err, port.Invalid)
 	_, err = s.Account.SendBulk(t.Context(), "org", bulk(strings.Fields(strings.Repeat("ada@example.org ", port.MaxBulk+1))...))
-	wantKind(t, "too many", err, port.Invalid)
+	WantKind(t, "too many", err, port.Invalid)
 	stranger := bulk("ada@example.org")
 	stranger.From = "ada@elsewhere.example"
 	wantAllRejected(t, s, "a sender that is not verified", stranger)
@@ -174,7 +174,7 @@ func wantAllRejected(t *testing.T, s Subject, what string, b port.Bulk) {
 	t.Helper()
 	outcomes, err := s.Account.SendBulk(t.Context(), "org", b)
 	if err != nil {
-		wantKind(t, what, err, port.Rejected)
+		WantKind(t, what, err, port.Rejected)
 		return
 	}
 	for _, one := range outcomes {

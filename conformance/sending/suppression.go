@@ -31,13 +31,13 @@ func suppressionIsRead(t *testing.T, s Subject) {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 		_, err = s.Account.Suppressed(t.Context(), "other", want.Email)
-		wantKind(t, "another organization's entry", err, port.NotFound)
+		WantKind(t, "another organization's entry", err, port.NotFound)
 	}
 	if got, err := s.Account.Suppressed(t.Context(), "org", "BOUNCED@EXAMPLE.COM"); err != nil || got.Email != "bounced@example.com" {
 		t.Errorf("in another spelling: %+v, %v", got, err)
 	}
 	_, err := s.Account.Suppressed(t.Context(), "org", "absent@example.com")
-	wantKind(t, "an address that is not on the list", err, port.NotFound)
+	WantKind(t, "an address that is not on the list", err, port.NotFound)
 }
 
 // allSuppressed reads every page of a window.
@@ -82,7 +82,7 @@ func suppressionHasWindows(t *testing.T, s Subject) {
 		}
 	}
 	_, _, err := s.Account.SuppressedPage(t.Context(), "org", time.Time{}, time.Time{}, "no token")
-	wantKind(t, "a token that is none", err, port.Invalid)
+	WantKind(t, "a token that is none", err, port.Invalid)
 }
 
 func suppressionPages(t *testing.T, s Subject) {

@@ -14,40 +14,54 @@ func welcome() port.Template {
 	return port.Template{Name: "welcome", Subject: "Welcome, {{name}}", Text: "Good day {{name}}", HTML: "<p>Grüße an <b>{{name}}</b></p>"}
 }
 
-func templateRoundTrip(t *testing.T, s Subject) {
-	s.Seed(t, "org", people())
-	s.Seed(t, "other", people())
-	_, err := s.Account.Template(t.Context(), "org", "welcome")
-	wantKind(t, "a template that is not there", err, port.NotFound)
+// Templates creates, replaces, reads and deletes a template of an account that
+// has none.
+func Templates(t *testing.T, a port.Account) {
+	t.Helper()
+	_, err := a.Template(t.Context(), "org", "welcome")
+	WantKind(t, "a template that is not there", err, port.NotFound)
 	text := port.Template{Name: "welcome", Subject: "Welcome", Text: "{{name}}"}
 	for _, want := range []port.Template{welcome(), text, welcome()} {
 		for range 2 {
-			if err := s.Account.PutTemplate(t.Context(), "org", want); err != nil {
+			if err := a.PutTemplate(t.Context(), "org", want); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got, err := s.Account.Template(t.Context(), "org", "welcome")
+		got, err := a.Template(t.Context(), "org", "welcome")
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	}
-	_, err = s.Account.Template(t.Context(), "other", "welcome")
-	wantKind(t, "another organization's template", err, port.NotFound)
-	for range 2 {
-		if err := s.Account.DeleteTemplate(t.Context(), "other", "welcome"); err != nil {
-			t.Error(err)
-		}
-	}
-	if names := templateNames(t, s.Account); !slices.Equal(names, []string{"welcome"}) {
+	if names := templateNames(t, a); !slices.Equal(names, []string{"welcome"}) {
 		t.Errorf("templates %v", names)
 	}
 	for range 2 {
-		if err := s.Account.DeleteTemplate(t.Context(), "org", "welcome"); err != nil {
+		if err := a.DeleteTemplate(t.Context(), "org", "welcome"); err != nil {
 			t.Error(err)
 		}
 	}
-	if names := templateNames(t, s.Account); len(names) != 0 {
+	if names := templateNames(t, a); len(names) != 0 {
 		t.Errorf("after the delete there are %v", names)
+	}
+}
+
+func templateRoundTrip(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	Templates(t, s.Account)
+}
+
+func templatesAreApart(t *testing.T, s Subject) {
+	setup := people()
+	setup.Templates = []port.Template{welcome()}
+	s.Seed(t, "theirs", setup)
+	s.Seed(t, "ours", people())
+	_, err := s.Account.Template(t.Context(), "ours", "welcome")
+	WantKind(t, "another organization's template", err, port.NotFound)
+	if err := s.Account.DeleteTemplate(t.Context(), "ours", "welcome"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Account.Template(t.Context(), "theirs", "welcome"); err != nil {
+		t.Errorf("after our delete: %v", err)
 	}
 }
 
@@ -62,7 +76,7 @@ func invalidTemplates(t *testing.T, s Subject) {
 	} {
 		bad := welcome()
 		spoil(&bad)
-		wantKind(t, name, s.Account.PutTemplate(t.Context(), "org", bad), port.Invalid)
+		WantKind(t, name, s.Account.PutTemplate(t.Context(), "org", bad), port.Invalid)
 	}
 	if names := templateNames(t, s.Account); len(names) != 0 {
 		t.Errorf("refused templates left %v", names)
@@ -82,7 +96,7 @@ func templatePages(t *testing.T, s Subject) {
 		t.Errorf("%d templates come back as %d, or not the same", len(want), len(got))
 	}
 	_, _, err := s.Account.TemplatesPage(t.Context(), "org", "no token")
-	wantKind(t, "a token that is none", err, port.Invalid)
+	WantKind(t, "a token that is none", err, port.Invalid)
 }
 
 // templateNames reads all pages.

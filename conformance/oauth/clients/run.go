@@ -11,9 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
 // runTimeout is for one program, start to end.
@@ -94,7 +95,7 @@ func drain(out io.Reader) error {
 func command(t testing.TB, program string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	dir := workshop(t)
-	node, err := nodeOf(dir)
+	node, err := npm.Node(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,15 +108,4 @@ func command(t testing.TB, program string, args ...string) (*exec.Cmd, *bytes.Bu
 	// Nothing of the caller's environment changes what a client does.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "NO_COLOR=1"}
 	return cmd, complaints
-}
-
-// nodeOf is the Node.js that came with the packages or, on a platform for which
-// none is published, the machine's.
-func nodeOf(dir string) (string, error) {
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	own := filepath.Join(dir, modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")
-	if _, err := os.Stat(own); err == nil {
-		return own, nil
-	}
-	return exec.LookPath("node")
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
 // ServerSuiteTask is what the suite for MCP servers needs to know.
@@ -90,7 +92,7 @@ func ScoredScenarios(t testing.TB, revision string) []string {
 }
 
 // suiteRequirements has a file for each revision.
-const suiteRequirements = modules + "/@modelcontextprotocol/conformance/requirements"
+const suiteRequirements = npm.Modules + "/@modelcontextprotocol/conformance/requirements"
 
 // resultFolder is how the suite names the folder of a scenario: with the time.
 var resultFolder = regexp.MustCompile(`^server-(.+?)-\d{4}-\d\d-\d\dT.*$`)

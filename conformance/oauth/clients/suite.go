@@ -9,10 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
 // suiteProgram is the command of the package @modelcontextprotocol/conformance.
-const suiteProgram = modules + "/@modelcontextprotocol/conformance/dist/index.js"
+const suiteProgram = npm.Modules + "/@modelcontextprotocol/conformance/dist/index.js"
 
 // SuiteTask is what the suite for authorization servers needs to know.
 type SuiteTask struct {

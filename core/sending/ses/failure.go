@@ -71,6 +71,14 @@ func kindOf(err error) sending.FailureKind {
 		}
 	}
 	switch answered(err).status {
+	case http.StatusNotFound:
+		if code(err) != "UnknownOperationException" {
+			return sending.NotFound
+		}
+	case http.StatusBadRequest:
+		if code(err) == "UnknownError" { // the SDK's word for none
+			return sending.Invalid
+		}
 	case http.StatusTooManyRequests:
 		return sending.Throttled
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:

@@ -1,0 +1,128 @@
+// Package npm puts packages of other projects where tests can run them: exactly
+// those of a package-lock.json, once for each, in the user's cache.
+package npm
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+const installTimeout = 5 * time.Minute
+
+// Modules is the folder in which npm puts packages, inside that of [Packages].
+const Modules = "node_modules"
+
+// errNoNPM is the one reason for which a test may be skipped.
+var errNoNPM = errors.New("npm is not on this machine: the programs of other projects cannot be installed")
+
+// Packages is a folder with the packages that wanted asks for: package.json,
+// package-lock.json and .npmrc. A machine without npm skips the test, and fails
+// it when CI is true.
+func Packages(t testing.TB, wanted fs.FS) string {
+	t.Helper()
+	dir, err := installed(wanted)
+	if errors.Is(err, errNoNPM) && os.Getenv("CI") != "true" {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// installing lets one test of a process install at a time; the others find what
+// it left.
+var installing sync.Mutex
+
+// installed is the folder in the user's cache that has the packages. A folder that
+// is complete stays for the next run.
+func installed(wanted fs.FS) (string, error) {
+	installing.Lock()
+	defer installing.Unlock()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	name, err := digest(wanted)
+	if err != nil {
+		return "", err
+	}
+	parent := filepath.Join(cache, "mailhelm-test-clients")
+	dir := filepath.Join(parent, name)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return "", errNoNPM
+	}
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return "", err
+	}
+	return dir, install(npm, parent, dir, wanted)
+}
+
+// install fills a folder of its own and then gives it its name, so that what has
+// the name is complete. Of two processes that install at once the later one's
+// folder is thrown away.
+func install(npm, parent, dir string, wanted fs.FS) error {
+	draft, err := os.MkdirTemp(parent, "draft-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(draft) //nolint:errcheck // a leftover in the cache harms nothing
+	if err := os.CopyFS(draft, wanted); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), installTimeout)
+	defer cancel()
+	// Packages get no say here: none of them needs its own install script.
+	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	var output bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = draft, &output, &output
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("npm ci: %w\n%s", err, output.String())
+	}
+	err = os.Rename(draft, dir)
+	if _, there := os.Stat(dir); there == nil {
+		return nil
+	}
+	return err
+}
+
+// digest names the folder after what npm is told to install.
+func digest(wanted fs.FS) (string, error) {
+	sum := sha256.New()
+	err := fs.WalkDir(wanted, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(wanted, name)
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(content), content)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil))[:16], err
+}
+
+// Node is the Node.js that came with the packages or, on a platform for which
+// none is published, the machine's.
+func Node(dir string) (string, error) {
+	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
+	own := filepath.Join(dir, Modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")
+	if _, err := os.Stat(own); err == nil {
+		return own, nil
+	}
+	return exec.LookPath("node")
+}

@@ -1,0 +1,117 @@
+// Package emulator runs aws-ses-v2-local, an independent emulator of Amazon SES
+// v2: what others believe that the provider's wire is. It covers the account,
+// templates and sending, and emits no events.
+package emulator
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/npm"
+)
+
+var (
+	//go:embed package.json package-lock.json .npmrc
+	wanted embed.FS
+	//go:embed loopback.mjs
+	loopback []byte
+)
+
+// runTimeout is for one emulator, start to end.
+const runTimeout = 60 * time.Second
+
+// Emulator is a running emulator on the loopback. It ends with the test.
+type Emulator struct{ URL string }
+
+// Start starts one that answers account, JSON, to GetAccount. A machine without
+// npm skips the test, and fails it when CI is true.
+func Start(t testing.TB, account string) Emulator {
+	t.Helper()
+	packages, dir := npm.Packages(t, wanted), t.TempDir()
+	node, err := npm.Node(packages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := filepath.Join(dir, "loopback.mjs")
+	if err := os.WriteFile(guard, loopback, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), runTimeout) // ended before the test's own context would be of use
+	program := filepath.Join(packages, npm.Modules, "aws-ses-v2-local", "dist", "cli.js")
+	cmd := exec.CommandContext(ctx, node, "--import", guard, program, "--host", "127.0.0.1", "--port", "0")
+	complaints := &bytes.Buffer{}
+	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, complaints, time.Second
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "NO_COLOR=1", "AWS_SES_ACCOUNT=" + account}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait() // it was killed
+	})
+	address := addressIn(out)
+	if address == "" {
+		cancel()
+		_ = cmd.Wait()
+		t.Fatalf("the emulator did not start:\n%s", complaints.String())
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }() // whatever else it says must not block it
+	return Emulator{URL: address}
+}
+
+// addressIn is where the emulator says that it runs. It calls itself localhost
+// and listens on the older loopback alone.
+func addressIn(out io.Reader) string {
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if _, address, found := strings.Cut(lines.Text(), "running at "); found {
+			return strings.Replace(strings.TrimSpace(address), "localhost", "127.0.0.1", 1)
+		}
+	}
+	return ""
+}
+
+// Email is a message as the emulator took it.
+type Email struct {
+	MessageID   string                         `json:"messageId"`
+	From        string                         `json:"from"`
+	ReplyTo     []string                       `json:"replyTo"`
+	Destination struct{ To, CC, BCC []string } `json:"destination"`
+	Subject     string                         `json:"subject"`
+	Body        struct{ Text, HTML string }    `json:"body"`
+	Headers     []struct{ Name, Value string } `json:"headers"`
+}
+
+// Emails are the messages that it took so far.
+func (e Emulator) Emails(t testing.TB) []Email {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.URL+"/store", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := (&http.Client{Timeout: runTimeout, Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var store struct{ Emails []Email }
+	if err := json.NewDecoder(answer.Body).Decode(&store); err != nil {
+		t.Fatal(err)
+	}
+	return store.Emails
+}
