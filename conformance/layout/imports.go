@@ -33,6 +33,7 @@ var domainEdges = map[[2]string]string{
 	{"channels", "jobs"}:        "the periodic sync is a job",
 	{"channels", "sending"}:     "channels and identities live in the sending account",
 	{"reports", "messages"}:     "reports are figures of message events",
+	{"suppression", "jobs"}:     "judging anew by other rules is a job",
 	{"suppression", "messages"}: "an address is judged by its message events",
 	{"suppression", "sending"}:  "the sending account keeps a list of its own",
 	{"templates", "sending"}:    "templates live in the sending account",
