@@ -62,6 +62,12 @@ func TestEveryHintIsExplicit(t *testing.T) {
 	}
 	for _, name := range []string{"suppressions_check_address", "suppressions_list", "undeliverable_list"} {
 		want[name] = hints(true, false, false, false)
+		"contacts_lookup":         hints(true, false, false, false),
+		"lists_list":              hints(true, false, false, false),
+		"templates_list":          hints(true, false, false, false),
+		"audience_get_schema":     hints(true, false, false, false),
+		"contacts_upsert":         hints(false, false, true, false),
+		"contacts_archive":        hints(false, true, true, false),
 	}
 	got := map[string]map[string]any{}
 	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {

@@ -55,6 +55,8 @@ func cases(p *product.Product) []sameness {
 		{name: "account is silent", tool: "contacts_lookup", arguments: contact, method: "GET", path: of(p.Contact), live: true, scopes: view, faults: gone},
 		{name: "lists", tool: "lists_list", arguments: `{}`, method: "GET", path: "/v1/lists", live: true, scopes: []string{"api.lists.view"}, pick: itemsOf},
 		{name: "lists, bad limit", tool: "lists_list", arguments: `{"limit":201}`, method: "GET", path: "/v1/lists?limit=201", live: true, scopes: []string{"api.lists.view"}},
+		{name: "templates", tool: "templates_list", arguments: `{}`, method: "GET", path: "/v1/templates", live: true, scopes: []string{"api.templates.view"}, pick: itemsOf},
+		{name: "templates, missing scope", tool: "templates_list", arguments: `{}`, method: "GET", path: "/v1/templates", live: true, scopes: view},
 		{name: "test credentials may not archive", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), scopes: manage},
 		{name: "archiving nobody", tool: "contacts_archive", arguments: `{"email":"nobody@example.com"}`, method: "DELETE", path: of("nobody@example.com"), live: true, scopes: manage},
 		{name: "missing scope", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), live: true, scopes: view},
