@@ -1,0 +1,251 @@
+package messages
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// What the metadata of an event may hold at most.
+const (
+	maxMetadata      = 8 << 10
+	maxMetadataText  = 2 << 10
+	maxMetadataName  = 64
+	maxMetadataDepth = 6
+)
+
+// sesKind is one type of event: the member that holds its details, the member of
+// those that lists recipients, and the names that details have with us. What is
+// not listed here is kept under the provider's name.
+type sesKind struct {
+	event      EventType
+	member     string
+	recipients string
+	names      map[string]string
+}
+
+var whoLooked = map[string]string{"ipAddress": "ip_address", "userAgent": "user_agent"}
+
+// sesKinds are the types by the provider's name.
+var sesKinds = map[string]sesKind{
+	"Send": {event: Send, member: "send", recipients: ofDestination},
+	"Delivery": {event: Delivery, member: "delivery", recipients: "recipients", names: map[string]string{
+		"smtpResponse": "smtp_response", "processingTimeMillis": "processing_time_ms",
+	}},
+	"Bounce": {event: Bounce, member: "bounce", recipients: "bouncedRecipients", names: map[string]string{
+		"bounceType": "bounce_type", "bounceSubType": "bounce_sub_type", "diagnosticCode": "smtp_response",
+	}},
+	"Complaint": {event: Complaint, member: "complaint", recipients: "complainedRecipients", names: map[string]string{
+		"complaintFeedbackType": "complaint_feedback_type",
+	}},
+	"Reject": {event: Reject, member: "reject", names: map[string]string{"reason": "reject_reason"}},
+	"Open":   {event: Open, member: "open", names: whoLooked},
+	"Click": {event: Click, member: "click", names: map[string]string{
+		"ipAddress": "ip_address", "userAgent": "user_agent", "link": "click_url",
+	}},
+	"DeliveryDelay": {event: DeliveryDelay, member: "deliveryDelay", recipients: "delayedRecipients", names: map[string]string{
+		"delayType": "delay_type", "diagnosticCode": "smtp_response",
+	}},
+	"Rendering Failure": {event: RenderingFailure, member: "failure"},
+	"Subscription":      {event: Subscription, member: "subscription"},
+}
+
+// ofDestination stands for the recipients of the mail: this type lists none.
+const ofDestination = "destination"
+
+// events makes one event for each recipient that the details list.
+func (k sesKind) events(raw json.RawMessage, mail mailOf, now time.Time) ([]Event, error) {
+	details, err := k.read(raw)
+	if err != nil {
+		return nil, err
+	}
+	at := mail.SentAt
+	if stamp, ok := details["timestamp"].(string); ok {
+		if at, err = sesTime(k.member+".timestamp", stamp, now); err != nil {
+			return nil, err
+		}
+	}
+	recipients, err := k.recipientsOf(details, mail)
+	if err != nil {
+		return nil, err
+	}
+	if k.event == RenderingFailure && mail.Template == "" {
+		mail.Template = text(details, "templateName", maxName)
+	}
+	delete(details, "timestamp")
+	events := make([]Event, len(recipients))
+	for i, r := range recipients {
+		all := maps.Clone(details)
+		maps.Copy(all, r.details)
+		events[i] = Event{
+			MessageID: mail.messageID, Type: k.event, OccurredAt: at, Recipient: r.address, Mail: mail.Mail,
+			Metadata: k.metadata(all), Bounced: k.bounced(all),
+		}
+		events[i].ID = identify(events[i], all)
+	}
+	return events, nil
+}
+
+// read is the details with their texts cleaned. An event may come without any.
+func (k sesKind) read(raw json.RawMessage) (map[string]any, error) {
+	if raw == nil {
+		return map[string]any{}, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var details map[string]any
+	if err := decoder.Decode(&details); err != nil {
+		return nil, core.Invalid(k.member, "is not a JSON object")
+	}
+	if details == nil {
+		details = map[string]any{}
+	}
+	return details, nil
+}
+
+// recipient is one of those that an event happened to, with what is said of that
+// one alone.
+type recipient struct {
+	address string
+	details map[string]any
+}
+
+// recipientsOf takes the list out of the details. Where there is none, the event
+// is about the mail's only recipient, or it does not say about whom.
+func (k sesKind) recipientsOf(details map[string]any, mail mailOf) ([]recipient, error) {
+	listed, _ := details[k.recipients].([]any)
+	delete(details, k.recipients)
+	if len(listed) > maxRecipients {
+		return nil, core.Invalid(k.member+"."+k.recipients, "names more than 500 recipients")
+	}
+	var all []recipient
+	for _, one := range listed {
+		r := recipientOf(one)
+		if len(r.address) > maxAddress {
+			return nil, core.Invalid(k.member+"."+k.recipients, "has an address of more than 320 bytes")
+		}
+		known := slices.ContainsFunc(all, func(other recipient) bool { return other.address == r.address })
+		if r.address != "" && !known {
+			all = append(all, r)
+		}
+	}
+	if len(all) == 0 && (k.recipients == ofDestination || len(mail.To) == 1) {
+		for _, to := range slices.Compact(slices.Sorted(slices.Values(mail.To))) {
+			all = append(all, recipient{address: to})
+		}
+	}
+	if len(all) == 0 {
+		all = []recipient{{}}
+	}
+	return all, nil
+}
+
+// recipientOf reads an address, or an object that has it with more.
+func recipientOf(listed any) recipient {
+	switch listed := listed.(type) {
+	case string:
+		return recipient{address: address(listed)}
+	case map[string]any:
+		r := recipient{address: address(text(listed, "emailAddress", maxSubject)), details: listed}
+		delete(listed, "emailAddress")
+		return r
+	}
+	return recipient{}
+}
+
+// bounced says how final a bounce is. A type that we do not know is not final.
+func (k sesKind) bounced(details map[string]any) *BounceKind {
+	if k.event != Bounce {
+		return nil
+	}
+	b := BounceKind{Type: text(details, "bounceType", maxName), SubType: text(details, "bounceSubType", maxName)}
+	if b.Type != PermanentBounce && b.Type != TransientBounce {
+		b.Type = UndeterminedBounce
+	}
+	return &b
+}
+
+// metadata is the details under our names. Of those that we have no name for, the
+// ones that do not fit are left out.
+func (k sesKind) metadata(details map[string]any) json.RawMessage {
+	kept, size := make(map[string]json.RawMessage), 0
+	keep := func(name string, value any) {
+		encoded, err := json.Marshal(cleanValue(value, maxMetadataDepth))
+		if err == nil && value != nil && size+len(name)+len(encoded) <= maxMetadata {
+			kept[name] = encoded
+			size += len(name) + len(encoded)
+		}
+	}
+	for _, theirs := range slices.Sorted(maps.Keys(k.names)) {
+		keep(k.names[theirs], details[theirs])
+	}
+	for _, theirs := range slices.Sorted(maps.Keys(details)) {
+		name := cleanText(theirs, maxMetadataName)
+		if _, taken := kept[name]; k.names[theirs] == "" && !taken && name != "" {
+			keep(name, details[theirs])
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	all, err := json.Marshal(kept)
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
+// cleanValue is a value with its texts cleaned and what is nested too deep left out.
+func cleanValue(value any, depth int) any {
+	switch value := value.(type) {
+	case string:
+		return cleanText(value, maxMetadataText)
+	case json.Number:
+		if _, err := value.Float64(); err != nil || len(value) > maxMetadataName {
+			return cleanText(value.String(), maxMetadataName)
+		}
+	case []any:
+		if depth == 0 {
+			return nil
+		}
+		clean := make([]any, len(value))
+		for i, element := range value {
+			clean[i] = cleanValue(element, depth-1)
+		}
+		return clean
+	case map[string]any:
+		if depth == 0 {
+			return nil
+		}
+		clean := make(map[string]any, len(value))
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			clean[cleanText(name, maxMetadataName)] = cleanValue(value[name], depth-1)
+		}
+		return clean
+	}
+	return value
+}
+
+func text(details map[string]any, name string, limit int) string {
+	value, _ := details[name].(string)
+	return cleanText(value, limit)
+}
+
+// identify makes the id of an event from what tells it from all others. What the
+// provider may leave out or spell in another order is not part of it.
+func identify(e Event, details map[string]any) string {
+	parts := []string{
+		e.MessageID, string(e.Type), e.OccurredAt.Format(time.RFC3339Nano), e.Recipient,
+		text(details, "feedbackId", MaxSESEvent), text(details, "link", MaxSESEvent),
+		text(details, "userAgent", MaxSESEvent), text(details, "ipAddress", MaxSESEvent),
+	}
+	// No part holds a NUL, so no two lists of parts make the same text.
+	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(strings.Join(parts, "\x00")), 8).String()
+}

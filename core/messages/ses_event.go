@@ -1,0 +1,238 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// MaxSESEvent is the most bytes that one event may have. Amazon SNS and Amazon
+// EventBridge carry no more.
+const MaxSESEvent = 256 << 10
+
+// What an event may hold at most. The provider stays far below.
+const (
+	maxMessageID  = 200
+	maxRecipients = 500
+	maxAddress    = 320
+	maxName       = 256
+	maxSubject    = 1000
+)
+
+// farFuture is how much later than our clock an event may have happened; earliest
+// is before there was anything to happen.
+const farFuture = 24 * time.Hour
+
+var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// sesMail is the object that every event has.
+type sesMail struct {
+	Timestamp     string         `json:"timestamp"`
+	MessageID     string         `json:"messageId"`
+	Source        string         `json:"source"`
+	Destination   []string       `json:"destination"`
+	Tags          map[string]any `json:"tags"`
+	CommonHeaders struct {
+		From    []string `json:"from"`
+		Subject string   `json:"subject"`
+	} `json:"commonHeaders"`
+}
+
+// ParseSES reads one event as Amazon SES publishes it (eventType), as it notifies
+// the owner of an identity (notificationType), or within the envelope of Amazon
+// EventBridge (detail). One that names several recipients becomes one event for
+// each. It fails with core.CodeValidationFailed when the event lacks what
+// everything rests on; what else it may hold is kept and not judged.
+func ParseSES(raw []byte, now time.Time) ([]Event, error) {
+	if len(raw) > MaxSESEvent {
+		return nil, core.Invalid("", "is longer than 256 KB")
+	}
+	if !utf8.Valid(raw) {
+		return nil, core.Invalid("", "is not valid UTF-8")
+	}
+	members, err := sesMembers(raw)
+	if err != nil {
+		return nil, err
+	}
+	if detail, enveloped := members["detail"]; enveloped && members["eventType"] == nil {
+		if members, err = sesMembers(detail); err != nil {
+			return nil, err
+		}
+	}
+	kind, err := sesKindOf(members)
+	if err != nil {
+		return nil, err
+	}
+	mail, err := sesMailOf(members["mail"], now)
+	if err != nil {
+		return nil, err
+	}
+	return kind.events(members[kind.member], mail, now)
+}
+
+func sesMembers(raw []byte) (map[string]json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
+		return nil, core.Invalid("", "is not a JSON object")
+	}
+	return members, nil
+}
+
+func sesKindOf(members map[string]json.RawMessage) (sesKind, error) {
+	member := "eventType"
+	if members[member] == nil {
+		member = "notificationType"
+	}
+	var name string
+	if err := json.Unmarshal(members[member], &name); err != nil {
+		return sesKind{}, core.Invalid("eventType", "is missing or no text")
+	}
+	kind, known := sesKinds[name]
+	if !known {
+		return sesKind{}, core.Invalid("eventType", "is none of the ten types of events")
+	}
+	return kind, nil
+}
+
+// mailOf is a message as an event repeats it, with the id that only its events
+// carry outside.
+type mailOf struct {
+	Mail
+	messageID string
+}
+
+func sesMailOf(raw json.RawMessage, now time.Time) (mailOf, error) {
+	var m sesMail
+	if raw == nil {
+		return mailOf{}, core.Invalid("mail", "is missing")
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return mailOf{}, core.Invalid("mail", "is not the object that it should be")
+	}
+	if !isMessageID(m.MessageID) {
+		return mailOf{}, core.Invalid("mail.messageId", "is missing or not an id of visible ASCII characters")
+	}
+	sent, err := sesTime("mail.timestamp", m.Timestamp, now)
+	if err != nil {
+		return mailOf{}, err
+	}
+	to, err := addresses("mail.destination", m.Destination)
+	if err != nil {
+		return mailOf{}, err
+	}
+	return mailOf{messageID: m.MessageID, Mail: Mail{
+		From: m.from(), To: to, SentAt: sent, Subject: cleanText(m.CommonHeaders.Subject, maxSubject),
+		Template: m.tag(sending.TemplateTag), Channel: m.tag("ses:configuration-set"),
+		Test: m.Tags[sending.TestTag] != nil,
+	}}, nil
+}
+
+// from is the sender. Every event has source, and not every one has headers; with
+// source first, all events of a message name the same.
+func (m sesMail) from() string {
+	if from := address(m.Source); from != "" || len(m.CommonHeaders.From) == 0 {
+		return cut(from, maxAddress)
+	}
+	return cut(address(m.CommonHeaders.From[0]), maxAddress)
+}
+
+// tag is the first value of a tag, "" for none.
+func (m sesMail) tag(name string) string {
+	value := m.Tags[name]
+	if several, ok := value.([]any); ok && len(several) > 0 {
+		value = several[0]
+	}
+	text, _ := value.(string)
+	return cleanText(text, maxName)
+}
+
+// isMessageID: ids stand in addresses of ours and in logs.
+func isMessageID(id string) bool {
+	return id != "" && len(id) <= maxMessageID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
+func sesTime(member, text string, now time.Time) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	switch {
+	case err != nil:
+		return t, core.Invalid(member, "is missing or not a time such as 2026-01-31T09:30:00.000Z")
+	case t.After(now.Add(farFuture)):
+		return t, core.Invalid(member, "lies more than a day in the future")
+	case t.Before(earliest):
+		return t, core.Invalid(member, "lies before the year 2000")
+	}
+	return t.UTC().Truncate(time.Microsecond), nil
+}
+
+// addresses are the addresses in texts, without what is empty.
+func addresses(member string, texts []string) ([]string, error) {
+	if len(texts) > maxRecipients {
+		return nil, core.Invalid(member, "names more than 500 recipients")
+	}
+	all := make([]string, 0, len(texts))
+	for _, text := range texts {
+		a := address(text)
+		if len(a) > maxAddress {
+			return nil, core.Invalid(member, "has an address of more than 320 bytes")
+		}
+		if a != "" {
+			all = append(all, a)
+		}
+	}
+	return all, nil
+}
+
+// address is what stands in angle brackets, or everything where nothing does.
+func address(text string) string {
+	text = strings.TrimSpace(cleanText(text, maxSubject))
+	if open := strings.LastIndexByte(text, '<'); open >= 0 && strings.HasSuffix(text, ">") {
+		return strings.TrimSpace(text[open+1 : len(text)-1])
+	}
+	return text
+}
+
+// cleanText is text that every database holds and every surface can write: valid
+// UTF-8 without NUL, of at most limit bytes.
+func cleanText(text string, limit int) string {
+	return cut(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), limit)
+}
+
+// cut shortens to limit bytes without breaking a character.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
+	}
+	return text[:limit]
+}
+
+// UnwrapSES takes an event out of the notification of Amazon SNS that it may come
+// in. It believes the notification: who takes one from a stranger verifies it
+// first.
+func UnwrapSES(raw []byte) []byte {
+	var notification struct {
+		Type    string
+		Message *string
+	}
+	if !bytes.Contains(raw, []byte(`"TopicArn"`)) || json.Unmarshal(raw, &notification) != nil {
+		return raw
+	}
+	if notification.Type != "Notification" || notification.Message == nil {
+		return raw
+	}
+	return []byte(*notification.Message)
+}
+
+// IsSESNotice reports whether a message is what Amazon SES sends to try out a
+// topic. It is no event and nothing is wrong with it.
+func IsSESNotice(message []byte) bool {
+	return bytes.HasPrefix(message, []byte("Successfully validated SNS topic for Amazon SES")) ||
+		bytes.Contains(message, []byte(`"AmazonSnsSubscriptionSucceeded"`)) && len(message) < maxSubject
+}
