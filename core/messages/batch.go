@@ -1,0 +1,179 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	// maxBatch is about how many events one transaction takes; those of one caller
+	// stay together.
+	maxBatch = 500
+	// maxWaiting bounds the memory of events that wait for the database.
+	maxWaiting = 20_000
+	// batchTime bounds one batch with all that is tried after it failed.
+	batchTime = 20 * time.Second
+)
+
+// Batch records the events of callers that come at the same time in one
+// transaction: providers send each event in a request of its own, and a commit
+// costs more than a hundred events in it. The first caller is not kept waiting;
+// who comes while a transaction is under way is in the next one together.
+type Batch struct {
+	messages *Messages
+	mu       sync.Mutex
+	waiting  []*delivery
+	events   int // of all in waiting
+	draining bool
+}
+
+// delivery is one caller with its events.
+type delivery struct {
+	orgID    string
+	events   []Event
+	recorded Recorded
+	err      error
+	done     chan struct{} // closed when recorded and err stand
+}
+
+// NewBatch makes a Batch.
+func NewBatch(m *Messages) *Batch { return &Batch{messages: m} }
+
+// Record does what [Messages.Record] does and returns when the events are
+// committed. It returns early when ctx ends; whether they will be is open then. It
+// fails with core.CodeDedupUnavailable when too many wait already.
+func (b *Batch) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
+	d := &delivery{orgID: orgID, events: events, done: make(chan struct{})}
+	if !b.enter(d) {
+		return Recorded{}, &core.Error{
+			Code: core.CodeDedupUnavailable, Message: "Events come faster than they can be stored.", RetryAfter: time.Second,
+		}
+	}
+	select {
+	case <-d.done:
+		return d.recorded, d.err
+	case <-ctx.Done():
+		return Recorded{}, context.Cause(ctx)
+	}
+}
+
+func (b *Batch) enter(d *delivery) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.events+len(d.events) > maxWaiting {
+		return false
+	}
+	b.waiting, b.events = append(b.waiting, d), b.events+len(d.events)
+	if !b.draining {
+		b.draining = true
+		go b.drain()
+	}
+	return true
+}
+
+// drain ends when nobody waits any more.
+func (b *Batch) drain() {
+	for {
+		batch := b.next()
+		if batch == nil {
+			return
+		}
+		b.settle(batch)
+	}
+}
+
+func (b *Batch) next() []*delivery {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	taken, events := 0, 0
+	for taken < len(b.waiting) && (taken == 0 || events+len(b.waiting[taken].events) <= maxBatch) {
+		events += len(b.waiting[taken].events)
+		taken++
+	}
+	batch := slices.Clone(b.waiting[:taken])
+	b.waiting, b.events = slices.Delete(b.waiting, 0, taken), b.events-events
+	b.draining = taken > 0
+	if taken == 0 {
+		return nil
+	}
+	return batch
+}
+
+// settle records a batch. When that fails, each delivery is tried by itself, so
+// that one that cannot be stored fails its own caller alone. The context is none
+// of the callers': that one of them left is no reason to fail the others.
+func (b *Batch) settle(batch []*delivery) {
+	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
+	defer cancel()
+	if err := b.together(ctx, batch); err != nil {
+		for _, d := range batch {
+			d.recorded, d.err = Recorded{}, err
+			if len(batch) > 1 {
+				d.err = b.together(ctx, []*delivery{d})
+			}
+		}
+	}
+	for _, d := range batch {
+		close(d.done)
+	}
+}
+
+// together turns a panic into an error. Nobody above this goroutine would, and one
+// event that somebody's figures cannot digest must not end the process.
+func (b *Batch) together(ctx context.Context, batch []*delivery) error {
+	var failed error
+	var panicked any
+	func() {
+		defer func() { panicked = recover() }()
+		failed = b.record(ctx, batch)
+	}()
+	if panicked != nil {
+		return fmt.Errorf("recording events panicked: %v", panicked)
+	}
+	return failed
+}
+
+func (b *Batch) record(ctx context.Context, batch []*delivery) error {
+	byOrg := make(map[string][]Event)
+	for _, d := range batch {
+		byOrg[d.orgID] = append(byOrg[d.orgID], d.events...)
+	}
+	return b.messages.Transactor.InTx(ctx, func(ctx context.Context) error {
+		fresh := make(map[[2]string]bool)
+		for _, orgID := range slices.Sorted(maps.Keys(byOrg)) {
+			stored, err := b.messages.record(ctx, orgID, byOrg[orgID])
+			if err != nil {
+				return err
+			}
+			for _, e := range stored {
+				fresh[[2]string{orgID, e.ID}] = true
+			}
+		}
+		for _, d := range batch {
+			d.recorded = d.count(fresh)
+		}
+		return nil
+	})
+}
+
+// count takes the caller's events out of the new ones: of two who brought the same
+// event, the second brought a duplicate.
+func (d *delivery) count(fresh map[[2]string]bool) Recorded {
+	var r Recorded
+	for _, e := range d.events {
+		key := [2]string{d.orgID, e.ID}
+		if !fresh[key] {
+			r.Duplicates++
+			continue
+		}
+		delete(fresh, key)
+		r.New++
+	}
+	return r
+}

@@ -1,0 +1,40 @@
+package messages
+
+import (
+	"context"
+)
+
+// Recorded is what became of the events that were taken in: how many are new, and
+// how many were there already.
+type Recorded struct{ New, Duplicates int }
+
+// Record stores those of an organization's events that are not there yet, with the
+// figures of every Recorder, in one transaction. When it returns without an error
+// they are committed, unless ctx carries a transaction of the caller's.
+func (m *Messages) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
+	fresh, err := m.record(ctx, orgID, events)
+	if err != nil {
+		return Recorded{}, err
+	}
+	return Recorded{New: len(fresh), Duplicates: len(events) - len(fresh)}, nil
+}
+
+func (m *Messages) record(ctx context.Context, orgID string, events []Event) ([]Event, error) {
+	if len(events) == 0 {
+		return nil, nil
+	}
+	var fresh []Event
+	err := m.Transactor.InTx(ctx, func(ctx context.Context) error {
+		var err error
+		if fresh, err = m.Store.RecordEvents(ctx, orgID, events, m.Clock()); err != nil || len(fresh) == 0 {
+			return err
+		}
+		for _, r := range m.Recorders {
+			if err := r.Recorded(ctx, orgID, fresh); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return fresh, err
+}
