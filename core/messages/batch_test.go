@@ -1,0 +1,153 @@
+package messages_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// database is the real store as far as taking in events needs one.
+type database struct {
+	taking
+	messages.Store
+}
+
+type taking interface {
+	RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error)
+}
+
+func (d database) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
+	return d.taking.RecordEvents(ctx, orgID, events, at)
+}
+
+// tally is a recorder that counts, and that cannot bear some events.
+type tally struct {
+	mu    sync.Mutex
+	calls int
+	hold  chan struct{} // the first call waits for it
+	held  chan struct{} // closed when it does
+}
+
+var errPoison = errors.New("poison")
+
+func (r *tally) Recorded(_ context.Context, _ string, events []messages.Event) error {
+	r.mu.Lock()
+	r.calls++
+	first := r.calls == 1
+	r.mu.Unlock()
+	if first && r.hold != nil {
+		close(r.held)
+		<-r.hold
+	}
+	for _, e := range events {
+		switch e.Mail.Subject {
+		case "poison":
+			return errPoison
+		case "worse":
+			panic("a recorder of figures divides by zero")
+		}
+	}
+	return nil
+}
+
+func newBatch(db *storage.DB, r *tally) *messages.Batch {
+	return messages.NewBatch(messages.New(messages.Config{
+		Store: database{taking: db.Messages()}, Transactor: db, Recorders: []messages.Recorder{r},
+		Clock: func() time.Time { return now },
+	}))
+}
+
+func event(n int, subject string) messages.Event {
+	return messages.Event{
+		ID: fmt.Sprintf("event-%d", n), MessageID: fmt.Sprintf("message-%d", n), Type: messages.Send, OccurredAt: now,
+		Mail: messages.Mail{From: "a@b.example", To: []string{"c@d.example"}, SentAt: now, Subject: subject},
+	}
+}
+
+// Who comes while a transaction is under way shares the next one, poison in it
+// fails its own caller alone, and what was acknowledged is there.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
+		b := newBatch(db, r)
+		const callers = 60
+		errs, recorded := make([]error, callers), make([]messages.Recorded, callers)
+		var all sync.WaitGroup
+		call := func(n int, subject string) {
+			all.Go(func() {
+				org := fmt.Sprintf("org-%d", n%3)
+				recorded[n], errs[n] = b.Record(t.Context(), org, []messages.Event{event(n/6*6+n%3, subject)})
+			})
+		}
+		call(0, "")
+		<-r.held
+		for n := 1; n < callers; n++ {
+			subject := map[int]string{12: "poison", 15: "poison", 31: "worse", 34: "worse"}[n]
+			call(n, subject)
+		}
+		for b.Waiting() < callers-1 { // without this the callers might come after the first is done
+			runtime.Gosched()
+		}
+		close(r.hold)
+		all.Wait()
+
+		fresh := 0
+		for n := range callers {
+			poison := n == 12 || n == 15 || n == 31 || n == 34
+			if (errs[n] != nil) != poison {
+				t.Errorf("caller %d: %v", n, errs[n])
+			}
+			if (n == 12 || n == 15) && !errors.Is(errs[n], errPoison) {
+				t.Errorf("caller %d: %v", n, errs[n])
+			}
+			fresh += recorded[n].New
+			if errs[n] == nil {
+				if _, err := db.Messages().Message(t.Context(), fmt.Sprintf("org-%d", n%3), fmt.Sprintf("message-%d", n/6*6+n%3)); err != nil {
+					t.Errorf("caller %d was told that its event is stored: %v", n, err)
+				}
+			}
+		}
+		if fresh != callers/2-2 { // every event comes twice, and two of them never
+			t.Errorf("%d new events", fresh)
+		}
+		again, err := b.Record(t.Context(), "org-0", []messages.Event{event(0, ""), event(600, "")})
+		if want := (messages.Recorded{New: 1, Duplicates: 1}); err != nil || again != want {
+			t.Errorf("%+v, %v", again, err)
+		}
+	})
+}
+
+// A caller that leaves takes nobody with it.
+func TestBatchCallerLeaves(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
+	b := newBatch(db, r)
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := b.Record(ctx, "org", []messages.Event{event(1, "")})
+		left <- err
+	}()
+	<-r.held
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller who left: %v", err)
+	}
+	close(r.hold)
+	if _, err := b.Record(t.Context(), "org", []messages.Event{event(2, "")}); err != nil {
+		t.Error(err)
+	}
+	if _, err := db.Messages().Message(t.Context(), "org", "message-1"); err != nil {
+		t.Error(err)
+	}
+}
