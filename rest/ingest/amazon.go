@@ -1,0 +1,237 @@
+package ingest
+
+import (
+	"context"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Fetcher gets what is at an address of somebody else's; see [NewFetcher].
+type Fetcher interface {
+	Get(ctx context.Context, address string) ([]byte, error)
+}
+
+// AmazonConfig is what [NewAmazon] needs.
+type AmazonConfig struct {
+	Fetch Fetcher
+	// Roots sign the certificates that are believed; nil means the system's.
+	Roots *x509.CertPool
+	Clock core.Clock
+}
+
+// Amazon is Amazon SNS as a [Publisher]. Certificates are fetched once and
+// remembered.
+type Amazon struct {
+	cfg AmazonConfig
+	// places bounds how many fetches there are at a time.
+	places chan struct{}
+	mu     sync.Mutex
+	known  map[string]certificate
+}
+
+// certificate is what is remembered of an address: a key, or that there is none.
+type certificate struct {
+	key   *rsa.PublicKey
+	err   error
+	until time.Time
+}
+
+const (
+	maxFetches = 4
+	// maxKnown bounds what is remembered. Amazon has a certificate or two a region.
+	maxKnown = 128
+	// A certificate is fetched again after trusted; after distrusted, one that was
+	// not believed gets another chance.
+	trusted    = 24 * time.Hour
+	distrusted = time.Minute
+	// maxIssuers is how far a chain is followed upwards.
+	maxIssuers = 3
+)
+
+var (
+	snsHost         = regexp.MustCompile(`^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$`)
+	certificatePath = regexp.MustCompile(`^/SimpleNotificationService(-[A-Za-z0-9]{1,64})?\.pem$`)
+	// Certificates of Amazon's own authority are published here, without TLS: what
+	// one of them says counts only once a root vouches for it.
+	issuerURL = regexp.MustCompile(`^http://crt\.[a-z0-9]+\.amazontrust\.com/[a-z0-9]+\.(cer|crt|der)$`)
+)
+
+// NewAmazon makes an Amazon.
+func NewAmazon(cfg AmazonConfig) *Amazon {
+	return &Amazon{cfg: cfg, places: make(chan struct{}, maxFetches), known: make(map[string]certificate)}
+}
+
+// Key is the key of the certificate at an address of Amazon SNS, when a root that
+// is believed vouches for it and it was made for Amazon SNS.
+func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error) {
+	u, err := snsURL(certificateURL)
+	if err != nil || !certificatePath.MatchString(u.EscapedPath()) || u.RawQuery != "" {
+		return nil, fmt.Errorf("address of the certificate: %w", ErrUntrusted)
+	}
+	if c, ok := a.remembered(certificateURL); ok {
+		return c.key, c.err
+	}
+	select {
+	case a.places <- struct{}{}:
+		defer func() { <-a.places }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if c, ok := a.remembered(certificateURL); ok { // by whoever was there before
+		return c.key, c.err
+	}
+	c, err := a.read(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	a.remember(certificateURL, c)
+	return c.key, c.err
+}
+
+// Confirm follows a link of Amazon SNS.
+func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error {
+	u, err := snsURL(subscribeURL)
+	if err != nil || u.Path != "/" || u.Query().Get("Action") != "ConfirmSubscription" || u.Query().Get("TopicArn") != topic {
+		return fmt.Errorf("link of the subscription: %w", ErrUntrusted)
+	}
+	_, err = a.cfg.Fetch.Get(ctx, subscribeURL)
+	return err
+}
+
+// snsURL is an address that only Amazon SNS can answer at. It is fetched as it is
+// written, so it must be written as it is read.
+func snsURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" || !snsHost.MatchString(u.Host) || u.User != nil || u.Fragment != "" || u.String() != text {
+		return nil, ErrUntrusted
+	}
+	return u, nil
+}
+
+func (a *Amazon) remembered(address string) (certificate, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c, ok := a.known[address]
+	return c, ok && a.cfg.Clock().Before(c.until)
+}
+
+func (a *Amazon) remember(address string, c certificate) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.known) >= maxKnown {
+		clear(a.known)
+	}
+	a.known[address] = c
+}
+
+// read fetches and judges a certificate. Its error means that this could not be
+// done; what was judged, and how, is in the result.
+func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
+	file, err := a.cfg.Fetch.Get(ctx, u.String())
+	if err != nil {
+		return certificate{}, err
+	}
+	now := a.cfg.Clock()
+	refused := func(why string) (certificate, error) {
+		return certificate{err: fmt.Errorf("%s: %w", why, ErrUntrusted), until: now.Add(distrusted)}, nil
+	}
+	leaf, others := readCertificates(file)
+	if leaf == nil {
+		return refused("no certificate at the address")
+	}
+	general := "sns.amazonaws.com" + strings.TrimPrefix(u.Host[strings.Index(u.Host, ".com"):], ".com")
+	if leaf.VerifyHostname(u.Host) != nil && leaf.VerifyHostname(general) != nil {
+		return refused("a certificate of another host")
+	}
+	vouched, err := a.vouched(ctx, leaf, others, now)
+	if err != nil {
+		return certificate{}, err
+	}
+	if !vouched {
+		return refused("a certificate that no root vouches for")
+	}
+	key, ok := leaf.PublicKey.(*rsa.PublicKey)
+	if !ok {
+		return refused("no RSA key in the certificate")
+	}
+	until := now.Add(trusted)
+	if leaf.NotAfter.Before(until) {
+		until = leaf.NotAfter
+	}
+	return certificate{key: key, until: until}, nil
+}
+
+// vouched follows the chain from leaf to a root. Amazon publishes the leaf alone,
+// so the issuers are fetched from where certificates name them; they need no
+// trust of their own. An error means that one could not be fetched.
+func (a *Amazon) vouched(ctx context.Context, leaf *x509.Certificate, others []*x509.Certificate, now time.Time) (bool, error) {
+	options := x509.VerifyOptions{
+		Roots: a.cfg.Roots, Intermediates: x509.NewCertPool(), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
+	}
+	for _, other := range others {
+		options.Intermediates.AddCert(other)
+	}
+	top := leaf
+	for range maxIssuers {
+		if _, err := leaf.Verify(options); err == nil {
+			return true, nil
+		}
+		issuer, err := a.issuer(ctx, top)
+		if issuer == nil {
+			return false, err
+		}
+		options.Intermediates.AddCert(issuer)
+		top = issuer
+	}
+	_, err := leaf.Verify(options)
+	return err == nil, nil
+}
+
+// issuer is the certificate that c names as its issuer's, nil when it names none
+// of Amazon's authority.
+func (a *Amazon) issuer(ctx context.Context, c *x509.Certificate) (*x509.Certificate, error) {
+	named := slices.IndexFunc(c.IssuingCertificateURL, issuerURL.MatchString)
+	if named < 0 {
+		return nil, nil
+	}
+	file, err := a.cfg.Fetch.Get(ctx, c.IssuingCertificateURL[named])
+	if err != nil {
+		return nil, err
+	}
+	if issuer, err := x509.ParseCertificate(file); err == nil {
+		return issuer, nil
+	}
+	issuer, _ := readCertificates(file)
+	return issuer, nil
+}
+
+// readCertificates reads PEM: the first certificate, and those after it.
+func readCertificates(file []byte) (*x509.Certificate, []*x509.Certificate) {
+	var all []*x509.Certificate
+	for len(all) <= maxIssuers {
+		block, rest := pem.Decode(file)
+		if block == nil {
+			break
+		}
+		file = rest
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			break
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return all[0], all[1:]
+}

@@ -1,0 +1,22 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// keyHeader is the header that an EventBridge API destination is set up with.
+const keyHeader = "X-Api-Key"
+
+// takeEventBridge takes an event that comes with the connection's key. An API
+// destination cannot sign, so whoever knows the key can send events.
+func (g *ingest) takeEventBridge(r *http.Request, c sending.Connection, body []byte) error {
+	given := sha256.Sum256([]byte(r.Header.Get(keyHeader)))
+	if len(c.IngestKeyHash) != sha256.Size || subtle.ConstantTimeCompare(given[:], c.IngestKeyHash) != 1 {
+		return g.refused("not the key of the connection")
+	}
+	return g.record(r.Context(), c.OrgID, body)
+}

@@ -1,0 +1,186 @@
+package ingest
+
+import (
+	"context"
+	"crypto"
+	"crypto/rsa"
+	"crypto/sha1" //nolint:gosec // signature version 1 is what topics have unless somebody changes it
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const snsTypeHeader = "X-Amz-Sns-Message-Type"
+
+// replayWindow is how old a notification may be. Amazon SNS gives up after an hour;
+// clockSkew is how far its clock may be ahead of ours.
+const (
+	replayWindow = time.Hour
+	clockSkew    = 5 * time.Minute
+)
+
+// Publisher is who signs notifications.
+type Publisher interface {
+	// Key is the key that the certificate at the address holds. It fails with
+	// [ErrUntrusted] when the address or the certificate is not the publisher's, and
+	// with any other error when that cannot be found out now.
+	Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error)
+	// Confirm follows the link that confirms the subscription to a topic. It fails
+	// with ErrUntrusted when it is not the publisher's.
+	Confirm(ctx context.Context, subscribeURL, topic string) error
+}
+
+// ErrUntrusted is a certificate or a link that is not the publisher's.
+var ErrUntrusted = errors.New("not the publisher's")
+
+// notification is a message of Amazon SNS as it is posted.
+type notification struct {
+	Type             string
+	MessageID        string `json:"MessageId"`
+	TopicARN         string `json:"TopicArn"`
+	Subject          *string
+	Message          string
+	Timestamp        string
+	Token            string
+	SubscribeURL     string
+	SignatureVersion string
+	Signature        string
+	SigningCertURL   string
+}
+
+const (
+	isNotification = "Notification"
+	isSubscription = "SubscriptionConfirmation"
+	isUnsubscribed = "UnsubscribeConfirmation"
+)
+
+// takeSNS takes a signed message of the connection's topic.
+func (g *ingest) takeSNS(r *http.Request, c sending.Connection, body []byte) error {
+	var n notification
+	if err := json.Unmarshal(body, &n); err != nil || !utf8.Valid(body) {
+		return g.malformed(core.Invalid("", "is not a message of Amazon SNS"))
+	}
+	publisher := g.publisherOf(c)
+	if publisher == nil || n.Type != r.Header.Get(snsTypeHeader) {
+		return g.refused("no publisher of this account, or another type than announced")
+	}
+	if err := g.verify(r.Context(), publisher, c, n); err != nil {
+		return err
+	}
+	switch n.Type {
+	case isSubscription:
+		return g.confirm(r.Context(), publisher, c, n)
+	case isUnsubscribed:
+		g.cfg.Log.LogAttrs(r.Context(), slog.LevelWarn, "events are no longer sent: the topic's subscription was removed", slog.String("org_id", c.OrgID))
+		g.metrics.count(isUnsubscribed, "notice", 1)
+		return nil
+	}
+	if event := []byte(n.Message); !messages.IsSESNotice(event) {
+		return g.record(r.Context(), c.OrgID, event)
+	}
+	g.metrics.count("", "notice", 1)
+	return nil
+}
+
+// publisherOf never trusts the simulator's key with the events of a real account.
+func (g *ingest) publisherOf(c sending.Connection) Publisher {
+	if c.Provider == sending.Simulated {
+		return g.cfg.Simulator
+	}
+	return g.cfg.Amazon
+}
+
+// verify looks at what costs nothing first, so that a stranger who knows the path
+// cannot make us fetch certificates.
+func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
+	if c.TopicARN == "" || subtle.ConstantTimeCompare([]byte(n.TopicARN), []byte(c.TopicARN)) != 1 {
+		return g.refused("not the topic of the connection")
+	}
+	at, err := time.Parse(time.RFC3339, n.Timestamp)
+	if age := g.cfg.Clock().Sub(at); err != nil || age > replayWindow || age < -clockSkew {
+		return g.refused("not signed within the hour")
+	}
+	signature, err := base64.StdEncoding.DecodeString(n.Signature)
+	text, known := n.signedText()
+	if err != nil || !known {
+		return g.refused("no signature, or of something else")
+	}
+	key, err := p.Key(ctx, n.SigningCertURL)
+	if errors.Is(err, ErrUntrusted) {
+		return g.refused(err.Error())
+	}
+	if err != nil {
+		return g.unreachable(err)
+	}
+	if !signed(key, n.SignatureVersion, text, signature) {
+		return g.refused("the signature does not match")
+	}
+	return nil
+}
+
+// unreachable asks the publisher to come again.
+func (g *ingest) unreachable(err error) error {
+	return g.failed(&core.Error{
+		Code: core.CodeUpstreamUnavailable, Message: "The publisher of the message could not be reached to check it.",
+		RetryAfter: 10 * time.Second, Err: err,
+	})
+}
+
+// signedText is what the publisher signs: members with their names, in the order
+// of the alphabet.
+func (n notification) signedText() ([]byte, bool) {
+	members := [][2]string{{"Message", n.Message}, {"MessageId", n.MessageID}}
+	switch n.Type {
+	case isNotification:
+		if n.Subject != nil {
+			members = append(members, [2]string{"Subject", *n.Subject})
+		}
+		members = append(members, [2]string{"Timestamp", n.Timestamp})
+	case isSubscription, isUnsubscribed:
+		members = append(members, [2]string{"SubscribeURL", n.SubscribeURL}, [2]string{"Timestamp", n.Timestamp}, [2]string{"Token", n.Token})
+	default:
+		return nil, false
+	}
+	var text strings.Builder
+	for _, m := range append(members, [2]string{"TopicArn", n.TopicARN}, [2]string{"Type", n.Type}) {
+		text.WriteString(m[0] + "\n" + m[1] + "\n")
+	}
+	return []byte(text.String()), true
+}
+
+func signed(key *rsa.PublicKey, version string, text, signature []byte) bool {
+	switch version {
+	case "1":
+		sum := sha1.Sum(text) //nolint:gosec // see the import
+		return rsa.VerifyPKCS1v15(key, crypto.SHA1, sum[:], signature) == nil
+	case "2":
+		sum := sha256.Sum256(text)
+		return rsa.VerifyPKCS1v15(key, crypto.SHA256, sum[:], signature) == nil
+	}
+	return false
+}
+
+// confirm accepts the subscription of the topic that was pinned before.
+func (g *ingest) confirm(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
+	err := p.Confirm(ctx, n.SubscribeURL, c.TopicARN)
+	if errors.Is(err, ErrUntrusted) {
+		return g.refused(err.Error())
+	}
+	if err != nil {
+		return g.unreachable(err)
+	}
+	g.cfg.Log.LogAttrs(ctx, slog.LevelInfo, "the topic's subscription is confirmed", slog.String("org_id", c.OrgID))
+	g.metrics.count(isSubscription, "notice", 1)
+	return nil
+}
