@@ -57,15 +57,7 @@ var (
 )
 
 // Messages is the store of messages and their events.
-func (db *DB) Messages() MessageStore { return messageStore{db} }
-
-// MessageStore is the part of messages.Store that takes events in and tells of one
-// message.
-type MessageStore interface {
-	RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error)
-	Message(ctx context.Context, orgID, id string) (messages.Message, error)
-	MessageEvents(ctx context.Context, orgID, id string) ([]messages.Event, error)
-}
+func (db *DB) Messages() messages.Store { return messageStore{db} }
 
 type messageStore struct{ db *DB }
 

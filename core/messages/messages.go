@@ -2,13 +2,19 @@ package messages
 
 import "github.com/mailhelm/mailhelm/core"
 
-// Config is what the package needs. All members are required.
+// Config is what the package needs. All members are required but the last three,
+// which are nil where there is nothing to ask.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
 	// Recorders are told of new events, in this order.
 	Recorders []Recorder
 	Clock     core.Clock
+	// Channels without an answer know no channel.
+	Channels ChannelNames
+	// Suppressions and Undeliverables are what a diagnosis looks at besides events.
+	Suppressions   SuppressionList
+	Undeliverables UndeliverableList
 }
 
 // Messages does the tasks of this package.
@@ -18,4 +24,9 @@ type Messages struct{ Config }
 func New(cfg Config) *Messages { return &Messages{Config: cfg} }
 
 // Operations are the tasks, in the order of the catalogue.
-func (m *Messages) Operations() []core.Operation { return nil }
+func (m *Messages) Operations() []core.Operation {
+	return []core.Operation{
+		m.messagesSearch(), m.messagesDiagnose(),
+		m.messagesList(), m.messagesGet(), m.messagesEvents(), m.recipientsMessages(),
+	}
+}

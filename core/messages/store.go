@@ -20,6 +20,8 @@ type Store interface {
 	MessageEvents(ctx context.Context, orgID, id string) ([]Event, error)
 	// Messages is one page, newest first by SentAt and id; at most f.Limit.
 	Messages(ctx context.Context, orgID string, f Filter) ([]Message, error)
+	// CountMessages counts the messages that fit, whatever f.After says, to f.Limit
+	// at most.
 	CountMessages(ctx context.Context, orgID string, f Filter) (int, error)
 }
 

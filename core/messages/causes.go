@@ -1,0 +1,55 @@
+package messages
+
+// cause is why a message did not arrive, as the end of a sentence, and what to do.
+type cause struct {
+	why string
+	// unsent: the provider did not even try.
+	unsent   bool
+	remedies []remedy
+}
+
+// bounces are the kinds that providers report. Those without a finer word are also
+// what stands for words that are not listed.
+var bounces = map[BounceKind]cause{
+	{PermanentBounce, ""}:        {why: "the receiving server refused it for good", remedies: []remedy{checkAddress, stopMailing, checkSuppression}},
+	{PermanentBounce, "General"}: {why: "the receiving server refused it for good, without a reason that the provider could name", remedies: []remedy{readAnswer, checkAddress, checkSuppression}},
+	{PermanentBounce, "NoEmail"}: {why: "the receiving server says that there is no such mailbox", remedies: []remedy{checkAddress, stopMailing, checkSuppression}},
+	{PermanentBounce, "Suppressed"}: {
+		why:    "the address bounced for many senders of the provider of late, and the provider keeps it on a list of its own",
+		unsent: true, remedies: []remedy{checkAddress, stopMailing, waitForProvider},
+	},
+	{PermanentBounce, "OnAccountSuppressionList"}: {
+		why:    "the address is on the account's suppression list, because mail to it bounced or was complained about before, or by hand",
+		unsent: true, remedies: []remedy{checkSuppression, leaveList, checkAddress},
+	},
+	{PermanentBounce, "UnsubscribedRecipient"}: {
+		why:    "the recipient has unsubscribed from the topic or from everything",
+		unsent: true, remedies: []remedy{respectChoice},
+	},
+
+	{TransientBounce, ""}:                      {why: "the receiving server did not take it, for a reason that may pass", remedies: []remedy{readAnswer, sendLater}},
+	{TransientBounce, "General"}:               {why: "the receiving server did not take it, for a reason that may pass and that the provider could not name; automatic replies come as this kind, too", remedies: []remedy{readAnswer, sendLater}},
+	{TransientBounce, "MailboxFull"}:           {why: "the recipient's mailbox is full", remedies: []remedy{sendLater, askElsewhere}},
+	{TransientBounce, "MessageTooLarge"}:       {why: "the message is larger than the receiving server takes", remedies: []remedy{makeSmaller, findSameTemplate}},
+	{TransientBounce, "ContentRejected"}:       {why: "the receiving server refused what the message says, as it would spam or a harmful link", remedies: []remedy{readAnswer, checkContent, checkAuthentication, findSameTemplate}},
+	{TransientBounce, "AttachmentRejected"}:    {why: "the receiving server refuses an attachment, for its type or its content", remedies: []remedy{changeAttachment, findSameTemplate}},
+	{TransientBounce, "ChannelLimitExceeded"}:  {why: "the message was over a limit of its channel", unsent: true, remedies: []remedy{slowDown, sendLater, checkReadiness}},
+	{TransientBounce, "CustomTimeoutExceeded"}: {why: "it could not be delivered within the time that was set for it", remedies: []remedy{readAnswer, sendLater}},
+
+	{UndeterminedBounce, ""}:             {why: "it came back, and the provider could not tell from the answer whether that is final", remedies: []remedy{readAnswer, sendLater, checkAddress}},
+	{UndeterminedBounce, "Undetermined"}: {why: "it came back, and the provider could not tell from the answer why", remedies: []remedy{readAnswer, sendLater, checkAddress}},
+}
+
+// delays are why delivery was put off, by the provider's word.
+var delays = map[string]cause{
+	"InternalFailure":                {why: "something failed at the provider"},
+	"General":                        {why: "something failed while the provider and the receiving server talked"},
+	"MailboxFull":                    {why: "the recipient's mailbox is full", remedies: []remedy{askElsewhere}},
+	"SpamDetected":                   {why: "the receiving server took much of the account's mail for spam", remedies: []remedy{checkContent, checkAuthentication, readHealth}},
+	"RecipientServerError":           {why: "the receiving server has a fault of its own"},
+	"IPFailure":                      {why: "the receiving server holds back or blocks mail from the address that the provider sends from", remedies: []remedy{slowDown, readHealth}},
+	"TransientCommunicationFailure":  {why: "the connection to the receiving server failed"},
+	"BYOIPHostNameLookupUnavailable": {why: "the name of the account's own sending address could not be looked up", remedies: []remedy{checkReadiness}},
+	"SendingDeferral":                {why: "the provider itself holds the message back for a while", remedies: []remedy{checkReadiness}},
+	"Undetermined":                   {why: "of something that the provider could not determine"},
+}

@@ -1,0 +1,134 @@
+package messages
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	fromEvents        = "events"
+	fromSuppressions  = "suppression_list"
+	fromUndeliverable = "undeliverable_list"
+	// namedEvents is how many events a claim names at most, the latest.
+	namedEvents = 10
+)
+
+// claims tell the course, one for each type of event, in the order in which a
+// message goes through them.
+func (k *course) claims() []Claim {
+	var claims []Claim
+	for _, t := range []EventType{Send, Reject, RenderingFailure, DeliveryDelay, Delivery, Bounce, Open, Click, Complaint, Subscription} {
+		events := k.all(t)
+		if len(events) == 0 {
+			continue
+		}
+		var ids []string
+		for _, e := range events[max(0, len(events)-namedEvents):] {
+			ids = append(ids, e.ID)
+		}
+		claims = append(claims, Claim{Text: k.tell(events), Source: fromEvents, Events: ids})
+	}
+	return claims
+}
+
+// tell says what events of one type say together. The last of them has the word.
+func (k *course) tell(events []Event) string {
+	last := events[len(events)-1]
+	when := " at " + at(last.OccurredAt)
+	switch last.Type {
+	case Send:
+		return "The provider took the message" + when + "."
+	case Reject:
+		return "The provider rejected it" + when + "." + k.said(last, "reject_reason", " Its reason: ")
+	case RenderingFailure:
+		return "The provider could not render it" + when + "." + k.said(last, "errorMessage", " Its reason: ")
+	case DeliveryDelay:
+		return "Delivery was put off" + times(events, when) + "." + k.said(last, "delay_type", " The provider's word for it: ")
+	case Delivery:
+		return "The receiving server took it" + when + "." + k.said(last, "smtp_response", " It answered: ")
+	case Bounce:
+		return "It bounced" + times(events, when) + ", as " + kindOf(last) + "." + k.said(last, "smtp_response", " The server answered: ")
+	case Open:
+		return "An open was recorded" + times(events, when) + ". Programs that fetch pictures count as well."
+	case Click:
+		return "A click was recorded" + times(events, when) + ". Programs that check links count as well."
+	case Complaint:
+		if k.kept(last) {
+			return "The provider sent nothing" + when + ": the address is on its suppression list for a complaint."
+		}
+		return "It was reported as unwanted" + when + "." + k.said(last, "complaint_feedback_type", " The kind of report: ")
+	}
+	return "The recipient changed a subscription" + when + "."
+}
+
+// kept is a complaint that is none about this message: an earlier one kept it back.
+func (k *course) kept(e Event) bool {
+	sub, _ := k.hide.metadata(e.Metadata)["complaintSubType"].(string)
+	return e.Type == Complaint && sub == "OnAccountSuppressionList"
+}
+
+func times(events []Event, last string) string {
+	if len(events) == 1 {
+		return last
+	}
+	return fmt.Sprintf(" %d times, last%s", len(events), last)
+}
+
+// kindOf is the kind of a bounce in the provider's words, quoted because nobody
+// promised that it keeps to its vocabulary.
+func kindOf(e Event) string {
+	if e.Bounced == nil {
+		return core.Quoted(UndeterminedBounce)
+	}
+	return core.Quoted(strings.TrimSpace(e.Bounced.Type + " " + e.Bounced.SubType))
+}
+
+// tally says of several recipients how many fared how.
+func tally(courses []*course) []Claim {
+	if len(courses) < 2 {
+		return nil
+	}
+	count := map[EventType]int{}
+	for _, k := range courses {
+		count[k.decisive().Type]++
+	}
+	var parts []string
+	for _, t := range []EventType{Complaint, Bounce, Reject, RenderingFailure, Click, Open, Delivery, DeliveryDelay, Send} {
+		if count[t] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[t], t))
+		}
+	}
+	return []Claim{{Text: fmt.Sprintf("Of %d recipients, by their weightiest event: %s.", len(courses), strings.Join(parts, ", ")), Source: fromEvents}}
+}
+
+var suppressionReasons = map[string]string{
+	"bounce": "because a message to it bounced", "complaint": "because its owner complained", "manual": "because somebody put it there",
+}
+
+func (s *suppressionAnswer) claims() []Claim {
+	switch {
+	case s == nil:
+		return nil
+	case s.err != nil:
+		return []Claim{{Text: "The account's suppression list could not be read now, so whether the recipient is on it is not known.", Source: fromSuppressions}}
+	case s.entry == nil:
+		return []Claim{{Text: "The recipient is not on the account's suppression list now.", Source: fromSuppressions}}
+	}
+	text := "The recipient is on the account's suppression list since " + at(s.entry.At)
+	if why := suppressionReasons[s.entry.Reason]; why != "" {
+		text += ", " + why
+	}
+	return []Claim{{Text: text + ". The account mails it nothing while it is there.", Source: fromSuppressions}}
+}
+
+func undeliverableClaims(listed *UndeliverableRecipient) []Claim {
+	if listed == nil {
+		return nil
+	}
+	return []Claim{{
+		Text:   "The recipient is on the undeliverable list by the rule " + core.Quoted(listed.Reason) + ", last for an event at " + at(listed.LastSeenAt) + ". That list advises and blocks nothing.",
+		Source: fromUndeliverable,
+	}}
+}

@@ -1,0 +1,124 @@
+package messages
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	// answerWithin is how long a message may be underway before its silence says
+	// something: most servers answer within a minute.
+	answerWithin = 3 * time.Hour
+	// triedFor is how long after the last delay the provider has given up or
+	// succeeded, and would have said so.
+	triedFor = 24 * time.Hour
+)
+
+// judgement is what became of a message, why, and what to do about it.
+type judgement struct {
+	outcome  Outcome
+	text     string
+	remedies []remedy
+}
+
+// judge says what the events of the course come to.
+func (k *course) judge() judgement {
+	e := k.decisive()
+	switch e.Type {
+	case Complaint:
+		return k.complained(e)
+	case Bounce:
+		return k.bounced(e)
+	case Reject:
+		return judgement{NotSent, "The provider rejected the message before sending it, which it does when it finds something harmful in it: nothing was sent." +
+			k.said(e, "reject_reason", " Its reason: "), []remedy{checkContent, findSameTemplate}}
+	case RenderingFailure:
+		return judgement{NotSent, "The provider took the message and could not fill in its template, so nothing was sent." +
+			k.said(e, "errorMessage", " Its reason: "), []remedy{fixTemplate, findSameTemplate}}
+	case Delivery, Open, Click:
+		return k.arrived(e)
+	case DeliveryDelay:
+		return k.delayed(e)
+	}
+	return k.silent(e)
+}
+
+func (k *course) complained(e Event) judgement {
+	if k.kept(e) {
+		return judgement{NotSent, "Nothing was sent: the recipient reported an earlier message as unwanted, and the account keeps such addresses on its suppression list.",
+			[]remedy{respectComplaint, checkSuppression}}
+	}
+	return judgement{Complained, "The message arrived, and the recipient reported it as unwanted at " + at(e.OccurredAt) + ". Each such report harms what the account's other mail is worth to mailbox providers.",
+		[]remedy{respectComplaint, checkSuppression, readHealth}}
+}
+
+// arrived: a server took it, which is all that a sender can know for sure.
+func (k *course) arrived(e Event) judgement {
+	switch e.Type {
+	case Click:
+		return judgement{Arrived, "The message arrived: a link in it was followed.", nil}
+	case Open:
+		return judgement{Arrived, "The message arrived: its pictures were fetched, by a reader or by a program of the mailbox provider.", nil}
+	}
+	return judgement{Arrived, "The receiving server took the message at " + at(e.OccurredAt) + ", so it arrived there. In which folder it was put, no server says. " +
+		"No open is recorded: it was not opened, was opened without pictures, or its channel does not track opens.",
+		[]remedy{lookInSpam, readHealth}}
+}
+
+func (k *course) delayed(e Event) judgement {
+	kind, _ := k.hide.metadata(e.Metadata)["delay_type"].(string)
+	cause := delays[kind]
+	if cause.why == "" {
+		cause = delays["Undetermined"]
+	}
+	if k.now.Sub(e.OccurredAt) > triedFor {
+		return judgement{Silent, "Delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why +
+			". Nothing was heard since, for longer than the provider goes on trying: what became of it is not known.", slices.Concat(cause.remedies, []remedy{checkEvents, checkReadiness})}
+	}
+	return judgement{Delayed, "The message has not arrived yet: delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why + ". The provider goes on trying by itself.",
+		slices.Concat([]remedy{waitAndSee}, cause.remedies)}
+}
+
+func (k *course) silent(e Event) judgement {
+	sent := e.OccurredAt
+	if sent.IsZero() {
+		sent = k.message.SentAt
+	}
+	if k.now.Sub(sent) <= answerWithin {
+		return judgement{Underway, "The provider took the message at " + at(sent) + " and has reported nothing since. It is still underway, as far as anyone knows.", []remedy{waitAndSee}}
+	}
+	return judgement{Silent, "The provider took the message at " + at(sent) + " and has reported nothing since, though a delivery or a bounce is usually known within minutes. " +
+		"Either its events do not reach this service, or the provider is still holding it.", []remedy{checkEvents, checkReadiness}}
+}
+
+func (k *course) bounced(e Event) judgement {
+	cause := causeOf(e)
+	text := "The message did not arrive: " + cause.why + "."
+	outcome := Bounced
+	if cause.unsent {
+		text, outcome = "Nothing was sent: "+cause.why+".", NotSent
+	}
+	if k.has(Delivery) && !cause.unsent {
+		text = "The receiving server first took the message and then returned it: " + cause.why + "."
+	}
+	return judgement{outcome, text + k.said(e, "smtp_response", " The server answered: "), cause.remedies}
+}
+
+// causeOf is why a message bounced. A kind that nobody has heard of is told by how
+// final it is.
+func causeOf(e Event) cause {
+	kind := BounceKind{Type: UndeterminedBounce}
+	if e.Bounced != nil {
+		kind = *e.Bounced
+	}
+	if found, ok := bounces[kind]; ok {
+		return found
+	}
+	found := bounces[BounceKind{Type: kind.Type}]
+	if kind.SubType != "" {
+		found.why += ", for what the provider calls " + core.Quoted(kind.SubType)
+	}
+	return found
+}

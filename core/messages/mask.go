@@ -1,0 +1,142 @@
+package messages
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// mask hides recipients from callers who may not see them, also where a text of
+// somebody else's repeats them: servers quote the address they refuse. The zero
+// mask hides nothing.
+type mask struct {
+	hides bool
+	// whole finds the recipients' addresses, local what stands before their @ as a
+	// word of its own. Both are nil when no recipient is known.
+	whole, local *regexp.Regexp
+}
+
+// maskFor is the mask for this caller over texts about these recipients.
+func maskFor(c *core.Call, recipients ...string) mask {
+	if c.Principal.Scopes.Has(core.MessagesUnmask) {
+		return mask{}
+	}
+	m := mask{hides: true}
+	var whole, local []string
+	for _, address := range recipients {
+		at := strings.LastIndexByte(address, '@')
+		if at < 1 {
+			continue
+		}
+		whole = append(whole, regexp.QuoteMeta(address))
+		if at >= shortestName {
+			local = append(local, regexp.QuoteMeta(address[:at]))
+		}
+	}
+	m.whole = anyOf(whole, `(?i:`, `)`)
+	m.local = anyOf(local, `(?i:\b(?:`, `)\b)`)
+	return m
+}
+
+// shortestName is how long a local part must be to be looked for by itself: a
+// shorter one is a part of too many words, and says nothing about anyone.
+const shortestName = 3
+
+func anyOf(alternatives []string, before, after string) *regexp.Regexp {
+	if len(alternatives) == 0 {
+		return nil
+	}
+	// Longest first, because the first alternative that fits is taken.
+	slices.SortFunc(alternatives, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
+	// An address that is no UTF-8 makes no expression; the general rule covers it.
+	found, err := regexp.Compile(before + strings.Join(slices.Compact(alternatives), "|") + after)
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// anyAddress finds what looks like an address, in prose or in a link.
+var anyAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-]+(?:@|%40)[\p{L}\p{N}\[]`)
+
+func (m mask) address(address string) string {
+	if !m.hides {
+		return address
+	}
+	return core.MaskAddress(address)
+}
+
+// text is s without the recipients, or any other address, in full.
+func (m mask) text(s string) string {
+	if !m.hides {
+		return s
+	}
+	if m.whole != nil {
+		s = m.whole.ReplaceAllStringFunc(s, core.MaskAddress)
+	}
+	if strings.Contains(s, "@") || strings.Contains(s, "%40") {
+		s = anyAddress.ReplaceAllStringFunc(s, maskLocalPart)
+	}
+	// A single word is a value of somebody's vocabulary, not a sentence about a person.
+	if m.local != nil && strings.Contains(s, " ") {
+		s = m.local.ReplaceAllStringFunc(s, func(name string) string { return firstOf(name) + hidden })
+	}
+	return s
+}
+
+const hidden = "***"
+
+func firstOf(s string) string {
+	for _, r := range s {
+		return string(r)
+	}
+	return ""
+}
+
+// maskLocalPart hides what stands before the last @ or its percent-encoded form.
+func maskLocalPart(found string) string {
+	at := max(strings.LastIndex(found, "@"), strings.LastIndex(found, "%40"))
+	return firstOf(found) + hidden + found[at:]
+}
+
+// metadata is what an event says besides, nil when it says nothing more or nothing
+// that is an object. Numbers keep their digits.
+func (m mask) metadata(raw json.RawMessage) map[string]any {
+	if len(raw) == 0 {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var object map[string]any
+	if decoder.Decode(&object) != nil || len(object) == 0 {
+		return nil
+	}
+	if m.hides {
+		object, _ = m.value(object).(map[string]any)
+	}
+	return object
+}
+
+func (m mask) value(v any) any {
+	switch v := v.(type) {
+	case string:
+		return m.text(v)
+	case []any:
+		for i := range v {
+			v[i] = m.value(v[i])
+		}
+		return v
+	case map[string]any:
+		shown := make(map[string]any, len(v))
+		for name, member := range v {
+			shown[m.text(name)] = m.value(member)
+		}
+		return shown
+	}
+	return v
+}

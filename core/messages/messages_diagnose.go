@@ -1,0 +1,148 @@
+package messages
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// shownEvents is how many events of a message an agent gets, the latest.
+const shownEvents = 50
+
+// DiagnoseMessageIn names the message.
+type DiagnoseMessageIn struct {
+	MessageID string `json:"message_id" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The provider's id of the message."`
+
+	found  Message
+	events []Event
+	// suppressed is what the account answered about the recipient, nil when it was
+	// not asked.
+	suppressed *suppressionAnswer
+}
+
+type suppressionAnswer struct {
+	entry *SuppressedRecipient
+	err   error
+}
+
+// Outcome is what became of a message, in one word.
+type Outcome string
+
+// The outcomes.
+const (
+	Arrived    Outcome = "arrived"
+	Complained Outcome = "complained"
+	Bounced    Outcome = "bounced"
+	NotSent    Outcome = "not_sent"
+	Delayed    Outcome = "delayed"
+	Underway   Outcome = "underway"
+	// Silent is a message of which nothing was heard for longer than is usual.
+	Silent Outcome = "silent"
+)
+
+// Diagnosis says what became of a message and why. Where it had several
+// recipients, it is about the one whom it fared worst with.
+type Diagnosis struct {
+	Message     Record       `json:"message"`
+	Outcome     Outcome      `json:"outcome" jsonschema:"enum=arrived,enum=complained,enum=bounced,enum=not_sent,enum=delayed,enum=underway,enum=silent"`
+	Text        string       `json:"diagnosis" voice:"ours"`
+	Evidence    []Claim      `json:"evidence" jsonschema_description:"What the diagnosis rests on."`
+	NextSteps   []NextStep   `json:"next_steps"`
+	Events      []ShownEvent `json:"events" jsonschema_description:"The latest 50 events, oldest first."`
+	EventsTotal int          `json:"events_total"`
+	Truncated   bool         `json:"truncated" jsonschema_description:"Whether events are left out."`
+}
+
+// WasTruncated reports whether events are left out.
+func (d Diagnosis) WasTruncated() bool { return d.Truncated }
+
+// Claim is one thing that is known, and what shows it.
+type Claim struct {
+	Text   string   `json:"claim" voice:"ours"`
+	Source string   `json:"source" jsonschema:"enum=events,enum=suppression_list,enum=undeliverable_list"`
+	Events []string `json:"event_ids,omitempty" voice:"ours" jsonschema_description:"At most ten."`
+}
+
+// NextStep is what to do now. Tool and Arguments are there where a call does it
+// that this caller may make.
+type NextStep struct {
+	Text      string         `json:"step" voice:"ours"`
+	Tool      string         `json:"tool,omitempty" voice:"ours"`
+	Arguments map[string]any `json:"arguments,omitempty" voice:"untrusted"`
+}
+
+// ShownEvent is an event with what tells it apart from others of its message.
+type ShownEvent struct {
+	EventRecord
+
+	ID        string `json:"id" voice:"ours"`
+	Recipient string `json:"recipient,omitempty" voice:"untrusted"`
+}
+
+func (m *Messages) messagesDiagnose() core.Operation {
+	return core.Declare(core.Op[DiagnoseMessageIn, Diagnosis]{
+		Name:  "messages_diagnose",
+		Title: "Diagnose a message",
+		Purpose: "Says why a message did or did not arrive, from its events and what is known of its recipient. " +
+			"Use it when somebody misses a mail or one bounced. " +
+			"Returns the diagnosis, the evidence with event ids, next steps and the latest events. It does not repair or resend.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.MessagesView},
+		Prepare: m.prepareDiagnosis,
+		Do:      m.diagnose,
+	})
+}
+
+// prepareDiagnosis asks the account. That it does not answer is part of the
+// diagnosis and no failure.
+func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (DiagnoseMessageIn, error) {
+	var err error
+	if in.found, in.events, err = m.history(ctx, c, in.MessageID); err != nil {
+		return in, err
+	}
+	if recipient := worst(coursesOf(in.found, in.events)).recipient; m.Suppressions != nil && recipient != "" {
+		entry, err := m.Suppressions.Suppressed(ctx, c.Principal.Org.ID, recipient)
+		in.suppressed = &suppressionAnswer{entry, err}
+	}
+	return in, nil
+}
+
+func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (Diagnosis, error) {
+	courses := coursesOf(in.found, in.events)
+	course := worst(courses)
+	course.hide = maskFor(c, recipientsOf(in.found, in.events)...)
+	course.message, course.now, course.of = in.found, c.Now, len(courses)
+	judged := course.judge()
+
+	evidence := slices.Concat(tally(courses), course.claims(), in.suppressed.claims())
+	if m.Undeliverables != nil && course.recipient != "" {
+		listed, err := m.Undeliverables.Undeliverable(ctx, c.Principal.Org.ID, course.recipient)
+		if err != nil {
+			return Diagnosis{}, err
+		}
+		evidence = append(evidence, undeliverableClaims(listed)...)
+	}
+	remedies := slices.Concat(judged.remedies, in.suppressed.remedies())
+	latest := in.events[max(0, len(in.events)-shownEvents):]
+	return Diagnosis{
+		Message: recordOf(in.found, course.hide),
+		Outcome: judged.outcome, Text: course.subject() + judged.text,
+		Evidence: evidence, NextSteps: course.steps(c, remedies),
+		Events: shown(latest, course.hide), EventsTotal: len(in.events), Truncated: len(latest) < len(in.events),
+	}, nil
+}
+
+func shown(events []Event, hide mask) []ShownEvent {
+	all := make([]ShownEvent, len(events))
+	for i, e := range events {
+		all[i] = ShownEvent{EventRecord: eventRecordOf(e, hide), ID: e.ID}
+		if e.Recipient != "" {
+			all[i].Recipient = hide.address(e.Recipient)
+		}
+	}
+	return all
+}
+
+func at(t time.Time) string { return t.UTC().Format(time.RFC3339) }

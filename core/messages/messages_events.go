@@ -1,0 +1,64 @@
+package messages
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// EventRecord is an event of a message as a caller sees it.
+type EventRecord struct {
+	Type       EventType `json:"type" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure,enum=Subscription"`
+	OccurredAt time.Time `json:"occurred_at"`
+	// Metadata depends on the type and is open: what the provider adds is kept.
+	Metadata map[string]any `json:"metadata,omitempty" voice:"untrusted" jsonschema_description:"What the provider says about the event; absent when that is nothing."`
+}
+
+func (m *Messages) messagesEvents() core.Operation {
+	return core.Declare(core.Op[GetMessageIn, core.Collection[EventRecord]]{
+		Name:    "messages_events",
+		Title:   "List the events of a message",
+		Purpose: "Lists everything that the provider reported about one message, oldest first and whole. Addresses in what it says are masked without `api.messages.unmask_recipients`.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.MessagesView},
+		Do:      m.listEvents,
+	})
+}
+
+func (m *Messages) listEvents(ctx context.Context, c *core.Call, in GetMessageIn) (core.Collection[EventRecord], error) {
+	var none core.Collection[EventRecord]
+	found, events, err := m.history(ctx, c, in.ID)
+	if err != nil {
+		return none, err
+	}
+	hide := maskFor(c, recipientsOf(found, events)...)
+	records := make([]EventRecord, len(events))
+	for i, e := range events {
+		records[i] = eventRecordOf(e, hide)
+	}
+	return core.Collection[EventRecord]{Data: records}, nil
+}
+
+// history is a message with its events, oldest first. It fails with not_found when
+// there is no event, too.
+func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Message, []Event, error) {
+	found, err := m.find(ctx, c, id)
+	if err != nil {
+		return Message{}, nil, err
+	}
+	events, err := m.Store.MessageEvents(ctx, c.Principal.Org.ID, id)
+	if err == nil && len(events) == 0 {
+		err = core.NotFound("message")
+	}
+	return found, events, err
+}
+
+// eventRecordOf says of a Send only that it was.
+func eventRecordOf(e Event, hide mask) EventRecord {
+	r := EventRecord{Type: e.Type, OccurredAt: e.OccurredAt}
+	if e.Type != Send {
+		r.Metadata = hide.metadata(e.Metadata)
+	}
+	return r
+}

@@ -1,0 +1,29 @@
+package messages
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// GetMessageIn names a message.
+type GetMessageIn struct {
+	ID string `json:"id" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The provider's id of the message."`
+}
+
+func (m *Messages) messagesGet() core.Operation {
+	return core.Declare(core.Op[GetMessageIn, Record]{
+		Name:    "messages_get",
+		Title:   "Read a message",
+		Purpose: "Reads one message by the provider's id. It reaches back 365 days, whatever the plan. The recipient is masked without `api.messages.unmask_recipients`.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.MessagesView},
+		Do: func(ctx context.Context, c *core.Call, in GetMessageIn) (Record, error) {
+			found, err := m.find(ctx, c, in.ID)
+			if err != nil {
+				return Record{}, err
+			}
+			return recordOf(found, maskFor(c, found.To)), nil
+		},
+	})
+}

@@ -1,0 +1,137 @@
+package messages
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListMessagesIn filters and pages messages. Filters that are set must all match.
+type ListMessagesIn struct {
+	From      *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, 30 days ago unless given; as far back as the plan keeps."`
+	To        *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, now unless given."`
+	Channel   string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
+	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay" jsonschema_description:"Only messages with this status."`
+	Template  string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Exact name of a template at the provider."`
+	Identity  string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sending domain; of an address only the domain counts."`
+	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Whole address of a recipient, case matters. Needs api.messages.unmask_recipients."`
+	Limit     int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor    string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (m *Messages) messagesList() core.Operation {
+	return core.Declare(core.Op[ListMessagesIn, core.Page[Record]]{
+		Name:    "messages_list",
+		Title:   "List messages",
+		Purpose: "Pages through the messages that the account sent in a window, newest first, with filters. Recipients are masked without `api.messages.unmask_recipients`.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.MessagesView},
+		Do:      m.listMessages,
+	})
+}
+
+func (m *Messages) listMessages(ctx context.Context, c *core.Call, in ListMessagesIn) (core.Page[Record], error) {
+	f := Filter{Status: in.Status, Template: in.Template, Recipient: in.Recipient, Identity: domainOf(in.Identity)}
+	if err := mayName(c, in.Recipient); err != nil {
+		return core.Page[Record]{}, err
+	}
+	window, err := core.WindowOf(in.From, in.To, c.Now, c.Principal.Org.RetentionDays)
+	if err != nil {
+		return core.Page[Record]{}, err
+	}
+	f.Window = window
+	cursor := pageAsked{filter: in.filterText(), cursor: in.Cursor, limit: core.Limit(in.Limit)}
+	if in.Channel != "" {
+		if f.Channel, err = m.channelName(ctx, c, in.Channel); err != nil {
+			return core.Page[Record]{}, err
+		}
+		if f.Channel == "" {
+			_, err := cursor.after()
+			return core.Page[Record]{}, err
+		}
+	}
+	return m.page(ctx, c, f, cursor)
+}
+
+// filterText names the filters as they were given, so that a cursor fits no other
+// list, and a window that ends now is the same list a moment later.
+func (in ListMessagesIn) filterText() string {
+	return fmt.Sprintf("messages %s %s %q %q %q %q %q", timeText(in.From), timeText(in.To), in.Channel, in.Status, in.Template, in.Identity, in.Recipient)
+}
+
+func timeText(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// mayName refuses a recipient from callers who may not see recipients: whoever
+// tries addresses out would learn them all the same.
+func mayName(c *core.Call, recipient string) error {
+	switch {
+	case recipient == "":
+		return nil
+	case !c.Principal.Scopes.Has(core.MessagesUnmask):
+		return &core.Error{
+			Code: core.CodeInvalidScope, Scope: core.MessagesUnmask,
+			Message: "`recipient` needs the scope `" + string(core.MessagesUnmask) + "`, which this credential lacks.",
+			Next:    "Leave `recipient` out, or use a credential with that scope.",
+		}
+	}
+	return wholeAddress("recipient", recipient)
+}
+
+// wholeAddress refuses what can be nobody's address, as a mistake of the caller's;
+// otherwise addresses are whatever the provider took.
+func wholeAddress(field, address string) error {
+	if at := strings.LastIndexByte(address, '@'); at < 1 || at == len(address)-1 {
+		return core.Invalid(field, "is not a whole address")
+	}
+	return nil
+}
+
+// domainOf is the part of an identity that counts: the domain, in lower case.
+func domainOf(identity string) string {
+	return strings.ToLower(identity[strings.LastIndexByte(identity, '@')+1:])
+}
+
+// channelName is the name that a channel has at the provider, "" when there is no
+// such channel.
+func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (string, error) {
+	if m.Channels == nil {
+		return "", nil
+	}
+	name, err := m.Channels.ChannelName(ctx, c.Principal.Org.ID, strings.ToLower(id))
+	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
+		return "", nil
+	}
+	return name, err
+}
+
+// pageAsked is which page of a list somebody asks for.
+type pageAsked struct {
+	filter, cursor string
+	limit          int
+}
+
+func (p pageAsked) after() (*core.After, error) { return core.AfterCursor(p.filter, p.cursor) }
+
+// page is one page of the messages that fit the filter.
+func (m *Messages) page(ctx context.Context, c *core.Call, f Filter, asked pageAsked) (core.Page[Record], error) {
+	var err error
+	if f.After, err = asked.after(); err != nil {
+		return core.Page[Record]{}, err
+	}
+	f.Limit = asked.limit + 1
+	found, err := m.Store.Messages(ctx, c.Principal.Org.ID, f)
+	if err != nil {
+		return core.Page[Record]{}, err
+	}
+	page := core.PageOf(found, asked.limit, asked.filter, func(m Message) core.After { return core.After{At: m.SentAt, ID: m.ID} })
+	return core.Page[Record]{Items: recordsOf(c, page.Items), Next: page.Next}, nil
+}

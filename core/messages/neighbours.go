@@ -1,0 +1,44 @@
+package messages
+
+import (
+	"context"
+	"time"
+)
+
+// What others know and this package asks them for. The interfaces are small and
+// speak of messages alone, so that no domain depends on another for one question.
+
+// ChannelNames knows the channels of an organization.
+type ChannelNames interface {
+	// ChannelName is the name at the provider of the channel with this id. It fails
+	// with core.CodeNotFound.
+	ChannelName(ctx context.Context, orgID, id string) (string, error)
+}
+
+// SuppressionList is the account's own list of addresses that it refuses to mail.
+type SuppressionList interface {
+	// Suppressed asks the account, over the network. It is nil when the address is
+	// not on the list.
+	Suppressed(ctx context.Context, orgID, email string) (*SuppressedRecipient, error)
+}
+
+// SuppressedRecipient is an entry of the account's list.
+type SuppressedRecipient struct {
+	// Reason is "bounce", "complaint" or "manual".
+	Reason string
+	At     time.Time
+}
+
+// UndeliverableList is the addresses that are judged not worth mailing. It only
+// advises.
+type UndeliverableList interface {
+	// Undeliverable is nil when the address is not listed.
+	Undeliverable(ctx context.Context, orgID, email string) (*UndeliverableRecipient, error)
+}
+
+// UndeliverableRecipient is a judgement about an address.
+type UndeliverableRecipient struct {
+	// Reason is the name of the rule that the address fell under.
+	Reason     string
+	LastSeenAt time.Time
+}

@@ -1,0 +1,41 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListRecipientIn names a recipient and pages the messages to it.
+type ListRecipientIn struct {
+	Email  string     `json:"email" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Whole address of the recipient, as it was mailed: case matters."`
+	From   *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, 30 days ago unless given; as far back as the plan keeps."`
+	To     *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, now unless given."`
+	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (m *Messages) recipientsMessages() core.Operation {
+	return core.Declare(core.Op[ListRecipientIn, core.Page[Record]]{
+		Name:    "recipients_messages",
+		Title:   "List the messages of a recipient",
+		Purpose: "Pages through the messages to one recipient in a window, newest first. An address that was never mailed has none. `to` is the first recipient of each message, which may be another.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.MessagesUnmask},
+		Do:      m.listOfRecipient,
+	})
+}
+
+func (m *Messages) listOfRecipient(ctx context.Context, c *core.Call, in ListRecipientIn) (core.Page[Record], error) {
+	if err := wholeAddress("email", in.Email); err != nil {
+		return core.Page[Record]{}, err
+	}
+	window, err := core.WindowOf(in.From, in.To, c.Now, c.Principal.Org.RetentionDays)
+	if err != nil {
+		return core.Page[Record]{}, err
+	}
+	filter := fmt.Sprintf("recipient %s %s %q", timeText(in.From), timeText(in.To), in.Email)
+	return m.page(ctx, c, Filter{Window: window, Recipient: in.Email}, pageAsked{filter: filter, cursor: in.Cursor, limit: core.Limit(in.Limit)})
+}

@@ -1,0 +1,63 @@
+package messages
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// keptDays is how far back single messages and their events reach, whatever the plan.
+const keptDays = 365
+
+// Record is a message as a caller sees it: recipients are masked unless the caller
+// may see them, and what the provider did not say is left out.
+type Record struct {
+	ID          string     `json:"id" voice:"untrusted" jsonschema_description:"The provider's id of the message."`
+	From        string     `json:"from" voice:"untrusted"`
+	To          string     `json:"to" voice:"untrusted" jsonschema_description:"First recipient, masked without the scope api.messages.unmask_recipients."`
+	SentAt      time.Time  `json:"sent_at"`
+	Status      EventType  `json:"status" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay"`
+	Channel     string     `json:"channel,omitempty" voice:"untrusted" jsonschema_description:"Slug of the channel."`
+	LastEventAt *time.Time `json:"last_event_at,omitempty"`
+	Subject     string     `json:"subject,omitempty" voice:"untrusted"`
+	Template    string     `json:"template,omitempty" voice:"untrusted" jsonschema_description:"Name of the template at the provider."`
+}
+
+func recordOf(m Message, hide mask) Record {
+	r := Record{
+		ID: m.ID, From: m.From, To: hide.address(m.To), SentAt: m.SentAt, Status: m.Status,
+		Channel: m.Channel, Subject: hide.text(m.Subject), Template: m.Template,
+	}
+	if !m.LastEventAt.IsZero() {
+		r.LastEventAt = &m.LastEventAt
+	}
+	return r
+}
+
+// recordsOf hides in each message only what that message holds.
+func recordsOf(c *core.Call, found []Message) []Record {
+	records := make([]Record, len(found))
+	for i, m := range found {
+		records[i] = recordOf(m, maskFor(c, m.To))
+	}
+	return records
+}
+
+// find is one message that is still kept.
+func (m *Messages) find(ctx context.Context, c *core.Call, id string) (Message, error) {
+	found, err := m.Store.Message(ctx, c.Principal.Org.ID, id)
+	if err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -keptDays)) {
+		err = core.NotFound("message")
+	}
+	return found, err
+}
+
+// recipientsOf are the addresses that a message and its events name.
+func recipientsOf(m Message, events []Event) []string {
+	all := []string{m.To}
+	for _, e := range events {
+		all = append(all, e.Recipient)
+	}
+	return all
+}

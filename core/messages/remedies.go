@@ -1,0 +1,90 @@
+package messages
+
+import (
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// remedy is one thing to do about a message. With a tool, it is also a call, for
+// callers who may make it.
+type remedy struct {
+	step string
+	tool string
+	// scopes are what the call needs.
+	scopes []core.Scope
+	// arguments of the call; nil when the course has nothing to call it with.
+	arguments func(*course) map[string]any
+}
+
+var (
+	checkAddress     = remedy{"Check the spelling of the address, and ask its owner for another if it is right.", "contacts_lookup", []core.Scope{core.ContactsView, core.MessagesUnmask}, withRecipient}
+	checkSuppression = remedy{"Look the address up on the account's suppression list.", "suppressions_check_address", []core.Scope{core.SuppressionsView, core.MessagesUnmask}, withRecipient}
+	checkReadiness   = remedy{"Check whether the sending account is in order.", "sending_readiness_check", []core.Scope{core.AccountView}, withNothing}
+	readHealth       = remedy{"Look whether bounces and complaints have grown for the whole account.", "reports_get_sending_health", []core.Scope{core.ReportsView}, withNothing}
+	findSameTemplate = remedy{"See which other messages of the same template it concerns.", "messages_search", []core.Scope{core.MessagesView}, withTemplate}
+
+	stopMailing         = remedy{step: "Mail this address no more: repeated bounces harm the account's standing."}
+	respectComplaint    = remedy{step: "Mail this person no more unless they ask for it, and look why they got the message."}
+	respectChoice       = remedy{step: "Leave the choice to the recipient, who can subscribe again."}
+	leaveList           = remedy{step: "When the owner has confirmed that the address works and that they want the mail, have it taken off the list in the sending account."}
+	waitForProvider     = remedy{step: "When the address works for certain, wait two weeks and send again; nobody but the provider changes that list."}
+	readAnswer          = remedy{step: "Read the server's answer in the events: it often names the reason, or a page that explains it."}
+	sendLater           = remedy{step: "Send again in some hours; when it keeps coming back, stop."}
+	askElsewhere        = remedy{step: "Reach the recipient another way, who has to make room in the mailbox."}
+	waitAndSee          = remedy{step: "Wait, and diagnose the message again in an hour. Sending it again now may deliver it twice."}
+	lookInSpam          = remedy{step: "Have the recipient look in the spam folder, in other tabs, and at rules of the mailbox."}
+	makeSmaller         = remedy{step: "Make the message smaller: link to large files and pictures instead of attaching them."}
+	changeAttachment    = remedy{step: "Leave the attachment out, link to it, or send another type of file."}
+	checkContent        = remedy{step: "Look through the text, the links and the attachments for what a filter may object to, and change it before sending again."}
+	checkAuthentication = remedy{step: "Check that the sending domain's SPF, DKIM and DMARC records are in place."}
+	fixTemplate         = remedy{step: "Correct the template, or send every value that it uses, and send the message again."}
+	slowDown            = remedy{step: "Send more slowly, or have the limit raised."}
+	checkEvents         = remedy{step: "Check that the channel's configuration set publishes its events and that they reach this service."}
+	askAgain            = remedy{step: "Diagnose the message again in a minute to learn whether the recipient is suppressed."}
+)
+
+func withNothing(*course) map[string]any { return map[string]any{} }
+
+func withRecipient(k *course) map[string]any {
+	if !core.IsEmail(k.recipient) {
+		return nil
+	}
+	return map[string]any{"email": k.recipient}
+}
+
+func withTemplate(k *course) map[string]any {
+	if k.message.Template == "" {
+		return nil
+	}
+	return map[string]any{"template": k.message.Template}
+}
+
+// remedies are what the account's answer asks for besides.
+func (s *suppressionAnswer) remedies() []remedy {
+	switch {
+	case s == nil || s.err == nil && s.entry == nil:
+		return nil
+	case s.err != nil:
+		return []remedy{askAgain}
+	}
+	return []remedy{checkSuppression}
+}
+
+// steps are the remedies as this caller may take them, each once. One that is
+// nothing but a call is left out when there is nothing to call it with.
+func (k *course) steps(c *core.Call, remedies []remedy) []NextStep {
+	steps, taken := []NextStep{}, map[string]bool{}
+	for _, r := range remedies {
+		if taken[r.step] || r.tool == "messages_search" && k.message.Template == "" {
+			continue
+		}
+		taken[r.step] = true
+		step := NextStep{Text: r.step}
+		if r.tool != "" && c.Principal.Scopes.Missing(r.scopes) == "" {
+			if step.Arguments = r.arguments(k); step.Arguments != nil {
+				step.Tool = r.tool
+			}
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}

@@ -1,0 +1,157 @@
+package storage
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+)
+
+// Each filter has an index that ends in time and id, and so has the page without
+// any. A page walks one of them, newest first, from where it starts to its limit;
+// the other filters are looked at row by row. A database that sees all filters in
+// one statement, set or not, takes none of these indexes, so there is a statement
+// for each way. A way is chosen by what usually leaves fewest rows.
+type messageWay struct {
+	name string
+	// rows is where the walk goes, and r the name of the rows in it.
+	rows, r string
+	// by is the column of the index, "" for that of time alone.
+	by  string
+	key func(messages.Filter) string
+	// page and count are its statements.
+	page, count *Statement
+}
+
+// messageWays from the narrowest. The last one is always there.
+var messageWays = []messageWay{
+	{name: "recipient", rows: `message_recipients AS r JOIN messages AS m ON m.org_id = r.org_id AND m.id = r.message_id AND m.sent_at = r.sent_at`, r: "r", by: "recipient", key: func(f messages.Filter) string { return f.Recipient }},
+	{name: "rare status", rows: `messages AS m`, r: "m", by: "status", key: rareStatus},
+	{name: "template", rows: `messages AS m`, r: "m", by: "template", key: func(f messages.Filter) string { return f.Template }},
+	{name: "status", rows: `messages AS m`, r: "m", by: "status", key: func(f messages.Filter) string { return string(f.Status) }},
+	{name: "channel", rows: `messages AS m`, r: "m", by: "channel", key: func(f messages.Filter) string { return f.Channel }},
+	{name: "identity", rows: `messages AS m`, r: "m", by: "identity", key: func(f messages.Filter) string { return f.Identity }},
+	{name: "time", rows: `messages AS m`, r: "m", key: func(messages.Filter) string { return "" }},
+}
+
+const messageColumns = `m.id, m.sender, m.recipient, m.identity, m.sent_at, m.status, m.last_event_at, m.channel, m.subject, m.template, m.test`
+
+// rareStatus is the status of the filter, unless most messages have it.
+func rareStatus(f messages.Filter) string {
+	switch f.Status {
+	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay:
+		return string(f.Status)
+	}
+	return ""
+}
+
+func init() {
+	for i := range messageWays {
+		way := &messageWays[i]
+		matching, next := way.matching()
+		limit := ` LIMIT $` + strconv.Itoa(next)
+		order := strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC`
+		way.page = register("messages by "+way.name, `
+		SELECT `+messageColumns+matching+` ORDER BY `+order+limit)
+		way.count = register("count messages by "+way.name, `
+		SELECT count(*) FROM (SELECT 1 AS one`+matching+limit+`) AS found`)
+	}
+}
+
+// place is where a row stands in the index, behind the organization.
+func (w messageWay) place() string {
+	switch {
+	case w.by == "":
+		return `m.sent_at, m.id`
+	case w.r == "r":
+		return `r.recipient, r.sent_at, r.message_id`
+	}
+	return `m.` + w.by + `, m.sent_at, m.id`
+}
+
+// matching is the statement between its columns and its order, and the number of
+// the parameter that follows. The window and what the way goes by are two bounds in
+// the index, compared as one value each: SQLite, which knows nothing of how many
+// rows there are, then has no other index to take. The bound from above is the
+// place to go on behind, or on the first page the end of the window.
+func (w messageWay) matching() (string, int) {
+	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
+	next := 5
+	if w.by == "" {
+		text += ` AND m.sent_at >= $2 AND (` + w.place() + `) < ($3, $4)`
+	} else {
+		by := w.r + `.` + w.by
+		text += ` AND (` + by + `, ` + w.r + `.sent_at) >= ($2, $3) AND (` + w.place() + `) < ($2, $4, $5)`
+		next++
+	}
+	for _, other := range w.others() {
+		parameter := `$` + strconv.Itoa(next)
+		text += ` AND (CAST(` + parameter + ` AS text) = '' OR m.` + other.by + ` = ` + parameter + `)`
+		next++
+	}
+	return text, next
+}
+
+// others are the ways whose filters this one looks at row by row: those after it,
+// because each before it would have been taken.
+func (w messageWay) others() []messageWay {
+	var found []messageWay
+	behind := false
+	for _, other := range messageWays {
+		if behind && other.by != "" && other.by != w.by {
+			found = append(found, other)
+		}
+		behind = behind || other.name == w.name
+	}
+	return found
+}
+
+func wayOf(f messages.Filter) messageWay {
+	for _, way := range messageWays {
+		if way.by == "" || way.key(f) != "" {
+			return way
+		}
+	}
+	return messageWay{}
+}
+
+// arguments are what both statements of the way take.
+func (w messageWay) arguments(orgID string, f messages.Filter) []any {
+	at, id := At(f.To), ""
+	if f.After != nil && f.After.At.Before(f.To) {
+		at, id = At(f.After.At), f.After.ID
+	}
+	args := []any{orgID}
+	if w.by != "" {
+		args = append(args, w.key(f))
+	}
+	args = append(args, At(f.From), at, id)
+	for _, other := range w.others() {
+		args = append(args, other.key(f))
+	}
+	return append(args, f.Limit)
+}
+
+func (s messageStore) Messages(ctx context.Context, orgID string, f messages.Filter) ([]messages.Message, error) {
+	way := wayOf(f)
+	rows, err := list[messageRow](ctx, s.db, way.page, way.arguments(orgID, f)...)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]messages.Message, len(rows))
+	for i, row := range rows {
+		found[i] = row.message()
+	}
+	return found, nil
+}
+
+func (s messageStore) CountMessages(ctx context.Context, orgID string, f messages.Filter) (int, error) {
+	way := wayOf(f)
+	f.After = nil
+	counts, err := values[int](ctx, s.db, way.count, way.arguments(orgID, f)...)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
