@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -79,6 +80,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	o.ownConnection(t, db)
 	o.ownReports(t, db)
 	o.ownChannels(t, db)
+	o.ownMessage(t, db)
 	return o
 }
 
@@ -134,6 +136,10 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(connection, err)
 	seen = append(seen, o.reportsState(t, db)...)
 	seen = append(seen, o.channelState(t, db)...)
+	message, err := db.Messages().Message(ctx, o.org, "same")
+	see(message, err)
+	happened, err := db.Messages().MessageEvents(ctx, o.org, "same")
+	see(happened, err)
 	return append(seen, used)
 }
 
@@ -142,7 +148,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -302,6 +308,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[reports.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[account.RequestStore](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
+		reflect.TypeFor[sending.Connections](), reflect.TypeFor[messages.Store](),
 	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name

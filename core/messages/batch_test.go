@@ -14,20 +14,6 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// database is the real store as far as taking in events needs one.
-type database struct {
-	taking
-	messages.Store
-}
-
-type taking interface {
-	RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error)
-}
-
-func (d database) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
-	return d.taking.RecordEvents(ctx, orgID, events, at)
-}
-
 // tally is a recorder that counts, and that cannot bear some events.
 type tally struct {
 	mu    sync.Mutex
@@ -60,7 +46,7 @@ func (r *tally) Recorded(_ context.Context, _ string, events []messages.Event) e
 
 func newBatch(db *storage.DB, r *tally) *messages.Batch {
 	return messages.NewBatch(messages.New(messages.Config{
-		Store: database{taking: db.Messages()}, Transactor: db, Recorders: []messages.Recorder{r},
+		Store: db.Messages(), Transactor: db, Recorders: []messages.Recorder{r},
 		Clock: func() time.Time { return now },
 	}))
 }

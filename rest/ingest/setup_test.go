@@ -132,20 +132,6 @@ type scene struct {
 	metrics  *prometheus.Registry
 }
 
-// events takes events in without reading any.
-type events struct {
-	messages.Store
-	recording
-}
-
-type recording interface {
-	RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error)
-}
-
-func (e events) RecordEvents(ctx context.Context, orgID string, all []messages.Event, at time.Time) ([]messages.Event, error) {
-	return e.recording.RecordEvents(ctx, orgID, all, at)
-}
-
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	return sceneWith(t, newAuthority(t, signingKey(), "sns.amazonaws.com", now.Add(1000*time.Hour)))
@@ -170,7 +156,7 @@ func sceneWith(t *testing.T, signer authority) *scene {
 	}
 	s.handler = ingest.New(ingest.Config{
 		Connections: connections, Metrics: s.metrics,
-		Events:    messages.NewBatch(messages.New(messages.Config{Store: events{recording: s.db.Messages()}, Transactor: s.db, Clock: clock})),
+		Events:    messages.NewBatch(messages.New(messages.Config{Store: s.db.Messages(), Transactor: s.db, Clock: clock})),
 		Amazon:    ingest.NewAmazon(ingest.AmazonConfig{Fetch: s.internet, Roots: signer.roots, Clock: clock}),
 		Simulator: ingest.Fixed{PublicKey: &foreignKey().PublicKey},
 		DocsURL:   "https://docs.example", Clock: clock, Log: slog.New(slog.NewTextHandler(s.log, nil)),

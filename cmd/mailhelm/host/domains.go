@@ -24,7 +24,7 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		Messages:    messages.New(messages.Config{Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Store: s.db.Reports(), Clock: cfg.Clock}),
 		Account:     account.New(account.Config{Account: s.account, Clock: cfg.Clock}),
-		Messages:    messages.New(messages.Config{Store: s.db.Messages(), Clock: cfg.Clock}),
+		Messages:    messages.New(messages.Config{Store: s.db.Messages(), Transactor: s.db, Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
 		Suppression: suppression.New(suppression.Config{Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),

@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs"
+	"github.com/mailhelm/mailhelm/rest/ingest"
 	"github.com/mailhelm/mailhelm/rest/pull"
 	"github.com/mailhelm/mailhelm/tools"
 	"github.com/prometheus/client_golang/prometheus"
@@ -58,7 +59,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		return nil, err
 	}
 	web := []site{
-		{config.APIService, public.API, api.Handler()},
+		{config.APIService, public.API, below(ingest.Path, eventSource(cfg, public, s, domains, seen.metrics), api.Handler())},
 		{config.MCPService, public.MCP, agents.Handler()},
 		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}

@@ -1,0 +1,24 @@
+package host
+
+import (
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/rest/ingest"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// eventSource is where events about sent mail come in, on the public API's host
+// and beside its rails: what sends them has no credential of ours.
+func eventSource(
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, metrics prometheus.Registerer,
+) http.Handler {
+	return ingest.New(ingest.Config{
+		Connections: s.db.Connections(s.master),
+		Events:      messages.NewBatch(domains.Messages),
+		Amazon:      ingest.NewAmazon(ingest.AmazonConfig{Fetch: ingest.NewFetcher(ingest.FetcherConfig{}), Clock: cfg.Clock}),
+		DocsURL:     public.Docs, Clock: cfg.Clock, Log: cfg.Log, Metrics: metrics,
+	})
+}

@@ -1,0 +1,58 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// sameEvent is about a message that every organization could have.
+func sameEvent() messages.Event {
+	return messages.Event{
+		ID: "same", MessageID: "same", Type: messages.Delivery, OccurredAt: later(2), Recipient: "same@x",
+		Mail: messages.Mail{From: "shop@x", To: []string{"same@x"}, SentAt: start, Subject: "Same", Channel: "same", Template: "same"},
+	}
+}
+
+// ownMessage gives the organization a message that arrived.
+func (o *owned) ownMessage(t *testing.T, db *storage.DB) {
+	t.Helper()
+	_, err := db.Messages().RecordEvents(t.Context(), o.org, []messages.Event{sameEvent()}, later(3))
+	must(t, err)
+}
+
+func reachMessages(org string) map[string]reach {
+	return map[string]reach{
+		"RecordEvents": func(t *testing.T, db *storage.DB) (any, error) {
+			louder := sameEvent()
+			louder.ID, louder.Type = "other", messages.Complaint
+			fresh, err := db.Messages().RecordEvents(t.Context(), org, []messages.Event{sameEvent(), louder}, later(4))
+			return len(fresh) != 2, err // another organization's event is as good as new
+		},
+		"Message": func(t *testing.T, db *storage.DB) (any, error) {
+			found, err := db.Messages().Message(t.Context(), org, "same")
+			return found, err
+		},
+		"MessageEvents": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Messages().MessageEvents(t.Context(), org, "same")
+		},
+		"Messages": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Messages().Messages(t.Context(), org, everyMessage())
+		},
+		"Messages to a recipient": func(t *testing.T, db *storage.DB) (any, error) {
+			filter := everyMessage()
+			filter.Recipient = "same@x"
+			return db.Messages().Messages(t.Context(), org, filter)
+		},
+		"CountMessages": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Messages().CountMessages(t.Context(), org, everyMessage())
+		},
+	}
+}
+
+func everyMessage() messages.Filter {
+	filter := messages.Filter{Limit: 10}
+	filter.From, filter.To = start.AddDate(0, 0, -1), later(1000)
+	return filter
+}
