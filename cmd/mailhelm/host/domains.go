@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -10,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/storage"
 )
 
 // newDomains are the parts of the product that do the work, for the surfaces, the
@@ -24,7 +26,7 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		Messages:    messages.New(messages.Config{Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Store: s.db.Reports(), Clock: cfg.Clock}),
 		Account:     account.New(account.Config{Account: s.account, Clock: cfg.Clock}),
-		Messages:    messages.New(messages.Config{Store: s.db.Messages(), Transactor: s.db, Clock: cfg.Clock}),
+		Messages:    messages.New(messages.Config{Store: s.db.Messages(), Transactor: s.db, Recorders: recorders(s.db, cfg.Clock), Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
 		Suppression: suppression.New(suppression.Config{Clock: cfg.Clock}),
 		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
@@ -42,3 +44,12 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		}),
 	}
 }
+
+// Events takes events in as the running product does, for whoever brings them in
+// another way. It answers nothing about them.
+func Events(db *storage.DB, clock core.Clock) *messages.Messages {
+	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Recorders: recorders(db, clock), Clock: clock})
+}
+
+// recorders are the parts that keep figures of their own from events.
+func recorders(_ *storage.DB, _ core.Clock) []messages.Recorder { return nil }

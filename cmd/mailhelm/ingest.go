@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/backfill"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+type ingestCommand struct {
+	adminTarget
+	File string `arg:"" help:"File with one event a line, plain or gzip; - for standard input."`
+	Org  string `help:"Slug or id of the organization whose events they are. Default: the only one there is." placeholder:"ORG" once:""`
+}
+
+// Help is shown below the summary.
+func (ingestCommand) Help() string {
+	return `Takes in events of Amazon SES that were kept elsewhere, as JSON lines: bare, or still in the notification of Amazon SNS or the envelope of Amazon EventBridge they came in. Events that are there already are skipped, so a run that was interrupted can be repeated, and a server may run at the same time. Lines that hold no event are counted and named; they stop nothing.
+
+Examples:
+
+    mailhelm ingest events.jsonl --org acme
+    zcat archive/*.gz | mailhelm ingest - --org acme --json`
+}
+
+type ingestJSON struct {
+	Organization string `json:"organization"`
+	backfill.Summary
+}
+
+// Run takes in the file.
+func (c *ingestCommand) Run(p *program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.orgOrOnly(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		file, size, err := p.input(c.File)
+		if err != nil {
+			return err
+		}
+		read := &counted{from: file}
+		line := progressOn(p.stderr, size, s.cfg.Clock)
+		sum, err := backfill.Run(ctx, backfill.Config{
+			Events: host.Events(s.db, s.cfg.Clock), OrgID: org.ID, Clock: s.cfg.Clock,
+			Progress: func(sum backfill.Summary) {
+				line.show(read.bytes.Load(), fmt.Sprintf("%d events, %d new", sum.Events, sum.New))
+			},
+		}, read)
+		line.end()
+		err = errors.Join(err, file.Close(), s.printIngested(org, sum))
+		if err == nil && sum.Failed > 0 {
+			return errReported
+		}
+		return err
+	})
+}
+
+// orgOrOnly is the organization that is named, or the only one.
+func (s *session) orgOrOnly(ctx context.Context, ref string) (core.Org, error) {
+	if ref != "" {
+		return s.org(ctx, ref)
+	}
+	ids, err := s.store.OrgIDs(ctx)
+	if err != nil {
+		return core.Org{}, err
+	}
+	if len(ids) != 1 {
+		return core.Org{}, fmt.Errorf("there are %d organizations: say with --org whose events they are", len(ids))
+	}
+	return s.store.Org(ctx, ids[0])
+}
+
+// input opens a file, with its size when it has one.
+func (p *program) input(name string) (io.ReadCloser, int64, error) {
+	if name == "-" {
+		return io.NopCloser(p.stdin), 0, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// counted counts what was read.
+type counted struct {
+	from  io.Reader
+	bytes atomic.Int64
+}
+
+// Read reads on.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.from.Read(b)
+	c.bytes.Add(int64(n))
+	return n, err
+}
+
+func (s *session) printIngested(org core.Org, sum backfill.Summary) error {
+	if s.json {
+		return s.printJSON(ingestJSON{org.Slug, sum})
+	}
+	return s.printTable("", [][]string{
+		{"organization", org.Slug},
+		{"lines", strconv.Itoa(sum.Lines)},
+		{"events", strconv.Itoa(sum.Events)},
+		{"new", strconv.Itoa(sum.New)},
+		{"duplicates", strconv.Itoa(sum.Duplicates)},
+		{"malformed", lineCount(sum.Malformed, sum.MalformedLines)},
+		{"failed", lineCount(sum.Failed, sum.FailedLines)},
+	})
+}
+
+// lineCount is a count of lines with the numbers of the first.
+func lineCount(count int, first []int) string {
+	if count == 0 {
+		return "0"
+	}
+	numbers := make([]string, len(first))
+	for i, n := range first {
+		numbers[i] = strconv.Itoa(n)
+	}
+	text := fmt.Sprintf("%d (line %s", count, strings.Join(numbers, ", "))
+	if count > len(first) {
+		text += ", ..."
+	}
+	return text + ")"
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const eventLine = `{"eventType":"Open","mail":{"timestamp":"2026-03-02T11:00:00Z","messageId":"m-1","source":"a@b.example","destination":["c@d.example"]},"open":{"timestamp":"2026-03-02T11:05:00Z"}}`
+
+// A file can be taken in again and again; what it holds is counted and what is no
+// event is named.
+func TestIngest(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	s.says("org", "create", "acme")
+	file := filepath.Join(t.TempDir(), "events.jsonl")
+	if err := os.WriteFile(file, []byte(eventLine+"\nno event\n"+eventLine+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := runWith(t, nil, append([]string{"ingest", file}, s.where...)...)
+	if first.status != exitOK || first.stderr != "" {
+		t.Fatalf("status %d, %s", first.status, first.stderr)
+	}
+	const table = "organization  acme\nlines         3\nevents        2\nnew           1\nduplicates    1\nmalformed     1 (line 2)\nfailed        0\n"
+	if diff := cmp.Diff(table, first.stdout); diff != "" {
+		t.Error(diff)
+	}
+
+	again := runWith(t, nil, append([]string{"ingest", file, "--org", "acme", "--json"}, s.where...)...)
+	var got any
+	if err := json.Unmarshal([]byte(again.stdout), &got); err != nil || again.status != exitOK {
+		t.Fatal(err, again.stderr)
+	}
+	want := map[string]any{
+		"organization": "acme", "lines": 3.0, "events": 2.0, "new": 0.0, "duplicates": 2.0,
+		"malformed": 1.0, "malformed_lines": []any{2.0}, "failed": 0.0, "failed_lines": []any{},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+
+	s.says("org", "create", "other")
+	for text, args := range map[string][]string{
+		"say with --org":      {"ingest", file},
+		"no organization":     {"ingest", file, "--org", "nobody"},
+		"no such file":        {"ingest", file + "x", "--org", "acme"},
+		"gzip and is not":     {"ingest", gzipOnly(t), "--org", "acme"},
+		"expected \"<file>\"": {"ingest"},
+	} {
+		if r := runWith(t, nil, append(args, s.where...)...); r.status == exitOK || !strings.Contains(r.stderr, text) {
+			t.Errorf("%v: status %d, %q", args, r.status, r.stderr)
+		}
+	}
+}
+
+// gzipOnly begins as gzip and goes on as something else.
+func gzipOnly(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "events.gz")
+	if err := os.WriteFile(file, []byte("\x1f\x8bno"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
