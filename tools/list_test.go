@@ -62,6 +62,8 @@ func TestEveryHintIsExplicit(t *testing.T) {
 	}
 	for _, name := range []string{"suppressions_check_address", "suppressions_list", "undeliverable_list"} {
 		want[name] = hints(true, false, false, false)
+		"messages_search":         hints(true, false, false, false),
+		"messages_diagnose":       hints(true, false, false, false),
 		"contacts_lookup":         hints(true, false, false, false),
 		"lists_list":              hints(true, false, false, false),
 		"templates_list":          hints(true, false, false, false),

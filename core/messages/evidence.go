@@ -7,13 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-const (
-	fromEvents        = "events"
-	fromSuppressions  = "suppression_list"
-	fromUndeliverable = "undeliverable_list"
-	// namedEvents is how many events a claim names at most, the latest.
-	namedEvents = 10
-)
+// namedEvents is how many events a claim names at most, the latest.
+const namedEvents = 10
 
 // claims tell the course, one for each type of event, in the order in which a
 // message goes through them.
@@ -28,7 +23,7 @@ func (k *course) claims() []Claim {
 		for _, e := range events[max(0, len(events)-namedEvents):] {
 			ids = append(ids, e.ID)
 		}
-		claims = append(claims, Claim{Text: k.tell(events), Source: fromEvents, Events: ids})
+		claims = append(claims, Claim{Text: k.tell(events), Events: ids})
 	}
 	return claims
 }
@@ -100,7 +95,7 @@ func tally(courses []*course) []Claim {
 			parts = append(parts, fmt.Sprintf("%d %s", count[t], t))
 		}
 	}
-	return []Claim{{Text: fmt.Sprintf("Of %d recipients, by their weightiest event: %s.", len(courses), strings.Join(parts, ", ")), Source: fromEvents}}
+	return []Claim{{Text: fmt.Sprintf("Of %d recipients, by their weightiest event: %s.", len(courses), strings.Join(parts, ", "))}}
 }
 
 var suppressionReasons = map[string]string{
@@ -112,15 +107,15 @@ func (s *suppressionAnswer) claims() []Claim {
 	case s == nil:
 		return nil
 	case s.err != nil:
-		return []Claim{{Text: "The account's suppression list could not be read now, so whether the recipient is on it is not known.", Source: fromSuppressions}}
+		return []Claim{{Text: "The account's suppression list could not be read now, so whether the recipient is on it is not known."}}
 	case s.entry == nil:
-		return []Claim{{Text: "The recipient is not on the account's suppression list now.", Source: fromSuppressions}}
+		return []Claim{{Text: "The recipient is not on the account's suppression list now."}}
 	}
 	text := "The recipient is on the account's suppression list since " + at(s.entry.At)
 	if why := suppressionReasons[s.entry.Reason]; why != "" {
 		text += ", " + why
 	}
-	return []Claim{{Text: text + ". The account mails it nothing while it is there.", Source: fromSuppressions}}
+	return []Claim{{Text: text + ". The account mails it nothing while it is there."}}
 }
 
 func undeliverableClaims(listed *UndeliverableRecipient) []Claim {
@@ -128,7 +123,6 @@ func undeliverableClaims(listed *UndeliverableRecipient) []Claim {
 		return nil
 	}
 	return []Claim{{
-		Text:   "The recipient is on the undeliverable list by the rule " + core.Quoted(listed.Reason) + ", last for an event at " + at(listed.LastSeenAt) + ". That list advises and blocks nothing.",
-		Source: fromUndeliverable,
+		Text: "The recipient is on the undeliverable list by the rule " + core.Quoted(listed.Reason) + ", last for an event at " + at(listed.LastSeenAt) + ". That list advises and blocks nothing.",
 	}}
 }

@@ -13,7 +13,7 @@ const shownEvents = 50
 
 // DiagnoseMessageIn names the message.
 type DiagnoseMessageIn struct {
-	MessageID string `json:"message_id" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The provider's id of the message."`
+	MessageID string `json:"message_id" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"Id of the message."`
 
 	found  Message
 	events []Event
@@ -45,7 +45,8 @@ const (
 // Diagnosis says what became of a message and why. Where it had several
 // recipients, it is about the one whom it fared worst with.
 type Diagnosis struct {
-	Message     Record       `json:"message"`
+	// Message is a [Record]. A listing of tools describes that once, in the search.
+	Message     any          `json:"message" voice:"untrusted" jsonschema:"type=object"`
 	Outcome     Outcome      `json:"outcome" jsonschema:"enum=arrived,enum=complained,enum=bounced,enum=not_sent,enum=delayed,enum=underway,enum=silent"`
 	Text        string       `json:"diagnosis" voice:"ours"`
 	Evidence    []Claim      `json:"evidence" jsonschema_description:"What the diagnosis rests on."`
@@ -61,7 +62,6 @@ func (d Diagnosis) WasTruncated() bool { return d.Truncated }
 // Claim is one thing that is known, and what shows it.
 type Claim struct {
 	Text   string   `json:"claim" voice:"ours"`
-	Source string   `json:"source" jsonschema:"enum=events,enum=suppression_list,enum=undeliverable_list"`
 	Events []string `json:"event_ids,omitempty" voice:"ours" jsonschema_description:"At most ten."`
 }
 
@@ -75,19 +75,20 @@ type NextStep struct {
 
 // ShownEvent is an event with what tells it apart from others of its message.
 type ShownEvent struct {
-	EventRecord
-
-	ID        string `json:"id" voice:"ours"`
-	Recipient string `json:"recipient,omitempty" voice:"untrusted"`
+	ID         string         `json:"id" voice:"ours"`
+	Type       EventType      `json:"type" voice:"ours"`
+	OccurredAt time.Time      `json:"occurred_at"`
+	Recipient  string         `json:"recipient,omitempty" voice:"untrusted"`
+	Metadata   map[string]any `json:"metadata,omitempty" voice:"untrusted"`
 }
 
 func (m *Messages) messagesDiagnose() core.Operation {
 	return core.Declare(core.Op[DiagnoseMessageIn, Diagnosis]{
 		Name:  "messages_diagnose",
 		Title: "Diagnose a message",
-		Purpose: "Says why a message did or did not arrive, from its events and what is known of its recipient. " +
-			"Use it when somebody misses a mail or one bounced. " +
-			"Returns the diagnosis, the evidence with event ids, next steps and the latest events. It does not repair or resend.",
+		Purpose: "Says why a message arrived or did not. " +
+			"Use it when a mail is missed or bounced. " +
+			"Returns the diagnosis, evidence, next steps and latest events. It does not resend.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.MessagesView},
 		Prepare: m.prepareDiagnosis,
@@ -137,7 +138,7 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 func shown(events []Event, hide mask) []ShownEvent {
 	all := make([]ShownEvent, len(events))
 	for i, e := range events {
-		all[i] = ShownEvent{EventRecord: eventRecordOf(e, hide), ID: e.ID}
+		all[i] = ShownEvent{ID: e.ID, Type: e.Type, OccurredAt: e.OccurredAt, Metadata: eventRecordOf(e, hide).Metadata}
 		if e.Recipient != "" {
 			all[i].Recipient = hide.address(e.Recipient)
 		}
