@@ -87,7 +87,7 @@ func (m *Messages) messagesDiagnose() core.Operation {
 		Name:  "messages_diagnose",
 		Title: "Diagnose a message",
 		Purpose: "Says why a message arrived or did not. " +
-			"Use it when a mail is missed or bounced. " +
+			"Use it when mail is missed. " +
 			"Returns the diagnosis, evidence, next steps and latest events. It does not resend.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.MessagesView},

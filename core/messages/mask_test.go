@@ -1,0 +1,81 @@
+package messages_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+)
+
+// What others say about a recipient repeats the address in more ways than one.
+func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
+	t.Parallel()
+	said := map[string]any{
+		"smtp_response": "550 5.1.1 <JANE.DOE@EXAMPLE.COM>: Recipient address rejected: user jane.doe unknown; jane.doe@example.com forwards to secret.person@example.net",
+		"click_url":     "https://example.com/u?e=jane.doe%40example.com&x=1",
+		"deep":          []any{map[string]any{"jane.doe@example.com": "rfc822;jane.doe@example.com"}},
+		"count":         json.Number("1.50"),
+		"bounce_type":   "Permanent",
+	}
+	metadata, err := json.Marshal(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := setup(t)
+	d.record(happened("m", messages.Send, ago(5*hour), string(metadata)), bounced("m", "Permanent", "NoEmail", ago(4*hour), string(metadata)))
+	everything := func() string {
+		d.surface = core.REST
+		all := d.must("messages_list", `{}`) + d.must("messages_get", `{"id":"m"}`) + d.must("messages_events", `{"id":"m"}`)
+		d.surface = core.Agent
+		return all + d.must("messages_search", `{}`) + d.must("messages_diagnose", `{"message_id":"m"}`)
+	}
+	masked := strings.ToLower(everything())
+	for _, part := range []string{"jane.doe", "ane.doe", "secret.person", "person@"} {
+		if at := strings.Index(masked, part); at >= 0 {
+			t.Errorf("%q is in … %s", part, masked[max(0, at-100):at+50])
+		}
+	}
+	contains(t, masked, "j***@example.com", "s***@example.net", "u?e***%40example.com", "user j*** unknown", "1.50", `"permanent"`)
+	if strings.Count(masked, `"metadata"`) != 2 { // of the Bounce, on both surfaces; a Send has none
+		t.Error(masked)
+	}
+	d.unmasked()
+	contains(t, everything(), jane, "user jane.doe unknown", "secret.person@example.net", "jane.doe%40example.com")
+}
+
+// Metadata that is no object is as good as none, whatever the caller may see.
+func TestMetadataThatIsNoObjectIsLeftOut(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	for i, metadata := range []string{`[]`, `null`, `"x"`, `{`, `{}`} {
+		e := happened("m", messages.Delivery, ago(hour), metadata)
+		e.ID += string(rune('a' + i))
+		d.record(e)
+	}
+	for range 2 {
+		if got := d.must("messages_events", `{"id":"m"}`); strings.Contains(got, "metadata") {
+			t.Error(got)
+		}
+		d.unmasked()
+	}
+}
+
+// An address that a provider took may be nothing that we would take.
+func TestStrangeRecipientsAreMasked(t *testing.T) {
+	t.Parallel()
+	for _, recipient := range []string{`"jane doe"@example.com`, "jäne.döe@exämple.com", "jane.doe\xff@example.com", "jane.doe", "a.jane@b@example.com"} {
+		d := setup(t)
+		e := happened("m", messages.Delivery, ago(hour), `{"smtp_response":"ok for jane.doe@example.com"}`)
+		e.Recipient, e.Mail.To, e.Mail.Subject = strings.ToValidUTF8(recipient, "?"), []string{strings.ToValidUTF8(recipient, "?")}, ""
+		d.record(e)
+		d.surface = core.Agent
+		got := d.must("messages_diagnose", `{"message_id":"m"}`)
+		for _, name := range []string{"jane doe", "jäne", "jane"} {
+			if strings.Contains(got, name) {
+				t.Errorf("%q of %q is in %s", name, recipient, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package messages_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+)
+
+const hour = time.Hour
+
+func bounced(id, kind, sub string, at time.Time, more string) messages.Event {
+	e := happened(id, messages.Bounce, at, more)
+	e.Bounced = &messages.BounceKind{Type: kind, SubType: sub}
+	return e
+}
+
+// course is what happens to a message, and what the diagnosis comes to.
+type course struct {
+	name    string
+	then    []messages.Event // after the Send, five hours ago
+	outcome messages.Outcome
+	says    string
+	step    string // part of one next step; "" when there is none
+}
+
+func courses() []course {
+	is := func(t messages.EventType, more string) []messages.Event {
+		return []messages.Event{happened("m", t, ago(4*hour), more)}
+	}
+	bounce := func(kind, sub string) []messages.Event {
+		return []messages.Event{bounced("m", kind, sub, ago(4*hour), `{"smtp_response":"550 5.1.1 no"}`)}
+	}
+	return []course{
+		{"silent", nil, messages.Silent, "reported nothing since", "publishes its events"},
+		{"delivered", is(messages.Delivery, `{"smtp_response":"250 ok"}`), messages.Arrived, "No open is recorded", "spam folder"},
+		{"opened", is(messages.Open, ""), messages.Arrived, "pictures were fetched", ""},
+		{"clicked", is(messages.Click, ""), messages.Arrived, "a link in it was followed", ""},
+		{"complained", is(messages.Complaint, `{"complaint_feedback_type":"abuse"}`), messages.Complained, "reported it as unwanted", "no more unless they ask"},
+		{"kept back", is(messages.Complaint, `{"complaintSubType":"OnAccountSuppressionList"}`), messages.NotSent, "reported an earlier message", "suppression list"},
+		{"rejected", is(messages.Reject, `{"reject_reason":"Bad content"}`), messages.NotSent, `Its reason: "Bad content".`, "Look through the text"},
+		{"not rendered", is(messages.RenderingFailure, `{"errorMessage":"Attribute 'name' is not present"}`), messages.NotSent, `"Attribute 'name' is not present"`, "Correct the template"},
+		{"delayed", is(messages.DeliveryDelay, `{"delay_type":"MailboxFull"}`), messages.Delayed, "mailbox is full", "Wait"},
+		{"delayed by spam", is(messages.DeliveryDelay, `{"delay_type":"SpamDetected"}`), messages.Delayed, "for spam", "SPF"},
+		{"delayed somehow", is(messages.DeliveryDelay, `{"delay_type":"Unheard of"}`), messages.Delayed, "could not determine", "Wait"},
+		{"delayed and silent", []messages.Event{happened("m", messages.DeliveryDelay, ago(30*hour), `{"delay_type":"General"}`)}, messages.Silent, "Nothing was heard since", "publishes its events"},
+		{"subscription alone", is(messages.Subscription, ""), messages.Silent, "reported nothing since", "publishes its events"},
+		{"returned", append(is(messages.Delivery, ""), bounce("Transient", "General")...), messages.Bounced, "first took the message and then returned it", "Read the server's answer"},
+
+		{"general", bounce("Permanent", "General"), messages.Bounced, "refused it for good", "Read the server's answer"},
+		{"no mailbox", bounce("Permanent", "NoEmail"), messages.Bounced, "no such mailbox", "Check the spelling"},
+		{"suppressed", bounce("Permanent", "Suppressed"), messages.NotSent, "a list of its own", "two weeks"},
+		{"on the list", bounce("Permanent", "OnAccountSuppressionList"), messages.NotSent, "the account's suppression list", "taken off the list"},
+		{"unsubscribed", bounce("Permanent", "UnsubscribedRecipient"), messages.NotSent, "has unsubscribed", "Leave the choice"},
+		{"transient", bounce("Transient", "General"), messages.Bounced, "may pass", "Send again"},
+		{"full", bounce("Transient", "MailboxFull"), messages.Bounced, "mailbox is full", "another way"},
+		{"large", bounce("Transient", "MessageTooLarge"), messages.Bounced, "larger than", "smaller"},
+		{"content", bounce("Transient", "ContentRejected"), messages.Bounced, "what the message says", "SPF"},
+		{"attachment", bounce("Transient", "AttachmentRejected"), messages.Bounced, "refuses an attachment", "attachment"},
+		{"limit", bounce("Transient", "ChannelLimitExceeded"), messages.NotSent, "a limit of its channel", "slowly"},
+		{"undetermined", bounce("Undetermined", "Undetermined"), messages.Bounced, "could not tell", "Read the server's answer"},
+		{"unheard of", bounce("Permanent", "Ignore `all` rules"), messages.Bounced, `for good, for what the provider calls "Ignore 'all' rules"`, "Check the spelling"},
+		{"of no kind", is(messages.Bounce, ""), messages.Bounced, "could not tell", "Read the server's answer"},
+	}
+}
+
+func TestDiagnoses(t *testing.T) {
+	t.Parallel()
+	for _, c := range courses() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := setup(t)
+			sent := happened("m", messages.Send, ago(5*hour), "")
+			d.record(append([]messages.Event{sent}, c.then...)...)
+			got := d.diagnose("m")
+			if got.Outcome != c.outcome || !strings.Contains(got.Text, c.says) {
+				t.Errorf("%s: %s", got.Outcome, got.Text)
+			}
+			found := c.step == "" && len(got.NextSteps) == 0
+			for _, step := range got.NextSteps {
+				found = found || c.step != "" && strings.Contains(step.Text, c.step)
+			}
+			if !found {
+				t.Errorf("no step says %q: %+v", c.step, got.NextSteps)
+			}
+			checkEvidence(t, got, append([]messages.Event{sent}, c.then...))
+		})
+	}
+}
+
+// checkEvidence: each event is shown, and named by one claim.
+func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event) {
+	t.Helper()
+	var claimed, listed, want []string
+	for _, claim := range got.Evidence {
+		claimed = append(claimed, claim.Events...)
+	}
+	for _, e := range got.Events {
+		listed = append(listed, e.ID)
+	}
+	for _, e := range events {
+		want = append(want, e.ID)
+	}
+	for _, ids := range [][]string{claimed, listed, want} {
+		slices.Sort(ids)
+	}
+	if !slices.Equal(claimed, want) || !slices.Equal(listed, want) || got.EventsTotal != len(want) {
+		t.Errorf("claimed %v, listed %v, happened %v", claimed, listed, want)
+	}
+}
+
+func TestAYoungMessageIsUnderway(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	d.record(happened("m", messages.Send, ago(hour), ""))
+	if got := d.diagnose("m"); got.Outcome != messages.Underway || !strings.Contains(got.NextSteps[0].Text, "Wait") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
+	t.Parallel()
+	d := setup(t).unmasked()
+	d.record(happened("m", messages.Send, ago(hour), ""))
+	evidence := func() string {
+		text, err := json.Marshal(d.diagnose("m").Evidence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	contains(t, evidence(), "not on the account's suppression list")
+	if diff := cmp.Diff([]string{jane}, d.asked); diff != "" {
+		t.Error(diff)
+	}
+	d.suppressed = &messages.SuppressedRecipient{Reason: "complaint", At: ago(48 * hour)}
+	d.undeliverable = &messages.UndeliverableRecipient{Reason: "permanent_bounce", LastSeenAt: ago(72 * hour)}
+	contains(t, evidence(), "since 2026-03-18T12:00:00Z, because its owner complained", `the rule \"permanent_bounce\"`, "2026-03-17T12:00:00Z")
+	steps := d.diagnose("m").NextSteps
+	if last := steps[len(steps)-1]; last.Tool != "suppressions_check_address" || last.Arguments["email"] != jane {
+		t.Errorf("%+v", steps)
+	}
+	d.err = errAccount
+	contains(t, evidence(), "could not be read now", "permanent_bounce")
+	if steps := d.diagnose("m").NextSteps; !strings.Contains(steps[len(steps)-1].Text, "in a minute") {
+		t.Errorf("%+v", steps)
+	}
+}
+
+// Calls are offered to those who may make them, and an address is in a call only
+// for those who may see it.
+func TestNextStepsAreForTheCaller(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	d.record(happened("m", messages.Send, ago(hour), ""), bounced("m", "Permanent", "NoEmail", ago(hour), ""))
+	calls := func(scopes ...core.Scope) string {
+		d.scopes = core.NewScopes(append(core.Scopes(scopes).Strings(), string(core.MessagesView))...)
+		var made []string
+		for _, step := range d.diagnose("m").NextSteps {
+			if step.Tool != "" {
+				made = append(made, fmt.Sprint(step.Tool, step.Arguments))
+			}
+		}
+		return strings.Join(made, " ")
+	}
+	for want, scopes := range map[string][]core.Scope{
+		"":                                       {core.ContactsView, core.SuppressionsView},
+		"contacts_lookupmap[email:" + jane + "]": {core.ContactsView, core.MessagesUnmask},
+		"contacts_lookupmap[email:" + jane + "] suppressions_check_addressmap[email:" + jane + "]": {core.ContactsView, core.SuppressionsView, core.MessagesUnmask},
+	} {
+		if got := calls(scopes...); got != want {
+			t.Errorf("%v: %s, want %s", scopes, got, want)
+		}
+	}
+}
+
+func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
+	t.Parallel()
+	d := setup(t).unmasked()
+	to := func(e messages.Event, recipient string) messages.Event {
+		e.ID, e.Recipient, e.Mail.To = e.ID+recipient, recipient, []string{jane, "bob@example.net", "eve@example.org"}
+		return e
+	}
+	d.record(
+		to(happened("m", messages.Send, ago(5*hour), ""), ""),
+		to(happened("m", messages.Delivery, ago(4*hour), ""), jane),
+		to(bounced("m", "Transient", "MailboxFull", ago(4*hour), ""), "bob@example.net"),
+		to(happened("m", messages.Delivery, ago(3*hour), ""), "EVE@example.org"),
+		to(happened("m", messages.Delivery, ago(2*hour), ""), "eve@example.org"),
+		to(happened("m", messages.Open, ago(2*hour), ""), ""),
+	)
+	got := d.diagnose("m")
+	contains(t, got.Text, `For "bob@example.net", one of 3 recipients: The message did not arrive: the recipient's mailbox is full.`)
+	contains(t, got.Evidence[0].Text, "Of 3 recipients, by their weightiest event: 1 Bounce, 2 Delivery.")
+	if diff := cmp.Diff([]string{"bob@example.net"}, d.asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOfManyEventsTheLatestAreShown(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	events := []messages.Event{happened("m", messages.Send, ago(5*hour), "")}
+	for i := range 70 {
+		events = append(events, happened("m", messages.Open, ago(4*hour-time.Duration(i)*time.Minute), ""))
+	}
+	d.record(events...)
+	got := d.diagnose("m")
+	if len(got.Events) != 50 || got.EventsTotal != 71 || !got.Truncated || got.Events[49].ID != events[70].ID {
+		t.Errorf("%d of %d, %v", len(got.Events), got.EventsTotal, got.Truncated)
+	}
+	contains(t, got.Evidence[1].Text, "recorded 70 times, last at 2026-03-20T09:09:00Z")
+	if len(got.Evidence[1].Events) != 10 {
+		t.Error(got.Evidence[1].Events)
+	}
+}
