@@ -77,10 +77,18 @@ var names = map[string][]kind{
 	"topic_preferences[].topic": {topicName},
 	"channel":                   {channelName},
 	"query":                     {listName},
+	"id":                        {messageID},
+	"message_id":                {messageID},
+	"recipient":                 {messageRecipient},
+	"template":                  {messageTemplate},
+	"identity":                  {messageDomain},
 }
 
 // namesNothing are the places whose text is no name, with what it is.
 var namesNothing = map[string]string{
+	"from": "a time",
+	"to":   "a time",
+
 	"attribute_value": "a value that is looked for in the caller's own contacts",
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
 }
@@ -107,6 +115,15 @@ var otherwise = map[string]answered{
 	"contacts_list topic":          {200, "", "a filter that nothing fits"},
 	"contacts_list attribute_key":  {200, "", "a filter that nothing fits"},
 	"lists_list query":             {200, "", "a search that finds nothing"},
+
+	"messages_list channel":     {422, "validation_failed", "takes ids alone"},
+	"messages_list recipient":   {200, "", "a filter that nothing fits"},
+	"messages_list template":    {200, "", "a filter that nothing fits"},
+	"messages_list identity":    {200, "", "a filter that nothing fits"},
+	"messages_search channel":   {200, "", "a filter that nothing fits"},
+	"messages_search recipient": {200, "", "a filter that nothing fits"},
+	"messages_search template":  {200, "", "a filter that nothing fits"},
+	"recipients_messages email": {200, "", "nobody mailed it"},
 
 	"sending_readiness_check channel": {200, "", "the answer is a report, in which the check fails"},
 }

@@ -11,7 +11,7 @@ import (
 // ourWords are the members in which we speak: of a problem, and of a result.
 var ourWords = []string{
 	"title", "detail", "next_step", "message", "hint", "reason", "instructions",
-	"summary", "mailable_note",
+	"summary", "mailable_note", "diagnosis", "claim", "step",
 }
 
 // spoken collects the sentences of ours in an answer, by where they stand. The

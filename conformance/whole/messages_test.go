@@ -1,0 +1,101 @@
+package whole
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+)
+
+// What a message of the other organization can be asked for by.
+var (
+	messageID = kind{"message id", func(t *testing.T, w world, n int) string {
+		return w.foreignMessage(t, n).MessageID
+	}, func(n int) string { return fmt.Sprintf("absent-message-%03d", n) }}
+	messageRecipient = kind{"recipient", func(t *testing.T, w world, n int) string {
+		return w.foreignMessage(t, n).Recipient
+	}, func(n int) string { return fmt.Sprintf("absent.%03d@example.org", n) }}
+	messageTemplate = kind{"template", func(t *testing.T, w world, n int) string {
+		return w.foreignMessage(t, n).Mail.Template
+	}, func(n int) string { return fmt.Sprintf("absent-template-%03d", n) }}
+	messageDomain = kind{"sending domain", func(t *testing.T, w world, n int) string {
+		return w.foreignMessage(t, n).Mail.From
+	}, func(n int) string { return fmt.Sprintf("shop@absent-%03d.example.org", n) }}
+)
+
+func (w world) foreignMessage(t *testing.T, n int) messages.Event {
+	t.Helper()
+	e := messages.Event{
+		ID: core.NewID(), MessageID: fmt.Sprintf("foreign-message-%03d", n), Type: messages.Delivery, OccurredAt: w.p.Clock.Now(),
+		Recipient: fmt.Sprintf("foreign.recipient.%03d@example.org", n),
+	}
+	e.Mail = messages.Mail{
+		From: fmt.Sprintf("shop@foreign-%03d.example.org", n), To: []string{e.Recipient}, SentAt: e.OccurredAt,
+		Template: fmt.Sprintf("foreign-template-%03d", n), Channel: "foreign",
+	}
+	w.recordMessage(t, w.p.Other.OrgID, e)
+	return e
+}
+
+func (w world) recordMessage(t *testing.T, orgID string, events ...messages.Event) {
+	t.Helper()
+	_, err := w.p.DB.Messages().RecordEvents(t.Context(), orgID, events, w.p.Clock.Now())
+	w.must(t, err)
+}
+
+// TestHostileTextsOfMessages: every text of the corpus in each place of a message
+// and of its events that others write, and the answers of all that reads them.
+func TestHostileTextsOfMessages(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		w := newWorld(t, p)
+		for i, h := range storable(t) {
+			id := fmt.Sprintf("hostile-%03d", i)
+			w.recordMessage(t, p.OrgID, w.hostileEvents(t, id, h)...)
+			byID := map[string]any{"id": id, "message_id": id}
+			for _, s := range subjects() {
+				arguments := map[string]any{}
+				for _, member := range s.input.Members() {
+					if value, ok := byID[member]; ok {
+						arguments[member] = value
+					}
+				}
+				if len(arguments) == 0 {
+					continue
+				}
+				got := w.own.call(t, s, arguments)
+				if status, code := got.outcome(); status != 200 || code != "" {
+					t.Errorf("%s with %s: %d %s", s.name(), h, status, got.body)
+				}
+				checkVoice(t, s.name()+" with "+h.String(), got, h)
+			}
+		}
+		for _, h := range storable(t) {
+			got := w.own.callTool(t, "messages_search", map[string]any{"limit": 50})
+			checkVoice(t, "messages_search", got, h)
+		}
+	})
+}
+
+// hostileEvents are a message that went every way there is, each time with the text.
+func (w world) hostileEvents(t *testing.T, id string, h hostile) []messages.Event {
+	t.Helper()
+	metadata := map[string]any{h.text: h.text}
+	for _, member := range []string{"smtp_response", "reject_reason", "errorMessage", "delay_type", "complaint_feedback_type", "user_agent", "click_url"} {
+		metadata[member] = h.text
+	}
+	var events []messages.Event
+	for _, kind := range []messages.EventType{messages.Send, messages.DeliveryDelay, messages.Delivery, messages.Reject, messages.RenderingFailure, messages.Open, messages.Bounce} {
+		e := messages.Event{
+			ID: id + string(kind), MessageID: id, Type: kind, OccurredAt: w.p.Clock.Now(), Recipient: h.text + "@example.com", Metadata: encoded(t, metadata),
+			Mail: messages.Mail{From: h.text, To: []string{h.text + "@example.com"}, SentAt: w.p.Clock.Now(), Subject: h.text, Template: h.text, Channel: h.text},
+		}
+		if kind == messages.Bounce {
+			e.Bounced = &messages.BounceKind{Type: messages.PermanentBounce, SubType: h.text}
+		}
+		events = append(events, e)
+	}
+	return events
+}
