@@ -43,6 +43,8 @@ func cases(p *product.Product) []sameness {
 	contact := `{"email":"` + p.Contact + `"}`
 	of := func(email string) string { return "/v1/contacts/" + strings.ReplaceAll(email, "@", "%40") }
 	view, manage := []string{"api.contacts.view"}, []string{"api.contacts.manage"}
+	messages := []string{"api.messages.view"}
+	unmasked := append(messages, "api.messages.unmask_recipients")
 	down := []simulator.Fault{{Kind: sending.Throttled}}
 	gone := []simulator.Fault{{Kind: sending.TimedOut}}
 	return []sameness{
@@ -57,6 +59,17 @@ func cases(p *product.Product) []sameness {
 		{name: "lists, bad limit", tool: "lists_list", arguments: `{"limit":201}`, method: "GET", path: "/v1/lists?limit=201", live: true, scopes: []string{"api.lists.view"}},
 		{name: "templates", tool: "templates_list", arguments: `{}`, method: "GET", path: "/v1/templates", live: true, scopes: []string{"api.templates.view"}, pick: itemsOf},
 		{name: "templates, missing scope", tool: "templates_list", arguments: `{}`, method: "GET", path: "/v1/templates", live: true, scopes: view},
+		{name: "messages", tool: "messages_search", arguments: `{"status":"Bounce","template":"welcome"}`, method: "GET", path: "/v1/messages?status=Bounce&template=welcome", live: true, scopes: messages, pick: itemsOf},
+		{name: "messages, recipients in full", tool: "messages_search", arguments: `{"recipient":"` + recipient + `"}`, method: "GET", path: "/v1/messages?recipient=" + recipient, live: true, scopes: unmasked, pick: itemsOf},
+		{name: "messages of a recipient", tool: "messages_search", arguments: `{"recipient":"` + recipient + `"}`, method: "GET", path: "/v1/recipients/" + recipient + "/messages", live: true, scopes: unmasked, pick: itemsOf},
+		{name: "messages by recipient without the scope", tool: "messages_search", arguments: `{"recipient":"` + recipient + `"}`, method: "GET", path: "/v1/messages?recipient=" + recipient, live: true, scopes: messages},
+		{name: "messages before the retention", tool: "messages_search", arguments: `{"from":"2001-01-01T00:00:00Z"}`, method: "GET", path: "/v1/messages?from=2001-01-01T00:00:00Z", live: true, scopes: messages},
+		{name: "a window that ends before it starts", tool: "messages_search", arguments: `{"from":"2100-01-02T00:00:00Z"}`, method: "GET", path: "/v1/messages?from=2100-01-02T00:00:00Z", live: true, scopes: messages},
+		{name: "a message", tool: "messages_diagnose", arguments: `{"message_id":"parity"}`, method: "GET", path: "/v1/messages/parity", live: true, scopes: messages, pick: messageOf},
+		{name: "the events of a message", tool: "messages_diagnose", arguments: `{"message_id":"parity"}`, method: "GET", path: "/v1/messages/parity/events", live: true, scopes: messages, pick: eventsOf},
+		{name: "no message", tool: "messages_diagnose", arguments: `{"message_id":"nothing"}`, method: "GET", path: "/v1/messages/nothing", live: true, scopes: messages},
+		{name: "no message to have events", tool: "messages_diagnose", arguments: `{"message_id":"nothing"}`, method: "GET", path: "/v1/messages/nothing/events", live: true, scopes: messages},
+		{name: "a message without the scope", tool: "messages_diagnose", arguments: `{"message_id":"parity"}`, method: "GET", path: "/v1/messages/parity", live: true, scopes: view},
 		{name: "test credentials may not archive", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), scopes: manage},
 		{name: "archiving nobody", tool: "contacts_archive", arguments: `{"email":"nobody@example.com"}`, method: "DELETE", path: of("nobody@example.com"), live: true, scopes: manage},
 		{name: "missing scope", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), live: true, scopes: view},
@@ -66,6 +79,7 @@ func cases(p *product.Product) []sameness {
 func TestToolAndRouteSayTheSame(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
+		recordMessages(t, p)
 		for _, c := range cases(p) {
 			t.Run(c.name, func(t *testing.T) { c.check(t, p) })
 		}

@@ -79,21 +79,23 @@ func TestHostileTextsOfMessages(t *testing.T) {
 	})
 }
 
-// hostileEvents are a message that went every way there is, each time with the text.
+// hostileEvents are a message that went every way there is, each time with the
+// text, where names are short as much of it as fits.
 func (w world) hostileEvents(t *testing.T, id string, h hostile) []messages.Event {
 	t.Helper()
-	metadata := map[string]any{h.text: h.text}
+	name := h.asLongAs(longestName)
+	metadata := map[string]any{name: h.text}
 	for _, member := range []string{"smtp_response", "reject_reason", "errorMessage", "delay_type", "complaint_feedback_type", "user_agent", "click_url"} {
 		metadata[member] = h.text
 	}
 	var events []messages.Event
 	for _, kind := range []messages.EventType{messages.Send, messages.DeliveryDelay, messages.Delivery, messages.Reject, messages.RenderingFailure, messages.Open, messages.Bounce} {
 		e := messages.Event{
-			ID: id + string(kind), MessageID: id, Type: kind, OccurredAt: w.p.Clock.Now(), Recipient: h.text + "@example.com", Metadata: encoded(t, metadata),
-			Mail: messages.Mail{From: h.text, To: []string{h.text + "@example.com"}, SentAt: w.p.Clock.Now(), Subject: h.text, Template: h.text, Channel: h.text},
+			ID: id + string(kind), MessageID: id, Type: kind, OccurredAt: w.p.Clock.Now(), Recipient: name + "@example.com", Metadata: encoded(t, metadata),
+			Mail: messages.Mail{From: name, To: []string{name + "@example.com"}, SentAt: w.p.Clock.Now(), Subject: name, Template: name, Channel: name},
 		}
 		if kind == messages.Bounce {
-			e.Bounced = &messages.BounceKind{Type: messages.PermanentBounce, SubType: h.text}
+			e.Bounced = &messages.BounceKind{Type: messages.PermanentBounce, SubType: name}
 		}
 		events = append(events, e)
 	}

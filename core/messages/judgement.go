@@ -47,8 +47,10 @@ func (k *course) judge() judgement {
 
 func (k *course) complained(e Event) judgement {
 	if k.kept(e) {
-		return judgement{NotSent, "Nothing was sent: the recipient reported an earlier message as unwanted, and the account keeps such addresses on its suppression list.",
-			[]remedy{respectComplaint, checkSuppression}}
+		return judgement{
+			NotSent, "Nothing was sent: the recipient reported an earlier message as unwanted, and the account keeps such addresses on its suppression list.",
+			[]remedy{respectComplaint, checkSuppression},
+		}
 	}
 	return judgement{Complained, "The message arrived, and the recipient reported it as unwanted at " + at(e.OccurredAt) + ". Each such report harms what the account's other mail is worth to mailbox providers.",
 		[]remedy{respectComplaint, checkSuppression, readHealth}}

@@ -117,26 +117,31 @@ func (m mask) metadata(raw json.RawMessage) map[string]any {
 		return nil
 	}
 	if m.hides {
-		object, _ = m.value(object).(map[string]any)
+		object, _ = eachText(object, m.text).(map[string]any)
 	}
 	return object
 }
 
-func (m mask) value(v any) any {
+// eachText is a JSON value with every text in it, names of members included, as
+// change makes it. Lists are changed in place.
+func eachText(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:
-		return m.text(v)
+		return change(v)
 	case []any:
 		for i := range v {
-			v[i] = m.value(v[i])
+			v[i] = eachText(v[i], change)
 		}
 		return v
 	case map[string]any:
-		shown := make(map[string]any, len(v))
-		for name, member := range v {
-			shown[m.text(name)] = m.value(member)
+		if v == nil {
+			return v
 		}
-		return shown
+		changed := make(map[string]any, len(v))
+		for name, member := range v {
+			changed[change(name)] = eachText(member, change)
+		}
+		return changed
 	}
 	return v
 }

@@ -2,14 +2,22 @@ package messages
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// shownEvents is how many events of a message an agent gets, the latest.
-const shownEvents = 50
+const (
+	// shownEvents is how many events of a message an agent gets, the latest.
+	shownEvents = 50
+	// metadataRoom is what the metadata of all of them may have, in bytes, and
+	// clippedTo how long a text in it may be, in characters.
+	metadataRoom = 10 << 10
+	clippedTo    = 300
+)
 
 // DiagnoseMessageIn names the message.
 type DiagnoseMessageIn struct {
@@ -53,10 +61,10 @@ type Diagnosis struct {
 	NextSteps   []NextStep   `json:"next_steps"`
 	Events      []ShownEvent `json:"events" jsonschema_description:"The latest 50 events, oldest first."`
 	EventsTotal int          `json:"events_total"`
-	Truncated   bool         `json:"truncated" jsonschema_description:"Whether events are left out."`
+	Truncated   bool         `json:"truncated" jsonschema_description:"Whether events or parts of them are left out."`
 }
 
-// WasTruncated reports whether events are left out.
+// WasTruncated reports whether events or parts of them are left out.
 func (d Diagnosis) WasTruncated() bool { return d.Truncated }
 
 // Claim is one thing that is known, and what shows it.
@@ -127,23 +135,50 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 	}
 	remedies := slices.Concat(judged.remedies, in.suppressed.remedies())
 	latest := in.events[max(0, len(in.events)-shownEvents):]
+	events, cut := shown(latest, course.hide)
 	return Diagnosis{
 		Message: recordOf(in.found, course.hide),
 		Outcome: judged.outcome, Text: course.subject() + judged.text,
 		Evidence: evidence, NextSteps: course.steps(c, remedies),
-		Events: shown(latest, course.hide), EventsTotal: len(in.events), Truncated: len(latest) < len(in.events),
+		Events: events, EventsTotal: len(in.events), Truncated: cut || len(latest) < len(in.events),
 	}, nil
 }
 
-func shown(events []Event, hide mask) []ShownEvent {
-	all := make([]ShownEvent, len(events))
-	for i, e := range events {
-		all[i] = ShownEvent{ID: e.ID, Type: e.Type, OccurredAt: e.OccurredAt, Metadata: eventRecordOf(e, hide).Metadata}
+// shown are the events as an agent sees them, and whether something is left out of
+// what the provider says about them: a long text is clipped, and the older events
+// of a talkative provider lose theirs.
+func shown(events []Event, hide mask) ([]ShownEvent, bool) {
+	all, cut, room := make([]ShownEvent, len(events)), false, metadataRoom
+	for i, e := range slices.Backward(events) {
+		all[i] = ShownEvent{ID: e.ID, Type: e.Type, OccurredAt: e.OccurredAt}
 		if e.Recipient != "" {
 			all[i].Recipient = hide.address(e.Recipient)
 		}
+		metadata, clipped := clip(eventRecordOf(e, hide).Metadata)
+		if encoded, err := json.Marshal(metadata); err != nil || len(encoded) > room {
+			room, cut = 0, true
+			continue
+		} else if metadata != nil {
+			all[i].Metadata, room = metadata, room-len(encoded)
+		}
+		cut = cut || clipped
 	}
-	return all
+	return all, cut
+}
+
+// clip is metadata with its texts, and the names in it, clipped to clippedTo
+// characters, and whether any was longer.
+func clip(metadata map[string]any) (map[string]any, bool) {
+	cut := false
+	text := func(s string) string {
+		if utf8.RuneCountInString(s) <= clippedTo {
+			return s
+		}
+		cut = true
+		return string([]rune(s)[:clippedTo-1]) + "…"
+	}
+	clipped, _ := eachText(metadata, text).(map[string]any)
+	return clipped, cut
 }
 
 func at(t time.Time) string { return t.UTC().Format(time.RFC3339) }
