@@ -52,8 +52,10 @@ func (k *course) complained(e Event) judgement {
 			[]remedy{respectComplaint, checkSuppression},
 		}
 	}
-	return judgement{Complained, "The message arrived, and the recipient reported it as unwanted at " + at(e.OccurredAt) + ". Each such report harms what the account's other mail is worth to mailbox providers.",
-		[]remedy{respectComplaint, checkSuppression, readHealth}}
+	return judgement{
+		Complained, "The message arrived, and the recipient reported it as unwanted at " + at(e.OccurredAt) + ". Each such report harms what the account's other mail is worth to mailbox providers.",
+		[]remedy{respectComplaint, checkSuppression, readHealth},
+	}
 }
 
 // arrived: a server took it, which is all that a sender can know for sure.
@@ -64,9 +66,11 @@ func (k *course) arrived(e Event) judgement {
 	case Open:
 		return judgement{Arrived, "The message arrived: its pictures were fetched, by a reader or by a program of the mailbox provider.", nil}
 	}
-	return judgement{Arrived, "The receiving server took the message at " + at(e.OccurredAt) + ", so it arrived there. In which folder it was put, no server says. " +
-		"No open is recorded: it was not opened, was opened without pictures, or its channel does not track opens.",
-		[]remedy{lookInSpam, readHealth}}
+	return judgement{
+		Arrived, "The receiving server took the message at " + at(e.OccurredAt) + ", so it arrived there. In which folder it was put, no server says. " +
+			"No open is recorded: it was not opened, was opened without pictures, or its channel does not track opens.",
+		[]remedy{lookInSpam, readHealth},
+	}
 }
 
 func (k *course) delayed(e Event) judgement {
@@ -79,8 +83,10 @@ func (k *course) delayed(e Event) judgement {
 		return judgement{Silent, "Delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why +
 			". Nothing was heard since, for longer than the provider goes on trying: what became of it is not known.", slices.Concat(cause.remedies, []remedy{checkEvents, checkReadiness})}
 	}
-	return judgement{Delayed, "The message has not arrived yet: delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why + ". The provider goes on trying by itself.",
-		slices.Concat([]remedy{waitAndSee}, cause.remedies)}
+	return judgement{
+		Delayed, "The message has not arrived yet: delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why + ". The provider goes on trying by itself.",
+		slices.Concat([]remedy{waitAndSee}, cause.remedies),
+	}
 }
 
 func (k *course) silent(e Event) judgement {
