@@ -2,23 +2,10 @@ package wire
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
-
-func queryTime(r *http.Request, name string) (time.Time, error) {
-	text := r.URL.Query().Get(name)
-	if text == "" {
-		return time.Time{}, nil
-	}
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return at, badRequest(name + " is no time.")
-	}
-	return at, nil
-}
 
 type templateContent struct {
 	Subject string

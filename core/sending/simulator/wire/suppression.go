@@ -1,0 +1,62 @@
+package wire
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+func suppressedObject(s sending.Suppressed) object {
+	return object{
+		"EmailAddress": s.Email, "Reason": strings.ToUpper(string(s.Reason)), "LastUpdateTime": seconds(s.At),
+	}
+}
+
+func (w *wire) getSuppressedDestination(r *http.Request) (any, error) {
+	one, err := w.account.Suppressed(r.Context(), w.org, r.PathValue("email"))
+	if err != nil {
+		return nil, err
+	}
+	return object{"SuppressedDestination": suppressedObject(one)}, nil
+}
+
+// listSuppressedDestinations filters by reason after the page is read, so that a
+// page may be short although another follows; callers go by NextToken alone.
+func (w *wire) listSuppressedDestinations(r *http.Request) (any, error) {
+	l, err := readListing(r)
+	if err != nil {
+		return nil, err
+	}
+	since, err := queryTime(r, "StartDate")
+	if err != nil {
+		return nil, err
+	}
+	until, err := queryTime(r, "EndDate")
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := w.account.InPages(l.PageSize).SuppressedPage(r.Context(), w.org, since, until, l.NextToken)
+	reasons := r.URL.Query()["Reason"]
+	found := []object{}
+	for _, s := range page {
+		if len(reasons) == 0 || slices.Contains(reasons, strings.ToUpper(string(s.Reason))) {
+			found = append(found, suppressedObject(s))
+		}
+	}
+	return withNext(object{"SuppressedDestinationSummaries": found}, next), err
+}
+
+func queryTime(r *http.Request, name string) (time.Time, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return at, badRequest(name + " is no time.")
+	}
+	return at, nil
+}
