@@ -22,8 +22,8 @@ const (
 
 var benchEnd = time.Date(2026, 3, 31, 17, 20, 0, 0, time.UTC)
 
-// sentMail is what became of the message with a number.
-func sentMail(n int) []messages.Event {
+// courseOf is what became of the message with a number.
+func courseOf(n int) []messages.Event {
 	const apart = benchDays * 24 * time.Hour / benchMessages
 	at := benchEnd.Add(-benchDays * 24 * time.Hour).Add(time.Duration(n) * apart)
 	id := fmt.Sprintf("0100018f%08x-7c2d4e6a-1111-2222-3333-%012d-000000", n, n)
@@ -60,7 +60,7 @@ func recordMail(b *testing.B, db *storage.DB, figures *reports.Reports, orgID st
 	b.Helper()
 	var events []messages.Event
 	for n := from; n < to; n++ {
-		events = append(events, sentMail(n)...)
+		events = append(events, courseOf(n)...)
 	}
 	err := db.InTx(b.Context(), func(ctx context.Context) error {
 		fresh, err := db.Messages().RecordEvents(ctx, orgID, events, benchEnd)
@@ -115,7 +115,7 @@ func BenchmarkRecorded(b *testing.B) {
 		for b.Loop() {
 			var events []messages.Event
 			for n := batch * 400; n < (batch+1)*400; n++ {
-				events = append(events, sentMail(n)...)
+				events = append(events, courseOf(n)...)
 			}
 			batch++
 			started := time.Now()

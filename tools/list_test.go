@@ -51,25 +51,14 @@ func TestEveryHintIsExplicit(t *testing.T) {
 		return map[string]any{"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": idempotent, "openWorldHint": open}
 	}
 	want := map[string]map[string]any{
-		"sending_readiness_check": hints(true, false, false, false),
-
-		"reports_get_sending_health": hints(true, false, false, false),
-		"contacts_lookup":            hints(true, false, false, false),
-		"lists_list":                 hints(true, false, false, false),
-		"audience_get_schema":        hints(true, false, false, false),
-		"contacts_upsert":            hints(false, false, true, false),
-		"contacts_archive":           hints(false, true, true, false),
+		"contacts_upsert":  hints(false, false, true, false),
+		"contacts_archive": hints(false, true, true, false),
 	}
-	for _, name := range []string{"suppressions_check_address", "suppressions_list", "undeliverable_list"} {
+	for _, name := range []string{
+		"sending_readiness_check", "suppressions_check_address", "suppressions_list", "undeliverable_list", "reports_get_sending_health",
+		"messages_search", "messages_diagnose", "contacts_lookup", "lists_list", "audience_get_schema", "templates_list",
+	} {
 		want[name] = hints(true, false, false, false)
-		"messages_search":         hints(true, false, false, false),
-		"messages_diagnose":       hints(true, false, false, false),
-		"contacts_lookup":         hints(true, false, false, false),
-		"lists_list":              hints(true, false, false, false),
-		"templates_list":          hints(true, false, false, false),
-		"audience_get_schema":     hints(true, false, false, false),
-		"contacts_upsert":         hints(false, false, true, false),
-		"contacts_archive":        hints(false, true, true, false),
 	}
 	got := map[string]map[string]any{}
 	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {

@@ -50,7 +50,7 @@ func (c *ingestCommand) Run(p *program) error {
 		read := &counted{from: file}
 		line := progressOn(p.stderr, size, s.cfg.Clock)
 		sum, err := backfill.Run(ctx, backfill.Config{
-			Events: host.Events(s.db, s.cfg.Clock), OrgID: org.ID, Clock: s.cfg.Clock,
+			Events: host.Events(s.db, s.cfg.Clock, s.cfg.Log), OrgID: org.ID, Clock: s.cfg.Clock,
 			Progress: func(sum backfill.Summary) {
 				line.show(read.bytes.Load(), fmt.Sprintf("%d events, %d new", sum.Events, sum.New))
 			},

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// now is a day after the events of the fixtures.
-var now = time.Date(2026, 3, 3, 8, 0, 0, 0, time.UTC)
+// parsedAt is a day after the events of the fixtures.
+var parsedAt = time.Date(2026, 3, 3, 8, 0, 0, 0, time.UTC)
 
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
@@ -50,7 +50,7 @@ func TestParseSES(t *testing.T) {
 	t.Parallel()
 	types := map[messages.EventType]bool{}
 	for name, raw := range fixtures(t) {
-		events, err := messages.ParseSES(raw, now)
+		events, err := messages.ParseSES(raw, parsedAt)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -85,7 +85,7 @@ func TestParseSES(t *testing.T) {
 func TestEventIDs(t *testing.T) {
 	t.Parallel()
 	id := func(raw []byte) string {
-		events, err := messages.ParseSES(messages.UnwrapSES(raw), now)
+		events, err := messages.ParseSES(messages.UnwrapSES(raw), parsedAt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestParseSESRefuses(t *testing.T) {
 		"is not a JSON object":           []byte(strings.Repeat(`{"detail":`, 20_000)),
 		": is not a JSON object":         []byte("null"),
 	} {
-		events, err := messages.ParseSES(raw, now)
+		events, err := messages.ParseSES(raw, parsedAt)
 		refusal, ok := errors.AsType[*core.Error](err)
 		if !ok || refusal.Code != core.CodeValidationFailed || len(events) > 0 {
 			t.Errorf("%s: %v", want, err)
@@ -167,7 +167,7 @@ func TestParseSESCleans(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Replace(fixture(t, "open"), []byte("Mozilla/5.0"), []byte(`Moz\u0000illa\ud800/5.0`), 1)
 	raw = bytes.Replace(raw, []byte(`"open": {`), []byte(`"open": {"\u0000x": ["\u0000"], "deep": `+strings.Repeat("[", 50)+strings.Repeat("]", 50)+`, "long": "`+strings.Repeat("ä", 5000)+`", "digits": 1`+strings.Repeat("0", 400)+`,`), 1)
-	events, err := messages.ParseSES(raw, now)
+	events, err := messages.ParseSES(raw, parsedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func FuzzParseSES(f *testing.F) {
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		events, err := messages.ParseSES(messages.UnwrapSES(raw), now)
+		events, err := messages.ParseSES(messages.UnwrapSES(raw), parsedAt)
 		if err != nil {
 			if refusal, ok := errors.AsType[*core.Error](err); !ok || refusal.Code != core.CodeValidationFailed {
 				t.Fatalf("no refusal: %v", err)
@@ -213,7 +213,7 @@ func FuzzParseSES(f *testing.F) {
 				t.Fatalf("incomplete: %+v", e)
 			}
 		}
-		again, err := messages.ParseSES(messages.UnwrapSES(raw), now)
+		again, err := messages.ParseSES(messages.UnwrapSES(raw), parsedAt)
 		if diff := cmp.Diff(events, again); err != nil || diff != "" {
 			t.Fatalf("not the same again: %v\n%s", err, diff)
 		}

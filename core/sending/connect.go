@@ -55,6 +55,10 @@ func random(n int) string {
 	return spelling.EncodeToString(raw)
 }
 
+// simulatedTopic begins the names of the topics of simulated accounts. Each has one
+// of its own, so that events find the way back to their organization alone.
+const simulatedTopic = "arn:aws:sns:us-east-1:000000000000:mailhelm-"
+
 // Connect stores how the organization's account is reached, in place of what was
 // there. The address for events, its key, the external id and the recorded
 // template version stay as they were. It fails with core.CodeValidationFailed.
@@ -80,6 +84,9 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 		}
 		if after.IngestPath == "" {
 			after.IngestPath = strings.ToLower(random(ingestPathBytes))
+		}
+		if after.Provider == Simulated {
+			after.TopicARN = simulatedTopic + after.IngestPath
 		}
 		return after, map[string]any{
 			"provider": after.Provider, "region": after.Region, "endpoint": after.Endpoint, "access_key_id": after.AccessKeyID,

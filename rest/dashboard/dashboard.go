@@ -8,10 +8,10 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/reports"
-	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
 // Path is where the dashboard is, below the app's address. Every page of it has a

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -184,17 +183,4 @@ func (d *Dashboard) excludeAddress(w http.ResponseWriter, r *http.Request, v acc
 type change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
-}
-
-// record leaves a line about what the visitor did, in the transaction of it.
-func (d *Dashboard) record(ctx context.Context, v access.Visitor, action, subject string, detail map[string]any) error {
-	text, err := json.Marshal(detail)
-	if err != nil {
-		return fmt.Errorf("audit detail of %s: %w", action, err)
-	}
-	actor := access.ActorOf(v.User.ID)
-	return d.Store.AppendAudit(ctx, access.AuditEvent{
-		ID: core.NewID(), OrgID: v.Org.ID, OccurredAt: d.Clock(), Action: action, ActorKind: actor.Kind, ActorID: actor.ID,
-		SubjectID: subject, Detail: string(text),
-	})
 }

@@ -17,7 +17,7 @@ type accountDNS struct {
 }
 
 func newDNS(s *stores) accountDNS {
-	return accountDNS{connection: s.db.Connections(s.master).Connection, real: resolver.System()}
+	return accountDNS{connection: s.connections.Connection, real: resolver.System()}
 }
 
 // Published reports whether the record is.

@@ -1,6 +1,9 @@
 package host
 
 import (
+	"context"
+	"log/slog"
+
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
@@ -9,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/storage"
@@ -17,39 +21,68 @@ import (
 // newDomains are the parts of the product that do the work, for the surfaces, the
 // pages and the jobs alike.
 func newDomains(cfg config.Config, s *stores) catalogue.Domains {
+	orgs := s.db.Access().OrgIDs
+	through := channels.New(channels.Config{
+		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+	})
+	figures := reports.New(reports.Config{Store: s.db.Reports(), Channels: through, Clock: cfg.Clock})
+	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
 	return catalogue.Domains{
-		Account:     account.New(account.Config{Account: s.accounts, Clock: cfg.Clock}),
 		Account: account.New(account.Config{
-			Account: s.account, Connections: s.db.Connections(s.master), Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
-			Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+			Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
+			Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 		}),
-		Messages:    messages.New(messages.Config{Clock: cfg.Clock}),
-		Reports:     reports.New(reports.Config{Store: s.db.Reports(), Clock: cfg.Clock}),
-		Account:     account.New(account.Config{Account: s.account, Clock: cfg.Clock}),
-		Messages:    messages.New(messages.Config{Store: s.db.Messages(), Transactor: s.db, Recorders: recorders(s.db, cfg.Clock), Clock: cfg.Clock}),
-		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
-		Suppression: suppression.New(suppression.Config{Clock: cfg.Clock}),
-		Reports:     reports.New(reports.Config{Clock: cfg.Clock}),
-		Suppression: suppression.New(suppression.Config{Account: s.account, Store: s.db.Suppression(), Transactor: s.db, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log}),
-		Channels:    channels.New(channels.Config{Clock: cfg.Clock}),
-		Templates:   templates.New(templates.Config{Clock: cfg.Clock}),
-		Channels: channels.New(channels.Config{
-			Store: s.db.Channels(), Account: s.account, DNS: newDNS(s), Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		Messages: messages.New(messages.Config{
+			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged}, Clock: cfg.Clock,
+			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
 		}),
-		Templates: templates.New(templates.Config{
-			Store: s.db.Templates(), Account: s.account, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
-		}),
+		Reports:     figures,
+		Suppression: judged,
+		Channels:    through,
+		Templates:   templates.New(templates.Config{Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log}),
 		Audience: audience.New(audience.Config{
-			Store: s.db.Audience(), Account: s.accounts, Orgs: s.db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+			Store: s.db.Audience(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 		}),
 	}
 }
 
-// Events takes events in as the running product does, for whoever brings them in
-// another way. It answers nothing about them.
-func Events(db *storage.DB, clock core.Clock) *messages.Messages {
-	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Recorders: recorders(db, clock), Clock: clock})
+func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *suppression.Suppression {
+	return suppression.New(suppression.Config{
+		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Access().OrgIDs, Clock: clock, Log: log,
+	})
 }
 
-// recorders are the parts that keep figures of their own from events.
-func recorders(_ *storage.DB, _ core.Clock) []messages.Recorder { return nil }
+// Events takes events in as the running product does, for whoever brings them in
+// another way. It answers nothing about them.
+func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
+	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
+		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
+	}})
+}
+
+// accountList is the account's own list of addresses, as a diagnosis asks for it.
+type accountList struct{ account sending.Suppressions }
+
+// Suppressed is nil when the address is not on the list.
+func (l accountList) Suppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
+	found, err := l.account.Suppressed(ctx, orgID, email)
+	if sending.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &messages.SuppressedRecipient{Reason: string(found.Reason), At: found.At}, nil
+}
+
+// judgedList is the addresses that were judged undeliverable, likewise.
+type judgedList struct{ judged *suppression.Suppression }
+
+// Undeliverable is nil when the address is not listed.
+func (l judgedList) Undeliverable(ctx context.Context, orgID, email string) (*messages.UndeliverableRecipient, error) {
+	found, err := l.judged.Undeliverable(ctx, orgID, email)
+	if err != nil || found == nil || found.Status != suppression.Listed {
+		return nil, err
+	}
+	return &messages.UndeliverableRecipient{Reason: string(found.Reason), LastSeenAt: found.LastSeenAt}, nil
+}

@@ -13,12 +13,13 @@ import (
 // eventSource is where events about sent mail come in, on the public API's host
 // and beside its rails: what sends them has no credential of ours.
 func eventSource(
-	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, metrics prometheus.Registerer,
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, metrics prometheus.Registerer,
 ) http.Handler {
 	return ingest.New(ingest.Config{
-		Connections: s.db.Connections(s.master),
+		Connections: s.connections,
 		Events:      messages.NewBatch(domains.Messages),
 		Amazon:      ingest.NewAmazon(ingest.AmazonConfig{Fetch: ingest.NewFetcher(ingest.FetcherConfig{}), Clock: cfg.Clock}),
+		Simulator:   simulated,
 		DocsURL:     public.Docs, Clock: cfg.Clock, Log: cfg.Log, Metrics: metrics,
 	})
 }

@@ -28,7 +28,8 @@ type Host struct {
 	jobs      *storage.Jobs
 	servers   *servers
 	spans     *tracing.Exporter
-	// unfollow ends the watch on the signing keys and waits for that.
+	// unfollow ends the watch on the signing keys and the delivery of simulated
+	// events, and waits for both.
 	unfollow func()
 }
 
@@ -96,8 +97,13 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server
+	var simulated *simulatedEvents
 	if h.cfg.Role != config.Worker {
-		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.domains, observers{metrics, h.spans.Tracer()})
+		var err error
+		if simulated, err = newSimulatedEvents(h.stores, h.addresses.API, h.cfg.Clock, h.cfg.Log); err != nil {
+			return err
+		}
+		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.domains, simulated, observers{metrics, h.spans.Tracer()})
 		if err != nil {
 			return err
 		}
@@ -112,7 +118,11 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 			return err
 		}
 	}
-	h.unfollow = h.stores.follow(h.cfg.Log)
+	unfollowKeys, unfollowEvents := h.stores.follow(h.cfg.Log), func() {}
+	if simulated != nil {
+		unfollowEvents = simulated.follow()
+	}
+	h.unfollow = func() { unfollowEvents(); unfollowKeys() }
 	h.servers = serve(open, handlers, receiver, h.cfg.Log)
 	return nil
 }

@@ -21,7 +21,7 @@ type observers struct {
 }
 
 // surfaces makes everything that answers HTTP, in front of one row of rails.
-func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, seen observers) ([]site, error) {
+func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
 		return nil, err
@@ -58,8 +58,10 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	if err != nil {
 		return nil, err
 	}
+	events := eventSource(cfg, public, s, domains, simulated, seen.metrics)
+	simulated.to.Handler = events
 	web := []site{
-		{config.APIService, public.API, below(ingest.Path, eventSource(cfg, public, s, domains, seen.metrics), api.Handler())},
+		{config.APIService, public.API, below(ingest.Path, events, api.Handler())},
 		{config.MCPService, public.MCP, agents.Handler()},
 		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}
