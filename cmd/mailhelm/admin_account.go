@@ -151,8 +151,13 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 	}
 	rows := [][]string{{"provider", string(shown.Provider)}}
 	for _, row := range [][]string{
-		{"account", shown.AccountID}, {"region", shown.Region}, {"endpoint", shown.Endpoint}, {"access key id", shown.AccessKeyID},
-		{"role", shown.RoleARN}, {"external id", shown.ExternalID}, {"topic", shown.TopicARN},
+		{"account", shown.AccountID},
+		{"region", shown.Region},
+		{"endpoint", shown.Endpoint},
+		{"access key id", shown.AccessKeyID},
+		{"role", shown.RoleARN},
+		{"external id", shown.ExternalID},
+		{"topic", shown.TopicARN},
 	} {
 		if row[1] != "" {
 			rows = append(rows, row)
@@ -213,7 +218,7 @@ func (c *accountConnect) secret(stdin io.Reader) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		defer file.Close()
+		defer func() { _ = file.Close() }() // it was only read
 		return firstLine(file)
 	}
 	return "", nil

@@ -20,7 +20,7 @@ func seedAccount(t *testing.T, s shell, orgID string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer account.Close()
+	defer func() { _ = account.Close() }() // another process opens it next
 	if err := account.Seed(t.Context(), orgID, simulator.Setup{
 		Identities: []sending.Identity{{Identity: "example.com", Verification: sending.Success}},
 	}); err != nil {

@@ -35,8 +35,10 @@ func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Ove
 	}
 	findings := []Finding{{Name: "account", Verdict: Fine, Detail: "answers"}}
 	if c.AccountID != "" && overview.AccountID != "" && c.AccountID != overview.AccountID {
-		findings[0] = Finding{"account", Broken, "The credentials belong to another account than the one recorded.",
-			"Connect again, with the account id that is meant or without one."}
+		findings[0] = Finding{
+			"account", Broken, "The credentials belong to another account than the one recorded.",
+			"Connect again, with the account id that is meant or without one.",
+		}
 	}
 	findings = append(findings, judgeState(overview)...)
 	findings = append(findings, judgeIdentities(ctx, account, c.OrgID), judgeChannels(ctx, account, c.OrgID), judgeList(ctx, account, c.OrgID))
@@ -136,8 +138,10 @@ func unread(name string, err error) Finding {
 
 func judgeEvents(c Connection) Finding {
 	if c.TopicARN == "" && c.IngestKeyHash == nil {
-		return Finding{"events", Warning, "Neither a notification topic nor a key for events is recorded: what becomes of messages stays unknown.",
-			"Record the notification topic, or make a key for events."}
+		return Finding{
+			"events", Warning, "Neither a notification topic nor a key for events is recorded: what becomes of messages stays unknown.",
+			"Record the notification topic, or make a key for events.",
+		}
 	}
 	return Finding{Name: "events", Verdict: Fine, Detail: "are taken"}
 }

@@ -142,8 +142,9 @@ func TestSendingIsPaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := a.Send(t.Context(), "org", message())
-	if f := wantFailure(t, "a second message in the same second", err, sending.Throttled); f.RetryAfter <= 0 || f.RetryAfter > time.Second {
-		t.Errorf("to be repeated after %v", f.RetryAfter)
+	wantFailure(t, "a second message in the same second", err, sending.Throttled)
+	if wait := retryAfter(err); wait <= 0 || wait > time.Second {
+		t.Errorf("to be repeated after %v", wait)
 	}
 	if sends, rates := p.count(sendEmail), p.count(getAccount); sends != 1 || rates != 1 {
 		t.Errorf("%d messages, the rate read %d times; want one of each", sends, rates)
