@@ -74,7 +74,7 @@ func texts(ctx context.Context, db *storage.DB, query string, args ...any) ([]st
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err tells
+	defer rows.Close()
 	var all []string
 	for rows.Next() {
 		row, err := rows.SliceScan()

@@ -46,11 +46,11 @@ type delivery struct {
 func NewBatch(m *Messages) *Batch { return &Batch{messages: m} }
 
 // Record does what [Messages.Record] does and returns when the events are
-// committed. It returns early when ctx ends; whether they will be is open then. It
-// fails with core.CodeDedupUnavailable when too many wait already.
+// committed. It returns early when ctx ends; whether they will be is open then. ctx
+// carries no transaction. It fails with core.CodeDedupUnavailable when too many wait already.
 func (b *Batch) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	d := &delivery{orgID: orgID, events: events, done: make(chan struct{})}
-	if !b.enter(d) {
+	if !b.enter(ctx, d) {
 		return Recorded{}, &core.Error{
 			Code: core.CodeDedupUnavailable, Message: "Events come faster than they can be stored.", RetryAfter: time.Second,
 		}
@@ -63,7 +63,7 @@ func (b *Batch) Record(ctx context.Context, orgID string, events []Event) (Recor
 	}
 }
 
-func (b *Batch) enter(d *delivery) bool {
+func (b *Batch) enter(ctx context.Context, d *delivery) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.events+len(d.events) > maxWaiting {
@@ -72,19 +72,20 @@ func (b *Batch) enter(d *delivery) bool {
 	b.waiting, b.events = append(b.waiting, d), b.events+len(d.events)
 	if !b.draining {
 		b.draining = true
-		go b.drain()
+		// That this caller leaves is no reason to fail the others.
+		go b.drain(context.WithoutCancel(ctx))
 	}
 	return true
 }
 
 // drain ends when nobody waits any more.
-func (b *Batch) drain() {
+func (b *Batch) drain(ctx context.Context) {
 	for {
 		batch := b.next()
 		if batch == nil {
 			return
 		}
-		b.settle(batch)
+		b.settle(ctx, batch)
 	}
 }
 
@@ -106,10 +107,9 @@ func (b *Batch) next() []*delivery {
 }
 
 // settle records a batch. When that fails, each delivery is tried by itself, so
-// that one that cannot be stored fails its own caller alone. The context is none
-// of the callers': that one of them left is no reason to fail the others.
-func (b *Batch) settle(batch []*delivery) {
-	ctx, cancel := context.WithTimeout(context.Background(), batchTime)
+// that one that cannot be stored fails its own caller alone.
+func (b *Batch) settle(ctx context.Context, batch []*delivery) {
+	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
 	if err := b.together(ctx, batch); err != nil {
 		for _, d := range batch {

@@ -109,7 +109,8 @@ func TestEventIDs(t *testing.T) {
 		}
 	}
 	for _, change := range [][2]string{
-		{"2026-03-02T08:15:06.871Z", "2026-03-02T08:15:06.872Z"}, {"000000000002", "000000000009"},
+		{"2026-03-02T08:15:06.871Z", "2026-03-02T08:15:06.872Z"},
+		{"000000000002", "000000000009"},
 		{`"ines@reader.example"` + "\n    ],\n    \"smtp", `"Ines@reader.example"` + "\n    ],\n    \"smtp"},
 	} {
 		other := bytes.ReplaceAll(plain, []byte(change[0]), []byte(change[1]))

@@ -8,7 +8,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // signature version 1
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -197,7 +197,7 @@ func (n note) sign(t *testing.T, key *rsa.PrivateKey) note {
 	hash, sum := crypto.SHA256, sha256.Sum256([]byte(text.String()))
 	digest := sum[:]
 	if n["SignatureVersion"] == "1" {
-		old := sha1.Sum([]byte(text.String())) //nolint:gosec // signature version 1
+		old := sha1.Sum([]byte(text.String()))
 		hash, digest = crypto.SHA1, old[:]
 	}
 	signature, err := rsa.SignPKCS1v15(rand.Reader, key, hash, digest)
