@@ -111,7 +111,10 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 		Clock:              s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
 	})
 	product := catalogue.Operations(catalogue.Domains{
-		Account: account.New(account.Config{Account: sim, Clock: s.clock.Now}),
+		Account: account.New(account.Config{
+			Account: sim, Connections: db.Connections(nil), Mirror: db.Channels(), Requests: db.ProductionRequests(), Orgs: db.Access().OrgIDs,
+			Clock: s.clock.Now, Log: log,
+		}),
 		Audience: audience.New(audience.Config{
 			Store: db.Audience(), Account: sim, Orgs: db.Access().OrgIDs, Clock: s.clock.Now, Log: log,
 		}),

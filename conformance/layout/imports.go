@@ -32,7 +32,6 @@ var domainEdges = map[[2]string]string{
 	{"audience", "jobs"}:        "the periodic sync is a job",
 	{"channels", "jobs"}:        "the periodic sync is a job",
 	{"channels", "sending"}:     "channels and identities live in the sending account",
-	{"messages", "sending"}:     "events come back with the tags that were sent along",
 	{"reports", "messages"}:     "reports are figures of message events",
 	{"suppression", "jobs"}:     "judging anew by other rules is a job",
 	{"suppression", "messages"}: "an address is judged by its message events",

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // MaxSESEvent is the most bytes that one event may have. Amazon SNS and Amazon
@@ -127,8 +126,8 @@ func sesMailOf(raw json.RawMessage, now time.Time) (mailOf, error) {
 	}
 	return mailOf{messageID: m.MessageID, Mail: Mail{
 		From: m.from(), To: to, SentAt: sent, Subject: cleanText(m.CommonHeaders.Subject, maxSubject),
-		Template: m.tag(sending.TemplateTag), Channel: m.tag("ses:configuration-set"),
-		Test: m.Tags[sending.TestTag] != nil,
+		Template: m.tag(core.TemplateTag), Channel: m.tag("ses:configuration-set"),
+		Test: m.Tags[core.TestTag] != nil,
 	}}, nil
 }
 

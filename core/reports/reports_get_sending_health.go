@@ -12,9 +12,9 @@ import (
 // HealthIn is the window of the figures, and what narrows them.
 type HealthIn struct {
 	From     *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days ago."`
-	To       *time.Time `json:"to,omitempty"`
+	To       *time.Time `json:"to,omitempty" jsonschema_description:"Now, if absent."`
 	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug."`
-	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320"`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sender's domain."`
 	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Made longer beyond 31 points."`
 }
 

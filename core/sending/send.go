@@ -73,10 +73,3 @@ type BulkOutcome struct {
 	MessageID string
 	Failure   *Failure
 }
-
-// TestTag is the tag that marks a message to try something out.
-const TestTag = "mailhelm_test"
-
-// TemplateTag is the tag that names the template a message was made from, for
-// providers whose events do not.
-const TemplateTag = "mailhelm_template"

@@ -106,10 +106,7 @@ func TestForgedNotifications(t *testing.T) {
 		}
 		return n.sign(t, s.signer.key)
 	}
-	altered := func(n note, name, value string) note {
-		n[name] = value
-		return n
-	}
+	altered := func(n note, name, value string) note { n[name] = value; return n }
 	confirm := func(link string) note { n := subscription(); n["SubscribeURL"] = link; return n.sign(t, s.signer.key) }
 	for name, n := range map[string]note{
 		"another topic":         forge(note{"TopicArn": topic + "2"}),

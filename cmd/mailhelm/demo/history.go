@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // HistoryDays is how far back the history of the demo goes.
@@ -223,7 +223,7 @@ func (h *history) add(kind string, m pastMail, at time.Time, details map[string]
 		"mail": map[string]any{
 			"timestamp": m.at.Format(time.RFC3339Nano), "messageId": m.id,
 			"source": "Fernhill Coffee <" + m.kind.from + ">", "destination": []string{m.to},
-			"tags":          map[string][]string{"ses:configuration-set": {m.kind.channel}, sending.TemplateTag: {m.kind.template}},
+			"tags":          map[string][]string{"ses:configuration-set": {m.kind.channel}, core.TemplateTag: {m.kind.template}},
 			"commonHeaders": map[string]any{"from": []string{"Fernhill Coffee <" + m.kind.from + ">"}, "subject": m.kind.subject},
 		},
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -109,10 +110,10 @@ func tagsOf(e sending.Envelope, template string) map[string]string {
 		all = map[string]string{}
 	}
 	if template != "" {
-		all[sending.TemplateTag] = template
+		all[core.TemplateTag] = template
 	}
 	if e.Test {
-		all[sending.TestTag] = "true"
+		all[core.TestTag] = "true"
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2/types"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -93,7 +94,7 @@ func bulkInput(from string, b sending.Bulk) *sesv2.SendBulkEmailInput {
 func ownTags(b sending.Bulk, r sending.BulkRecipient) map[string]string {
 	all := tagsOf(b.Envelope, b.Template)
 	for name, value := range r.Tags {
-		if name != sending.TestTag && name != sending.TemplateTag {
+		if name != core.TestTag && name != core.TemplateTag {
 			all[name] = value
 		}
 	}

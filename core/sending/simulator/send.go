@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -115,10 +116,10 @@ func ownTags(e sending.Envelope, template string) map[string]string {
 		tags = map[string]string{}
 	}
 	if e.Test {
-		tags[sending.TestTag] = "true"
+		tags[core.TestTag] = "true"
 	}
 	if template != "" {
-		tags[sending.TemplateTag] = template
+		tags[core.TemplateTag] = template
 	}
 	return tags
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
@@ -319,7 +320,7 @@ func TestBulk(t *testing.T) {
 		if r.Mail.MessageID == outcomes[0].MessageID {
 			campaign = "summer"
 		}
-		if !slices.Equal(r.Mail.Tags["campaign"], []string{campaign}) || !slices.Equal(r.Mail.Tags[sending.TemplateTag], []string{"welcome"}) {
+		if !slices.Equal(r.Mail.Tags["campaign"], []string{campaign}) || !slices.Equal(r.Mail.Tags[core.TemplateTag], []string{"welcome"}) {
 			t.Errorf("the tags of %v are %v", r.Mail.Destination, r.Mail.Tags)
 		}
 		if r.Mail.MessageID == outcomes[4].MessageID && (r.EventType != "Rendering Failure" || r.Failure.TemplateName != "welcome" || !strings.Contains(r.Failure.ErrorMessage, "order.number")) {
@@ -350,7 +351,7 @@ func TestTestsAreTagged(t *testing.T) {
 	_, err = s.SendTagged(t.Context(), "org", m)
 	must(t, err)
 	for i, r := range s.happened(t) {
-		if _, tagged := r.Mail.Tags[sending.TestTag]; tagged != (r.Mail.MessageID == s.happened(t)[0].Mail.MessageID) {
+		if _, tagged := r.Mail.Tags[core.TestTag]; tagged != (r.Mail.MessageID == s.happened(t)[0].Mail.MessageID) {
 			t.Errorf("event %d has the tags %v", i, r.Mail.Tags)
 		}
 	}

@@ -180,7 +180,7 @@ func (f *fields) addTags(e sending.Envelope) error {
 		if tags == nil {
 			tags = map[string]string{}
 		}
-		tags[sending.TestTag] = "true"
+		tags[core.TestTag] = "true"
 	}
 	if len(tags)+len(e.Headers) > maxFields {
 		return invalid(fmt.Sprintf("a message has at most %d tags and headers", maxFields))
