@@ -81,6 +81,24 @@ CREATE TABLE blocked_clients (
 	PRIMARY KEY (org_id, client_id)
 );
 
+CREATE TABLE channels (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	slug bytetext NOT NULL,
+	account bytetext NOT NULL,
+	present boolean NOT NULL,
+	tracking_domain text NOT NULL,
+	suppression_policy text NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, name),
+	UNIQUE (org_id, slug)
+);
+
+CREATE INDEX channels_newest ON channels (org_id, created_at, id);
+
 CREATE TABLE clients (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -95,6 +113,26 @@ CREATE TABLE clients (
 );
 
 CREATE INDEX clients_dynamic ON clients (created_at) WHERE kind = 'dynamic';
+
+CREATE TABLE connections (
+	org_id bytetext NOT NULL,
+	provider bytetext NOT NULL,
+	account_id text NOT NULL,
+	region text NOT NULL,
+	endpoint text NOT NULL,
+	access_key_id text NOT NULL,
+	secret bytea,
+	role_arn text NOT NULL,
+	external_id text NOT NULL,
+	topic_arn text NOT NULL,
+	template_version integer NOT NULL,
+	ingest_path bytetext NOT NULL,
+	ingest_key_hash bytea,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id),
+	UNIQUE (ingest_path)
+);
 
 CREATE TABLE contact_lists (
 	org_id bytetext PRIMARY KEY,
@@ -160,6 +198,21 @@ CREATE INDEX grants_by_client ON grants (org_id, client_id);
 
 CREATE INDEX grants_newest ON grants (org_id, created_at, id);
 
+CREATE TABLE identities (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	identity text NOT NULL,
+	identity_key bytetext NOT NULL,
+	verification text NOT NULL,
+	channel bytetext NOT NULL,
+	dkim_tokens text NOT NULL,
+	created_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, identity_key)
+);
+
+CREATE INDEX identities_newest ON identities (org_id, created_at, id);
+
 CREATE TABLE invitations (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -214,6 +267,67 @@ CREATE TABLE members (
 
 CREATE INDEX members_by_user ON members (user_id);
 
+CREATE TABLE message_events (
+	org_id bytetext NOT NULL,
+	occurred_at bigint NOT NULL,
+	id bytetext NOT NULL,
+	message_id bytetext NOT NULL,
+	type bytetext NOT NULL,
+	recipient text NOT NULL,
+	recipient_key bytetext NOT NULL,
+	bounce_type bytetext,
+	bounce_sub_type bytetext,
+	channel bytetext NOT NULL,
+	identity bytetext NOT NULL,
+	template bytetext NOT NULL,
+	test boolean NOT NULL,
+	metadata text,
+	recorded_at bigint NOT NULL,
+	PRIMARY KEY (org_id, occurred_at, id)
+);
+
+CREATE INDEX message_events_against ON message_events (org_id, recipient_key, occurred_at)
+	WHERE type IN ('Bounce', 'Complaint', 'Reject');
+
+CREATE INDEX message_events_bounced ON message_events (org_id, occurred_at, id) WHERE type = 'Bounce';
+
+CREATE INDEX message_events_of_message ON message_events (org_id, message_id, occurred_at, id);
+
+CREATE TABLE message_recipients (
+	org_id bytetext NOT NULL,
+	recipient bytetext NOT NULL,
+	sent_at bigint NOT NULL,
+	message_id bytetext NOT NULL,
+	PRIMARY KEY (org_id, recipient, sent_at, message_id)
+);
+
+CREATE TABLE messages (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	sender text NOT NULL,
+	recipient text NOT NULL,
+	identity bytetext NOT NULL,
+	sent_at bigint NOT NULL,
+	status bytetext NOT NULL,
+	rank integer NOT NULL,
+	last_event_at bigint NOT NULL,
+	channel bytetext NOT NULL,
+	subject text NOT NULL,
+	template bytetext NOT NULL,
+	test boolean NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX messages_by_channel ON messages (org_id, channel, sent_at, id);
+
+CREATE INDEX messages_by_identity ON messages (org_id, identity, sent_at, id);
+
+CREATE INDEX messages_by_status ON messages (org_id, status, sent_at, id);
+
+CREATE INDEX messages_by_template ON messages (org_id, template, sent_at, id);
+
+CREATE INDEX messages_newest ON messages (org_id, sent_at, id);
+
 CREATE TABLE orgs (
 	id bytetext PRIMARY KEY,
 	name text NOT NULL,
@@ -246,6 +360,23 @@ CREATE TABLE passkeys (
 	PRIMARY KEY (user_id, id)
 );
 
+CREATE TABLE production_requests (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	mail_type text NOT NULL,
+	website text NOT NULL,
+	use_case text NOT NULL,
+	status bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	granted_at bigint,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX production_requests_newest ON production_requests (org_id, created_at, id);
+
+CREATE UNIQUE INDEX production_requests_open ON production_requests (org_id) WHERE status IN ('pending', 'under_review');
+
 CREATE TABLE recovery_codes (
 	user_id bytetext NOT NULL,
 	hash bytea NOT NULL,
@@ -275,6 +406,55 @@ CREATE TABLE replay_records (
 );
 
 CREATE INDEX replay_records_expiry ON replay_records (expires_at);
+
+CREATE TABLE report_bounce_domains (
+	org_id bytetext NOT NULL,
+	day bigint NOT NULL,
+	domain bytetext NOT NULL,
+	bounced bigint NOT NULL,
+	PRIMARY KEY (org_id, day, domain)
+);
+
+CREATE TABLE report_days (
+	org_id bytetext NOT NULL,
+	day bigint NOT NULL,
+	channel bytetext NOT NULL,
+	identity bytetext NOT NULL,
+	template bytetext NOT NULL,
+	sent bigint NOT NULL,
+	delivered bigint NOT NULL,
+	bounced bigint NOT NULL,
+	complained bigint NOT NULL,
+	suppressed bigint NOT NULL,
+	opens bigint NOT NULL,
+	unique_opens bigint NOT NULL,
+	clicks bigint NOT NULL,
+	unique_clicks bigint NOT NULL,
+	PRIMARY KEY (org_id, day, channel, identity, template)
+);
+
+CREATE TABLE report_marks (
+	org_id bytetext NOT NULL,
+	mark bytetext NOT NULL,
+	PRIMARY KEY (org_id, mark)
+);
+
+CREATE TABLE sending_claims (
+	org_id bytetext NOT NULL,
+	account bytetext NOT NULL,
+	kind bytetext NOT NULL,
+	name bytetext NOT NULL,
+	claimed_at bigint NOT NULL,
+	PRIMARY KEY (org_id, account, kind, name),
+	UNIQUE (account, kind, name)
+);
+
+CREATE TABLE sending_syncs (
+	org_id bytetext PRIMARY KEY,
+	account bytetext NOT NULL,
+	region text NOT NULL,
+	synced_at bigint NOT NULL
+);
 
 CREATE TABLE sessions (
 	hash bytea PRIMARY KEY,
@@ -309,6 +489,25 @@ CREATE TABLE spent_confirmations (
 
 CREATE INDEX spent_confirmations_expiry ON spent_confirmations (expires_at);
 
+CREATE TABLE templates (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	slug bytetext NOT NULL,
+	subject text NOT NULL,
+	html text NOT NULL,
+	body_text text NOT NULL,
+	content_hash text NOT NULL,
+	search bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, name),
+	UNIQUE (org_id, slug)
+);
+
+CREATE INDEX templates_newest ON templates (org_id, created_at, id);
+
 CREATE TABLE topics (
 	org_id bytetext NOT NULL,
 	name bytetext NOT NULL,
@@ -320,6 +519,50 @@ CREATE TABLE topics (
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
 	PRIMARY KEY (org_id, name)
+);
+
+CREATE TABLE tracking_domains (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	domain bytetext NOT NULL,
+	region text NOT NULL,
+	status bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	checked_at bigint,
+	verified_at bigint,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, domain)
+);
+
+CREATE INDEX tracking_domains_newest ON tracking_domains (org_id, created_at, id);
+
+CREATE TABLE undeliverable (
+	org_id bytetext NOT NULL,
+	email_key bytetext NOT NULL,
+	id bytetext NOT NULL,
+	email text NOT NULL,
+	status bytetext NOT NULL,
+	reason bytetext NOT NULL,
+	first_seen_at bigint NOT NULL,
+	last_seen_at bigint NOT NULL,
+	last_changed_at bigint NOT NULL,
+	event_count integer NOT NULL,
+	excluded_at bigint,
+	exclusion_reason text NOT NULL,
+	forgiven_at bigint,
+	PRIMARY KEY (org_id, email_key),
+	UNIQUE (org_id, id)
+);
+
+CREATE INDEX undeliverable_by_change ON undeliverable (org_id, last_changed_at, id);
+
+CREATE TABLE undeliverable_rules (
+	org_id bytetext NOT NULL,
+	profile bytetext NOT NULL,
+	rules text NOT NULL,
+	judged_to bytetext,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id)
 );
 
 CREATE TABLE users (
