@@ -123,6 +123,26 @@ func needs(a *api) []need {
 		{"GET", "/v1/lists", "", core.ListsView, 200},
 		{"GET", "/v1/attributes", "", core.AttributesView, 200},
 		{"GET", "/v1/topics", "", core.TopicsView, 200},
+		{"GET", "/v1/messages", "", core.MessagesView, 200},
+		{"GET", "/v1/recipients/nobody@example.com/messages", "", core.MessagesUnmask, 200},
+		{"GET", "/v1/reports/deliverability", "", core.ReportsView, 200},
+		{"GET", "/v1/reports/engagement", "", core.ReportsView, 200},
+		{"GET", "/v1/reports/template-performance", "", core.ReportsView, 200},
+		{"GET", "/v1/suppressions", "", core.SuppressionsView, 200},
+		{"GET", "/v1/undeliverable", "", core.UndeliverableView, 200},
+		{"GET", "/v1/undeliverable/rules", "", core.UndeliverableView, 200},
+		{"GET", "/v1/channels", "", core.ChannelsView, 200},
+		{"GET", "/v1/identities", "", core.IdentitiesView, 200},
+		{"GET", "/v1/tracking-domains", "", core.TrackingView, 200},
+		{"GET", "/v1/templates", "", core.TemplatesView, 200},
+		// Without the thing that is asked for, whoever may ask is told so.
+		{"GET", "/v1/messages/none", "", core.MessagesView, 404},
+		{"GET", "/v1/messages/none/events", "", core.MessagesView, 404},
+		{"GET", "/v1/suppressions/nobody@example.com", "", core.SuppressionsView, 404},
+		{"GET", "/v1/channels/none", "", core.ChannelsView, 404},
+		{"GET", "/v1/identities/none.example", "", core.IdentitiesView, 404},
+		{"GET", "/v1/tracking-domains/none.example", "", core.TrackingView, 404},
+		{"GET", "/v1/templates/none", "", core.TemplatesView, 404},
 	}
 }
 
