@@ -74,8 +74,10 @@ func TestWhatTheAccountDoesNotHave(t *testing.T) {
 		if first == nil {
 			t.Fatal("the channels fit on one page")
 		}
-		for _, query := range []string{"/v1/identities?cursor=" + *first, "/v1/tracking-domains?cursor=x", "/v1/templates?cursor=" + *first, "/v1/channels?limit=0", "/v1/channels?limit=201",
-			"/v1/templates?tag=a&untagged=true", "/v1/templates?untagged=maybe", "/v1/templates?tag=%00"} {
+		for _, query := range []string{
+			"/v1/identities?cursor=" + *first, "/v1/tracking-domains?cursor=x", "/v1/templates?cursor=" + *first, "/v1/channels?limit=0", "/v1/channels?limit=201",
+			"/v1/templates?tag=a&untagged=true", "/v1/templates?untagged=maybe", "/v1/templates?tag=%00",
+		} {
 			if got := a.do(t, "GET", query, ""); got.status != 422 && (got.status != 200 || !strings.HasSuffix(query, "%00")) {
 				t.Errorf("%s: %d %s", query, got.status, got.body)
 			}
