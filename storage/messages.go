@@ -17,11 +17,11 @@ var (
 	insertEvents = register("insert message events", `
 		INSERT INTO message_events (org_id, occurred_at, id, message_id, type, recipient, recipient_key,
 			bounce_type, bounce_sub_type, channel, identity, template, test, metadata, recorded_at)
-		SELECT $1, CAST(j.value ->> 'at' AS bigint), j.value ->> 'id', j.value ->> 'message', j.value ->> 'type',
-			j.value ->> 'recipient', j.value ->> 'key', j.value ->> 'bounce', j.value ->> 'sub', j.value ->> 'channel',
-			j.value ->> 'identity', j.value ->> 'template', CAST(j.value ->> 'test' AS boolean), j.value ->> 'metadata',
+		SELECT $1, CAST(v ->> 'at' AS bigint), v ->> 'id', v ->> 'message', v ->> 'type',
+			v ->> 'recipient', v ->> 'key', v ->> 'bounce', v ->> 'sub', v ->> 'channel',
+			v ->> 'identity', v ->> 'template', CAST(v ->> 'test' AS boolean), v ->> 'metadata',
 			CAST($2 AS bigint)
-		FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
+		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($3 AS text))) SELECT v FROM j) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING id`)
 	// Every column becomes the greater of two values, or the earlier of two times,
@@ -32,11 +32,11 @@ var (
 	mergeMessages = register("merge messages", `
 		INSERT INTO messages (org_id, id, sender, recipient, identity, sent_at, status, rank, last_event_at,
 			channel, subject, template, test)
-		SELECT $1, j.value ->> 'id', j.value ->> 'sender', j.value ->> 'recipient', j.value ->> 'identity',
-			CAST(j.value ->> 'sent' AS bigint), j.value ->> 'status', CAST(j.value ->> 'rank' AS integer),
-			CAST(j.value ->> 'last' AS bigint), j.value ->> 'channel', j.value ->> 'subject', j.value ->> 'template',
-			CAST(j.value ->> 'test' AS boolean)
-		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		SELECT $1, v ->> 'id', v ->> 'sender', v ->> 'recipient', v ->> 'identity',
+			CAST(v ->> 'sent' AS bigint), v ->> 'status', CAST(v ->> 'rank' AS integer),
+			CAST(v ->> 'last' AS bigint), v ->> 'channel', v ->> 'subject', v ->> 'template',
+			CAST(v ->> 'test' AS boolean)
+		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($2 AS text))) SELECT v FROM j) AS j WHERE TRUE
 		ON CONFLICT (org_id, id) DO UPDATE SET
 			sender = CASE WHEN CAST(excluded.sender AS bytetext) > CAST(messages.sender AS bytetext) THEN excluded.sender ELSE messages.sender END,
 			identity = CASE WHEN CAST(excluded.sender AS bytetext) > CAST(messages.sender AS bytetext) THEN excluded.identity ELSE messages.identity END,
@@ -51,8 +51,8 @@ var (
 			test = messages.test OR excluded.test`)
 	insertRecipients = register("insert message recipients", `
 		INSERT INTO message_recipients (org_id, recipient, sent_at, message_id)
-		SELECT $1, j.value ->> 'recipient', CAST(j.value ->> 'sent' AS bigint), j.value ->> 'message'
-		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		SELECT $1, v ->> 'recipient', CAST(v ->> 'sent' AS bigint), v ->> 'message'
+		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($2 AS text))) SELECT v FROM j) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING`)
 )
 

@@ -24,12 +24,12 @@ var (
 	addCounts = register("add report counts", `
 		INSERT INTO report_days (org_id, day, channel, identity, template,
 			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
-		SELECT $1, CAST(j.value ->> 'day' AS bigint), j.value ->> 'channel', j.value ->> 'identity', j.value ->> 'template',
-			CAST(j.value ->> 'sent' AS bigint), CAST(j.value ->> 'delivered' AS bigint), CAST(j.value ->> 'bounced' AS bigint),
-			CAST(j.value ->> 'complained' AS bigint), CAST(j.value ->> 'suppressed' AS bigint),
-			CAST(j.value ->> 'opens' AS bigint), CAST(j.value ->> 'unique_opens' AS bigint),
-			CAST(j.value ->> 'clicks' AS bigint), CAST(j.value ->> 'unique_clicks' AS bigint)
-		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		SELECT $1, CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
+			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
+			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint),
+			CAST(v ->> 'opens' AS bigint), CAST(v ->> 'unique_opens' AS bigint),
+			CAST(v ->> 'clicks' AS bigint), CAST(v ->> 'unique_clicks' AS bigint)
+		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($2 AS text))) SELECT v FROM j) AS j WHERE TRUE
 		ON CONFLICT (org_id, day, channel, identity, template) DO UPDATE SET
 			sent = report_days.sent + excluded.sent, delivered = report_days.delivered + excluded.delivered,
 			bounced = report_days.bounced + excluded.bounced, complained = report_days.complained + excluded.complained,
@@ -45,19 +45,41 @@ var (
 	reportByDay   = register("report by day", sumOfDays("day"))
 	reportByGroup = register("report by group", sumOfDays("channel, template"))
 
-	// An open or a click is grouped by its recipient and message first, so that the
-	// second grouping counts each once.
+	addHours = register("add report hours", `
+		INSERT INTO report_hours (org_id, hour, channel, identity, template, sent, delivered, bounced, complained, suppressed)
+		SELECT $1, CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
+			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
+			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint)
+		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($2 AS text))) SELECT v FROM j) AS j WHERE TRUE
+		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET
+			sent = report_hours.sent + excluded.sent, delivered = report_hours.delivered + excluded.delivered,
+			bounced = report_hours.bounced + excluded.bounced, complained = report_hours.complained + excluded.complained,
+			suppressed = report_hours.suppressed + excluded.suppressed`)
+	reportByHours = register("report by hours", `
+		SELECT channel, template, CAST(sum(sent) AS bigint) AS sent, CAST(sum(delivered) AS bigint) AS delivered,
+			CAST(sum(bounced) AS bigint) AS bounced, CAST(sum(complained) AS bigint) AS complained,
+			CAST(sum(suppressed) AS bigint) AS suppressed
+		FROM report_hours
+		WHERE org_id = $1 AND hour >= $2 AND hour < $3
+		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
+		GROUP BY channel, template`)
 	reportFromEvents = register("report from events", `
+		SELECT channel, template, type, count(*) AS events, CAST(0 AS bigint) AS uniques
+		FROM message_events
+		WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
+		AND type IN ('Send', 'Delivery', 'Bounce', 'Complaint', 'Reject')
+		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
+		GROUP BY channel, template, type`)
+	// An open or a click is grouped by its recipient and message first, so that the
+	// second grouping counts each once. What it goes by is worded as the condition
+	// of the index that answers it.
+	reportOfEngaged = register("report of opens and clicks", `
 		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
-			SELECT channel, identity, template, type,
-				CASE WHEN type IN ('Open', 'Click') THEN message_id ELSE '' END AS message,
-				CASE WHEN type IN ('Open', 'Click') THEN recipient_key ELSE '' END AS reader,
-				count(*) AS number
+			SELECT channel, identity, template, type, message_id, recipient_key, count(*) AS number
 			FROM message_events
-			WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
-			AND type IN ('Send', 'Delivery', 'Bounce', 'Complaint', 'Reject', 'Open', 'Click')
+			WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND type IN ('Open', 'Click') AND NOT test
 			AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
-			GROUP BY 1, 2, 3, 4, 5, 6
+			GROUP BY channel, identity, template, type, message_id, recipient_key
 		) AS once
 		GROUP BY channel, template, type`)
 
@@ -87,9 +109,9 @@ func sumOfDays(columns string) string {
 		GROUP BY ` + columns
 }
 
-// countedRow is an element of the parameter of addCounts.
+// countedRow is an element of the parameters of addCounts and addHours.
 type countedRow struct {
-	Day      Time   `json:"day"`
+	From     Time   `json:"from"`
 	Channel  string `json:"channel"`
 	Identity string `json:"identity"`
 	Template string `json:"template"`
@@ -103,7 +125,7 @@ type bouncesRow struct {
 	Bounced int64  `json:"bounced" db:"bounced"`
 }
 
-// sumRow has the columns of sumOfDays.
+// sumRow has the columns of sumOfDays; hours have some of them.
 type sumRow struct {
 	Day          Time   `db:"day"`
 	Channel      string `db:"channel"`
@@ -152,16 +174,24 @@ func (s reportStore) Mark(ctx context.Context, orgID string, marks []string) ([]
 	return values[string](ctx, s.db, addMarks, orgID, parameter)
 }
 
-func (s reportStore) Count(ctx context.Context, orgID string, counted []reports.Counted) error {
+func (s reportStore) CountDays(ctx context.Context, orgID string, counted []reports.Counted) error {
+	return s.count(ctx, orgID, addCounts, counted)
+}
+
+func (s reportStore) CountHours(ctx context.Context, orgID string, counted []reports.Counted) error {
+	return s.count(ctx, orgID, addHours, counted)
+}
+
+func (s reportStore) count(ctx context.Context, orgID string, statement *Statement, counted []reports.Counted) error {
 	rows := make([]countedRow, len(counted))
 	for i, c := range counted {
-		rows[i] = countedRow{At(c.Day), c.Channel, c.Identity, c.Template, c.Counts}
+		rows[i] = countedRow{At(c.From), c.Channel, c.Identity, c.Template, c.Counts}
 	}
 	parameter, err := jsonParameter(rows)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, addCounts, orgID, parameter)
+	_, err = s.db.exec(ctx, statement, orgID, parameter)
 	return err
 }
 
@@ -191,7 +221,15 @@ func (s reportStore) ByDay(ctx context.Context, orgID string, f reports.Filter) 
 }
 
 func (s reportStore) ByGroup(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	rows, err := list[sumRow](ctx, s.db, reportByGroup, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+	return s.groups(ctx, reportByGroup, orgID, f)
+}
+
+func (s reportStore) ByHours(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	return s.groups(ctx, reportByHours, orgID, f)
+}
+
+func (s reportStore) groups(ctx context.Context, statement *Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	rows, err := list[sumRow](ctx, s.db, statement, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
 	if err != nil {
 		return nil, err
 	}
@@ -203,21 +241,22 @@ func (s reportStore) ByGroup(ctx context.Context, orgID string, f reports.Filter
 }
 
 func (s reportStore) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	rows, err := list[eventsRow](ctx, s.db, reportFromEvents, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+	return s.fromEvents(ctx, reportFromEvents, orgID, f)
+}
+
+func (s reportStore) Engaged(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	return s.fromEvents(ctx, reportOfEngaged, orgID, f)
+}
+
+func (s reportStore) fromEvents(ctx context.Context, statement *Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	rows, err := list[eventsRow](ctx, s.db, statement, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
 	if err != nil {
 		return nil, err
 	}
-	sums := map[reports.Group]*reports.Counts{}
-	for _, r := range rows {
-		group := reports.Group{Channel: r.Channel, Template: r.Template}
-		if sums[group] == nil {
-			sums[group] = &reports.Counts{}
-		}
-		sums[group].Tally(r.Type, r.Events, r.Uniques)
-	}
-	groups := make([]reports.GroupCounts, 0, len(sums))
-	for group, c := range sums {
-		groups = append(groups, reports.GroupCounts{Group: group, Counts: *c})
+	groups := make([]reports.GroupCounts, len(rows))
+	for i, r := range rows {
+		groups[i].Group = reports.Group{Channel: r.Channel, Template: r.Template}
+		groups[i].Tally(r.Type, r.Events, r.Uniques)
 	}
 	return groups, nil
 }

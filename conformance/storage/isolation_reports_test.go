@@ -24,9 +24,13 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 		ID: "bounce", MessageID: "message", Type: messages.Bounce, OccurredAt: at, Recipient: "gone@x.example",
 		Bounced: &messages.BounceKind{Type: messages.PermanentBounce}, Mail: messages.Mail{From: "me@y.example", SentAt: at},
 	}
-	_, err := db.Messages().RecordEvents(t.Context(), o.org, []messages.Event{e}, start)
+	opened := e
+	opened.ID, opened.Type, opened.Bounced = "open", messages.Open, nil
+	_, err := db.Messages().RecordEvents(t.Context(), o.org, []messages.Event{e, opened}, start)
 	must(t, err)
-	must(t, db.Reports().Count(t.Context(), o.org, []reports.Counted{{Subject: reports.Subject{Day: at}, Counts: reports.Counts{Bounced: 1}}}))
+	counted := []reports.Counted{{Subject: reports.Subject{From: at}, Counts: reports.Counts{Bounced: 1}}}
+	must(t, db.Reports().CountDays(t.Context(), o.org, counted))
+	must(t, db.Reports().CountHours(t.Context(), o.org, counted))
 	must(t, db.Reports().CountBounces(t.Context(), o.org, []reports.DomainBounces{{Day: at, Domain: "x.example", Bounced: 1}}))
 	_, err = db.Reports().Mark(t.Context(), o.org, []string{"mark"})
 	must(t, err)
@@ -36,7 +40,7 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"ByDay", "ByGroup", "FromEvents", "FailingDomains", "RecentBounces", "Mark"} {
+	for _, method := range []string{"ByDay", "ByGroup", "ByHours", "FromEvents", "Engaged", "FailingDomains", "RecentBounces", "Mark"} {
 		found, err := reachReports(o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -54,6 +58,12 @@ func reachReports(org string) map[string]reach {
 			rows, err := db.Reports().FromEvents(t.Context(), org, counted)
 			slices.SortFunc(rows, func(a, b reports.GroupCounts) int { return cmp.Compare(a.Channel, b.Channel) }) // in no order
 			return rows, err
+		},
+		"ByHours": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().ByHours(t.Context(), org, counted)
+		},
+		"Engaged": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().Engaged(t.Context(), org, counted)
 		},
 		"FailingDomains": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().FailingDomains(t.Context(), org, counted.From, 10)

@@ -19,7 +19,7 @@ type figures struct {
 type wanted struct{ days, groups bool }
 
 // read counts what passes the filter: whole days from what is kept of them, parts
-// of days from the events.
+// of days from whole hours and from events.
 func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
 	found := figures{days: map[time.Time]Counts{}, groups: map[Group]Counts{}}
 	s := cut(f.Window, now)
@@ -31,13 +31,8 @@ func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Tim
 	}
 	for _, part := range s.parts {
 		f.Window = part
-		rows, err := r.Store.FromEvents(ctx, orgID, f)
-		if err != nil {
-			return figures{}, fmt.Errorf("report from events: %w", err)
-		}
-		for _, row := range rows {
-			addTo(found.days, dayOf(part.From), row.Counts)
-			addTo(found.groups, row.Group, row.Counts)
+		if err := r.readPart(ctx, orgID, f, found); err != nil {
+			return figures{}, err
 		}
 	}
 	return found, nil
@@ -59,6 +54,34 @@ func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wan
 			return fmt.Errorf("report by group: %w", err)
 		}
 		for _, row := range rows {
+			addTo(into.groups, row.Group, row.Counts)
+		}
+	}
+	return nil
+}
+
+// readPart counts a part of one day.
+func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into figures) error {
+	type source struct {
+		count  func(context.Context, string, Filter) ([]GroupCounts, error)
+		window core.Window
+	}
+	sources := []source{{r.Store.Engaged, f.Window}}
+	hours, minutes := cutAtHours(f.Window)
+	if hours.From.Before(hours.To) {
+		sources = append(sources, source{r.Store.ByHours, hours})
+	}
+	for _, part := range minutes {
+		sources = append(sources, source{r.Store.FromEvents, part})
+	}
+	for _, s := range sources {
+		f.Window = s.window
+		rows, err := s.count(ctx, orgID, f)
+		if err != nil {
+			return fmt.Errorf("report on a part of a day: %w", err)
+		}
+		for _, row := range rows {
+			addTo(into.days, dayOf(s.window.From), row.Counts)
 			addTo(into.groups, row.Group, row.Counts)
 		}
 	}

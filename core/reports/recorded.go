@@ -30,8 +30,13 @@ func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.
 		}
 	}
 	if len(t.counts) > 0 {
-		if err := r.Store.Count(ctx, orgID, t.rows()); err != nil {
+		if err := r.Store.CountDays(ctx, orgID, rowsOf(t.counts)); err != nil {
 			return fmt.Errorf("report counts: %w", err)
+		}
+	}
+	if len(t.hours) > 0 {
+		if err := r.Store.CountHours(ctx, orgID, rowsOf(t.hours)); err != nil {
+			return fmt.Errorf("report counts of hours: %w", err)
 		}
 	}
 	if len(t.bounces) > 0 {
@@ -46,13 +51,14 @@ func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.
 // thousands of events are a handful of rows.
 type tally struct {
 	counts map[Subject]*Counts
+	hours  map[Subject]*Counts // without opens and clicks
 	// marks leads to the counter of uniques that each mark, if new, adds one to.
 	marks   map[string]*int64
 	bounces map[DomainBounces]int64 // by day and domain
 }
 
 func tallyOf(events []messages.Event) tally {
-	t := tally{counts: map[Subject]*Counts{}, marks: map[string]*int64{}, bounces: map[DomainBounces]int64{}}
+	t := tally{counts: map[Subject]*Counts{}, hours: map[Subject]*Counts{}, marks: map[string]*int64{}, bounces: map[DomainBounces]int64{}}
 	for i := range events {
 		t.add(&events[i])
 	}
@@ -63,29 +69,38 @@ func (t tally) add(e *messages.Event) {
 	if e.Mail.Test || new(Counts).counter(e.Type) == nil {
 		return
 	}
-	s := Subject{Day: dayOf(e.OccurredAt), Channel: e.Mail.Channel, Identity: domainOf(e.Mail.From), Template: e.Mail.Template}
-	counts := t.counts[s]
-	if counts == nil {
-		counts = &Counts{}
-		t.counts[s] = counts
-	}
+	s := Subject{From: dayOf(e.OccurredAt), Channel: e.Mail.Channel, Identity: domainOf(e.Mail.From), Template: e.Mail.Template}
+	counts := countsIn(t.counts, s)
 	*counts.counter(e.Type)++
 	if unique := counts.unique(e.Type); unique != nil {
 		t.marks[markOf(s, e)] = unique
+	} else {
+		hour := s
+		hour.From = e.OccurredAt.UTC().Truncate(time.Hour)
+		*countsIn(t.hours, hour).counter(e.Type)++
 	}
 	if e.Type == messages.Bounce {
-		t.bounces[DomainBounces{Day: s.Day, Domain: domainOf(e.Recipient)}]++
+		t.bounces[DomainBounces{Day: s.From, Domain: domainOf(e.Recipient)}]++
 	}
 }
 
-// rows are sorted, so that concurrent batches lock what they add to in one order.
-func (t tally) rows() []Counted {
-	rows := make([]Counted, 0, len(t.counts))
-	for s, c := range t.counts {
+func countsIn(counted map[Subject]*Counts, s Subject) *Counts {
+	counts := counted[s]
+	if counts == nil {
+		counts = &Counts{}
+		counted[s] = counts
+	}
+	return counts
+}
+
+// rowsOf are sorted, so that concurrent batches lock what they add to in one order.
+func rowsOf(counted map[Subject]*Counts) []Counted {
+	rows := make([]Counted, 0, len(counted))
+	for s, c := range counted {
 		rows = append(rows, Counted{s, *c})
 	}
 	slices.SortFunc(rows, func(a, b Counted) int {
-		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Channel, b.Channel),
+		return cmp.Or(a.From.Compare(b.From), strings.Compare(a.Channel, b.Channel),
 			strings.Compare(a.Identity, b.Identity), strings.Compare(a.Template, b.Template))
 	})
 	return rows
@@ -111,7 +126,7 @@ func markOf(s Subject, e *messages.Event) string {
 		string(e.Type), e.MessageID, strings.ToLower(e.Recipient), s.Channel, s.Identity, s.Template,
 	}, "\x00")
 	digest := sha256.Sum256([]byte(told))
-	return s.Day.Format("20060102") + base64.RawURLEncoding.EncodeToString(digest[:16])
+	return s.From.Format("20060102") + base64.RawURLEncoding.EncodeToString(digest[:16])
 }
 
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

@@ -23,27 +23,34 @@ func cut(w core.Window, now time.Time) span {
 	if !to.Before(now.Truncate(time.Microsecond)) {
 		to = nextMidnight(to)
 	}
-	s := span{days: core.Window{From: nextMidnight(from), To: dayOf(to)}}
-	if s.days.From.After(s.days.To) {
-		s.parts = []core.Window{{From: from, To: to}}
-		return s
+	days, parts := cutAt(core.Window{From: from, To: to}, day)
+	return span{days, parts}
+}
+
+// cutAtHours takes a part of a day apart into its whole hours and what is left.
+func cutAtHours(w core.Window) (hours core.Window, minutes []core.Window) { //nolint:nonamedreturns // says which is which
+	return cutAt(w, time.Hour)
+}
+
+// cutAt takes a window apart into what lies between multiples of a unit, empty
+// when From is not before To, and the at most two parts that are left.
+func cutAt(w core.Window, unit time.Duration) (core.Window, []core.Window) {
+	whole := core.Window{From: w.From.Add(unit - 1).Truncate(unit), To: w.To.Truncate(unit)}
+	if whole.From.After(whole.To) {
+		return whole, []core.Window{w}
 	}
-	if from.Before(s.days.From) {
-		s.parts = append(s.parts, core.Window{From: from, To: s.days.From})
+	var parts []core.Window
+	if w.From.Before(whole.From) {
+		parts = append(parts, core.Window{From: w.From, To: whole.From})
 	}
-	if s.days.To.Before(to) {
-		s.parts = append(s.parts, core.Window{From: s.days.To, To: to})
+	if whole.To.Before(w.To) {
+		parts = append(parts, core.Window{From: whole.To, To: w.To})
 	}
-	return s
+	return whole, parts
 }
 
 // nextMidnight is t itself when it is one.
-func nextMidnight(t time.Time) time.Time {
-	if midnight := dayOf(t); midnight.Before(t) {
-		return midnight.Add(day)
-	}
-	return t
-}
+func nextMidnight(t time.Time) time.Time { return dayOf(t.Add(day - 1)) }
 
 // Period is how long a point of a report is.
 type Period string

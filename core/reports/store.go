@@ -7,15 +7,17 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store keeps the counts of whole days. Everything takes part in the transaction
+// Store keeps the counts of whole days and hours. Everything takes part in the transaction
 // of its context and sees only the organization it is given.
 type Store interface {
 	// Mark remembers marks and returns those that were not there yet. They are
 	// sorted and differ from one another.
 	Mark(ctx context.Context, orgID string, marks []string) (fresh []string, err error)
-	// Count adds to what is counted of days. The rows are sorted, and no two are
+	// CountDays adds to what is counted of days. The rows are sorted, and no two are
 	// about the same.
-	Count(ctx context.Context, orgID string, rows []Counted) error
+	CountDays(ctx context.Context, orgID string, rows []Counted) error
+	// CountHours is CountDays for hours, of which opens and clicks are not kept.
+	CountHours(ctx context.Context, orgID string, rows []Counted) error
 	// CountBounces adds to the bounces by domain; the same holds for its rows.
 	CountBounces(ctx context.Context, orgID string, rows []DomainBounces) error
 
@@ -24,9 +26,14 @@ type Store interface {
 	ByDay(ctx context.Context, orgID string, f Filter) ([]DayCounts, error)
 	// ByGroup is ByDay for channels and templates instead of days.
 	ByGroup(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
+	// ByHours is ByGroup for the whole hours in the window, without opens and clicks.
+	ByHours(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
 	// FromEvents counts by channel and template from the events in the window,
-	// which lies within one UTC day.
+	// without opens and clicks. A group may come in several rows.
 	FromEvents(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
+	// Engaged is FromEvents for opens and clicks alone. The window lies within one
+	// UTC day, in which they are unique.
+	Engaged(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
 
 	// FailingDomains are the domains with the most bounces since a day, most first.
 	FailingDomains(ctx context.Context, orgID string, since time.Time, limit int) ([]DomainBounces, error)
@@ -57,10 +64,10 @@ type Counts struct {
 	UniqueClicks int64 `json:"unique_clicks"`
 }
 
-// Subject is what is counted apart from everything else: a UTC day, by its
-// midnight, a channel, an identity and a template. "" is no channel or template.
+// Subject is what is counted apart from everything else: a UTC day or hour, by its
+// start, a channel, an identity and a template. "" is no channel or template.
 type Subject struct {
-	Day                         time.Time
+	From                        time.Time
 	Channel, Identity, Template string
 }
 
