@@ -21,7 +21,7 @@ var (
 			v ->> 'recipient', v ->> 'key', v ->> 'bounce', v ->> 'sub', v ->> 'channel',
 			v ->> 'identity', v ->> 'template', CAST(v ->> 'test' AS boolean), v ->> 'metadata',
 			CAST($2 AS bigint)
-		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($3 AS text))) SELECT v FROM j) AS j WHERE TRUE
+		FROM `+parameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING id`)
 	// Every column becomes the greater of two values, or the earlier of two times,
@@ -36,7 +36,7 @@ var (
 			CAST(v ->> 'sent' AS bigint), v ->> 'status', CAST(v ->> 'rank' AS integer),
 			CAST(v ->> 'last' AS bigint), v ->> 'channel', v ->> 'subject', v ->> 'template',
 			CAST(v ->> 'test' AS boolean)
-		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($2 AS text))) SELECT v FROM j) AS j WHERE TRUE
+		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, id) DO UPDATE SET
 			sender = CASE WHEN CAST(excluded.sender AS bytetext) > CAST(messages.sender AS bytetext) THEN excluded.sender ELSE messages.sender END,
 			identity = CASE WHEN CAST(excluded.sender AS bytetext) > CAST(messages.sender AS bytetext) THEN excluded.identity ELSE messages.identity END,
@@ -52,7 +52,7 @@ var (
 	insertRecipients = register("insert message recipients", `
 		INSERT INTO message_recipients (org_id, recipient, sent_at, message_id)
 		SELECT $1, v ->> 'recipient', CAST(v ->> 'sent' AS bigint), v ->> 'message'
-		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($2 AS text))) SELECT v FROM j) AS j WHERE TRUE
+		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
 )
 

@@ -29,7 +29,7 @@ var (
 			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint),
 			CAST(v ->> 'opens' AS bigint), CAST(v ->> 'unique_opens' AS bigint),
 			CAST(v ->> 'clicks' AS bigint), CAST(v ->> 'unique_clicks' AS bigint)
-		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($2 AS text))) SELECT v FROM j) AS j WHERE TRUE
+		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, day, channel, identity, template) DO UPDATE SET
 			sent = report_days.sent + excluded.sent, delivered = report_days.delivered + excluded.delivered,
 			bounced = report_days.bounced + excluded.bounced, complained = report_days.complained + excluded.complained,
@@ -38,8 +38,8 @@ var (
 			unique_clicks = report_days.unique_clicks + excluded.unique_clicks`)
 	addBounces = register("add bounces by domain", `
 		INSERT INTO report_bounce_domains (org_id, day, domain, bounced)
-		SELECT $1, CAST(j.value ->> 'day' AS bigint), j.value ->> 'domain', CAST(j.value ->> 'bounced' AS bigint)
-		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		SELECT $1, CAST(v ->> 'day' AS bigint), v ->> 'domain', CAST(v ->> 'bounced' AS bigint)
+		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, day, domain) DO UPDATE SET bounced = report_bounce_domains.bounced + excluded.bounced`)
 
 	reportByDay   = register("report by day", sumOfDays("day"))
@@ -50,7 +50,7 @@ var (
 		SELECT $1, CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
 			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
 			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint)
-		FROM (WITH j AS MATERIALIZED (SELECT value AS v FROM json_each(CAST($2 AS text))) SELECT v FROM j) AS j WHERE TRUE
+		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET
 			sent = report_hours.sent + excluded.sent, delivered = report_hours.delivered + excluded.delivered,
 			bounced = report_hours.bounced + excluded.bounced, complained = report_hours.complained + excluded.complained,

@@ -83,11 +83,11 @@ var (
 		SELECT `+undeliverableColumns+` FROM undeliverable WHERE org_id = $1 AND id = $2`)
 	saveUndeliverable = register("save undeliverable", `
 		INSERT INTO undeliverable (org_id, `+undeliverableColumns+`)
-		SELECT $1, j.value ->> 'key', j.value ->> 'id', j.value ->> 'email', j.value ->> 'status', j.value ->> 'reason',
-			CAST(j.value ->> 'first' AS bigint), CAST(j.value ->> 'last' AS bigint), CAST(j.value ->> 'changed' AS bigint),
-			CAST(j.value ->> 'count' AS integer), CAST(j.value ->> 'excluded' AS bigint), j.value ->> 'why',
-			CAST(j.value ->> 'forgiven' AS bigint)
-		FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		SELECT $1, v ->> 'key', v ->> 'id', v ->> 'email', v ->> 'status', v ->> 'reason',
+			CAST(v ->> 'first' AS bigint), CAST(v ->> 'last' AS bigint), CAST(v ->> 'changed' AS bigint),
+			CAST(v ->> 'count' AS integer), CAST(v ->> 'excluded' AS bigint), v ->> 'why',
+			CAST(v ->> 'forgiven' AS bigint)
+		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, email_key) DO UPDATE SET email = excluded.email, status = excluded.status,
 			reason = excluded.reason, first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
 			last_changed_at = excluded.last_changed_at, event_count = excluded.event_count,

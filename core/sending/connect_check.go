@@ -12,23 +12,43 @@ import (
 )
 
 // What a provider's names look like. They become parts of addresses and of
-// signed requests, so nothing else is taken.
+// signed requests, so nothing else is taken. Lengths are looked at apart: a pattern
+// that counts to hundreds keeps a megabyte in memory.
 var (
 	accountIDs   = regexp.MustCompile(`^[0-9]{12}$`)
 	regions      = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]{1,2}$`)
-	accessKeyIDs = regexp.MustCompile(`^[A-Za-z0-9]{16,128}$`)
-	roleARNs     = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]{1,576}$`)
-	topicARNs    = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]{1,256}(\.fifo)?$`)
-	serverNames  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
+	accessKeyIDs = regexp.MustCompile(`^[A-Za-z0-9]+$`)
+	roleARNs     = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+$`)
+	topicARNs    = regexp.MustCompile(`^arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+(\.fifo)?$`)
+	serverNames  = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$`)
 )
 
-const maxSecret = 1024
+const (
+	maxSecret      = 1024
+	minAccessKeyID = 16
+	maxAccessKeyID = 128
+	maxRoleName    = 576 // with its path
+	maxTopicName   = 256
+	maxServerName  = 253
+)
 
 // IsRegion reports whether text is written like a region of the provider's.
 func IsRegion(text string) bool { return regions.MatchString(text) }
 
 // IsRoleARN reports whether text names a role that can be taken on.
-func IsRoleARN(text string) bool { return roleARNs.MatchString(text) }
+func IsRoleARN(text string) bool {
+	_, name, _ := strings.Cut(text, ":role/")
+	return len(name) <= maxRoleName && roleARNs.MatchString(text)
+}
+
+func isTopicARN(text string) bool {
+	name := strings.TrimSuffix(text[strings.LastIndexByte(text, ':')+1:], ".fifo")
+	return len(name) <= maxTopicName && topicARNs.MatchString(text)
+}
+
+func isAccessKeyID(text string) bool {
+	return len(text) >= minAccessKeyID && len(text) <= maxAccessKeyID && accessKeyIDs.MatchString(text)
+}
 
 // check looks at a description by itself.
 func (n NewConnection) check() error {
@@ -60,11 +80,11 @@ func (n NewConnection) checkSES() error {
 		return core.Invalid("access_key_id", "is missing: give an access key, or a role to take on")
 	case n.AccessKeyID == "" && n.Secret != "":
 		return core.Invalid("access_key_id", "is missing: the secret belongs to one")
-	case n.AccessKeyID != "" && !accessKeyIDs.MatchString(n.AccessKeyID):
+	case n.AccessKeyID != "" && !isAccessKeyID(n.AccessKeyID):
 		return core.Invalid("access_key_id", "is no access key id")
 	case n.RoleARN != "" && !IsRoleARN(n.RoleARN):
 		return core.Invalid("role_arn", "is not written like arn:aws:iam::111122223333:role/name")
-	case n.TopicARN != "" && !topicARNs.MatchString(n.TopicARN):
+	case n.TopicARN != "" && !isTopicARN(n.TopicARN):
 		return core.Invalid("topic_arn", "is not written like arn:aws:sns:eu-central-1:111122223333:name")
 	case n.Endpoint != "" && !isEndpoint(n.Endpoint):
 		return core.Invalid("endpoint", "is no https URL without a path")
@@ -89,7 +109,7 @@ func (n NewConnection) checkSMTP() error {
 	host, port, found := strings.Cut(n.Endpoint, ":")
 	number, err := strconv.Atoi(port)
 	switch {
-	case !found || !serverNames.MatchString(host) || err != nil || number < 1 || number > 65535:
+	case !found || len(host) > maxServerName || !serverNames.MatchString(host) || err != nil || number < 1 || number > 65535:
 		return core.Invalid("endpoint", "is not host:port, such as smtp.example.com:587")
 	case n.Region != "" || n.RoleARN != "" || n.TopicARN != "" || n.AccountID != "":
 		return core.Invalid("provider", "is an SMTP server, which has no region, role, topic or account id")
