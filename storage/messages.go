@@ -48,13 +48,21 @@ var (
 			channel = CASE WHEN excluded.channel > messages.channel THEN excluded.channel ELSE messages.channel END,
 			subject = CASE WHEN CAST(excluded.subject AS bytetext) > CAST(messages.subject AS bytetext) THEN excluded.subject ELSE messages.subject END,
 			template = CASE WHEN excluded.template > messages.template THEN excluded.template ELSE messages.template END,
-			test = messages.test OR excluded.test`)
+			test = messages.test OR excluded.test
+		RETURNING id, sent_at`)
+	// A message found to be sent earlier takes the rows of its recipients along.
+	moveRecipients = register("move message recipients", `
+		UPDATE message_recipients SET sent_at = `+sentOfMessage+`
+		WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j) AND sent_at <> `+sentOfMessage)
 	insertRecipients = register("insert message recipients", `
 		INSERT INTO message_recipients (org_id, recipient, sent_at, message_id)
 		SELECT $1, v ->> 'recipient', CAST(v ->> 'sent' AS bigint), v ->> 'message'
 		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
 )
+
+// sentOfMessage is when the message of a recipient's row was sent.
+const sentOfMessage = `(SELECT m.sent_at FROM messages AS m WHERE m.org_id = message_recipients.org_id AND m.id = message_recipients.message_id)`
 
 // Messages is the store of messages and their events.
 func (db *DB) Messages() messages.Store { return messageStore{db} }
@@ -100,6 +108,12 @@ type recipientRow struct {
 	Recipient string `json:"recipient"`
 	Sent      Time   `json:"sent"`
 	Message   string `json:"message"`
+}
+
+// sentRow is when a message was sent, as all its events so far say.
+type sentRow struct {
+	Message string `db:"id"`
+	Sent    Time   `db:"sent_at"`
 }
 
 func (s messageStore) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
@@ -172,7 +186,7 @@ func (s messageStore) mergeMessages(ctx context.Context, orgID string, fresh []m
 		merged[row.ID] = row
 		for _, recipient := range append(slices.Clip(e.Mail.To), e.Recipient) {
 			if recipient != "" {
-				recipients[recipientRow{recipient, sentAt(e), e.MessageID}] = true
+				recipients[recipientRow{Recipient: recipient, Message: e.MessageID}] = true
 			}
 		}
 	}
@@ -180,10 +194,32 @@ func (s messageStore) mergeMessages(ctx context.Context, orgID string, fresh []m
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.exec(ctx, mergeMessages, orgID, parameter); err != nil {
+	sent, err := list[sentRow](ctx, s.db, mergeMessages, orgID, parameter)
+	if err != nil {
 		return err
 	}
-	if parameter, err = jsonParameter(slices.SortedFunc(maps.Keys(recipients), compareRecipients)); err != nil {
+	return s.insertRecipients(ctx, orgID, slices.Collect(maps.Keys(recipients)), sent)
+}
+
+// insertRecipients gives every row the time that its message has by now: the page
+// of a recipient walks the rows by it.
+func (s messageStore) insertRecipients(ctx context.Context, orgID string, recipients []recipientRow, sent []sentRow) error {
+	at := make(map[string]Time, len(sent))
+	for _, row := range sent {
+		at[row.Message] = row.Sent
+	}
+	parameter, err := jsonParameter(slices.Sorted(maps.Keys(at)))
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.exec(ctx, moveRecipients, orgID, parameter); err != nil {
+		return err
+	}
+	for i := range recipients {
+		recipients[i].Sent = at[recipients[i].Message]
+	}
+	slices.SortFunc(recipients, compareRecipients)
+	if parameter, err = jsonParameter(recipients); err != nil {
 		return err
 	}
 	_, err = s.db.exec(ctx, insertRecipients, orgID, parameter)

@@ -130,3 +130,83 @@ func TestRecordEventsInAnyOrder(t *testing.T) {
 		})
 	})
 }
+
+// A provider that contradicts itself about when a message was sent leads to the
+// same rows in any order, and to a message that each of its recipients is found by.
+func TestContradictoryTimesOfSending(t *testing.T) {
+	t.Parallel()
+	contradicting := make([]messages.Event, 4)
+	for i, minutes := range []int{30, 0, 20, 10} {
+		contradicting[i] = messages.Event{
+			ID: fmt.Sprintf("e-%d", i), MessageID: "m", Type: messages.Delivery, OccurredAt: sentAt.Add(time.Hour),
+			Recipient: fmt.Sprintf("person%d@example.com", i%3),
+			Mail:      messages.Mail{From: "shop@example.com", SentAt: sentAt.Add(time.Duration(minutes) * time.Minute)},
+		}
+	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		want, _, err := record(t.Context(), db, contradicting)
+		if err != nil || len(want) != 1+3+4 {
+			t.Fatalf("%d rows, %v", len(want), err)
+		}
+		rapid.Check(t, func(r *rapid.T) {
+			events := rapid.Permutation(contradicting).Draw(r, "order")
+			size := rapid.IntRange(1, len(events)).Draw(r, "batch")
+			got, _, err := record(t.Context(), db, slices.Collect(slices.Chunk(events, size))...)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				r.Fatalf("%v, rows differ (-want +got):\n%s", err, diff)
+			}
+		})
+		org := core.NewID()
+		for _, e := range contradicting {
+			if _, err := db.Messages().RecordEvents(t.Context(), org, []messages.Event{e}, sentAt); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, e := range contradicting {
+			f := messages.Filter{Window: core.Window{From: sentAt, To: sentAt.Add(time.Hour)}, Recipient: e.Recipient, Limit: 9}
+			found, err := db.Messages().Messages(t.Context(), org, f)
+			if err != nil || len(found) != 1 || !found[0].SentAt.Equal(sentAt) {
+				t.Errorf("%s: %+v, %v", e.Recipient, found, err)
+			}
+		}
+	})
+}
+
+// Of every two events the weightier one is the status, whichever comes first.
+func TestStatusOfEveryTwoEvents(t *testing.T) {
+	t.Parallel()
+	// From the lightest; the last three are no status.
+	order := []messages.EventType{
+		messages.Send, messages.DeliveryDelay, messages.Delivery, messages.Open, messages.Click, messages.Reject,
+		messages.Bounce, messages.Complaint, messages.RenderingFailure, messages.Subscription,
+	}
+	weight := func(kind messages.EventType) int {
+		return slices.Index(order, kind) % 8 * (1 - slices.Index(order, kind)/8)
+	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		for _, together := range []bool{true, false} {
+			for _, first := range order {
+				for _, second := range order {
+					org := core.NewID()
+					events := []messages.Event{
+						{ID: "1", MessageID: "m", Type: first, OccurredAt: sentAt.Add(time.Hour), Mail: messages.Mail{SentAt: sentAt}},
+						{ID: "2", MessageID: "m", Type: second, OccurredAt: sentAt, Mail: messages.Mail{SentAt: sentAt}},
+					}
+					batches := [][]messages.Event{events}
+					if !together {
+						batches = [][]messages.Event{events[:1], events[1:]}
+					}
+					for _, batch := range batches {
+						if _, err := db.Messages().RecordEvents(t.Context(), org, batch, sentAt); err != nil {
+							t.Fatal(err)
+						}
+					}
+					want := order[max(weight(first), weight(second))]
+					if m, err := db.Messages().Message(t.Context(), org, "m"); err != nil || m.Status != want {
+						t.Errorf("%s and %s: %s, %v; want %s", first, second, m.Status, err, want)
+					}
+				}
+			}
+		}
+	})
+}
