@@ -19,7 +19,8 @@ import (
 // Path is where this handler is to be mounted, with everything below it.
 const Path = "/ingest"
 
-const sesPath = Path + "/ses/"
+// SESPath is where the path of a connection follows for the events of Amazon SES.
+const SESPath = Path + "/ses/"
 
 // maxBody is the most that Amazon SNS and EventBridge send, in bytes.
 const maxBody = messages.MaxSESEvent
@@ -117,7 +118,7 @@ func (g *ingest) logRefusal(r *http.Request, id string, e *core.Error) {
 }
 
 func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
-	path, ok := strings.CutPrefix(r.URL.EscapedPath(), sesPath)
+	path, ok := strings.CutPrefix(r.URL.EscapedPath(), SESPath)
 	if !ok || path == "" || strings.Contains(path, "/") {
 		return &core.Error{
 			Code: core.CodeNotFound, Resource: "path", Message: "Nothing is taken in at this path.",

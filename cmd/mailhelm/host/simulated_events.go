@@ -116,7 +116,7 @@ func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
-	to := notify.Subscription{TopicARN: c.TopicARN, Endpoint: e.base + ingest.Path + "/" + c.IngestPath}
+	to := notify.Subscription{TopicARN: c.TopicARN, Endpoint: e.base + ingest.SESPath + c.IngestPath}
 	if c.Provider != sending.Simulated || c.TopicARN == "" {
 		return nil
 	}
