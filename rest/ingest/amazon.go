@@ -5,7 +5,9 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"golang.org/x/sync/singleflight"
 )
 
 // Fetcher gets what is at an address of somebody else's; see [NewFetcher].
@@ -29,14 +32,17 @@ type AmazonConfig struct {
 	Clock core.Clock
 }
 
-// Amazon is Amazon SNS as a [Publisher]. Certificates are fetched once and
-// remembered.
+// Amazon is Amazon SNS as a [Publisher]. What it fetches it remembers, and nothing
+// is fetched twice at a time.
 type Amazon struct {
 	cfg AmazonConfig
 	// places bounds how many fetches there are at a time.
-	places chan struct{}
-	mu     sync.Mutex
-	known  map[string]certificate
+	places  chan struct{}
+	flights singleflight.Group
+	mu      sync.Mutex
+	known   map[string]certificate
+	// followed are the links that were followed, and until when that counts.
+	followed map[string]time.Time
 }
 
 // certificate is what is remembered of an address: a key, or that there is none.
@@ -54,6 +60,9 @@ const (
 	// not believed gets another chance.
 	trusted    = 24 * time.Hour
 	distrusted = time.Minute
+	// After unreachable, what could not be fetched is tried again: a publisher comes
+	// again no sooner.
+	unreachable = 5 * time.Second
 	// maxIssuers is how far a chain is followed upwards.
 	maxIssuers = 3
 )
@@ -68,7 +77,10 @@ var (
 
 // NewAmazon makes an Amazon.
 func NewAmazon(cfg AmazonConfig) *Amazon {
-	return &Amazon{cfg: cfg, places: make(chan struct{}, maxFetches), known: make(map[string]certificate)}
+	return &Amazon{
+		cfg: cfg, places: make(chan struct{}, maxFetches),
+		known: make(map[string]certificate), followed: make(map[string]time.Time),
+	}
 }
 
 // Key is the key of the certificate at an address of Amazon SNS, when a root that
@@ -81,21 +93,50 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 	if c, ok := a.remembered(certificateURL); ok {
 		return c.key, c.err
 	}
-	select {
-	case a.places <- struct{}{}:
-		defer func() { <-a.places }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	if c, ok := a.remembered(certificateURL); ok { // by whoever was there before
-		return c.key, c.err
-	}
-	c, err := a.read(ctx, u)
+	err = a.once(ctx, certificateURL, func(ctx context.Context) error {
+		if _, ok := a.remembered(certificateURL); ok { // by whoever was there before
+			return nil
+		}
+		c, err := a.read(ctx, u)
+		if err != nil {
+			c = certificate{err: err, until: a.cfg.Clock().Add(unreachable)}
+		}
+		a.remember(certificateURL, c)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	a.remember(certificateURL, c)
+	c, ok := a.remembered(certificateURL)
+	if !ok { // it expired at once, or many others took its place
+		return nil, errBusy
+	}
 	return c.key, c.err
+}
+
+var errBusy = errors.New("too much is being fetched")
+
+// once fetches for all who ask for the same address at a time. Whoever asks does
+// not wait for a place: with all of them taken, they would wait for strangers.
+func (a *Amazon) once(ctx context.Context, address string, fetch func(context.Context) error) error {
+	done := a.flights.DoChan(address, func() (any, error) {
+		select {
+		case a.places <- struct{}{}:
+			defer func() { <-a.places }()
+		default:
+			return nil, errBusy
+		}
+		// That one of them leaves is no reason to fail the others.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), (maxIssuers+1)*fetchTime)
+		defer cancel()
+		return nil, fetch(ctx)
+	})
+	select {
+	case result := <-done:
+		return result.Err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Confirm follows a link of Amazon SNS.
@@ -104,8 +145,31 @@ func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error 
 	if err != nil || u.Path != "/" || u.Query().Get("Action") != "ConfirmSubscription" || u.Query().Get("TopicArn") != topic {
 		return fmt.Errorf("link of the subscription: %w", ErrUntrusted)
 	}
-	_, err = a.cfg.Fetch.Get(ctx, subscribeURL)
-	return err
+	if a.hasFollowed(subscribeURL) {
+		return nil
+	}
+	return a.once(ctx, subscribeURL, func(ctx context.Context) error {
+		if a.hasFollowed(subscribeURL) {
+			return nil
+		}
+		if _, err := a.cfg.Fetch.Get(ctx, subscribeURL); err != nil {
+			return err
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if len(a.followed) >= maxKnown {
+			clear(a.followed)
+		}
+		// By then the message that brought the link is too old.
+		a.followed[subscribeURL] = a.cfg.Clock().Add(replayWindow + clockSkew)
+		return nil
+	})
+}
+
+func (a *Amazon) hasFollowed(link string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.cfg.Clock().Before(a.followed[link])
 }
 
 // snsURL is an address that only Amazon SNS can answer at. It is fetched as it is
@@ -128,6 +192,9 @@ func (a *Amazon) remembered(address string) (certificate, bool) {
 func (a *Amazon) remember(address string, c certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if len(a.known) >= maxKnown { // what was no use goes first: strangers may name any number of it
+		maps.DeleteFunc(a.known, func(_ string, c certificate) bool { return c.err != nil })
+	}
 	if len(a.known) >= maxKnown {
 		clear(a.known)
 	}

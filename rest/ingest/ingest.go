@@ -129,20 +129,35 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", http.MethodPost)
 		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Events are taken with POST."}
 	}
-	connection, err := g.cfg.Connections.ConnectionByIngestPath(r.Context(), path)
-	if err != nil && core.AsError(err).Code == core.CodeNotFound {
-		return g.refused("nobody's path")
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
+		g.metrics.count("", "malformed", 1)
+		return &core.Error{
+			Code: core.CodeValidationFailed, Status: http.StatusUnsupportedMediaType,
+			Message: "The body is compressed, and events are taken as they are.", Next: "Send the body without Content-Encoding.",
+		}
 	}
-	if err != nil {
-		return g.failed(err)
-	}
+	// What is wrong with the request by itself is found out before anybody looks
+	// whose path it is, so that such an answer does not tell whether it is
+	// somebody's.
 	body, err := g.read(w, r)
 	if err != nil {
 		return err
 	}
+	var n notification
+	signed := r.Header.Get(snsTypeHeader) != ""
+	if signed {
+		if n, err = readNotification(body); err != nil {
+			return g.malformed(core.AsError(err))
+		}
+	}
+	connection, err := g.cfg.Connections.ConnectionByIngestPath(r.Context(), path)
 	switch {
-	case r.Header.Get(snsTypeHeader) != "":
-		return g.takeSNS(r, connection, body)
+	case err != nil && core.AsError(err).Code == core.CodeNotFound:
+		return g.refused("nobody's path")
+	case err != nil:
+		return g.failed(err)
+	case signed:
+		return g.takeSNS(r, connection, n)
 	case r.Header.Get(keyHeader) != "":
 		return g.takeEventBridge(r, connection, body)
 	}

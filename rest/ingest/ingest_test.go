@@ -79,7 +79,12 @@ func TestSubscription(t *testing.T) {
 	s.internet.mu.Lock()
 	s.internet.files[n["SubscribeURL"]] = []byte("<ConfirmSubscriptionResponse/>")
 	s.internet.mu.Unlock()
-	accepted(t, s.notify("path-ses", n))
+	for range 20 { // the same link over and over is followed once
+		accepted(t, s.notify("path-ses", n))
+	}
+	if diff := cmp.Diff([]string{certURL, issuerURL, n["SubscribeURL"], n["SubscribeURL"]}, s.internet.requests()); diff != "" {
+		t.Error(diff)
+	}
 
 	gone := subscription()
 	gone["Type"] = "UnsubscribeConfirmation"
@@ -187,6 +192,7 @@ func TestPublisherOutOfReach(t *testing.T) {
 			t.Error("no Retry-After")
 		}
 		s.internet.files[missing] = file
+		s.later.Store(int64(10 * time.Second)) // what could not be fetched is not asked for at once again
 		accepted(t, s.notify("path-ses", n))
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,14 +102,22 @@ type internet struct {
 	mu    sync.Mutex
 	files map[string][]byte
 	asked []string
+	// stuck keeps every answer back until it is closed.
+	stuck chan struct{}
 }
 
 var errNoRoute = errors.New("no route to host")
 
 func (i *internet) Get(_ context.Context, address string) ([]byte, error) {
 	i.mu.Lock()
-	defer i.mu.Unlock()
 	i.asked = append(i.asked, address)
+	stuck := i.stuck
+	i.mu.Unlock()
+	if stuck != nil {
+		<-stuck
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	if file, ok := i.files[address]; ok {
 		return file, nil
 	}
@@ -130,6 +139,8 @@ type scene struct {
 	signer   authority
 	log      *bytes.Buffer
 	metrics  *prometheus.Registry
+	later    *atomic.Int64 // by how much it is later than now
+	events   ingest.Config
 }
 
 func newScene(t *testing.T) *scene {
@@ -139,9 +150,9 @@ func newScene(t *testing.T) *scene {
 
 func sceneWith(t *testing.T, signer authority) *scene {
 	t.Helper()
-	s := &scene{t: t, db: storagetest.SQLite(t), signer: signer, log: &bytes.Buffer{}, metrics: prometheus.NewRegistry()}
+	s := &scene{t: t, db: storagetest.SQLite(t), signer: signer, log: &bytes.Buffer{}, metrics: prometheus.NewRegistry(), later: &atomic.Int64{}}
 	s.internet = &internet{files: map[string][]byte{certURL: signer.leaf, issuerURL: signer.issuer}}
-	clock := func() time.Time { return now }
+	clock := func() time.Time { return now.Add(time.Duration(s.later.Load())) }
 	key := sha256.Sum256([]byte(eventKey))
 	connections := s.db.Connections(nil)
 	for _, c := range []sending.Connection{
@@ -154,13 +165,14 @@ func sceneWith(t *testing.T, signer authority) *scene {
 			t.Fatal(err)
 		}
 	}
-	s.handler = ingest.New(ingest.Config{
+	s.events = ingest.Config{
 		Connections: connections, Metrics: s.metrics,
 		Events:    messages.NewBatch(messages.New(messages.Config{Store: s.db.Messages(), Transactor: s.db, Clock: clock})),
 		Amazon:    ingest.NewAmazon(ingest.AmazonConfig{Fetch: s.internet, Roots: signer.roots, Clock: clock}),
 		Simulator: ingest.Fixed{PublicKey: &foreignKey().PublicKey},
 		DocsURL:   "https://docs.example", Clock: clock, Log: slog.New(slog.NewTextHandler(s.log, nil)),
-	})
+	}
+	s.handler = ingest.New(s.events)
 	return s
 }
 

@@ -65,12 +65,16 @@ const (
 	isUnsubscribed = "UnsubscribeConfirmation"
 )
 
-// takeSNS takes a signed message of the connection's topic.
-func (g *ingest) takeSNS(r *http.Request, c sending.Connection, body []byte) error {
+func readNotification(body []byte) (notification, error) {
 	var n notification
 	if err := json.Unmarshal(body, &n); err != nil || !utf8.Valid(body) {
-		return g.malformed(core.Invalid("", "is not a message of Amazon SNS"))
+		return n, core.Invalid("", "is not a message of Amazon SNS")
 	}
+	return n, nil
+}
+
+// takeSNS takes a signed message of the connection's topic.
+func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) error {
 	publisher := g.publisherOf(c)
 	if publisher == nil || n.Type != r.Header.Get(snsTypeHeader) {
 		return g.refused("no publisher of this account, or another type than announced")
