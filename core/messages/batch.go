@@ -17,6 +17,9 @@ const (
 	maxBatch = 500
 	// maxWaiting bounds the memory of events that wait for the database.
 	maxWaiting = 20_000
+	// maxWaitingOfOne is what of it one organization may take, so that a flood of its
+	// events does not turn away those of the others.
+	maxWaitingOfOne = maxWaiting / 4
 	// batchTime bounds one batch with all that is tried after it failed.
 	batchTime = 20 * time.Second
 )
@@ -29,7 +32,8 @@ type Batch struct {
 	messages *Messages
 	mu       sync.Mutex
 	waiting  []*delivery
-	events   int // of all in waiting
+	events   map[string]int // by organization, of all in waiting
+	all      int            // the sum of events
 	draining bool
 }
 
@@ -43,11 +47,12 @@ type delivery struct {
 }
 
 // NewBatch makes a Batch.
-func NewBatch(m *Messages) *Batch { return &Batch{messages: m} }
+func NewBatch(m *Messages) *Batch { return &Batch{messages: m, events: make(map[string]int)} }
 
 // Record does what [Messages.Record] does and returns when the events are
 // committed. It returns early when ctx ends; whether they will be is open then. ctx
-// carries no transaction. It fails with core.CodeDedupUnavailable when too many wait already.
+// carries no transaction. It fails with core.CodeDedupUnavailable when too many wait
+// already, of the organization's or of all.
 func (b *Batch) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	d := &delivery{orgID: orgID, events: events, done: make(chan struct{})}
 	if !b.enter(ctx, d) {
@@ -66,10 +71,13 @@ func (b *Batch) Record(ctx context.Context, orgID string, events []Event) (Recor
 func (b *Batch) enter(ctx context.Context, d *delivery) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.events+len(d.events) > maxWaiting {
+	n := len(d.events)
+	if b.all+n > maxWaiting || b.events[d.orgID]+n > maxWaitingOfOne {
 		return false
 	}
-	b.waiting, b.events = append(b.waiting, d), b.events+len(d.events)
+	b.waiting = append(b.waiting, d)
+	b.events[d.orgID] += n
+	b.all += n
 	if !b.draining {
 		b.draining = true
 		// That this caller leaves is no reason to fail the others.
@@ -98,7 +106,12 @@ func (b *Batch) next() []*delivery {
 		taken++
 	}
 	batch := slices.Clone(b.waiting[:taken])
-	b.waiting, b.events = slices.Delete(b.waiting, 0, taken), b.events-events
+	for _, d := range batch {
+		if b.events[d.orgID] -= len(d.events); b.events[d.orgID] == 0 {
+			delete(b.events, d.orgID)
+		}
+	}
+	b.waiting, b.all = slices.Delete(b.waiting, 0, taken), b.all-events
 	b.draining = taken > 0
 	if taken == 0 {
 		return nil
@@ -106,21 +119,31 @@ func (b *Batch) next() []*delivery {
 	return batch
 }
 
-// settle records a batch. When that fails, each delivery is tried by itself, so
-// that one that cannot be stored fails its own caller alone.
+// settle records a batch and tells its callers.
 func (b *Batch) settle(ctx context.Context, batch []*delivery) {
 	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
-	if err := b.together(ctx, batch); err != nil {
-		for _, d := range batch {
-			d.recorded, d.err = Recorded{}, err
-			if len(batch) > 1 {
-				d.err = b.together(ctx, []*delivery{d})
-			}
-		}
-	}
+	b.try(ctx, batch)
 	for _, d := range batch {
 		close(d.done)
+	}
+}
+
+// try records deliveries together, and when that fails each half by itself, so
+// that one that cannot be stored fails its own caller alone and costs the others
+// few transactions.
+func (b *Batch) try(ctx context.Context, batch []*delivery) {
+	err := b.together(ctx, batch)
+	if err == nil {
+		return
+	}
+	if half := len(batch) / 2; half > 0 && ctx.Err() == nil {
+		b.try(ctx, batch[:half])
+		b.try(ctx, batch[half:])
+		return
+	}
+	for _, d := range batch {
+		d.recorded, d.err = Recorded{}, err
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -136,4 +137,93 @@ func TestBatchCallerLeaves(t *testing.T) {
 	if _, err := db.Messages().Message(t.Context(), "org", "message-1"); err != nil {
 		t.Error(err)
 	}
+}
+
+// One organization's flood is turned away before it fills what all share.
+func TestBatchKeepsRoomForOthers(t *testing.T) {
+	t.Parallel()
+	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
+	b := newBatch(storagetest.SQLite(t), r)
+	var all sync.WaitGroup
+	call := func(org string, first, size int) {
+		events := make([]messages.Event, size)
+		for i := range events {
+			events[i] = event(first+i, "")
+		}
+		all.Go(func() {
+			if _, err := b.Record(t.Context(), org, events); err != nil {
+				t.Errorf("%s: %v", org, err)
+			}
+		})
+	}
+	call("flood", 0, 1)
+	<-r.held
+	for n := range 10 {
+		call("flood", 1+n*500, 500)
+	}
+	for b.Waiting() < 10 {
+		runtime.Gosched()
+	}
+	_, err := b.Record(t.Context(), "flood", []messages.Event{event(9000, "")})
+	if e := core.AsError(err); err == nil || e.Code != core.CodeDedupUnavailable || e.RetryAfter == 0 {
+		t.Errorf("more than an organization's share waits: %v", err)
+	}
+	call("other", 0, 500)
+	for b.Waiting() < 11 {
+		runtime.Gosched()
+	}
+	close(r.hold)
+	all.Wait()
+	if _, err := b.Record(t.Context(), "flood", []messages.Event{event(9000, "")}); err != nil {
+		t.Errorf("after the flood: %v", err)
+	}
+}
+
+// Poison in a full batch costs the others a few transactions, not one each.
+func TestPoisonCostsFewTransactions(t *testing.T) {
+	t.Parallel()
+	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
+	b := newBatch(storagetest.SQLite(t), r)
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = b.Record(t.Context(), "org", []messages.Event{event(1000, "")}) })
+	<-r.held
+	for n := range 256 {
+		all.Go(func() {
+			subject := ""
+			if n == 77 {
+				subject = "poison"
+			}
+			if _, err := b.Record(t.Context(), "org", []messages.Event{event(n, subject)}); (err != nil) != (n == 77) {
+				t.Errorf("caller %d: %v", n, err)
+			}
+		})
+	}
+	for b.Waiting() < 256 {
+		runtime.Gosched()
+	}
+	close(r.hold)
+	all.Wait()
+	if r.calls > 1+2*8+1 {
+		t.Errorf("%d transactions", r.calls)
+	}
+}
+
+// When the database is gone, as after a shutdown, every caller is told that its
+// event is not stored, and none waits for ever.
+func TestBatchOfAClosedDatabase(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	b := newBatch(db, &tally{})
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for n := range 50 {
+		all.Go(func() {
+			if _, err := b.Record(t.Context(), "org", []messages.Event{event(n, "")}); err == nil {
+				t.Error("an event that is not stored is acknowledged")
+			}
+		})
+	}
+	all.Wait()
 }
