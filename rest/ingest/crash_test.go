@@ -1,0 +1,167 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/rest/ingest"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// figures are the handler with everything that the product counts from events, and
+// a fault between it and the database.
+func (s *scene) figures(fault func(ingest.Recorder) ingest.Recorder) *suppression.Suppression {
+	clock := func() time.Time { return now }
+	judged := suppression.New(suppression.Config{
+		Store: s.db.Suppression(), Transactor: s.db, Orgs: s.db.Access().OrgIDs, Clock: clock, Log: slog.New(slog.DiscardHandler),
+	})
+	cfg := s.events
+	cfg.Metrics = nil
+	cfg.Events = fault(messages.NewBatch(messages.New(messages.Config{
+		Store: s.db.Messages(), Transactor: s.db, Clock: clock,
+		Recorders: []messages.Recorder{reports.New(reports.Config{Store: s.db.Reports(), Clock: clock}), judged},
+	})))
+	s.handler = ingest.New(cfg)
+	return judged
+}
+
+type recorder func(ctx context.Context, orgID string, events []messages.Event) (messages.Recorded, error)
+
+func (r recorder) Record(ctx context.Context, orgID string, events []messages.Event) (messages.Recorded, error) {
+	return r(ctx, orgID, events)
+}
+
+func about(kind, member, more string) string {
+	return `{"eventType":"` + kind + `","mail":{"timestamp":"2026-03-02T11:59:00.000Z","messageId":"crash","source":"a@b.example","destination":["c@d.example"]},"` +
+		member + `":{"timestamp":"2026-03-02T11:59:01.000Z"` + more + `}}`
+}
+
+// crashes are events of each figure that is kept.
+var crashes = []string{
+	about("Send", "send", ""), about("Delivery", "delivery", `,"recipients":["c@d.example"]`),
+	about("Bounce", "bounce", `,"bounceType":"Permanent","bounceSubType":"General","bouncedRecipients":[{"emailAddress":"c@d.example"}]`),
+	about("Complaint", "complaint", `,"complainedRecipients":[{"emailAddress":"c@d.example"}]`),
+	about("Open", "open", ""), about("Click", "click", `,"link":"https://x.example/"`),
+}
+
+// A process that ends after the commit and before its answer gets the event again,
+// and counts it once: in the figures, in what is unique, and against the address.
+func TestCrashBetweenCommitAndAnswer(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var crashing atomic.Bool
+	judged := s.figures(func(real ingest.Recorder) ingest.Recorder {
+		return recorder(func(ctx context.Context, orgID string, events []messages.Event) (messages.Recorded, error) {
+			done, err := real.Record(ctx, orgID, events)
+			if crashing.Load() {
+				panic(http.ErrAbortHandler)
+			}
+			return done, err
+		})
+	})
+	send := func(event string) *httptest.ResponseRecorder {
+		return s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(event))
+	}
+	crashing.Store(true)
+	for _, event := range crashes {
+		if w := send(event); w.Code == http.StatusAccepted {
+			t.Error("acknowledged")
+		}
+	}
+	crashing.Store(false)
+	for range 3 {
+		for _, event := range crashes {
+			accepted(t, send(event))
+		}
+	}
+	days, err := s.db.Reports().ByDay(t.Context(), "org-ses", reports.Filter{Window: core.Window{From: now.AddDate(0, 0, -2), To: now.AddDate(0, 0, 2)}})
+	want := reports.Counts{Sent: 1, Delivered: 1, Bounced: 1, Complained: 1, Opens: 1, UniqueOpens: 1, Clicks: 1, UniqueClicks: 1}
+	if err != nil || len(days) != 1 || cmp.Diff(want, days[0].Counts) != "" {
+		t.Errorf("counted %+v, %v", days, err)
+	}
+	listed, err := judged.Undeliverable(t.Context(), "org-ses", "c@d.example")
+	if err != nil || listed == nil || listed.EventCount != 2 {
+		t.Errorf("listed %+v, %v", listed, err)
+	}
+	if got := s.stored("org-ses", "crash"); got != len(crashes) {
+		t.Errorf("%d events", got)
+	}
+}
+
+// An event that somebody's figures cannot digest is answered so that its source
+// sends it again, is in the log and in the metrics, and holds up nothing else. Once
+// the fault is mended, it is taken.
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	var broken atomic.Bool
+	broken.Store(true)
+	cfg := s.events
+	s.metrics = prometheus.NewRegistry()
+	cfg.Metrics = s.metrics
+	poison := poisonFor(func(e messages.Event) bool { return broken.Load() && e.MessageID == "poison" })
+	cfg.Events = messages.NewBatch(messages.New(messages.Config{
+		Store: s.db.Messages(), Transactor: s.db, Clock: s.events.Clock, Recorders: []messages.Recorder{poison},
+	}))
+	s.handler = ingest.New(cfg)
+	send := func(id string) *httptest.ResponseRecorder {
+		return s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(delivered(id)))
+	}
+	for range 3 {
+		problem(t, send("poison"), 500, "internal_error")
+		accepted(t, send("good"))
+	}
+	if s.stored("org-ses", "poison") != 0 || s.stored("org-ses", "good") != 1 {
+		t.Error("half of it is stored")
+	}
+	if log := s.log.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "figures cannot digest") || strings.Contains(log, "@") || strings.Contains(log, "path-ses") {
+		t.Errorf("log: %s", log)
+	}
+	broken.Store(false)
+	accepted(t, send("poison"))
+	// What strangers name never becomes a label.
+	for _, hostile := range []string{`{"eventType":"x1"}`, `{"eventType":"x2","mail":{}}`, `{"notificationType":"` + strings.Repeat("y", 1000) + `"}`} {
+		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(hostile)), 400, "validation_failed")
+	}
+	w := httptest.NewRecorder()
+	promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody))
+	var got []string
+	for line := range strings.Lines(w.Body.String()) {
+		if strings.HasPrefix(line, "mailhelm_ingest_events_total{") {
+			got = append(got, strings.TrimSpace(strings.TrimPrefix(line, "mailhelm_ingest_events_total")))
+		}
+	}
+	want := []string{
+		`{outcome="duplicate",type="Delivery"} 2`, `{outcome="failed",type="Delivery"} 3`,
+		`{outcome="malformed",type=""} 3`, `{outcome="recorded",type="Delivery"} 2`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+type poisonFor func(messages.Event) bool
+
+var errIndigestible = errors.New("figures cannot digest it")
+
+func (p poisonFor) Recorded(_ context.Context, _ string, events []messages.Event) error {
+	for _, e := range events {
+		if p(e) {
+			return errIndigestible
+		}
+	}
+	return nil
+}
