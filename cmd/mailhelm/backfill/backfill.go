@@ -24,9 +24,15 @@ const (
 	maxLine = 2 * messages.MaxSESEvent
 	// maxNoted is how many lines of one kind are named in a summary.
 	maxNoted = 10
+	// lookEvery is after how many lines at most somebody is told how far it is, and
+	// asked whether to go on.
+	lookEvery = 10_000
 	// maxFailures in a row are no longer the fault of single events.
 	maxFailures = 20
 )
+
+// byteOrderMark is what some programs begin a text with.
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // Recorder stores events that are not there yet, in one transaction.
 type Recorder interface {
@@ -90,17 +96,22 @@ func (r *run) tell() {
 }
 
 func (r *run) read(ctx context.Context, file io.Reader) error {
-	lines, err := uncompressed(file)
+	lines, err := uncompressed(stoppable{ctx, file})
 	if err != nil {
 		return err
 	}
 	for number := 1; ; number++ {
 		text, whole, err := readLine(lines)
+		if number == 1 {
+			text = bytes.TrimPrefix(text, byteOrderMark)
+		}
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			r.Lines++
 			r.take(number, text, whole)
 		}
-		if r.size >= maxBatch || err != nil {
+		// A file may have any number of lines without an event, and a small one that is
+		// compressed has room for many.
+		if r.size >= maxBatch || number%lookEvery == 0 || err != nil {
 			if failed := r.flush(ctx); failed != nil {
 				return failed
 			}
@@ -112,6 +123,20 @@ func (r *run) read(ctx context.Context, file io.Reader) error {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
 	}
+}
+
+// stoppable ends a file with ctx, within a line that has no end as well.
+type stoppable struct {
+	ctx  context.Context //nolint:containedctx // lives as long as the call it belongs to
+	file io.Reader
+}
+
+// Read reads on.
+func (s stoppable) Read(b []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.file.Read(b)
 }
 
 // uncompressed looks at how the file begins, not at its name.
@@ -170,6 +195,7 @@ func noted(lines []int, number int) []int {
 // flush stores the batch, line by line when it cannot be stored as a whole.
 func (r *run) flush(ctx context.Context) error {
 	if r.size == 0 {
+		r.tell()
 		return context.Cause(ctx)
 	}
 	err := r.store(ctx, r.batch...)
