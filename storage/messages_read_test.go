@@ -196,3 +196,29 @@ func planOf(t *testing.T, db *storage.DB, s *storage.Statement) string {
 	}
 	return plan.String()
 }
+
+// The purge takes its steps from the old end of an index, and finds recipients by
+// their message.
+func TestPurgeWalksAnIndex(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	walks := map[string]string{
+		"old messages": "messages_newest", "purge message recipients": "message_recipients_of_message", "purge message events": "sqlite_autoindex_message_events_1",
+		"purge report marks": "sqlite_autoindex_report_marks_1", "move message recipients": "message_recipients_of_message",
+	}
+	seen := 0
+	for _, s := range storage.Statements() {
+		index, ours := walks[s.Name()]
+		if !ours {
+			continue
+		}
+		seen++
+		plan := planOf(t, db, s)
+		if !strings.Contains(plan, index) || strings.Contains(plan, "TEMP B-TREE FOR ORDER") || strings.Contains(plan, "SCAN message") || strings.Contains(plan, "SCAN report") {
+			t.Errorf("%s: %s", s.Name(), plan)
+		}
+	}
+	if seen != len(walks) {
+		t.Errorf("%d of %d statements", seen, len(walks))
+	}
+}

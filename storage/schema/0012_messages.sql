@@ -30,7 +30,7 @@ CREATE TABLE message_recipients (
 	message_id bytetext NOT NULL,
 	PRIMARY KEY (org_id, recipient, sent_at, message_id)
 );
-CREATE INDEX message_recipients_of_message ON message_recipients (org_id, message_id);
+CREATE INDEX message_recipients_of_message ON message_recipients (org_id, message_id, sent_at);
 
 -- Appended to and never changed. The id follows from what the event says, so the
 -- primary key also keeps an event from being stored twice; time comes first in it,

@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -22,6 +23,10 @@ func startJobs(ctx context.Context, cfg config.Config, s *stores, domains catalo
 	storage.AddWorker(queue, domains.Channels.SyncWorker())
 	storage.AddWorker(queue, domains.Channels.VerifyWorker())
 	storage.AddWorker(queue, domains.Templates.SyncWorker())
+	storage.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
+		From: []messages.Purger{s.db.MessagesPurger(), s.db.ReportsPurger()},
+		Orgs: s.db.Access().OrgIDs, Org: s.db.Access().Org, Clock: cfg.Clock, Log: cfg.Log,
+	}))
 	storage.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	storage.AddWorker(queue, access.PurgeWorker(access.PurgeStores{
 		Grants: s.db.Grants(), Sessions: s.db.Sessions(), Signing: s.db.Access(), Open: s.db.OpenClients(), Factors: s.db.SecondFactors(),

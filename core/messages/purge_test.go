@@ -1,0 +1,175 @@
+package messages_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// kept is an organization's mail with everything that is counted of it.
+type kept struct {
+	t   *testing.T
+	db  *storage.DB
+	all *messages.Messages
+	org core.Org
+}
+
+func newKept(t *testing.T, db *storage.DB, retentionDays int) kept {
+	t.Helper()
+	org := core.Org{ID: core.NewID(), Slug: core.NewID(), RetentionDays: retentionDays}
+	if err := db.Access().InsertOrg(t.Context(), org); err != nil {
+		t.Fatal(err)
+	}
+	clock := func() time.Time { return now }
+	figures := reports.New(reports.Config{Store: db.Reports(), Clock: clock})
+	all := messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{figures}})
+	return kept{t, db, all, org}
+}
+
+// yearly is a message that bounced and was opened, with an own recipient, sent at
+// each of the times.
+func yearly(times ...time.Time) []messages.Event {
+	var all []messages.Event
+	for i, at := range times {
+		for _, kind := range []messages.EventType{messages.Send, messages.Bounce, messages.Open} {
+			e := messages.Event{
+				ID: fmt.Sprintf("%s-%d-%s", kind, i, at.Format("060102150405.000000")), MessageID: at.Format("060102150405.000000"), Type: kind, OccurredAt: at,
+				Recipient: fmt.Sprintf("p%d@x.example", i%3), Mail: messages.Mail{From: "a@b.example", To: []string{"copy@x.example"}, SentAt: at},
+			}
+			if kind == messages.Bounce {
+				e.Bounced = &messages.BounceKind{Type: messages.PermanentBounce}
+			}
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func (k kept) record(events []messages.Event) {
+	k.t.Helper()
+	if _, err := k.all.Record(k.t.Context(), k.org.ID, events); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// seen is everything that can be read of the organization, from always to always.
+func (k kept) seen() map[string]any {
+	k.t.Helper()
+	ctx, always := k.t.Context(), core.Window{From: now.AddDate(-10, 0, 0), To: now.AddDate(1, 0, 0)}
+	must := func(v any, err error) any {
+		k.t.Helper()
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		return v
+	}
+	seen := map[string]any{}
+	seen["days"] = must(k.db.Reports().ByDay(ctx, k.org.ID, reports.Filter{Window: always}))
+	seen["scan"] = must(k.db.Reports().FromEvents(ctx, k.org.ID, reports.Filter{Window: always}))
+	seen["domains"] = must(k.db.Reports().FailingDomains(ctx, k.org.ID, always.From, 10))
+	seen["messages"] = must(k.db.Messages().Messages(ctx, k.org.ID, messages.Filter{Window: always, Limit: 1000}))
+	for _, to := range []string{"p0@x.example", "p1@x.example", "p2@x.example", "copy@x.example"} {
+		seen[to] = must(k.db.Messages().CountMessages(ctx, k.org.ID, messages.Filter{Window: always, Recipient: to, Limit: 1000}))
+	}
+	return seen
+}
+
+// What is older than anybody may read goes, to the day and with all that is counted
+// of it; everything else stays, and old events that come once more change nothing
+// that can be read.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		day := func(ago int) time.Time { return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -ago) }
+		var old, readable []time.Time
+		for i := range 1100 { // more than one step of each table
+			old = append(old, day(365).Add(-time.Duration(i+1)*time.Minute))
+		}
+		for i := range 5 {
+			readable = append(readable, day(365).Add(time.Duration(i)*time.Hour), day(i))
+		}
+		gone, stays := yearly(old...), yearly(readable...)
+		tidy, patient, untouched := newKept(t, db, 90), newKept(t, db, 800), newKept(t, db, 90)
+		untouched.record(stays)
+		for _, k := range []kept{tidy, patient} {
+			k.record(gone)
+			k.record(stays)
+		}
+		before := patient.seen()
+		purge := messages.PurgeWorker(messages.PurgeConfig{
+			From: []messages.Purger{db.MessagesPurger(), db.ReportsPurger()}, Orgs: db.Access().OrgIDs, Org: db.Access().Org,
+			Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+		})
+		run := func() {
+			if err := purge.Work(t.Context(), messages.PurgeArgs{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run()
+		want := untouched.seen()
+		if diff := cmp.Diff(want, tidy.seen()); diff != "" {
+			t.Errorf("not what would be there without the old mail (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(before, patient.seen()); diff != "" {
+			t.Errorf("a longer retention is cut (-want +got):\n%s", diff)
+		}
+		if again, err := tidy.all.Record(t.Context(), tidy.org.ID, stays); err != nil || again.New != 0 {
+			t.Errorf("what stays is not known any more: %+v, %v", again, err)
+		}
+		tidy.record(gone[:30])
+		run()
+		if diff := cmp.Diff(want, tidy.seen()); diff != "" {
+			t.Errorf("old events came once more (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Each step is of bounded size and takes nothing of another organization's.
+func TestPurgeGoesInSteps(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		one, other := newKept(t, db, 90), newKept(t, db, 90)
+		mail := yearly(ago(time.Hour), ago(2*time.Hour), ago(3*time.Hour), ago(4*time.Hour))
+		one.record(mail)
+		other.record(mail)
+		whole := other.seen()
+		for name, step := range map[string]struct {
+			purge func(context.Context, string, time.Time, int) (int, error)
+			most  int
+		}{
+			"messages": {db.MessagesPurger().Purge, 4}, "reports": {db.ReportsPurger().Purge, 4},
+		} {
+			steps := 0
+			for {
+				n, err := step.purge(t.Context(), one.org.ID, now.AddDate(0, 0, 1), 2)
+				if err != nil || n > step.most {
+					t.Fatalf("%s: %d rows in a step of 2, %v", name, n, err)
+				}
+				if n == 0 {
+					break
+				}
+				steps++
+			}
+			if steps < 2 {
+				t.Errorf("%s: %d steps", name, steps)
+			}
+		}
+		for name, left := range one.seen() {
+			if text := fmt.Sprint(left); text != "[]" && text != "0" {
+				t.Errorf("%s: %s is left", name, text)
+			}
+		}
+		if diff := cmp.Diff(whole, other.seen()); diff != "" {
+			t.Errorf("another organization's (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+)
+
+// Every statement takes its rows from the old end of an index, so a table of any
+// size is purged in steps of one size. All of them go by time alone: where the
+// tables are partitioned by it, dropping a partition does the same.
+var (
+	oldMessages = register("old messages", `
+		SELECT id FROM messages WHERE org_id = $1 AND sent_at < $2 ORDER BY sent_at, id LIMIT $3`)
+	purgeRecipients = register("purge message recipients", `
+		DELETE FROM message_recipients WHERE org_id = $1
+		AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	purgeMessages = register("purge messages", `
+		DELETE FROM messages WHERE org_id = $1 AND sent_at < $2
+		AND id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
+	purgeEvents = register("purge message events", `
+		DELETE FROM message_events WHERE org_id = $1 AND (occurred_at, id) IN (
+			SELECT occurred_at, id FROM message_events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $3)`)
+
+	purgeMarks = register("purge report marks", `
+		DELETE FROM report_marks WHERE org_id = $1 AND mark IN (
+			SELECT mark FROM report_marks WHERE org_id = $1 AND mark < $2 ORDER BY mark LIMIT $3)`)
+	purgeDays = register("purge report days", `
+		DELETE FROM report_days WHERE org_id = $1 AND day < $2`)
+	purgeBounceDomains = register("purge bounces by domain", `
+		DELETE FROM report_bounce_domains WHERE org_id = $1 AND day < $2`)
+)
+
+// MessagesPurger forgets old messages with their recipients, and old events.
+func (db *DB) MessagesPurger() messages.Purger { return messageStore{db} }
+
+// ReportsPurger forgets the figures of old days.
+func (db *DB) ReportsPurger() messages.Purger { return reportStore{db} }
+
+// Purge takes a message with its recipients: a row of either alone leads nowhere.
+func (s messageStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
+	purged := 0
+	err := s.db.InTx(ctx, func(ctx context.Context) error {
+		purged = 0
+		ids, err := values[string](ctx, s.db, oldMessages, orgID, At(before), limit)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		parameter, err := jsonParameter(ids)
+		if err != nil {
+			return err
+		}
+		if _, err := s.db.exec(ctx, purgeRecipients, orgID, parameter); err != nil {
+			return err
+		}
+		purged, err = s.db.exec(ctx, purgeMessages, orgID, At(before), parameter)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	events, err := s.db.exec(ctx, purgeEvents, orgID, At(before), limit)
+	return purged + events, err
+}
+
+// Purge takes marks in steps; of days there are few. A mark begins with its date.
+func (s reportStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
+	purged, err := s.db.exec(ctx, purgeMarks, orgID, before.UTC().Format("20060102"), limit)
+	if err != nil {
+		return 0, err
+	}
+	for _, statement := range []*Statement{purgeDays, purgeBounceDomains} {
+		n, err := s.db.exec(ctx, statement, orgID, At(before))
+		if err != nil {
+			return 0, err
+		}
+		purged += n
+	}
+	return purged, nil
+}
