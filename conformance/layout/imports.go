@@ -32,6 +32,7 @@ var domainEdges = map[[2]string]string{
 	{"audience", "jobs"}:        "the periodic sync is a job",
 	{"channels", "jobs"}:        "the periodic sync is a job",
 	{"channels", "sending"}:     "channels and identities live in the sending account",
+	{"messages", "jobs"}:        "what nobody may read any more is purged by a job",
 	{"reports", "messages"}:     "reports are figures of message events",
 	{"suppression", "jobs"}:     "judging anew by other rules is a job",
 	{"suppression", "messages"}: "an address is judged by its message events",
