@@ -70,7 +70,7 @@ func accountIsRead(t *testing.T, s Subject) {
 }
 
 func noAccountIsNotConnected(t *testing.T, s Subject) {
-	for name, call := range calls(s.Account, "nobody") {
+	for name, call := range Calls(t, s.Account, "nobody") {
 		WantKind(t, name, call(t.Context()), port.NotConnected)
 	}
 }
@@ -79,7 +79,7 @@ func noListNoContacts(t *testing.T, s Subject) {
 	setup := people()
 	setup.List = nil
 	s.Seed(t, "org", setup)
-	all := calls(s.Account, "org")
+	all := Calls(t, s.Account, "org")
 	for _, name := range []string{"ContactList", "Contact", "Contacts", "PutContact"} {
 		WantKind(t, name, all[name](t.Context()), port.NotFound)
 	}

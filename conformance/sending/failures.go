@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +13,20 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// calls is every call of the port, by its name.
-func calls(a port.Account, orgID string) map[string]func(context.Context) error {
+// Calls is every call of the port, by its name: a method of the port that is not
+// here fails the test.
+func Calls(t *testing.T, a port.Account, orgID string) map[string]func(context.Context) error {
+	t.Helper()
+	all := knownCalls(a, orgID)
+	for method := range reflect.TypeFor[port.Account]().Methods() {
+		if all[method.Name] == nil {
+			t.Errorf("the suite does not call %s", method.Name)
+		}
+	}
+	return all
+}
+
+func knownCalls(a port.Account, orgID string) map[string]func(context.Context) error {
 	const email = "person@example.com"
 	return map[string]func(context.Context) error{
 		"Overview":          func(ctx context.Context) error { _, err := a.Overview(ctx, orgID); return err },
@@ -52,7 +65,7 @@ func failuresAreTyped(t *testing.T, s Subject) {
 		{port.Failure{Kind: port.TimedOut}, 504},
 	} {
 		heal := s.Fail(t, want.failure)
-		for name, call := range calls(s.Account, "org") {
+		for name, call := range Calls(t, s.Account, "org") {
 			err := call(t.Context())
 			WantKind(t, name, err, want.failure.Kind)
 			wantShown(t, name, err, want.status, want.failure.RetryAfter)
@@ -91,7 +104,7 @@ func cancelledCallsFail(t *testing.T, s Subject) {
 	cancel()
 	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancelLate()
-	for name, call := range calls(s.Account, "org") {
+	for name, call := range Calls(t, s.Account, "org") {
 		for _, ctx := range []context.Context{cancelled, late} {
 			err := call(ctx)
 			WantKind(t, name, err, port.TimedOut)

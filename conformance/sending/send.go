@@ -166,6 +166,9 @@ func invalidBulks(t *testing.T, s Subject) {
 	absent := bulk("ada@example.org")
 	absent.Template = "absent"
 	wantAllRejected(t, s, "a template that is not there", absent)
+	astray := bulk("ada@example.org")
+	astray.ConfigurationSet = "absent"
+	wantAllRejected(t, s, "a channel that is not there", astray)
 	wantSent(t, s, 0)
 }
 

@@ -117,7 +117,7 @@ func retryAfter(err error) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// handedOver is failureOf for a message. Whatever does not say that it had no
+// handedOver is failureOf for what must not be done twice. Whatever does not say that it had no
 // effect may have had one: a broken connection, half an answer, a failure of the
 // provider's own. A template or a configuration set that is not there is a
 // message that the account will not send.

@@ -33,7 +33,7 @@ func (a *Account) Overview(ctx context.Context, _ string) (sending.Overview, err
 			return err
 		}
 		o = overviewOf(out)
-		a.pace.learn(float64(o.MaxSendRate))
+		a.pace.learn(sendRate(out))
 		o.Region, o.AccountID = a.region, a.identity.get(ctx)
 		return nil
 	})
@@ -54,16 +54,26 @@ func overviewOf(out *sesv2.GetAccountOutput) sending.Overview {
 // learnRate reads the send rate when it is not known or old. Without it nobody is
 // held back: the provider says so itself when it is too much.
 func (a *Account) learnRate(ctx context.Context) {
-	if !a.pace.stale() {
-		return
-	}
-	if out, err := a.api.GetAccount(ctx, &sesv2.GetAccountInput{}, once); err == nil && out.SendQuota != nil {
-		a.pace.learn(out.SendQuota.MaxSendRate)
-	}
+	a.pace.refresh(ctx, func() (float64, error) {
+		out, err := a.api.GetAccount(ctx, &sesv2.GetAccountInput{}, once)
+		if err != nil {
+			return 0, err
+		}
+		return sendRate(out), nil
+	})
 }
 
-// RequestProductionAccess hands the request to the provider. One that is open, or
-// was granted, makes another Invalid.
+// sendRate is 0 for an account that names none.
+func sendRate(out *sesv2.GetAccountOutput) float64 {
+	if out.SendQuota == nil {
+		return 0
+	}
+	return out.SendQuota.MaxSendRate
+}
+
+// RequestProductionAccess hands the request to the provider, once: a second try
+// would find the first one's request open. One that is open, or was granted, makes
+// another Invalid.
 func (a *Account) RequestProductionAccess(ctx context.Context, _ string, r sending.ProductionRequest) error {
 	if mailTypes[r.MailType] == "" {
 		return invalid("no mail type of the provider's")
@@ -72,7 +82,7 @@ func (a *Account) RequestProductionAccess(ctx context.Context, _ string, r sendi
 		_, err := a.api.PutAccountDetails(ctx, &sesv2.PutAccountDetailsInput{
 			MailType: mailTypes[r.MailType], WebsiteURL: &r.Website, UseCaseDescription: &r.UseCase,
 			ContactLanguage: types.ContactLanguageEn, ProductionAccessEnabled: aws.Bool(true),
-		})
-		return err
+		}, once)
+		return handedOver(ctx, err)
 	})
 }

@@ -17,22 +17,30 @@ const (
 	controlBurst = 10
 )
 
-// rateGoodFor is how long a send rate is taken to be the account's: the provider
-// raises and lowers it by itself.
-const rateGoodFor = 10 * time.Minute
+const (
+	// rateGoodFor is how long a send rate is taken to be the account's: the provider
+	// raises and lowers it by itself.
+	rateGoodFor = 10 * time.Minute
+	// askAgainAfter is when a rate that could not be read is asked for again.
+	askAgainAfter = 10 * time.Second
+)
 
 // pace keeps calls below a rate. It goes by the system's clock, as the provider
 // does. It is safe for concurrent use.
 type pace struct {
 	limiter *rate.Limiter
-	// learnt is when the rate was told, in nanoseconds; 0 while it is unknown.
-	learnt atomic.Int64
+	known   atomic.Bool
+	// askAt is when the rate is to be read again, in nanoseconds; 0 is at once.
+	askAt  atomic.Int64
+	asking chan struct{} // holds a value while somebody reads the rate
 }
 
 func newControlPace() *pace { return &pace{limiter: rate.NewLimiter(controlRate, controlBurst)} }
 
 // newSendPace holds nobody back until the account's rate is known.
-func newSendPace() *pace { return &pace{limiter: rate.NewLimiter(rate.Inf, 1)} }
+func newSendPace() *pace {
+	return &pace{limiter: rate.NewLimiter(rate.Inf, 1), asking: make(chan struct{}, 1)}
+}
 
 func realTime() time.Time {
 	return time.Now() //nolint:forbidigo // the provider counts real seconds, whatever time a test has
@@ -41,7 +49,8 @@ func realTime() time.Time {
 // learn takes the account's rate in recipients a second. An account that names
 // none is not paced.
 func (p *pace) learn(perSecond float64) {
-	p.learnt.Store(realTime().UnixNano())
+	p.known.Store(true)
+	p.askAt.Store(realTime().Add(rateGoodFor).UnixNano())
 	if perSecond <= 0 {
 		p.limiter.SetLimit(rate.Inf)
 		return
@@ -50,11 +59,38 @@ func (p *pace) learn(perSecond float64) {
 	p.limiter.SetBurst(max(1, int(perSecond)))
 }
 
-// stale says, to one of those who ask at once, that the rate is to be read.
-func (p *pace) stale() bool {
-	now, learnt := realTime().UnixNano(), p.learnt.Load()
-	return (learnt == 0 || now-learnt > int64(rateGoodFor)) && p.learnt.CompareAndSwap(learnt, now)
+// refresh reads the rate when it is unknown or old. As long as nobody knows it,
+// all wait for the one who asks; later they go by the old one meanwhile. A rate
+// that cannot be read holds nobody back for longer.
+func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
+	if !p.stale() {
+		return
+	}
+	if p.known.Load() {
+		select {
+		case p.asking <- struct{}{}:
+		default:
+			return
+		}
+	} else {
+		select {
+		case p.asking <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+	}
+	defer func() { <-p.asking }()
+	if !p.stale() { // somebody else asked meanwhile
+		return
+	}
+	if perSecond, err := read(); err == nil {
+		p.learn(perSecond)
+	} else if ctx.Err() == nil {
+		p.askAt.Store(realTime().Add(askAgainAfter).UnixNano())
+	}
 }
+
+func (p *pace) stale() bool { return realTime().UnixNano() >= p.askAt.Load() }
 
 // wait waits for the turn of n recipients. When that would be after the deadline
 // of ctx it fails at once with Throttled, and nothing was done. More than go out

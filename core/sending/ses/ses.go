@@ -44,6 +44,8 @@ type Config struct {
 	CallTimeout time.Duration
 	// RetryDelay is the pause before the second try; zero is half a second.
 	RetryDelay time.Duration
+
+	pace *pace // nil is one of the account's own
 }
 
 // Credentials are an access key. Token is set for keys that end by themselves.
@@ -96,6 +98,9 @@ func New(c Config) (*Account, error) {
 	if c.RetryDelay <= 0 {
 		c.RetryDelay = defaultRetryDelay
 	}
+	if c.pace == nil {
+		c.pace = newSendPace()
+	}
 	client := bounded(c.HTTPClient)
 	tokens := newTokenService(c, client)
 	return &Account{
@@ -105,7 +110,7 @@ func New(c Config) (*Account, error) {
 		}),
 		identity: &accountID{known: c.AccountID, ask: tokens},
 		region:   c.Region, clock: c.Clock, timeout: c.CallTimeout,
-		pace: newSendPace(), control: newControlPace(), dkim: map[string][]string{},
+		pace: c.pace, control: newControlPace(), dkim: map[string][]string{},
 	}, nil
 }
 
@@ -154,12 +159,14 @@ func within(ctx context.Context, timeout time.Duration, do func(context.Context)
 // common: the HTTP client, the clock and the times, and with Credentials those of
 // this installation, for connections that name a role and no access key.
 func Open(shared Config) sending.Open {
+	rates := newPaces()
 	return func(c sending.Connection) (sending.Account, error) {
 		own := shared
 		own.AccountID, own.Region, own.Endpoint, own.RoleARN, own.ExternalID = c.AccountID, c.Region, c.Endpoint, c.RoleARN, c.ExternalID
 		if c.AccessKeyID != "" || c.RoleARN == "" {
 			own.Credentials = Credentials{AccessKeyID: c.AccessKeyID, Secret: c.Secret}
 		}
+		own.pace = rates.of(own)
 		return New(own)
 	}
 }

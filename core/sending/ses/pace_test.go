@@ -1,0 +1,133 @@
+package ses_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/ses"
+)
+
+// impatient is an account on which whatever has no turn at once fails.
+func impatient(p *provider) ses.Config {
+	c := config(p)
+	c.CallTimeout = 200 * time.Millisecond
+	return c
+}
+
+// Nobody slips through while the rate is read for the first time.
+func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	asked, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	p.on(getAccount, func(w http.ResponseWriter, r *http.Request) {
+		once.Do(func() { close(asked) })
+		<-release
+		say(`{"SendQuota":{"MaxSendRate":3}}`)(w, r)
+	})
+	p.on(sendEmail, say(`{"MessageId":"m"}`))
+	a := open(t, impatient(p))
+	var taken, throttled atomic.Int64
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			switch _, err := a.Send(t.Context(), "org", message()); {
+			case err == nil:
+				taken.Add(1)
+			case retryAfter(err) > 0:
+				throttled.Add(1)
+			default:
+				t.Errorf("failed with %v", err)
+			}
+		})
+	}
+	<-asked
+	close(release)
+	all.Wait()
+	if n := int(taken.Load()); n < 1 || n > 3 || p.count(sendEmail) != n || n+int(throttled.Load()) != 20 || p.count(getAccount) != 1 {
+		t.Errorf("%d of 20 taken at 3 a second, %d throttled, %d handed over, the rate read %d times",
+			n, throttled.Load(), p.count(sendEmail), p.count(getAccount))
+	}
+}
+
+// Whoever is reached with the same credentials is one account: it has one rate,
+// also after its connection was opened anew.
+func TestTheRateIsTheAccounts(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
+	p.on(sendEmail, say(`{"MessageId":"m"}`))
+	opener := ses.Open(impatient(p))
+	send := func(c sending.Connection) error {
+		t.Helper()
+		a, err := opener(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = a.Send(t.Context(), c.OrgID, message())
+		return err
+	}
+	one := sending.Connection{OrgID: "one", AccountID: "1", Region: "eu-west-1", AccessKeyID: "KEY", Secret: "secret"}
+	two := one
+	two.OrgID, two.AccountID = "two", "2"
+	if err := send(one); err != nil {
+		t.Fatal(err)
+	}
+	wantFailure(t, "a connection opened anew", send(one), sending.Throttled)
+	wantFailure(t, "another organization with the same key", send(two), sending.Throttled)
+	for what, spoil := range map[string]func(*sending.Connection){
+		"another secret": func(c *sending.Connection) { c.Secret = "guessed" },
+		"another key":    func(c *sending.Connection) { c.AccessKeyID = "OTHER" },
+		"another region": func(c *sending.Connection) { c.Region = "eu-west-2" },
+	} {
+		stranger := one
+		spoil(&stranger)
+		if err := send(stranger); err != nil {
+			t.Errorf("%s is slowed down by an account that it cannot reach: %v", what, err)
+		}
+	}
+}
+
+// A rate that cannot be read holds nobody back and does not count as known; half a
+// message a second is a rate.
+func TestRatesThatAreHardToRead(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.on(getAccount, refuse(403, "AccessDeniedException"))
+	p.on(sendEmail, say(`{"MessageId":"m"}`))
+	a := open(t, impatient(p))
+	for range 5 {
+		if _, err := a.Send(t.Context(), "org", message()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := p.count(getAccount); n != 1 {
+		t.Errorf("the rate was asked for %d times at once", n)
+	}
+	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":0.5}}`))
+	if _, err := a.Overview(t.Context(), "org"); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = a.Send(t.Context(), "org", message())
+	_, err := a.Send(t.Context(), "org", message())
+	wantFailure(t, "a second message in two seconds", err, sending.Throttled)
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	p = newProvider(t)
+	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
+	p.on(sendEmail, say(`{"MessageId":"m"}`))
+	a = open(t, impatient(p))
+	_, err = a.Send(ended, "org", message())
+	wantFailure(t, "a caller who has left", err, sending.TimedOut)
+	if _, err = a.Send(t.Context(), "org", message()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Send(t.Context(), "org", message())
+	wantFailure(t, "a caller who has left took the rate along", err, sending.Throttled)
+}
