@@ -51,10 +51,15 @@ func overviewOf(out *sesv2.GetAccountOutput) sending.Overview {
 	return o
 }
 
+// rateShare of a call's deadline is what reading the send rate may take of it.
+const rateShare = 4
+
 // learnRate reads the send rate when it is not known or old. Without it nobody is
 // held back: the provider says so itself when it is too much.
 func (a *Account) learnRate(ctx context.Context) {
 	a.pace.refresh(ctx, func() (float64, error) {
+		ctx, cancel := context.WithTimeout(ctx, a.timeout/rateShare)
+		defer cancel()
 		out, err := a.api.GetAccount(ctx, &sesv2.GetAccountInput{}, once)
 		if err != nil {
 			return 0, err

@@ -97,11 +97,14 @@ func (p *pace) stale() bool { return realTime().UnixNano() >= p.askAt.Load() }
 // in a second are let through together and those who come next wait for them:
 // the provider throttles recipients one by one, and the caller hears which.
 func (p *pace) wait(ctx context.Context, n int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	now := realTime()
 	first := min(n, p.limiter.Burst())
 	turn := p.limiter.ReserveN(now, first)
 	delay := turn.DelayFrom(now)
-	if deadline, ok := ctx.Deadline(); ok && delay > deadline.Sub(now) {
+	if deadline, ok := ctx.Deadline(); ok && delay > 0 && delay > deadline.Sub(now) {
 		turn.CancelAt(now)
 		return &sending.Failure{
 			Kind: sending.Throttled, RetryAfter: delay,

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -22,37 +23,66 @@ func impatient(p *provider) ses.Config {
 // Nobody slips through while the rate is read for the first time.
 func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 	t.Parallel()
-	p := newProvider(t)
-	asked, release := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	p.on(getAccount, func(w http.ResponseWriter, r *http.Request) {
-		once.Do(func() { close(asked) })
-		<-release
-		say(`{"SendQuota":{"MaxSendRate":3}}`)(w, r)
-	})
-	p.on(sendEmail, say(`{"MessageId":"m"}`))
-	a := open(t, impatient(p))
-	var taken, throttled atomic.Int64
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() {
-			switch _, err := a.Send(t.Context(), "org", message()); {
-			case err == nil:
-				taken.Add(1)
-			case retryAfter(err) > 0:
-				throttled.Add(1)
-			default:
-				t.Errorf("failed with %v", err)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider(t)
+		release := make(chan struct{})
+		p.on(getAccount, func(w http.ResponseWriter, r *http.Request) {
+			<-release
+			say(`{"SendQuota":{"MaxSendRate":3}}`)(w, r)
 		})
-	}
-	<-asked
-	close(release)
-	all.Wait()
-	if n := int(taken.Load()); n < 1 || n > 3 || p.count(sendEmail) != n || n+int(throttled.Load()) != 20 || p.count(getAccount) != 1 {
-		t.Errorf("%d of 20 taken at 3 a second, %d throttled, %d handed over, the rate read %d times",
-			n, throttled.Load(), p.count(sendEmail), p.count(getAccount))
-	}
+		p.on(sendEmail, say(`{"MessageId":"m"}`))
+		a := open(t, impatient(p))
+		var taken, throttled atomic.Int64
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				switch _, err := a.Send(t.Context(), "org", message()); {
+				case err == nil:
+					taken.Add(1)
+				case retryAfter(err) > 0:
+					throttled.Add(1)
+				default:
+					t.Errorf("failed with %v", err)
+				}
+			})
+		}
+		synctest.Wait() // all of them know that nobody knows the rate
+		close(release)
+		all.Wait()
+		if n := int(taken.Load()); n != 1 || p.count(sendEmail) != n || throttled.Load() != 19 || p.count(getAccount) != 1 {
+			t.Errorf("%d of 20 taken in a fifth of a second at 3 a second, %d throttled, %d handed over, the rate read %d times",
+				n, throttled.Load(), p.count(sendEmail), p.count(getAccount))
+		}
+	})
+}
+
+// The rate is read again after ten minutes, while messages go out by the old one.
+func TestTheRateIsReadAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider(t)
+		p.on(getAccount, inTurn(say(`{"SendQuota":{"MaxSendRate":1}}`), say(`{"SendQuota":{"MaxSendRate":100}}`)))
+		p.on(sendEmail, say(`{"MessageId":"m"}`))
+		a := open(t, impatient(p))
+		send := func() error { _, err := a.Send(t.Context(), "org", message()); return err }
+		if err := send(); err != nil {
+			t.Fatal(err)
+		}
+		wantFailure(t, "two in a second", send(), sending.Throttled)
+		<-time.After(9 * time.Minute) // of the test's own time
+		if err := send(); err != nil || p.count(getAccount) != 1 {
+			t.Fatalf("%v, the rate read %d times in 9 minutes", err, p.count(getAccount))
+		}
+		<-time.After(time.Minute)
+		for range 20 {
+			if err := send(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := p.count(getAccount); n != 2 {
+			t.Errorf("the rate was read %d times in 10 minutes", n)
+		}
+	})
 }
 
 // Whoever is reached with the same credentials is one account: it has one rate,
@@ -130,4 +160,27 @@ func TestRatesThatAreHardToRead(t *testing.T) {
 	}
 	_, err = a.Send(t.Context(), "org", message())
 	wantFailure(t, "a caller who has left took the rate along", err, sending.Throttled)
+}
+
+// A provider that does not say the rate takes messages all the same.
+func TestARateThatNeverComesHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider(t)
+		p.on(getAccount, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		p.on(sendEmail, say(`{"MessageId":"m"}`))
+		a := open(t, config(p))
+		for range 3 {
+			if _, err := a.Send(t.Context(), "org", message()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := p.count(getAccount); n != 1 {
+			t.Errorf("the rate was asked for %d times at once", n)
+		}
+		<-time.After(10 * time.Second)
+		if _, err := a.Send(t.Context(), "org", message()); err != nil || p.count(getAccount) != 2 {
+			t.Errorf("%v, the rate was asked for %d times in 10 seconds", err, p.count(getAccount))
+		}
+	})
 }

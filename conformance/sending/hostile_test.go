@@ -1,0 +1,262 @@
+package sending_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	conformance "github.com/mailhelm/mailhelm/conformance/sending"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/ses"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// marker is in everything that a hostile provider says.
+const marker = "PROVIDER-TEXT ada@example.org"
+
+// hostile is a provider on a socket of its own that answers everything in one way
+// and counts what it is asked.
+type hostile struct {
+	*httptest.Server
+	mu    sync.Mutex
+	paths []string
+}
+
+func newHostile(t *testing.T, answer http.HandlerFunc) *hostile {
+	t.Helper()
+	h := &hostile{}
+	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		h.paths = append(h.paths, r.Method+" "+r.URL.Path)
+		h.mu.Unlock()
+		_, _ = io.Copy(io.Discard, r.Body) // so that a caller who leaves is noticed
+		answer(w, r)
+	}))
+	t.Cleanup(h.Close)
+	return h
+}
+
+// asked is how often the provider was asked for anything besides the send rate,
+// which is read once before a message.
+func (h *hostile) asked(forAMessage bool) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	paths := h.paths
+	if forAMessage {
+		paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return path == "GET /v2/email/account" })
+	}
+	return len(paths)
+}
+
+func (h *hostile) account(t *testing.T, timeout time.Duration) *ses.Account {
+	t.Helper()
+	a, err := ses.New(ses.Config{
+		AccountID: "111122223333", Region: "eu-central-1", Endpoint: h.URL, CallTimeout: timeout, RetryDelay: time.Millisecond,
+		Credentials: ses.Credentials{AccessKeyID: "AKIDEXAMPLE", Secret: "secret"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// drip begins an answer and never ends it.
+func drip(w http.ResponseWriter, r *http.Request) {
+	ticks := time.NewTicker(time.Millisecond)
+	defer ticks.Stop()
+	for r.Context().Err() == nil {
+		_, _ = io.WriteString(w, " ")
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-ticks.C:
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// breakOff writes the beginning of an answer and closes the connection.
+func breakOff(beginning string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn, stream, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		writeAndClose(stream, beginning)
+		_ = conn.Close()
+	}
+}
+
+func writeAndClose(stream *bufio.ReadWriter, text string) {
+	_, _ = stream.WriteString(text)
+	_ = stream.Flush()
+}
+
+func say(status int, code, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Amzn-Errortype", code)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// Every call of the port ends by itself, however its caller waits.
+func TestEveryCallHasADeadlineOfItsOwn(t *testing.T) {
+	t.Parallel()
+	const timeout = 20 * time.Millisecond
+	for name, answer := range map[string]http.HandlerFunc{
+		"never answered":         func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"answered without end":   drip,
+		"never more than a head": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(200); <-r.Context().Done() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			everyCallEnds(t, newHostile(t, answer).account(t, timeout))
+		})
+	}
+	t.Run("by the simulator", func(t *testing.T) {
+		t.Parallel()
+		s, err := simulator.Open(t.TempDir()+"/account.db", simulator.Options{CallTimeout: timeout})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		s.Faults().Set(simulator.Fault{Delay: simulator.Forever})
+		everyCallEnds(t, s)
+	})
+}
+
+func everyCallEnds(t *testing.T, a sending.Account) {
+	t.Helper()
+	for name, call := range conformance.Calls(t, a, "org") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := call(t.Context())
+			conformance.WantKind(t, name, err, sending.TimedOut)
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the cause is %v", err)
+			}
+		})
+	}
+}
+
+// doneOnce are the calls that are never repeated.
+var doneOnce = map[string]bool{"Send": true, "SendBulk": true, "RequestProductionAccess": true}
+
+// What fails is tried exactly twice, and what must not happen twice exactly once.
+// Nothing that the provider says reaches a caller, who always hears when to come
+// again.
+func TestEveryFailureOfEveryCall(t *testing.T) {
+	t.Parallel()
+	text := fmt.Sprintf(`{"message":%q,"__type":%q}`, marker, marker)
+	for name, test := range map[string]struct {
+		answer  http.HandlerFunc
+		kind    sending.FailureKind
+		ofSends sending.FailureKind
+		tries   int
+	}{
+		"throttled":             {say(429, "TooManyRequestsException", text), sending.Throttled, sending.Throttled, 2},
+		"a failure inside":      {say(500, "InternalServiceErrorException", text), sending.Refused, sending.TimedOut, 2},
+		"a plain 502":           {say(502, "", "<html>"+marker), sending.Refused, sending.TimedOut, 2},
+		"a plain 503":           {say(503, "", marker), sending.Refused, sending.TimedOut, 2},
+		"a gateway's timeout":   {say(504, "", marker), sending.TimedOut, sending.TimedOut, 2},
+		"credentials":           {say(403, "UnrecognizedClientException", text), sending.Refused, sending.Refused, 1},
+		"a code nobody knows":   {say(418, marker, text), sending.Refused, sending.Refused, 1},
+		"an invalid value":      {say(400, "BadRequestException", text), sending.Invalid, sending.Invalid, 1},
+		"a rejection":           {say(400, "MessageRejected", text), sending.Rejected, sending.Rejected, 1},
+		"hung up":               {breakOff(""), sending.Refused, sending.TimedOut, 2},
+		"half a head":           {breakOff("HTTP/1.1 200 OK\r\nContent-Ty"), sending.Refused, sending.TimedOut, 2},
+		"half a body":           {breakOff("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"" + marker), sending.Refused, sending.TimedOut, 0},
+		"no HTTP":               {breakOff("220 " + marker + " ESMTP\r\n"), sending.Refused, sending.TimedOut, 2},
+		"half a chunked answer": {breakOff("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{\""), sending.Refused, sending.TimedOut, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for method := range conformance.Calls(t, nil, "org") {
+				h := newHostile(t, test.answer)
+				err := conformance.Calls(t, h.account(t, time.Minute), "org")[method](t.Context())
+				kind, tries := test.kind, test.tries
+				if doneOnce[method] {
+					kind, tries = test.ofSends, 1
+				}
+				conformance.WantKind(t, method, err, kind)
+				wantNothingShown(t, method, err)
+				if n := h.asked(doneOnce[method]); tries != 0 && n != tries || n > 2 {
+					t.Errorf("%s was tried %d times, want %d", method, n, tries)
+				}
+			}
+		})
+	}
+}
+
+// wantNothingShown looks at a failure as callers see it.
+func wantNothingShown(t *testing.T, method string, err error) {
+	t.Helper()
+	shown := sending.Unavailable(err)
+	problem := core.ProblemOf(shown, "", "")
+	text, jsonErr := json.Marshal(problem)
+	if jsonErr != nil || strings.Contains(string(text), "PROVIDER") || strings.Contains(string(text), "ada@") {
+		t.Errorf("%s shows callers %s, %v", method, text, jsonErr)
+	}
+	if e := core.AsError(shown); problem.Status >= 500 && e.RetryAfter <= 0 {
+		t.Errorf("%s does not say when to come again: %s", method, text)
+	}
+}
+
+// The role is asked for at the connection's own endpoint, with the external id, and
+// its key signs what follows.
+func TestRoleOverASocket(t *testing.T) {
+	t.Parallel()
+	var signed []string
+	h := newHostile(t, nil)
+	h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, credential, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+		key, _, _ := strings.Cut(credential, "/")
+		body, _ := io.ReadAll(r.Body)
+		signed = append(signed, key+" "+r.URL.Path)
+		switch {
+		case r.URL.Path != "/":
+			_, _ = io.WriteString(w, `{"SendingEnabled":true}`)
+		case !strings.Contains(string(body), "Action=AssumeRole&") || !strings.Contains(string(body), "ExternalId=outside&"):
+			say(403, "AccessDenied", string(body))(w, r)
+		default:
+			_, _ = io.WriteString(w, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>`+
+				`<AccessKeyId>ROLEKEY</AccessKeyId><SecretAccessKey>x</SecretAccessKey><SessionToken>y</SessionToken>`+
+				`<Expiration>2999-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`)
+		}
+	})
+	opener := ses.Open(ses.Config{Credentials: ses.Credentials{AccessKeyID: "OURKEY", Secret: "ours"}, RetryDelay: time.Millisecond})
+	c := sending.Connection{
+		OrgID: "org", Provider: sending.SES, AccountID: "111122223333", Region: "eu-west-1", Endpoint: h.URL,
+		RoleARN: "arn:aws:iam::111122223333:role/mail", ExternalID: "outside",
+	}
+	a, err := opener(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if o, err := a.Overview(t.Context(), "org"); err != nil || !o.SendingEnabled {
+			t.Fatalf("%+v, %v", o, err)
+		}
+	}
+	if want := []string{"OURKEY /", "ROLEKEY /v2/email/account", "ROLEKEY /v2/email/account"}; !slices.Equal(signed, want) {
+		t.Errorf("signed %v, want %v", signed, want)
+	}
+	c.ExternalID = "guessed"
+	if a, err = opener(c); err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Overview(t.Context(), "org")
+	conformance.WantKind(t, "another external id", err, sending.Refused)
+}
