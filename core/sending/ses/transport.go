@@ -1,6 +1,7 @@
 package ses
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -52,7 +53,17 @@ func bounded(client *http.Client) *http.Client {
 
 type boundedTransport struct{ next http.RoundTripper }
 
+// RoundTrip sends a body of its own: the SDK closes the one it made as soon as the
+// answer begins, and a transport that is still at it then breaks off the answer.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil && r.Body != http.NoBody {
+		body, err := io.ReadAll(r.Body)
+		if err := errors.Join(err, r.Body.Close()); err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
 	answer, err := t.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
