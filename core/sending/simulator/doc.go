@@ -19,11 +19,14 @@
 // Sending has the provider's rules, see [Simulator.Send]: the rate of a second, the
 // quota of 24 hours, verified senders, in the sandbox verified recipients too. The
 // mailbox simulator's addresses (success@, bounce@, complaint@, ooto@ and
-// suppressionlist@simulator.amazonses.com, with +labels) do as they are called; what
-// other recipients do is [Behaviour]. An address that bounces for good or complains
-// goes on the suppression list, when the message's configuration set has the reason
-// in its policy; one that is on it gets nothing, under the same condition, and the
-// message ends as a bounce of the kind OnAccountSuppressionList.
+// suppressionlist@simulator.amazonses.com, with +labels) do as they are called.
+// Three labels say more, which the provider ignores: bounce+transient@ and
+// bounce+undetermined@ are bounces of these kinds, success+delay@ is delivered
+// late, with an event about the delay. What other recipients do is [Behaviour]. An
+// address that bounces for good or complains goes on the suppression list, when the
+// message's configuration set has the reason in its policy; one that is on it gets
+// nothing, under the same condition, and the message ends as a bounce of the kind
+// OnAccountSuppressionList.
 //
 // What became of a message is told by event records in the provider's JSON, which
 // wait in the [Outbox] until their time. The same seed, clock and calls give the
@@ -33,8 +36,9 @@
 //
 // No mail is made and none is kept: of the content, only the subject is in the
 // records. Template blocks are not rendered, see [Render]. Every configuration set
-// publishes all its events to one outbox; there are no event destinations. Bounces
-// are permanent, nothing is ever resent, and reputation has no consequences.
+// publishes all its events to one outbox; there are no event destinations. Nothing
+// is ever resent after it bounced, and reputation has no consequences. Bounces are
+// permanent unless [Behaviour] or a label says otherwise.
 // Account-wide settings for suppression are the provider's default, bounces and
 // complaints. Verification is what Seed says; nothing looks at DNS. SES takes 20
 // topics where this takes 50. Control calls of SES are slow and throttled; here

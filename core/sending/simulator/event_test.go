@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -94,6 +95,34 @@ func TestSameSeedSameEvents(t *testing.T) {
 	}
 	if cmp.Equal(first, run(6, setup())) {
 		t.Error("another seed gave the same events")
+	}
+}
+
+// TestRestartsChangeNoEvents: chances follow from the seed and the number of the
+// message, not from how long the process has run.
+func TestRestartsChangeNoEvents(t *testing.T) {
+	t.Parallel()
+	run := func(restart bool) []simulator.Event {
+		path, opts := filepath.Join(t.TempDir(), "account.db"), simulator.Options{Seed: 5, Behaviour: everything}
+		s := &stage{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+		opts.Clock = s.clock
+		s.Simulator = open(t, path, opts)
+		must(t, s.Seed(t.Context(), "org", setup()))
+		for range 3 {
+			sendEverything(t, s)
+			if restart {
+				must(t, s.Close())
+				s.Simulator = open(t, path, opts)
+			}
+		}
+		return eventsOf(t, s)
+	}
+	without := run(false)
+	if len(without) < 100 {
+		t.Fatalf("only %d events", len(without))
+	}
+	if diff := cmp.Diff(without, run(true)); diff != "" {
+		t.Errorf("restarts changed events:\n%s", diff)
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 type Behaviour struct {
 	// Delay: delivery is late, and an event says so before it.
 	Delay float64
+	// Transient: delivery is late, and then the message comes back all the same, for
+	// a reason that may pass.
+	Transient float64
 	// Bounce: the address bounces for good.
 	Bounce float64
 	// Of what is delivered: Open; of what is opened: Click; of what is clicked:
@@ -27,10 +30,19 @@ const (
 	policyBounce    = "BOUNCE"
 	policyComplaint = "COMPLAINT"
 
-	permanent = "Permanent"
-	reporter  = "a1-2.smtp-out.amazonses.com"
-	browser   = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-	reader    = "192.0.2.1" // RFC 5737: nobody's
+	permanent    = "Permanent"
+	transient    = "Transient"
+	undetermined = "Undetermined"
+
+	reporter = "a1-2.smtp-out.amazonses.com"
+	browser  = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+	reader   = "192.0.2.1" // RFC 5737: nobody's
+)
+
+// A late delivery is tried again within this time.
+const (
+	soonestAttempt = 5 * time.Minute
+	latestAttempt  = time.Hour
 )
 
 // fates makes the events of one message.
@@ -80,10 +92,11 @@ func headersOf(m sending.Message, subject string) []headerField {
 
 // eventTags are the message's, with those that the provider adds.
 func (d *dispatch) eventTags(tags map[string]string) map[string][]string {
-	all := make(map[string][]string, len(tags)+3)
+	all := make(map[string][]string, len(tags)+4)
 	for name, value := range tags {
 		all[name] = []string{value}
 	}
+	all["ses:source-ip"] = []string{reader}
 	all["ses:caller-identity"], all["ses:from-domain"] = []string{"simulator"}, []string{d.fromDomain}
 	if d.env.ConfigurationSet != "" {
 		all["ses:configuration-set"] = []string{d.env.ConfigurationSet}
@@ -113,18 +126,22 @@ func (f *fates) recipient(address string) {
 		return
 	}
 	if f.onList(address) {
-		f.bounce(address, "OnAccountSuppressionList", "5.1.1", "The account's suppression list holds this address; nothing was sent to it.", "")
+		f.bounce(address, onAccountsList)
 		return
 	}
 	b := f.d.s.behaviour
 	if f.chance(b.Bounce) {
-		at := f.generalBounce(address)
+		at := f.bounce(address, unknownUser)
 		f.suppress(address, sending.SuppressedByBounce, policyBounce, at)
+		return
+	}
+	if b.Transient > 0 && f.chance(b.Transient) { // draws nothing where there are none: older seeds keep their events
+		f.bounceAt(f.delay(address, soonestAttempt, latestAttempt), address, mailboxFull)
 		return
 	}
 	sent := f.d.now
 	if f.chance(b.Delay) {
-		sent = f.delay(address)
+		sent = f.delay(address, soonestAttempt, latestAttempt)
 	}
 	delivered := f.delivery(address, sent)
 	f.engagement(address, delivered)

@@ -21,28 +21,44 @@ func (f *fates) delivery(address string, sent time.Time) time.Time {
 	return at
 }
 
-// delay returns when the next attempt is made.
-func (f *fates) delay(address string) time.Time {
+// delay says that a delivery is late and returns when the next attempt is made,
+// at least soonest after that.
+func (f *fates) delay(address string, soonest, latest time.Duration) time.Time {
 	at := f.after(time.Second, 30*time.Second)
 	f.emit(at, event{EventType: "DeliveryDelay", DeliveryDelay: &delayDetail{
 		DelayType: "MailboxFull",
 		DelayedRecipients: []recipientDetail{{
-			EmailAddress: address, Status: "4.2.2", DiagnosticCode: "smtp; 452 4.2.2 mailbox is full",
+			EmailAddress: address, Status: "4.2.2", DiagnosticCode: fullMailbox,
 		}},
 		ExpirationTime: stamp(f.d.now.Add(14 * time.Hour)), Timestamp: stamp(at),
 	}})
-	return f.later(at, 5*time.Minute, time.Hour)
+	return f.later(at, soonest, latest)
 }
 
-func (f *fates) generalBounce(address string) time.Time {
-	return f.bounce(address, "General", "5.1.1", "smtp; 550 5.1.1 user unknown", "dsn; "+reporter)
+const fullMailbox = "smtp; 452 4.2.2 mailbox is full"
+
+// bounceCause is why a message came back; mta is "" when it never left.
+type bounceCause struct{ kind, subType, status, diagnostic, mta string }
+
+const remoteMTA = "dsn; " + reporter
+
+var (
+	unknownUser     = bounceCause{permanent, "General", "5.1.1", "smtp; 550 5.1.1 user unknown", remoteMTA}
+	mailboxFull     = bounceCause{transient, "MailboxFull", "4.2.2", fullMailbox, remoteMTA}
+	unclear         = bounceCause{undetermined, undetermined, "5.0.0", "smtp; 554 5.0.0 transaction failed", remoteMTA}
+	onAccountsList  = bounceCause{permanent, "OnAccountSuppressionList", "5.1.1", "The account's suppression list holds this address; nothing was sent to it.", ""}
+	onProvidersList = bounceCause{permanent, "Suppressed", "5.1.1", "The provider's own suppression list holds this address; nothing was sent to it.", ""}
+)
+
+// bounce is an answer soon after the sending.
+func (f *fates) bounce(address string, why bounceCause) time.Time {
+	return f.bounceAt(f.after(200*time.Millisecond, 3*time.Second), address, why)
 }
 
-func (f *fates) bounce(address, subType, status, diagnostic, mta string) time.Time {
-	at := f.after(200*time.Millisecond, 3*time.Second)
+func (f *fates) bounceAt(at time.Time, address string, why bounceCause) time.Time {
 	f.emit(at, event{EventType: "Bounce", Bounce: &bounceDetail{
-		BounceType: permanent, BounceSubType: subType, Timestamp: stamp(at), FeedbackID: mintID(f.random, at), ReportingMTA: mta,
-		BouncedRecipients: []recipientDetail{{EmailAddress: address, Action: "failed", Status: status, DiagnosticCode: diagnostic}},
+		BounceType: why.kind, BounceSubType: why.subType, Timestamp: stamp(at), FeedbackID: mintID(f.random, at), ReportingMTA: why.mta,
+		BouncedRecipients: []recipientDetail{{EmailAddress: address, Action: "failed", Status: why.status, DiagnosticCode: why.diagnostic}},
 	}})
 	return at
 }
@@ -120,19 +136,26 @@ func isMailboxSimulator(address string) bool {
 	return strings.HasSuffix(strings.ToLower(address), mailboxDomain)
 }
 
-// simulated is an address of the provider's mailbox simulator: its name, up to a
-// label behind a plus sign, says what happens. None of them ends up on the
-// account's list. A name that the provider does not know bounces.
+// simulated is an address of the provider's mailbox simulator: its name says what
+// happens. None of them ends up on the account's list. A name that the provider
+// does not know bounces. A label behind a plus sign changes nothing at the
+// provider; here three do, within what their name promises.
 func (f *fates) simulated(address string) {
-	name, _, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(address), mailboxDomain), "+")
-	switch name {
-	case "success", "ooto":
+	name, label, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(address), mailboxDomain), "+")
+	switch {
+	case name == "success" && label == "delay":
+		f.delivery(address, f.delay(address, 5*time.Second, 30*time.Second))
+	case name == "success", name == "ooto":
 		f.delivery(address, f.d.now)
-	case "complaint":
+	case name == "complaint":
 		f.complaint(address, f.delivery(address, f.d.now))
-	case "suppressionlist":
-		f.bounce(address, "Suppressed", "5.1.1", "The provider's own suppression list holds this address; nothing was sent to it.", "")
+	case name == "suppressionlist":
+		f.bounce(address, onProvidersList)
+	case name == "bounce" && label == "transient":
+		f.bounce(address, mailboxFull)
+	case name == "bounce" && label == "undetermined":
+		f.bounce(address, unclear)
 	default:
-		f.generalBounce(address)
+		f.bounce(address, unknownUser)
 	}
 }

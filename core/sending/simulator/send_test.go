@@ -114,6 +114,10 @@ func TestWhatBecomesOfAMessage(t *testing.T) {
 		"success with a label":             {"", "Success+label1@Simulator.amazonses.com", "Send Delivery"},
 		"bounce":                           {"", "bounce@simulator.amazonses.com", "Send Bounce:Permanent:General"},
 		"bounce with a label":              {"", "bounce+x@simulator.amazonses.com", "Send Bounce:Permanent:General"},
+		"a transient bounce":               {"", "bounce+transient@simulator.amazonses.com", "Send Bounce:Transient:MailboxFull"},
+		"an undetermined bounce":           {"", "Bounce+Undetermined@simulator.amazonses.com", "Send Bounce:Undetermined:Undetermined"},
+		"a late delivery":                  {"", "success+delay@simulator.amazonses.com", "Send DeliveryDelay Delivery"},
+		"a label of another name":          {"", "complaint+transient@simulator.amazonses.com", "Send Delivery Complaint"},
 		"complaint":                        {"", "complaint@simulator.amazonses.com", "Send Delivery Complaint"},
 		"ooto":                             {"", "ooto@simulator.amazonses.com", "Send Delivery"},
 		"the global list":                  {"", "suppressionlist@simulator.amazonses.com", "Send Bounce:Permanent:Suppressed"},
@@ -418,5 +422,27 @@ func TestUnsubscribingIsTheContactsChoice(t *testing.T) {
 	s.happened(t)
 	if left() {
 		t.Error("an event that is handed out again takes back a later choice")
+	}
+}
+
+func TestBouncesThatMayPass(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, simulator.Options{Seed: 2, Behaviour: simulator.Behaviour{Transient: 1}}, setup())
+	_, err := s.Send(t.Context(), "org", message("ben@example.net"))
+	must(t, err)
+	if got := names(s.happened(t)); got != "Send DeliveryDelay Bounce:Transient:MailboxFull" {
+		t.Errorf("what happens is %q", got)
+	}
+	_, err = s.Suppressed(t.Context(), "org", "ben@example.net")
+	wantFailure(t, err, sending.NotFound)
+
+	some := newStage(t, simulator.Options{Seed: 2, Behaviour: simulator.Behaviour{Transient: 0.5}}, setup())
+	for range 40 {
+		_, err := some.Send(t.Context(), "org", message("ben@example.net"))
+		must(t, err)
+	}
+	bounces := strings.Count(names(some.happened(t)), "Bounce:Transient")
+	if bounces < 10 || bounces > 30 {
+		t.Errorf("%d of 40 came back, want about half", bounces)
 	}
 }

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -315,4 +316,19 @@ func TestFailuresOnTheWire(t *testing.T) {
 	c.refused("GET", "account", "", 403, "UnrecognizedClientException")
 	c.key = ""
 	c.refused("GET", "account", "", 403, "MissingAuthenticationTokenException")
+}
+
+// The provider's list has twenty topics, fewer than the engine's.
+func TestTopicsOnTheWire(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	topics := func(n int) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = fmt.Sprintf(`{"TopicName":"topic-%d","DisplayName":"Topic","DefaultSubscriptionStatus":"OPT_IN"}`, i)
+		}
+		return `{"Topics":[` + strings.Join(all, ",") + `]}`
+	}
+	c.refused("PUT", "contact-lists/people", topics(21), 400, "BadRequestException")
+	c.want("PUT", "contact-lists/people", topics(20), 200, `{}`)
 }
