@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -59,6 +61,7 @@ func TestAdminAccount(t *testing.T) {
 	if len(key) != 52 || len(address) != len("/ingest/ses/")+32 || made["has_secret"] != true || made["external_id"] == "" {
 		t.Errorf("connected %v", made)
 	}
+	wantNowhereOnDisk(t, s, "s3cret-of-acme", key)
 	s.says("account", "template-version", "acme", "12")
 
 	// The rest stays when the connection is described anew, the secret among it.
@@ -86,6 +89,29 @@ func TestAdminAccount(t *testing.T) {
 		"--access-key-id", accessKey, "--endpoint", "https://elsewhere.example")
 	s.says("account", "disconnect", "acme")
 	s.refuses("no sending account is connected", "account", "show", "acme")
+}
+
+// wantNowhereOnDisk reads every byte of the data folder: the databases with their
+// journals, and whatever else is there.
+func wantNowhereOnDisk(t *testing.T, s shell, secrets ...string) {
+	t.Helper()
+	found := false
+	err := filepath.WalkDir(s.where[1], func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, secret := range secrets {
+			if secret == "" || bytes.Contains(content, []byte(secret)) {
+				t.Errorf("%s holds %q", entry.Name(), secret)
+			}
+		}
+		found = found || bytes.Contains(content, []byte(accessKey))
+		return err
+	})
+	if err != nil || !found { // what is no secret is there to be found
+		t.Errorf("the connection was not read: %v", err)
+	}
 }
 
 func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {

@@ -1,0 +1,54 @@
+package sending_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// What a provider says stays out of what callers see, whatever kind of failure it
+// was said with, and a failure that a caller may wait out says for how long.
+func TestFailuresAsCallersSeeThem(t *testing.T) {
+	t.Parallel()
+	const marker = "PROVIDER-TEXT ada@example.org"
+	for kind, want := range map[sending.FailureKind]struct {
+		status int
+		says   string
+	}{
+		sending.NotFound:     {503, "refused"},
+		sending.NotConnected: {503, "No sending account is connected"},
+		sending.Refused:      {503, "refused the call"},
+		sending.Throttled:    {503, "throttling"},
+		sending.Invalid:      {422, "does not accept"},
+		sending.Rejected:     {503, "does not send this message"},
+		sending.Unsupported:  {503, "cannot do this"},
+		sending.TimedOut:     {504, "unknown"},
+		marker:               {503, "refused"},
+	} {
+		for _, wait := range []time.Duration{0, 7 * time.Second} {
+			failure := &sending.Failure{Kind: kind, RetryAfter: wait, Err: errors.New(marker)}
+			for _, err := range []error{failure, errors.Join(failure, errors.New(marker))} {
+				shown := sending.Unavailable(err)
+				problem := core.ProblemOf(shown, "", "")
+				text, jsonErr := json.Marshal(problem)
+				if jsonErr != nil || problem.Status != want.status || !strings.Contains(string(text), want.says) || strings.Contains(string(text), "PROVIDER") {
+					t.Errorf("%s is shown as %s, want %d with %q", kind, text, want.status, want.says)
+				}
+				if got := core.AsError(shown).RetryAfter; problem.Status >= 500 && (got <= 0 || wait > 0 && got != wait) {
+					t.Errorf("%s may be repeated after %v, want %v", kind, got, wait)
+				}
+				if !errors.Is(shown, failure) {
+					t.Errorf("%s loses its cause", kind)
+				}
+			}
+		}
+	}
+	if sending.Unavailable(nil) != nil {
+		t.Error("no failure is one")
+	}
+}
