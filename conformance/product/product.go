@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -58,6 +59,9 @@ type Product struct {
 	// Simulator is the sending account, for its faults.
 	Simulator *simulator.Simulator
 	DB        *storage.DB
+	// Connections are where the product looks for organizations' accounts, with the
+	// key that opens their secrets. Until a test saves one, everybody's is Simulator.
+	Connections sending.Connections
 	// Clock is the time as the whole product sees it.
 	Clock *Clock
 	// HTTP is a client whose connections end with the test.
@@ -117,12 +121,16 @@ func Start(t testing.TB, opts Options) *Product {
 			t.Fatalf("product: %v", err)
 		}
 	}
+	master, err := cfg.OpenMasterKey()
+	if err != nil {
+		t.Fatalf("product: %v", err)
+	}
 	a := h.Addresses()
 	return &Product{
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
 		AdminURL: a.Admin, SMTPAddr: a.SMTP,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,
-		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Clock: clock,
+		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Connections: h.DB().Connections(master), Clock: clock,
 		HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
 	}
 }

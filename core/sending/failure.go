@@ -3,6 +3,8 @@ package sending
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -40,8 +42,34 @@ type Failure struct {
 	Err        error         // the cause, for the log alone
 }
 
-// Error is the text for the log.
-func (f *Failure) Error() string { return fmt.Sprintf("sending account: %s: %v", f.Kind, f.Err) }
+const (
+	maxCause        = 1000 // bytes of a cause in the log
+	maxCauseScanned = 4 * maxCause
+)
+
+// addressesInCauses are addresses as they stand in a provider's sentences, and in
+// the URLs of calls about a person.
+var addressesInCauses = regexp.MustCompile(`[^\s"'<>()/=?&,;:]+(@|%40)[^\s"'<>()/=?&,;:]+`)
+
+// Error is the text for the log. Whose addresses the cause names is masked in it: a
+// provider repeats in its refusals what it was asked about.
+func (f *Failure) Error() string {
+	cause := "no cause"
+	if f.Err != nil {
+		cause = clipped(f.Err.Error(), maxCauseScanned)
+	}
+	cause = addressesInCauses.ReplaceAllStringFunc(cause, func(found string) string {
+		return core.MaskAddress(strings.Replace(found, "%40", "@", 1))
+	})
+	return fmt.Sprintf("sending account: %s: %s", f.Kind, clipped(cause, maxCause))
+}
+
+func clipped(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}
 
 // Unwrap gives the cause to errors.Is and errors.As.
 func (f *Failure) Unwrap() error { return f.Err }

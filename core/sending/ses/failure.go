@@ -70,11 +70,9 @@ func kindOf(err error) sending.FailureKind {
 			return kind
 		}
 	}
+	// 404 says that there is no such thing only with the provider's own code, above:
+	// without it, what answered is not the provider.
 	switch answered(err).status {
-	case http.StatusNotFound:
-		if code(err) != "UnknownOperationException" {
-			return sending.NotFound
-		}
 	case http.StatusBadRequest:
 		if code(err) == "UnknownError" { // the SDK's word for none
 			return sending.Invalid

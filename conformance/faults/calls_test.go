@@ -1,0 +1,224 @@
+package faults
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/tools"
+)
+
+// manner is what becomes of an operation while the account fails.
+type manner string
+
+const (
+	// refused: it has to ask the account, and cannot go on.
+	refused manner = "refused"
+	// partial: it asks the account, and answers the rest without it.
+	partial manner = "partial"
+	// untouched: it does not ask the account.
+	untouched manner = "untouched"
+)
+
+// call is one operation on one surface. ROUND in it is replaced by a word that is
+// new in every round, so that each write has a contact of its own.
+type call struct {
+	operation    string
+	method, path string // of a route; "" for a tool
+	body         string // or a tool's arguments
+	manner       manner
+}
+
+func (c call) name() string {
+	if c.method == "" {
+		return "tool " + c.operation
+	}
+	return c.method + " " + c.path
+}
+
+const messageID = "message-of-faults"
+
+// calls are all operations on both surfaces.
+var calls = []call{
+	{"account_get", "GET", "/v1/account", "", partial},
+	{"credentials_get_scopes", "GET", "/v1/_scopes", "", untouched},
+	{"sending_readiness_check", "", "", `{}`, refused},
+
+	{"suppressions_list", "GET", "/v1/suppressions", "", refused},
+	{"suppressions_list", "", "", `{}`, refused},
+	{"suppressions_get", "GET", "/v1/suppressions/suppressed%40example.com", "", refused},
+	{"suppressions_check_address", "", "", `{"email":"suppressed@example.com"}`, refused},
+	{"undeliverable_list", "GET", "/v1/undeliverable", "", untouched},
+	{"undeliverable_list", "", "", `{}`, untouched},
+	{"undeliverable_rules", "GET", "/v1/undeliverable/rules", "", untouched},
+
+	{"reports_deliverability", "GET", "/v1/reports/deliverability", "", untouched},
+	{"reports_engagement", "GET", "/v1/reports/engagement", "", untouched},
+	{"reports_template_performance", "GET", "/v1/reports/template-performance", "", untouched},
+	{"reports_get_sending_health", "", "", `{}`, untouched},
+
+	{"messages_list", "GET", "/v1/messages", "", untouched},
+	{"messages_get", "GET", "/v1/messages/" + messageID, "", untouched},
+	{"messages_events", "GET", "/v1/messages/" + messageID + "/events", "", untouched},
+	{"recipients_messages", "GET", "/v1/recipients/reader%40example.com/messages", "", untouched},
+	{"messages_search", "", "", `{}`, untouched},
+	{"messages_diagnose", "", "", `{"message_id":"` + messageID + `"}`, partial},
+
+	{"channels_list", "GET", "/v1/channels", "", untouched},
+	{"channels_get", "GET", "/v1/channels/marketing", "", untouched},
+	{"identities_list", "GET", "/v1/identities", "", untouched},
+	{"identities_get", "GET", "/v1/identities/example.com", "", untouched},
+	{"tracking_domains_list", "GET", "/v1/tracking-domains", "", untouched},
+	{"tracking_domains_get", "GET", "/v1/tracking-domains/click.example.com", "", untouched},
+	{"templates_list", "GET", "/v1/templates", "", untouched},
+	{"templates_list", "", "", `{}`, untouched},
+	{"templates_get", "GET", "/v1/templates/welcome", "", untouched},
+
+	{"contacts_list", "GET", "/v1/contacts", "", untouched},
+	{"contacts_lookup", "GET", "/v1/contacts/read-ROUND%40example.com", "", refused},
+	{"contacts_lookup", "", "", `{"email":"read-ROUND@example.com"}`, refused},
+	{"contacts_create", "POST", "/v1/contacts", `{"email":"new-ROUND@example.com"}`, refused},
+	{"contacts_replace", "PUT", "/v1/contacts/put-ROUND%40example.com", `{}`, refused},
+	{"contacts_update", "PATCH", "/v1/contacts/patch-ROUND%40example.com", `{"attributes":{"city":"Graz"}}`, refused},
+	{"contacts_archive", "DELETE", "/v1/contacts/delete-ROUND%40example.com", "", refused},
+	{"contacts_archive", "", "", `{"email":"archive-ROUND@example.com"}`, refused},
+	{"contacts_upsert", "", "", `{"email":"upsert-ROUND@example.com","attributes":{"city":"Graz"}}`, refused},
+	{"lists_list", "GET", "/v1/lists", "", untouched},
+	{"lists_list", "", "", `{}`, untouched},
+	{"attributes_list", "GET", "/v1/attributes", "", untouched},
+	{"topics_list", "GET", "/v1/topics", "", refused},
+	{"audience_get_schema", "", "", `{}`, refused},
+}
+
+// prepared are the contacts that a round's calls are about.
+var prepared = []string{"read", "put", "patch", "delete", "archive", "upsert"}
+
+// TestEveryOperationIsCalled on every surface that it is on.
+func TestEveryOperationIsCalled(t *testing.T) {
+	t.Parallel()
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		name := op.Info().Name
+		for _, route := range rest.Routes() {
+			if route.Operation == name && !slices.ContainsFunc(calls, func(c call) bool { return c.operation == name && c.method == route.Method }) {
+				t.Errorf("the route of %s is not called", name)
+			}
+		}
+		hasTool := slices.ContainsFunc(tools.Table(), func(e tools.Entry) bool { return e.Name == name })
+		if hasTool && !slices.ContainsFunc(calls, func(c call) bool { return c.operation == name && c.method == "" }) {
+			t.Errorf("the tool %s is not called", name)
+		}
+	}
+}
+
+// answer is what came back.
+type answer struct {
+	status  int
+	header  http.Header
+	body    string
+	said    map[string]any // a tool's structured content, or the body
+	isError bool           // of a tool
+	err     error
+}
+
+// scene is a product with everything that the calls read.
+type scene struct {
+	p     *product.Product
+	agent string
+	round string
+}
+
+func newScene(t *testing.T, opts product.Options) *scene {
+	t.Helper()
+	s := &scene{p: product.Start(t, opts)}
+	sent := messages.Event{
+		ID: "event-of-faults", MessageID: messageID, Type: messages.Delivery, OccurredAt: s.p.Clock.Now().Add(-time.Hour), Recipient: "reader@example.com",
+		Mail: messages.Mail{From: "shop@example.com", To: []string{"reader@example.com"}, SentAt: s.p.Clock.Now().Add(-time.Hour), Template: "welcome", Channel: "marketing"},
+	}
+	if _, err := s.p.DB.Messages().RecordEvents(t.Context(), s.p.OrgID, []messages.Event{sent}, s.p.Clock.Now()); err != nil {
+		t.Fatal(err)
+	}
+	s.fillMirror(t)
+	return s
+}
+
+// fillMirror brings the account's parts to where reads find them.
+func (s *scene) fillMirror(t *testing.T) {
+	t.Helper()
+	p := s.p
+	seeded := p.Simulator.Seed(t.Context(), p.OrgID, simulator.Setup{
+		Templates:  []sending.Template{{Name: "welcome", Subject: "Welcome", Text: "Hello"}},
+		Suppressed: []sending.Suppressed{{Email: "suppressed@example.com", Reason: sending.SuppressedByBounce, At: p.Clock.Now().Add(-time.Hour)}},
+	})
+	parts := channels.New(channels.Config{Store: p.DB.Channels(), Account: p.Simulator, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler)})
+	names := templates.New(templates.Config{Store: p.DB.Templates(), Account: p.Simulator, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler)})
+	if err := errors.Join(seeded, parts.Sync(t.Context(), p.OrgID), names.Sync(t.Context(), p.OrgID)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begin starts a round: caches are over and its contacts are there. The account
+// must be well.
+func (s *scene) begin(t *testing.T, round string) {
+	t.Helper()
+	s.p.Clock.Advance(2 * time.Minute)
+	s.round, s.agent = round, s.p.Token(t, s.p.MCPURL)
+	for _, contact := range prepared {
+		made := s.do(t, call{operation: "contacts_upsert", body: `{"email":"` + contact + `-ROUND@example.com"}`})
+		if made.err != nil || made.isError || made.status != http.StatusOK {
+			t.Fatalf("no contact: %v %d %s", made.err, made.status, made.body)
+		}
+	}
+	s.p.Clock.Advance(2 * time.Minute)
+}
+
+// do may run in a goroutine: what goes wrong is in the answer.
+func (s *scene) do(t *testing.T, c call) answer {
+	t.Helper()
+	method, address, bearer, body := c.method, s.p.BaseURL+c.path, s.p.Live.APIKey, c.body
+	if c.method == "" {
+		method, address, bearer = http.MethodPost, s.p.MCPURL+"/mcp", s.agent
+		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + c.operation + `","arguments":` + c.body + `}}`
+	}
+	in := strings.NewReplacer("ROUND", url.PathEscape(s.round))
+	r, err := http.NewRequestWithContext(t.Context(), method, in.Replace(address), strings.NewReader(in.Replace(body)))
+	if err != nil {
+		return answer{err: err}
+	}
+	r.Header.Set("Authorization", "Bearer "+bearer)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+	}
+	response, err := s.p.HTTP.Do(r)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	a := answer{status: response.StatusCode, header: response.Header, body: string(text), err: err}
+	if err != nil || len(text) == 0 {
+		return a
+	}
+	a.err = json.Unmarshal(text, &a.said)
+	if result, ok := a.said["result"].(map[string]any); ok && c.method == "" {
+		a.isError, _ = result["isError"].(bool)
+		a.said, _ = result["structuredContent"].(map[string]any)
+	}
+	return a
+}

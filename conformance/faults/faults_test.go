@@ -1,0 +1,174 @@
+package faults
+
+import (
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// trouble is one way for an account to fail, and what callers are told: a status
+// and how many seconds to wait. A status of zero means that nobody notices.
+type trouble struct {
+	name       string
+	status     int
+	retryAfter int
+}
+
+// what an account that does not say how long to wait makes callers wait.
+const usualWait = 5
+
+// TestSimulatedFaults: every operation × every way for a simulated account to fail.
+func TestSimulatedFaults(t *testing.T) {
+	t.Parallel()
+	for _, postgres := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+			t.Parallel()
+			log := new(journal)
+			s := newScene(t, product.Options{Postgres: postgres, Log: log})
+			for fault, want := range map[simulator.Fault]trouble{
+				{Kind: sending.Refused}:                                        {"refused", http.StatusServiceUnavailable, usualWait},
+				{Kind: sending.Throttled, RetryAfter: 7 * time.Second}:         {"throttled", http.StatusServiceUnavailable, 7},
+				{Kind: sending.Throttled, RetryAfter: 6500 * time.Millisecond}: {"throttled-half", http.StatusServiceUnavailable, 7},
+				{Kind: sending.Throttled}:                                      {"throttled-silently", http.StatusServiceUnavailable, usualWait},
+				{Kind: sending.TimedOut}:                                       {"timed-out", http.StatusGatewayTimeout, usualWait},
+				{Delay: 300 * time.Millisecond}:                                {"slow", 0, 0},
+			} {
+				t.Run(want.name, func(t *testing.T) {
+					s.begin(t, want.name)
+					s.p.Simulator.Faults().Set(fault)
+					s.during(t, want)
+					s.p.Simulator.Faults().Clear()
+					s.afterwards(t, want)
+				})
+			}
+			log.check(t)
+		})
+	}
+}
+
+// during makes all calls at once while the account fails.
+func (s *scene) during(t *testing.T, want trouble) {
+	t.Helper()
+	answers := s.askAll(t, func(call) bool { return true })
+	problems := map[string]map[string]any{}
+	for c, got := range answers {
+		switch {
+		case got.err != nil:
+			t.Errorf("%s: %v", c.name(), got.err)
+		case c.manner == refused && want.status != 0:
+			checkRefused(t, c, got, want)
+			problems[c.name()] = comparable(got.said)
+		case got.status >= http.StatusBadRequest || got.isError:
+			t.Errorf("%s is answered %d: %s", c.name(), got.status, got.body)
+		default:
+			checkPartial(t, c, got, want)
+		}
+		checkSilent(t, c, got)
+	}
+	var first map[string]any
+	for name, problem := range problems {
+		if first == nil {
+			first = problem
+		}
+		if diff := cmp.Diff(first, problem); diff != "" {
+			t.Errorf("%s has another problem than the others (- theirs, + its):\n%s", name, diff)
+		}
+	}
+}
+
+// afterwards repeats, without any wait, what was refused.
+func (s *scene) afterwards(t *testing.T, want trouble) {
+	t.Helper()
+	if want.status == 0 {
+		return
+	}
+	for c, got := range s.askAll(t, func(c call) bool { return c.manner != untouched }) {
+		if got.err != nil || got.status >= http.StatusBadRequest || got.isError {
+			t.Errorf("%s, after the account has recovered: %v %d %s", c.name(), got.err, got.status, got.body)
+			continue
+		}
+		checkPartial(t, c, got, trouble{})
+	}
+}
+
+// askAll makes the calls side by side, as impatient callers do.
+func (s *scene) askAll(t *testing.T, wanted func(call) bool) map[call]answer {
+	t.Helper()
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	answers := map[call]answer{}
+	for _, c := range calls {
+		if !wanted(c) {
+			continue
+		}
+		running.Go(func() {
+			got := s.do(t, c)
+			mu.Lock()
+			defer mu.Unlock()
+			answers[c] = got
+		})
+	}
+	running.Wait()
+	return answers
+}
+
+func checkRefused(t *testing.T, c call, got answer, want trouble) {
+	t.Helper()
+	status := float64(want.status)
+	if got.said["code"] != "upstream_unavailable" || got.said["status"] != status || got.said["retry_after"] != float64(want.retryAfter) {
+		t.Errorf("%s: %d %s, want %v after %d s", c.name(), got.status, got.body, status, want.retryAfter)
+	}
+	if text, _ := got.said["next_step"].(string); c.method != "" && text == "" || got.said["detail"] == "" || got.said["request_id"] == "" {
+		t.Errorf("%s: no word about what to do: %s", c.name(), got.body)
+	}
+	if c.method == "" {
+		if !got.isError || got.status != http.StatusOK {
+			t.Errorf("%s: no tool's error: %d %s", c.name(), got.status, got.body)
+		}
+		return
+	}
+	if header := got.header.Get("Retry-After"); got.status != want.status || header != strconv.Itoa(want.retryAfter) {
+		t.Errorf("%s: %d with Retry-After %q, want %d with %d", c.name(), got.status, header, want.status, want.retryAfter)
+	}
+	if kind := got.header.Get("Content-Type"); !strings.HasPrefix(kind, "application/problem+json") {
+		t.Errorf("%s: the problem is %s", c.name(), kind)
+	}
+}
+
+// checkPartial: what renders says exactly what could not be had.
+func checkPartial(t *testing.T, c call, got answer, want trouble) {
+	t.Helper()
+	switch c.operation {
+	case "account_get":
+		for _, member := range []string{"aws", "send_quota"} {
+			if value, there := got.said[member]; !there || (value == nil) != (want.status != 0) {
+				t.Errorf("%s: %s is %v", c.name(), member, value)
+			}
+		}
+		if plan, _ := got.said["plan"].(map[string]any); plan["tier"] == nil {
+			t.Errorf("%s: no plan: %s", c.name(), got.body)
+		}
+	case "messages_diagnose":
+		if unread := strings.Contains(got.body, "suppression list could not be read"); unread != (want.status != 0) || got.said["outcome"] != "arrived" {
+			t.Errorf("%s: %s", c.name(), got.body)
+		}
+	}
+}
+
+// comparable is a problem without what belongs to one request or one surface.
+func comparable(problem map[string]any) map[string]any {
+	same := maps.Clone(problem)
+	for _, member := range []string{"request_id", "message", "hint", "next_step"} {
+		delete(same, member)
+	}
+	return same
+}

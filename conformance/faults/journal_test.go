@@ -1,0 +1,65 @@
+package faults
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// What the hostile server says, in texts and in headers. None of it may reach a
+// caller; the address and the secret may not even be in the log.
+const (
+	providersWord    = "the provider's own word"
+	providersHeader  = "provider-header-value"
+	providersAddress = "named.by.the.provider@example.net"
+	secretKey        = "a-secret-key-of-an-account"
+)
+
+// checkSilent: nothing of the provider's is in an answer.
+func checkSilent(t *testing.T, c call, got answer) {
+	t.Helper()
+	texts := []string{got.body}
+	for name, values := range got.header {
+		texts = append(texts, name)
+		texts = append(texts, values...)
+	}
+	for _, text := range texts {
+		for _, foreign := range []string{providersWord, providersHeader, providersAddress, secretKey, "AKID", "sesv2", "SESv2", "simulator:", "deserialization", "X-Amz"} {
+			if strings.Contains(text, foreign) {
+				t.Errorf("%s shows %q: %.500s", c.name(), foreign, text)
+			}
+		}
+	}
+}
+
+// journal keeps a product's log.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+// check: the log holds neither secrets nor addresses of people.
+func (j *journal) check(t *testing.T) {
+	t.Helper()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	log := j.text.String()
+	if !strings.Contains(log, "upstream_unavailable") {
+		t.Errorf("the log does not say what was refused: %.1000s", log)
+	}
+	for line := range strings.Lines(log) {
+		for _, private := range []string{secretKey, providersAddress, "suppressed@", "suppressed%40", "reader@", "read-", "put-", "patch-", "delete-", "archive-", "upsert-", "new-"} {
+			if strings.Contains(line, private) {
+				t.Errorf("the log holds %q: %.600s", private, line)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package faults
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
+)
+
+// provider is a server that speaks as Amazon SES does, or as it never would.
+type provider struct {
+	well http.Handler
+	ill  atomic.Pointer[http.HandlerFunc] // nil while all is well
+}
+
+func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if ill := p.ill.Load(); ill != nil {
+		(*ill)(w, r)
+		return
+	}
+	p.well.ServeHTTP(w, r)
+}
+
+// connect makes the product reach its account through the server.
+func (s *scene) connect(t *testing.T) *provider {
+	t.Helper()
+	account := &provider{well: wire.New(wire.Config{Account: s.p.Simulator, OrgID: s.p.OrgID})}
+	server := httptest.NewServer(account)
+	t.Cleanup(server.Close)
+	now := s.p.Clock.Now()
+	err := s.p.Connections.SaveConnection(t.Context(), sending.Connection{
+		OrgID: s.p.OrgID, Provider: sending.SES, AccountID: "111122223333", Region: "eu-central-1", Endpoint: server.URL,
+		AccessKeyID: "AKIDOFTHEFAULTS0", Secret: secretKey, IngestPath: "faults", CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.p.Clock.Advance(time.Minute) // another process's change of a connection is felt within seconds
+	return account
+}
+
+// said is an answer of this status with the provider's own words all over it.
+func said(status int, body string, headers ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Amzn-RequestId", providersHeader)
+		w.Header().Set("Set-Cookie", "session="+providersHeader)
+		w.Header().Set("Content-Type", "application/json")
+		for i := 0; i < len(headers); i += 2 {
+			w.Header().Set(headers[i], headers[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+}
+
+// half announces more than it sends, and hangs up.
+func half(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "4096")
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write([]byte(`{"ProductionAccessEnabled":true,"` + providersWord + `":"` + providersAddress + `","Contacts":[{"EmailAddress":"`))
+	panic(http.ErrAbortHandler)
+}
+
+// silence answers when the caller has left.
+func silence(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+// TestHostileProvider: every operation × everything a server may answer in place of
+// Amazon SES. What breaks on the way to the account is the account's failure, never
+// the caller's, and no reason to believe that something is not there.
+func TestHostileProvider(t *testing.T) {
+	t.Parallel()
+	message := func(code string) string {
+		return `{"__type":"` + code + `","message":"` + providersWord + ` about ` + providersAddress + ` and read-address@example.com"}`
+	}
+	page := "<html><title>" + providersWord + "</title>" + strings.Repeat(providersAddress+" ", 200) + "</html>"
+	unavailable := func(name string, wait int) trouble { return trouble{name, http.StatusServiceUnavailable, wait} }
+	ways := map[trouble]http.HandlerFunc{
+		unavailable("half-a-body", usualWait):             half,
+		unavailable("hangs-up", usualWait):                hangUp,
+		unavailable("garbage", usualWait):                 said(http.StatusOK, "\x00\xff{]"+providersWord),
+		unavailable("a-page", usualWait):                  said(http.StatusOK, page, "Content-Type", "text/html"),
+		unavailable("an-array", usualWait):                said(http.StatusOK, `["`+providersWord+`"]`),
+		unavailable("500-silent", usualWait):              said(http.StatusInternalServerError, ""),
+		unavailable("500-page", usualWait):                said(http.StatusInternalServerError, page, "Content-Type", "text/html"),
+		unavailable("502-page", usualWait):                said(http.StatusBadGateway, page, "Content-Type", "text/html"),
+		unavailable("404-page", usualWait):                said(http.StatusNotFound, page, "Content-Type", "text/html"),
+		unavailable("404-silent", usualWait):              said(http.StatusNotFound, ""),
+		unavailable("400-page", usualWait):                said(http.StatusBadRequest, page, "Content-Type", "text/html"),
+		unavailable("403", usualWait):                     said(http.StatusForbidden, message("UnrecognizedClientException")),
+		unavailable("redirect", usualWait):                said(http.StatusFound, page, "Location", "/"+providersHeader),
+		unavailable("429", 7):                             said(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "7"),
+		unavailable("429-silent", 7):                      said(http.StatusTooManyRequests, "", "Retry-After", "7"),
+		unavailable("429-nonsense", usualWait):            said(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "soon "+providersHeader),
+		unavailable("429-for-a-century", usualWait):       said(http.StatusTooManyRequests, message("TooManyRequestsException"), "Retry-After", "3155760000"),
+		{"silence", http.StatusGatewayTimeout, usualWait}: silence,
+	}
+	for _, postgres := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+			t.Parallel()
+			log := new(journal)
+			s := newScene(t, product.Options{Postgres: postgres, Log: log})
+			account := s.connect(t)
+			for want, way := range ways {
+				t.Run(want.name, func(t *testing.T) {
+					s.begin(t, want.name)
+					account.ill.Store(&way)
+					s.during(t, want)
+					account.ill.Store(nil)
+					s.afterwards(t, want)
+				})
+			}
+			log.check(t)
+		})
+	}
+}
