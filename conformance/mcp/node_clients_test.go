@@ -71,7 +71,7 @@ func expectedSight(revision string) agentSight {
 	}
 	return agentSight{
 		Agreed:      revision,
-		Tools:       []string{"audience_get_schema", "contacts_archive", "contacts_lookup", "contacts_upsert", "lists_list", "sending_readiness_check"},
+		Tools:       everyTool,
 		Found:       true,
 		Failure:     []any{true, "not_found"},
 		Unknown:     true,

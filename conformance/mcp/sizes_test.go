@@ -63,7 +63,13 @@ func dayOfCalls(known string) map[string][]string {
 			`{"email":"new@example.com","attributes":{"first_name":"Ann"}}`, `{"email":"new@example.com","attributes":{"firstname":"Ann"}}`,
 			`{"external_id":"customer-1002","unsubscribe_all":true}`,
 		},
-		"contacts_archive": {`{"external_id":"customer-1003"}`, `{"email":"nobody@example.com"}`},
+		"contacts_archive":           {`{"external_id":"customer-1003"}`, `{"email":"nobody@example.com"}`},
+		"suppressions_list":          {`{}`, `{"reason":"complaint"}`, `{"limit":51}`},
+		"suppressions_check_address": {`{"email":"` + known + `"}`, `{"email":"nobody"}`},
+		"undeliverable_list":         {`{}`, `{"since":"2999-01-01T00:00:00Z"}`, `{"since":"yesterday"}`},
+		"messages_search":            {`{}`, `{"status":"Bounce"}`, `{"from":"2001-01-01T00:00:00Z"}`},
+		"messages_diagnose":          {`{"message_id":"none"}`, `{}`},
+		"templates_list":             {`{}`, `{"query":"welcome"}`, `{"tag":"none"}`},
 
 		"reports_get_sending_health": {`{}`, `{"identity":"shop.example","group_by":"week"}`, `{"channel":"none"}`},
 	}

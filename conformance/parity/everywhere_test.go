@@ -65,7 +65,7 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		seen := map[string]string{}
-		asked := map[string]bool{"messages_diagnose": true} // needs an argument, and is compared above
+		asked := map[string]bool{"messages_diagnose": true, "suppressions_check_address": true} // need an argument, and are compared above
 		for name, credentials := range map[string]product.Credentials{"one": p.Live, "other": p.Other.Live} {
 			look := func(what string, answer map[string]any, status int) {
 				text, err := json.Marshal(answer)
@@ -88,7 +88,10 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 				}
 			}
 			agent := p.TokenWith(t, credentials, p.MCPURL)
-			for _, tool := range []string{"lists_list", "messages_search", "audience_get_schema", "sending_readiness_check"} {
+			for _, tool := range []string{
+				"lists_list", "messages_search", "audience_get_schema", "sending_readiness_check", "reports_get_sending_health",
+				"suppressions_list", "undeliverable_list", "templates_list",
+			} {
 				answer, status := (sameness{tool: tool, arguments: `{}`}).callTool(t, p, agent)
 				delete(answer, "request_id") // of a refusal: the other organization has no account to check
 				look(tool, answer, status)

@@ -50,20 +50,15 @@ var (
 	topicName = kind{"topic name", func(t *testing.T, w world, n int) string {
 		name := fmt.Sprintf("foreign-topic-%03d", n)
 		topic := sending.Topic{Name: name, DisplayName: name, Default: sending.OptIn}
-		w.must(t, w.p.Simulator.Seed(t.Context(), w.p.Other.OrgID, simulator.Setup{List: &sending.ContactList{Name: "other", Topics: []sending.Topic{topic}}}))
+		w.follow(t, w.p.Other.OrgID, simulator.Setup{List: &sending.ContactList{Name: "other", Topics: []sending.Topic{topic}}})
 		return name
 	}, func(n int) string { return fmt.Sprintf("absent-topic-%03d", n) }}
-	channelName = kind{"channel name", func(t *testing.T, w world, n int) string {
-		name := fmt.Sprintf("foreign-channel-%03d", n)
-		w.must(t, w.p.Simulator.Seed(t.Context(), w.p.Other.OrgID, simulator.Setup{ConfigurationSets: []sending.ConfigurationSet{{Name: name}}}))
-		return name
-	}, func(n int) string { return fmt.Sprintf("absent-channel-%03d", n) }}
 )
 
 // names says of every place of every input that takes text what is named there.
 // A place that is in neither this table nor in [namesNothing] fails the test.
 var names = map[string][]kind{
-	"email":                     {contactAddress},
+	"email":                     {contactAddress, suppressedAddress},
 	"external_id":               {externalID},
 	"contact_id":                {contactID},
 	"lists[]":                   {listID, listKey},
@@ -75,19 +70,24 @@ var names = map[string][]kind{
 	"topic":                     {topicName},
 	"topic_preferences{}":       {topicName},
 	"topic_preferences[].topic": {topicName},
-	"channel":                   {channelName},
-	"query":                     {listName},
+	"channel":                   {channelName, channelID},
+	"name":                      {channelName},
+	"domain":                    {trackingDomain},
+	"slug":                      {templateName},
+	"query":                     {listName, templateName},
 	"id":                        {messageID},
 	"message_id":                {messageID},
 	"recipient":                 {messageRecipient},
 	"template":                  {messageTemplate},
-	"identity":                  {messageDomain},
+	"identity":                  {messageDomain, identityName},
 }
 
 // namesNothing are the places whose text is no name, with what it is.
 var namesNothing = map[string]string{
-	"from": "a time",
-	"to":   "a time",
+	"from":  "a time",
+	"to":    "a time",
+	"since": "a time",
+	"tag":   "a word that is looked for in the caller's own templates",
 
 	"attribute_value": "a value that is looked for in the caller's own contacts",
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
@@ -104,7 +104,8 @@ type answered struct {
 	why    string
 }
 
-// otherwise are the answers other than 404, by operation and place.
+// otherwise are the answers other than 404, by operation and place, and by the kind
+// of name where another kind is answered otherwise there.
 var otherwise = map[string]answered{
 	"contacts_archive email":       {200, "", "archiving nobody is no error"},
 	"contacts_archive external_id": {200, "", "archiving nobody is no error"},
@@ -116,14 +117,31 @@ var otherwise = map[string]answered{
 	"contacts_list attribute_key":  {200, "", "a filter that nothing fits"},
 	"lists_list query":             {200, "", "a search that finds nothing"},
 
-	"messages_list channel":     {422, "validation_failed", "takes ids alone"},
-	"messages_list recipient":   {200, "", "a filter that nothing fits"},
-	"messages_list template":    {200, "", "a filter that nothing fits"},
-	"messages_list identity":    {200, "", "a filter that nothing fits"},
-	"messages_search channel":   {200, "", "a filter that nothing fits"},
-	"messages_search recipient": {200, "", "a filter that nothing fits"},
-	"messages_search template":  {200, "", "a filter that nothing fits"},
-	"recipients_messages email": {200, "", "nobody mailed it"},
+	"suppressions_check_address email": {200, "", "says what the caller's own lists hold"},
+	"suppressions_list email":          {200, "", "a search that finds nothing"},
+	"templates_list query":             {200, "", "a search that finds nothing"},
+
+	"reports_deliverability channel channel name":       {422, "validation_failed", "takes ids alone"},
+	"reports_deliverability channel":                    {200, "", "a filter that nothing fits"},
+	"reports_deliverability identity":                   {200, "", "a filter that nothing fits"},
+	"reports_engagement channel channel name":           {422, "validation_failed", "takes ids alone"},
+	"reports_engagement channel":                        {200, "", "a filter that nothing fits"},
+	"reports_engagement identity":                       {200, "", "a filter that nothing fits"},
+	"reports_template_performance channel channel name": {422, "validation_failed", "takes ids alone"},
+	"reports_template_performance channel":              {200, "", "a filter that nothing fits"},
+	"reports_template_performance identity":             {200, "", "a filter that nothing fits"},
+	"reports_template_performance template":             {200, "", "a filter that nothing fits"},
+	"reports_get_sending_health identity":               {200, "", "a filter that nothing fits"},
+
+	"messages_list channel channel name": {422, "validation_failed", "takes ids alone"},
+	"messages_list channel":              {200, "", "a filter that nothing fits"},
+	"messages_list recipient":            {200, "", "a filter that nothing fits"},
+	"messages_list template":             {200, "", "a filter that nothing fits"},
+	"messages_list identity":             {200, "", "a filter that nothing fits"},
+	"messages_search channel":            {200, "", "a filter that nothing fits"},
+	"messages_search recipient":          {200, "", "a filter that nothing fits"},
+	"messages_search template":           {200, "", "a filter that nothing fits"},
+	"recipients_messages email":          {200, "", "nobody mailed it"},
 
 	"sending_readiness_check channel": {200, "", "the answer is a report, in which the check fails"},
 }
@@ -141,11 +159,15 @@ func inAWrite(place string) (answered, bool) {
 	return answered{}, false
 }
 
-func (s subject) answersTo(place string) answered {
+func (s subject) answersTo(place string, k kind) answered {
 	if in, ok := inAWrite(place); ok {
 		return in
 	}
-	if other, ok := otherwise[s.Name+" "+place]; ok {
+	other, ok := otherwise[s.Name+" "+place+" "+k.name]
+	if !ok {
+		other, ok = otherwise[s.Name+" "+place]
+	}
+	if ok {
 		if s.route.Success == 204 {
 			other.status = 204
 		}

@@ -19,7 +19,8 @@ import (
 // Path is where this handler is to be mounted, with everything below it.
 const Path = "/ingest"
 
-// SESPath is where the path of a connection follows for the events of Amazon SES.
+// SESPath and the connection's own part after it are where events of an account at
+// Amazon SES are posted, and those of a simulated one.
 const SESPath = Path + "/ses/"
 
 // maxBody is the most that Amazon SNS and EventBridge send, in bytes.

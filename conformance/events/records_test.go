@@ -1,0 +1,268 @@
+package events
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
+	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
+	"github.com/mailhelm/mailhelm/rest/ingest"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	ingestPath = "events-of-fernhill"
+	busKey     = "the key of the bus"
+	topic      = "arn:aws:sns:eu-west-1:111122223333:mailhelm"
+)
+
+// record is a file of core/messages/testdata and what is to be seen of it.
+type record struct {
+	file string
+	kind messages.EventType
+	// status is what the message shows: the types that say nothing about delivery
+	// leave it at that of a message which was taken.
+	status  messages.EventType
+	outcome messages.Outcome
+	events  int
+	// undeliverable are the addresses that are listed because of it.
+	undeliverable []string
+}
+
+// records are one of each type.
+var records = []record{
+	{"send", messages.Send, messages.Send, messages.Silent, 2, nil},
+	{"delivery", messages.Delivery, messages.Delivery, messages.Arrived, 1, nil},
+	{"bounce", messages.Bounce, messages.Bounce, messages.Bounced, 2, []string{"gone@reader.example", "full@reader.example"}},
+	{"complaint", messages.Complaint, messages.Complaint, messages.Complained, 1, []string{"cross@reader.example"}},
+	{"reject", messages.Reject, messages.Reject, messages.NotSent, 1, []string{"ines@reader.example"}},
+	{"rendering_failure", messages.RenderingFailure, messages.Send, messages.NotSent, 1, nil},
+	{"delivery_delay", messages.DeliveryDelay, messages.DeliveryDelay, messages.Silent, 1, nil},
+	{"open", messages.Open, messages.Open, messages.Arrived, 1, nil},
+	{"click", messages.Click, messages.Click, messages.Arrived, 1, nil},
+	{"subscription", messages.Subscription, messages.Send, messages.Silent, 1, nil},
+}
+
+func (r record) messageID() string { return "message-" + strings.ReplaceAll(r.file, "_", "-") }
+
+// text is the record as of two days ago, about a message of its own.
+func (r record) text(t *testing.T, now time.Time) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "..", "core", "messages", "testdata", r.file+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var of struct {
+		Mail struct {
+			MessageID string `json:"messageId"`
+		} `json:"mail"`
+	}
+	if err := json.Unmarshal(raw, &of); err != nil || of.Mail.MessageID == "" {
+		t.Fatalf("%s: %v", r.file, err)
+	}
+	day := now.UTC().AddDate(0, 0, -2).Format(time.DateOnly)
+	return strings.NewReplacer("2026-03-02", day, of.Mail.MessageID, r.messageID()).Replace(string(raw))
+}
+
+// TestRecordsAreSeenEverywhere: records of all ten types come in either way, twice
+// each, and every place that shows what became of mail says the same about them.
+func TestRecordsAreSeenEverywhere(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]func(*testing.T, *product.Product) func(*testing.T, string) int{"event bus": throughBus, "topic": throughTopic} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			product.Each(t, func(t *testing.T, p *product.Product) {
+				s := newScene(t, p)
+				connect(t, p)
+				post := way(t, p)
+				for range 2 {
+					for _, r := range records {
+						if status := post(t, r.text(t, p.Clock.Now())); status/100 != 2 {
+							t.Fatalf("%s is answered %d", r.file, status)
+						}
+					}
+				}
+				for _, r := range records {
+					s.checkMessage(t, r)
+				}
+				s.checkFigures(t)
+				s.checkUndeliverable(t)
+			})
+		})
+	}
+}
+
+func connect(t *testing.T, p *product.Product) {
+	t.Helper()
+	key, now := sha256.Sum256([]byte(busKey)), p.Clock.Now()
+	err := p.Connections.SaveConnection(t.Context(), sending.Connection{
+		OrgID: p.OrgID, Provider: sending.SES, Region: "eu-west-1", TopicARN: topic, IngestPath: ingestPath, IngestKeyHash: key[:],
+		CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// throughBus posts to the running product as an API destination of EventBridge does.
+func throughBus(_ *testing.T, p *product.Product) func(*testing.T, string) int {
+	return func(t *testing.T, text string) int {
+		t.Helper()
+		body := `{"version":"0","id":"6f3b1a52","source":"aws.ses","account":"111122223333","region":"eu-west-1","detail-type":"Email Event","detail":` + text + `}`
+		status, _ := scene{p: p}.send(t, http.MethodPost, p.BaseURL+"/ingest/ses/"+ingestPath, body, "X-Api-Key", busKey, "Content-Type", "application/json")
+		return status
+	}
+}
+
+// throughTopic posts as a notification topic of Amazon's does, to a handler on the
+// product's data that takes a publisher of the test for Amazon. The product's own
+// believes only certificates of the real one.
+func throughTopic(t *testing.T, p *product.Product) func(*testing.T, string) int {
+	t.Helper()
+	target := &inprocess.Transport{}
+	publisher, err := notify.New(notify.Config{Client: &http.Client{Transport: target}, Clock: p.Clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(publisher.Certificate())
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(certificate)
+	quiet := slog.New(slog.DiscardHandler)
+	target.Handler = ingest.New(ingest.Config{
+		Connections: p.Connections, Events: messages.NewBatch(host.Events(p.DB, p.Clock.Now, quiet)),
+		Amazon:  ingest.NewAmazon(ingest.AmazonConfig{Fetch: published{publisher}, Roots: roots, Clock: p.Clock.Now}),
+		DocsURL: p.DocsURL, Clock: p.Clock.Now, Log: quiet, Metrics: prometheus.NewRegistry(),
+	})
+	subscription := notify.Subscription{TopicARN: topic, Endpoint: p.BaseURL + "/ingest/ses/" + ingestPath}
+	if err := publisher.Subscribe(t.Context(), subscription); err != nil || !publisher.Confirmed(subscription) {
+		t.Fatalf("the subscription is not confirmed: %v", err)
+	}
+	return func(t *testing.T, text string) int {
+		t.Helper()
+		if err := publisher.Publish(t.Context(), subscription, text); err != nil {
+			t.Fatal(err)
+		}
+		return http.StatusAccepted
+	}
+}
+
+// published fetches what the publisher publishes.
+type published struct{ from http.RoundTripper }
+
+func (f published) Get(ctx context.Context, address string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := f.from.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return io.ReadAll(response.Body)
+}
+
+// checkMessage compares everything that shows one message.
+func (s scene) checkMessage(t *testing.T, r record) {
+	t.Helper()
+	id := r.messageID()
+	one := s.get(t, "/v1/messages/"+id)
+	if one["status"] != string(r.status) {
+		t.Errorf("%s has the status %v, want %s", id, one["status"], r.status)
+	}
+	listed := find(t, s.get(t, "/v1/messages?limit=200")["data"], id)
+	found := find(t, s.ask(t, "messages_search", `{"limit":50}`)["items"], id)
+	diagnosis := s.ask(t, "messages_diagnose", `{"message_id":"`+id+`"}`)
+	for what, other := range map[string]any{"the list": listed, "the search": found, "the diagnosis": diagnosis["message"]} {
+		if diff := cmp.Diff(one, other); diff != "" {
+			t.Errorf("%s says otherwise of %s (- the message, + it):\n%s", what, id, diff)
+		}
+	}
+	if diagnosis["outcome"] != string(r.outcome) || diagnosis["diagnosis"] == "" {
+		t.Errorf("%s is diagnosed as %v: %v", id, diagnosis["outcome"], diagnosis["diagnosis"])
+	}
+	happened, _ := s.get(t, "/v1/messages/"+id+"/events")["data"].([]any)
+	for _, event := range happened {
+		if of, _ := event.(object); of["type"] != string(r.kind) {
+			t.Errorf("%s has an event of the type %v", id, of["type"])
+		}
+	}
+	if len(happened) != r.events || diagnosis["events_total"] != float64(r.events) {
+		t.Errorf("%s has %d events, and %v in its diagnosis, want %d", id, len(happened), diagnosis["events_total"], r.events)
+	}
+}
+
+// sum adds a member over the points of a report.
+func (s scene) sum(t *testing.T, path, member string) float64 {
+	t.Helper()
+	points, _ := s.get(t, path)["data"].([]any)
+	var total float64
+	for _, point := range points {
+		value, _ := point.(object)[member].(float64)
+		total += value
+	}
+	return total
+}
+
+// checkFigures: each event counts once, wherever it is counted.
+func (s scene) checkFigures(t *testing.T) {
+	t.Helper()
+	totals, _ := s.ask(t, "reports_get_sending_health", `{}`)["totals"].(object)
+	for member, want := range map[string]float64{
+		"sent": 2, "delivered": 1, "bounced": 2, "complained": 1, "suppressed": 1,
+	} {
+		if got := s.sum(t, "/v1/reports/deliverability", member); got != want || totals[member] != want {
+			t.Errorf("%s: %v in the report, %v in the health, want %v", member, got, totals[member], want)
+		}
+	}
+	for member, want := range map[string]float64{"sent": 2, "delivered": 1, "opens": 1, "unique_opens": 1, "clicks": 1, "unique_clicks": 1} {
+		if got := s.sum(t, "/v1/reports/engagement", member); got != want || totals[member] != want {
+			t.Errorf("%s: %v in the report, %v in the health, want %v", member, got, totals[member], want)
+		}
+	}
+	for member, want := range map[string]float64{"opens": 1, "clicks": 1} {
+		if got := s.sum(t, "/v1/reports/template-performance", member); got != want {
+			t.Errorf("%s of templates: %v, want %v", member, got, want)
+		}
+	}
+}
+
+// checkUndeliverable: exactly the addresses that the records speak against.
+func (s scene) checkUndeliverable(t *testing.T) {
+	t.Helper()
+	listed := map[string]bool{}
+	rows, _ := s.get(t, "/v1/undeliverable?limit=200")["data"].([]any)
+	for _, row := range rows {
+		email, _ := row.(object)["email"].(string)
+		listed[email] = true
+	}
+	want := map[string]bool{}
+	for _, r := range records {
+		for _, email := range r.undeliverable {
+			want[email] = true
+		}
+	}
+	if diff := cmp.Diff(want, listed); diff != "" {
+		t.Errorf("undeliverable (-want +got):\n%s", diff)
+	}
+}

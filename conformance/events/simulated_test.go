@@ -1,0 +1,126 @@
+package events
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// fate is an address of the mailbox simulator and what becomes of mail to it.
+type fate struct {
+	address string
+	status  messages.EventType
+	outcome messages.Outcome
+	types   map[messages.EventType]bool
+	// undeliverable: the address is judged so.
+	undeliverable bool
+}
+
+var fates = []fate{
+	{"success", messages.Delivery, messages.Arrived, types(messages.Send, messages.Delivery), false},
+	{"bounce", messages.Bounce, messages.Bounced, types(messages.Send, messages.Bounce), true},
+	{"complaint", messages.Complaint, messages.Complained, types(messages.Send, messages.Delivery, messages.Complaint), true},
+	{"ooto", messages.Delivery, messages.Arrived, types(messages.Send, messages.Delivery), false},
+	{"suppressionlist", messages.Bounce, messages.NotSent, types(messages.Send, messages.Bounce), true},
+}
+
+func types(all ...messages.EventType) map[messages.EventType]bool {
+	set := map[messages.EventType]bool{}
+	for _, one := range all {
+		set[one] = true
+	}
+	return set
+}
+
+// TestSimulatedMailReportsByItself: what is sent through a simulated account comes
+// back as events that nobody brings, signed and taken in like a real account's.
+func TestSimulatedMailReportsByItself(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		s := newScene(t, p)
+		connecting := sending.Connecting{
+			Connections: p.Connections, Transactor: p.DB, Clock: p.Clock.Now,
+			Record: func(context.Context, string, string, map[string]any) error { return nil },
+		}
+		if _, err := connecting.Connect(t.Context(), sending.NewConnection{OrgID: p.OrgID, Provider: sending.Simulated}); err != nil {
+			t.Fatal(err)
+		}
+		account := sending.NewAccounts(sending.AccountsConfig{Connections: p.Connections, Otherwise: p.Simulator, Clock: p.Clock.Now})
+		ids := map[string]string{}
+		for _, f := range fates {
+			id, err := account.Send(t.Context(), p.OrgID, sending.Message{
+				Envelope: sending.Envelope{From: "shop@example.com", ConfigurationSet: "transactional"},
+				To:       []string{f.address + "@simulator.amazonses.com"},
+				Content:  sending.Content{Subject: "How are you?", Text: "We are well."},
+			})
+			if err != nil {
+				t.Fatalf("%s: %v", f.address, err)
+			}
+			ids[f.address] = id
+		}
+		p.Clock.Advance(24 * time.Hour) // a complaint takes a while
+		s = newScene(t, p)
+		for _, f := range fates {
+			s.awaitFate(t, f, ids[f.address])
+		}
+		s.checkFates(t, ids)
+	})
+}
+
+// awaitFate reads the message until it has the last of its events.
+func (s scene) awaitFate(t *testing.T, f fate, id string) {
+	t.Helper()
+	patience := time.NewTimer(20 * time.Second)
+	defer patience.Stop()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		status, body := s.send(t, "GET", s.p.BaseURL+"/v1/messages/"+id, "", "Authorization", "Bearer "+s.rest)
+		if status == 200 && decoded(t, id, status, body)["status"] == string(f.status) {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-patience.C:
+			t.Fatalf("mail to %s: %d %s, want %s", f.address, status, body, f.status)
+		}
+	}
+}
+
+func (s scene) checkFates(t *testing.T, ids map[string]string) {
+	t.Helper()
+	for _, f := range fates {
+		id := ids[f.address]
+		diagnosis := s.ask(t, "messages_diagnose", `{"message_id":"`+id+`"}`)
+		if diagnosis["outcome"] != string(f.outcome) || diagnosis["diagnosis"] == "" {
+			t.Errorf("mail to %s is diagnosed as %v: %v", f.address, diagnosis["outcome"], diagnosis["diagnosis"])
+		}
+		got := map[messages.EventType]bool{}
+		happened, _ := s.get(t, "/v1/messages/"+id+"/events")["data"].([]any)
+		for _, event := range happened {
+			kind, _ := event.(object)["type"].(string)
+			got[messages.EventType(kind)] = true
+		}
+		if fmt.Sprint(got) != fmt.Sprint(f.types) || len(happened) != len(f.types) {
+			t.Errorf("mail to %s has the events %v, want %v", f.address, happened, f.types)
+		}
+		if status := find(t, s.get(t, "/v1/messages?limit=200")["data"], id)["status"]; status != string(f.status) {
+			t.Errorf("mail to %s is listed as %v", f.address, status)
+		}
+		checked := s.ask(t, "suppressions_check_address", `{"email":"`+f.address+`@simulator.amazonses.com"}`)
+		if listed := checked["undeliverable"] != nil; listed != f.undeliverable {
+			t.Errorf("%s is undeliverable: %v", f.address, checked["undeliverable"])
+		}
+	}
+	totals, _ := s.ask(t, "reports_get_sending_health", `{}`)["totals"].(object)
+	for member, want := range map[string]float64{"sent": 5, "delivered": 3, "bounced": 2, "complained": 1} {
+		if got := s.sum(t, "/v1/reports/deliverability", member); got != want || totals[member] != want {
+			t.Errorf("%s: %v in the report, %v in the health, want %v", member, got, totals[member], want)
+		}
+	}
+}
