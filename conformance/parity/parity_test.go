@@ -44,7 +44,7 @@ func cases(p *product.Product) []sameness {
 	contact := `{"email":"` + p.Contact + `"}`
 	of := func(email string) string { return "/v1/contacts/" + strings.ReplaceAll(email, "@", "%40") }
 	view, manage := []string{"api.contacts.view"}, []string{"api.contacts.manage"}
-	messages := []string{"api.messages.view"}
+	messages, reports := []string{"api.messages.view"}, []string{"api.reports.view"}
 	unmasked := append(messages, "api.messages.unmask_recipients")
 	down := []simulator.Fault{{Kind: sending.Throttled}}
 	gone := []simulator.Fault{{Kind: sending.TimedOut}}
@@ -71,6 +71,9 @@ func cases(p *product.Product) []sameness {
 		{name: "no message", tool: "messages_diagnose", arguments: `{"message_id":"nothing"}`, method: "GET", path: "/v1/messages/nothing", live: true, scopes: messages},
 		{name: "no message to have events", tool: "messages_diagnose", arguments: `{"message_id":"nothing"}`, method: "GET", path: "/v1/messages/nothing/events", live: true, scopes: messages},
 		{name: "a message without the scope", tool: "messages_diagnose", arguments: `{"message_id":"parity"}`, method: "GET", path: "/v1/messages/parity", live: true, scopes: view},
+		{name: "a report before the retention", tool: "reports_get_sending_health", arguments: `{"from":"2001-01-01T00:00:00Z"}`, method: "GET", path: "/v1/reports/deliverability?from=2001-01-01T00:00:00Z", live: true, scopes: reports},
+		{name: "a report that ends before it starts", tool: "reports_get_sending_health", arguments: `{"from":"2100-01-02T00:00:00Z"}`, method: "GET", path: "/v1/reports/engagement?from=2100-01-02T00:00:00Z", live: true, scopes: reports},
+		{name: "a report without the scope", tool: "reports_get_sending_health", arguments: `{}`, method: "GET", path: "/v1/reports/template-performance", live: true, scopes: view},
 		{name: "test credentials may not archive", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), scopes: manage},
 		{name: "archiving nobody", tool: "contacts_archive", arguments: `{"email":"nobody@example.com"}`, method: "DELETE", path: of("nobody@example.com"), live: true, scopes: manage},
 		{name: "missing scope", tool: "contacts_archive", arguments: contact, method: "DELETE", path: of(p.Contact), live: true, scopes: view},

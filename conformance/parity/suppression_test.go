@@ -41,16 +41,26 @@ func suppressionCases() []sameness {
 		{name: "account throttles", tool: "suppressions_list", arguments: `{}`, method: "GET", path: "/v1/suppressions", live: true, scopes: suppressions, faults: down},
 		{name: "account is silent", tool: "suppressions_list", arguments: `{}`, method: "GET", path: "/v1/suppressions", live: true, scopes: suppressions, faults: gone},
 		{name: "account throttles a check", tool: "suppressions_check_address", arguments: `{"email":"a@example.com"}`, method: "GET", path: "/v1/suppressions/a%40example.com", live: true, scopes: suppressions, faults: down},
+		{name: "a suppressed address", tool: "suppressions_check_address", arguments: `{"email":"OURS@example.com"}`, method: "GET", path: "/v1/suppressions/OURS%40example.com", live: true, scopes: suppressions, pick: suppressedOf},
+		{name: "a check, missing scope", tool: "suppressions_check_address", arguments: `{"email":"ours@example.com"}`, method: "GET", path: "/v1/suppressions/ours%40example.com", live: true, scopes: undeliverable},
 		{name: "suppressions", tool: "suppressions_list", arguments: `{}`, method: "GET", path: "/v1/suppressions", live: true, scopes: suppressions, pick: itemsOf},
 		{name: "complaints", tool: "suppressions_list", arguments: `{"reason":"complaint"}`, method: "GET", path: "/v1/suppressions?reason=complaint", scopes: suppressions, pick: itemsOf},
 		{name: "suppressions, no such reason", tool: "suppressions_list", arguments: `{"reason":"whim"}`, method: "GET", path: "/v1/suppressions?reason=whim", live: true, scopes: suppressions},
 		{name: "suppressions, missing scope", tool: "suppressions_list", arguments: `{}`, method: "GET", path: "/v1/suppressions", live: true, scopes: undeliverable},
 		{name: "no address", tool: "suppressions_check_address", arguments: `{"email":"no-address"}`, method: "GET", path: "/v1/suppressions/no-address", live: true, scopes: suppressions},
-		{name: "undeliverable", tool: "undeliverable_list", arguments: `{}`, method: "GET", path: "/v1/undeliverable?limit=200", live: true, scopes: undeliverable},
+		{name: "undeliverable", tool: "undeliverable_list", arguments: `{}`, method: "GET", path: "/v1/undeliverable?limit=200", live: true, scopes: undeliverable, pick: itemsOf},
 		{name: "undeliverable since", tool: "undeliverable_list", arguments: `{"since":"2999-01-01T00:00:00Z"}`, method: "GET", path: "/v1/undeliverable?since=2999-01-01T00:00:00Z", live: true, scopes: undeliverable, pick: itemsOf},
 		{name: "undeliverable, no time", tool: "undeliverable_list", arguments: `{"since":"yesterday"}`, method: "GET", path: "/v1/undeliverable?since=yesterday", live: true, scopes: undeliverable},
 		{name: "undeliverable, missing scope", tool: "undeliverable_list", arguments: `{}`, method: "GET", path: "/v1/undeliverable", live: true, scopes: suppressions},
 	}
+}
+
+// suppressedOf is what a check and the entry itself both tell.
+func suppressedOf(tool, route map[string]any) (map[string]any, map[string]any) {
+	of := func(from map[string]any) map[string]any {
+		return map[string]any{"reason": from["reason"], "suppressed_at": from["suppressed_at"]}
+	}
+	return of(tool), of(route)
 }
 
 func TestSuppressionIsTheSameOnBothSurfaces(t *testing.T) {
