@@ -184,7 +184,10 @@ type world struct {
 
 func newWorld(t *testing.T, p *product.Product) world {
 	t.Helper()
-	return world{p, callerOf(t, p, p.Live), callerOf(t, p, p.Other.Live)}
+	w := world{p, callerOf(t, p, p.Live), callerOf(t, p, p.Other.Live)}
+	w.follow(t, p.OrgID, simulator.Setup{})
+	w.follow(t, p.Other.OrgID, simulator.Setup{})
+	return w
 }
 
 func (w world) must(t *testing.T, err error) {
