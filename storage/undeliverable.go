@@ -66,11 +66,20 @@ var (
 	setUndeliverableJudgedTo = register("set undeliverable judged to", `
 		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
 
+	// The inner query finds where the newest of each address begin, by reading so
+	// many entries of the index and no more. Its LIMIT, which is the number of
+	// addresses, keeps PostgreSQL from asking it for every event.
 	adverseEvents = register("adverse events", `
-		SELECT recipient_key, recipient, occurred_at, type, bounce_type, bounce_sub_type FROM message_events
-		WHERE org_id = $1 AND recipient_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
-		AND `+adverseTypes+` AND NOT test
-		ORDER BY recipient_key, occurred_at, id`)
+		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
+			SELECT j.atom AS key, coalesce((
+				SELECT f.occurred_at FROM message_events AS f
+				WHERE f.org_id = $1 AND f.recipient_key = j.atom AND f.`+adverseTypes+` AND NOT f.test
+				ORDER BY f.occurred_at DESC LIMIT 1 OFFSET $3), 0) AS since
+			FROM json_each(CAST($2 AS text)) AS j LIMIT $4
+		) AS newest
+		JOIN message_events AS e ON e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
+			AND e.`+adverseTypes+` AND NOT e.test
+		ORDER BY e.recipient_key, e.occurred_at, e.id`)
 	adverseKeys = register("adverse keys", `
 		SELECT DISTINCT recipient_key FROM message_events
 		WHERE org_id = $1 AND recipient_key > $2 AND `+adverseTypes+`
@@ -79,6 +88,8 @@ var (
 	undeliverableByKey = register("undeliverable by key", `
 		SELECT `+undeliverableColumns+` FROM undeliverable
 		WHERE org_id = $1 AND email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	lastUndeliverable = register("last change of undeliverable", `
+		SELECT last_changed_at FROM undeliverable WHERE org_id = $1 ORDER BY last_changed_at DESC LIMIT 1`)
 	undeliverableByID = registerPoint("undeliverable by id", `
 		SELECT `+undeliverableColumns+` FROM undeliverable WHERE org_id = $1 AND id = $2`)
 	saveUndeliverable = register("save undeliverable", `
@@ -164,12 +175,12 @@ func (s undeliverableStore) SetJudgedTo(ctx context.Context, orgID string, key *
 	return err
 }
 
-func (s undeliverableStore) Adverse(ctx context.Context, orgID string, keys []string) (map[string][]suppression.Adverse, error) {
+func (s undeliverableStore) Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]suppression.Adverse, error) {
 	parameter, err := jsonParameter(keys)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := list[adverseRow](ctx, s.db, adverseEvents, orgID, parameter)
+	rows, err := list[adverseRow](ctx, s.db, adverseEvents, orgID, parameter, limit-1, len(keys))
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +213,14 @@ func (s undeliverableStore) Entries(ctx context.Context, orgID string, keys []st
 		entries[r.Key] = r.entry()
 	}
 	return entries, err
+}
+
+func (s undeliverableStore) LastChange(ctx context.Context, orgID string) (time.Time, error) {
+	times, err := values[Time](ctx, s.db, lastUndeliverable, orgID)
+	if err != nil || len(times) == 0 {
+		return time.Time{}, err
+	}
+	return times[0].Time(), nil
 }
 
 func (s undeliverableStore) EntryByID(ctx context.Context, orgID, id string) (suppression.Entry, error) {

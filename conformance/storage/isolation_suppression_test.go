@@ -43,7 +43,7 @@ func undeliverableOf(t *testing.T, db *storage.DB, org string, entry suppression
 	see("Rules", rules.Profile == suppression.Strict, err)
 	to, err := store.JudgedTo(ctx, org)
 	see("JudgedTo", to != nil, err)
-	adverse, err := store.Adverse(ctx, org, []string{entry.Key})
+	adverse, err := store.Adverse(ctx, org, []string{entry.Key}, 10)
 	see("Adverse", adverse[entry.Key], err)
 	keys, err := store.AdverseKeys(ctx, org, "", 10)
 	see("AdverseKeys", keys, err)
@@ -51,6 +51,8 @@ func undeliverableOf(t *testing.T, db *storage.DB, org string, entry suppression
 	see("Entries", entries[entry.Key], err)
 	byID, err := store.EntryByID(ctx, org, entry.ID())
 	see("EntryByID", byID, err)
+	last, err := store.LastChange(ctx, org)
+	see("LastChange", !last.IsZero(), err)
 	for name, f := range map[string]suppression.EntryFilter{"oldest": {Limit: 10}, "newest": {Limit: 10, Newest: true}} {
 		page, err := store.EntryPage(ctx, org, f)
 		see("EntryPage "+name, page, err)
@@ -66,7 +68,7 @@ func TestUndeliverableAddressesBelongToOneOrganization(t *testing.T) {
 		owner, intruder := newOrg(t, db), newOrg(t, db)
 		entry := ownUndeliverable(t, db, owner)
 		before := undeliverableOf(t, db, owner, entry)
-		if len(before) != 9 {
+		if len(before) != 10 {
 			t.Errorf("the owner sees %v", before)
 		}
 		if found := undeliverableOf(t, db, intruder, entry); len(found) != 0 {

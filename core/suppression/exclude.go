@@ -37,9 +37,11 @@ func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (En
 		if entry.Status == Excluded {
 			return core.Conflict("This address is excluded already.", "Nothing is left to do.")
 		}
-		entry.LastChangedAt = s.now()
+		if entry.LastChangedAt, err = s.changeTime(ctx, orgID); err != nil {
+			return err
+		}
 		// A provider's clock may be ahead of ours; what is known by now is forgiven.
-		at := entry.LastChangedAt
+		at := s.now()
 		if entry.LastSeenAt.After(at) {
 			at = entry.LastSeenAt
 		}

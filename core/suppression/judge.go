@@ -86,12 +86,14 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 	case reason != "":
 		entry := entryOf(known, since)
 		entry.Status, entry.Reason = Listed, reason
-		if known != nil && known.Status == Listed && !rulesChanged {
-			entry.keep(*known)
+		if known != nil && known.Status == Listed && (!rulesChanged || isCut(history)) {
+			entry.keep(*known, rulesChanged)
 		}
 		return &entry
 	case known == nil:
 		return nil
+	case known.Status == Listed && rulesChanged && isCut(history) && s.Rule(known.Reason).Locked:
+		return known // by an event that is not among the newest
 	case known.Status == Listed && rulesChanged:
 		entry := *known
 		entry.Status, entry.ExcludedAt, entry.ExclusionReason = Excluded, &now, rulesChangedText
@@ -139,10 +141,20 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 	return entry
 }
 
-// keep holds on to what is known from events that are no longer stored. While all
-// of them are, it changes nothing.
-func (e *Entry) keep(known Entry) {
-	if slices.Index(reasons, known.Reason) < slices.Index(reasons, e.Reason) {
+// maxHistory is how many events of an address are looked at, the newest, so that
+// judging one that bounces without end stays cheap. What earlier ones proved is
+// kept, and the count of events ends here.
+const maxHistory = 1000
+
+// isCut reports whether there may be events before the history.
+func isCut(history []Adverse) bool { return len(history) >= maxHistory }
+
+// keep holds on to what is known from events that are no longer looked at. While
+// all of them are, it changes nothing. Under other rules only a reason of one event
+// ever is sure to hold still.
+func (e *Entry) keep(known Entry, rulesChanged bool) {
+	weightier := slices.Index(reasons, known.Reason) < slices.Index(reasons, e.Reason)
+	if weightier && (!rulesChanged || slices.Index(reasons, known.Reason) <= slices.Index(reasons, Rejected)) {
 		e.Reason = known.Reason
 	}
 	if known.FirstSeenAt.Before(e.FirstSeenAt) {
@@ -159,7 +171,7 @@ func (e *Entry) keep(known Entry) {
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason
-	entry.keep(e)
+	entry.keep(e, false)
 	return &entry
 }
 

@@ -39,7 +39,7 @@ func (s *Suppression) Recorded(ctx context.Context, orgID string, events []messa
 // judge brings the entries of the addresses up to their events. The caller holds
 // the rules.
 func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys []string, rulesChanged bool) error {
-	histories, err := s.Store.Adverse(ctx, orgID, keys)
+	histories, err := s.Store.Adverse(ctx, orgID, keys, maxHistory)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,10 @@ func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys
 	if err != nil {
 		return err
 	}
-	now := s.now()
+	now, err := s.changeTime(ctx, orgID)
+	if err != nil {
+		return err
+	}
 	var changed []Entry
 	for _, key := range keys {
 		var before *Entry
@@ -62,6 +65,18 @@ func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys
 		changed = append(changed, *after)
 	}
 	return s.Store.SaveEntries(ctx, orgID, changed)
+}
+
+// changeTime is when what changes now has changed. The caller holds the rules, so
+// changes are stored in the order of these times; none is earlier than one that
+// was stored before, also when the clocks of two processes differ or one was set
+// back. Whoever polls from the greatest time received therefore misses nothing.
+func (s *Suppression) changeTime(ctx context.Context, orgID string) (time.Time, error) {
+	last, err := s.Store.LastChange(ctx, orgID)
+	if now := s.now(); now.After(last) {
+		last = now
+	}
+	return last, err
 }
 
 // now is as exact as what is stored.

@@ -24,14 +24,17 @@ type Store interface {
 	SetJudgedTo(ctx context.Context, orgID string, key *string) error
 
 	// Adverse are the bounces, complaints and rejects of real messages to the
-	// addresses, by key, oldest first.
-	Adverse(ctx context.Context, orgID string, keys []string) (map[string][]Adverse, error)
+	// addresses, by key, oldest first; of each address the newest limit, and others
+	// of the same instant as the oldest of those.
+	Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]Adverse, error)
 	// AdverseKeys are the keys of addresses with such events, in order, after the
 	// given one, at most limit.
 	AdverseKeys(ctx context.Context, orgID, after string, limit int) ([]string, error)
 
 	// Entries are those of the keys that there are, by key.
 	Entries(ctx context.Context, orgID string, keys []string) (map[string]Entry, error)
+	// LastChange is the greatest LastChangedAt of all entries, zero without any.
+	LastChange(ctx context.Context, orgID string) (time.Time, error)
 	EntryByID(ctx context.Context, orgID, id string) (Entry, error)
 	SaveEntries(ctx context.Context, orgID string, entries []Entry) error
 	// EntryPage is at most f.Limit entries in the filter's order.

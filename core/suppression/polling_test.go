@@ -1,0 +1,156 @@
+package suppression_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// poll takes what changed since the greatest time received and brings a copy up to
+// it, as the documentation tells a caller to.
+func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
+	b.t.Helper()
+	greatest := since
+	for cursor := ""; ; {
+		arguments := fmt.Sprintf(`{"since":%q,"limit":3`, since.Format(time.RFC3339Nano))
+		if cursor != "" {
+			arguments += fmt.Sprintf(`,"cursor":%q`, cursor)
+		}
+		shown := b.want(core.REST, "undeliverable_list", arguments+"}")
+		for _, item := range shown["data"].([]any) {
+			record := item.(map[string]any)
+			into[record["email"].(string)] = fmt.Sprint(record["status"], record["event_count"], record["last_changed_at"])
+			changed, err := time.Parse(time.RFC3339Nano, record["last_changed_at"].(string))
+			b.must(err)
+			if changed.After(greatest) {
+				greatest = changed
+			}
+		}
+		next, more := shown["pagination"].(map[string]any)["next_cursor"].(string)
+		if !more {
+			return greatest
+		}
+		cursor = next
+	}
+}
+
+// Several processes judge at once while somebody polls, and their clocks are
+// minutes apart: a change is never stored with a time that the poll has passed.
+func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setup(t, db)
+		const writers, rounds = 4, 12
+		var group sync.WaitGroup
+		defer group.Wait()
+		for w := range writers {
+			cfg := b.s.Config
+			cfg.Clock = func() time.Time { return b.clock().Add(-time.Duration(w) * time.Minute) }
+			other := suppression.New(cfg)
+			group.Go(func() {
+				for i := range rounds {
+					event := b.event(fmt.Sprintf("w%d-%d@example.com", w, i%5), messages.Complaint, "", i)
+					err := b.db.InTx(context.Background(), func(ctx context.Context) error {
+						fresh, err := b.db.Messages().RecordEvents(ctx, b.org, []messages.Event{event}, noon)
+						if err != nil {
+							return err
+						}
+						return other.Recorded(ctx, b.org, fresh)
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() { group.Wait(); close(done) }()
+		followed, since := map[string]string{}, noon.Add(-24*time.Hour)
+		for running := true; running; {
+			select {
+			case <-done:
+				running = false
+			default:
+			}
+			since = b.poll(since, followed)
+		}
+		exact := map[string]string{}
+		b.poll(noon.Add(-24*time.Hour), exact)
+		if diff := cmp.Diff(exact, followed); diff != "" || len(exact) != writers*5 {
+			t.Errorf("%d addresses, what a poller has of them (-stored +polled):\n%s", len(exact), diff)
+		}
+	})
+}
+
+// A clock that is set back does not hide a change, whoever makes it.
+func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setup(t, db)
+		b.must(b.record(t.Context(), b.event("a@example.com", messages.Complaint, "", 1), b.event("b@example.com", messages.Complaint, "", 1)))
+		followed := map[string]string{}
+		since := b.poll(noon, followed)
+		b.mu.Lock()
+		b.now = noon.Add(-time.Hour)
+		b.mu.Unlock()
+		entry := suppression.Entry{Key: "a@example.com"}
+		excluded, err := b.s.Exclude(t.Context(), b.org, entry.ID(), "asked")
+		b.must(err)
+		if !excluded.ExcludedAt.Before(noon) {
+			t.Errorf("excluded at %v, which is not what the clock said", excluded.ExcludedAt)
+		}
+		b.must(b.record(t.Context(), b.event("c@example.com", messages.Complaint, "", 1)))
+		b.poll(since, followed)
+		if len(followed) != 3 || followed["a@example.com"][:8] != "excluded" {
+			t.Errorf("polled: %v", followed)
+		}
+	})
+}
+
+// However often an address bounces, judging it reads a bounded number of events,
+// and what it was listed for stays.
+func TestEndlessBouncesAreJudgedByTheNewest(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setup(t, db)
+		const many = 1500
+		b.must(b.record(t.Context(), b.event("loop@example.com", messages.Bounce, messages.PermanentBounce, 1)))
+		var flood []messages.Event
+		for i := range many {
+			e := b.event("Loop@example.com", messages.Bounce, messages.TransientBounce, 2)
+			e.OccurredAt = e.OccurredAt.Add(time.Duration(i) * time.Second)
+			flood = append(flood, e)
+		}
+		b.must(b.record(t.Context(), flood...))
+		histories, err := b.db.Suppression().Adverse(t.Context(), b.org, []string{"loop@example.com", "nobody@example.com"}, 1000)
+		b.must(err)
+		if n := len(histories["loop@example.com"]); n != 1000 {
+			t.Errorf("%d events are read", n)
+		}
+		shown := func() string {
+			u, err := b.s.Undeliverable(t.Context(), b.org, "loop@example.com")
+			b.must(err)
+			return fmt.Sprint(u.Email, " ", u.Status, " ", u.Reason, " ", u.EventCount, " ", u.FirstSeenAt.Equal(noon.AddDate(0, 0, 1-60)))
+		}
+		const want = "loop@example.com listed permanent_bounce 1000 true"
+		if got := shown(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		// Rules that know transient bounces no more leave what one event proved.
+		_, err = b.s.SetRules(t.Context(), b.org, suppression.RulesOf(suppression.Strict))
+		b.must(err)
+		b.must(b.s.Rejudge(t.Context(), b.org))
+		if got := shown(); got != want {
+			t.Errorf("under strict rules: got %s, want %s", got, want)
+		}
+	})
+}
