@@ -67,6 +67,7 @@ func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 	generated := r.ReflectFromType(t)
 	generated.Version = ""
 	dropOtherSurface(generated, t, s)
+	boundForAgents(generated, t, s)
 	foldNullable(generated)
 	text, err := json.Marshal(generated)
 	if err != nil {
@@ -125,6 +126,21 @@ func dropOtherSurface(schema *reflector.Schema, t reflect.Type, s Surface) {
 		name := jsonName(f)
 		schema.Properties.Delete(name)
 		schema.Required = without(schema.Required, name)
+	}
+}
+
+// boundForAgents gives the members tagged agentmax:"..." that maximum on the agent
+// endpoint, where answers are small.
+func boundForAgents(schema *reflector.Schema, t reflect.Type, s Surface) {
+	if s != Agent || t.Kind() != reflect.Struct || schema.Properties == nil {
+		return
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if most := f.Tag.Get("agentmax"); most != "" {
+			if member, there := schema.Properties.Get(jsonName(f)); there {
+				member.Maximum = json.Number(most)
+			}
+		}
 	}
 }
 

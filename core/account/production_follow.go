@@ -71,7 +71,9 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
-	refused := known && (o.Review == sending.ReviewFailed || o.Review == sending.ReviewDenied)
+	// A verdict of denied is no answer: it may be that of an earlier request, and a
+	// provider that turns a request down does not say so here.
+	refused := known && o.Review == sending.ReviewFailed
 	switch {
 	case granted:
 		r.Status, r.GrantedAt = sending.AccessGranted, &now

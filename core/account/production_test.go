@@ -91,7 +91,8 @@ func TestProductionAccessFails(t *testing.T) {
 	}{
 		"silence":           {sending.ReviewPending, 14 * 24 * time.Hour, "failed"},
 		"refused":           {sending.ReviewFailed, 2 * time.Hour, "failed"},
-		"a denial":          {sending.ReviewDenied, 2 * time.Hour, "failed"},
+		"a denial":          {sending.ReviewDenied, 14*24*time.Hour - time.Second, "under_review"},
+		"a denial, in time": {sending.ReviewDenied, 14 * 24 * time.Hour, "failed"},
 		"an old refusal":    {sending.ReviewFailed, time.Minute, "under_review"},
 		"not for some days": {sending.ReviewPending, 24 * time.Hour, "under_review"},
 	} {

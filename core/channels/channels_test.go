@@ -1,10 +1,13 @@
 package channels_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -106,6 +109,52 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 			w.sync(t, org)
 			if _, err := w.Adopt(t.Context(), org, "main"); err != nil {
 				t.Error(err)
+			}
+		}
+	})
+}
+
+// Of several organizations that adopt one thing at the same moment, exactly one
+// has it, and the others are told.
+func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		const rivals = 6
+		orgs := make([]string, rivals)
+		for i := range orgs {
+			orgs[i] = core.NewID()
+			// Each by a channel of its own, bound to the one identity.
+			own := fmt.Sprint("own-", i)
+			w.shows(orgs[i], shown{
+				sets: []sending.ConfigurationSet{{Name: "main"}, {Name: own}}, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: own}},
+			})
+			w.sync(t, orgs[i])
+		}
+		for _, slug := range []string{"main", "own"} {
+			var won, refused atomic.Int64
+			var group sync.WaitGroup
+			start := make(chan struct{})
+			for i, org := range orgs {
+				group.Go(func() {
+					<-start
+					name := slug
+					if slug == "own" {
+						name = fmt.Sprint("own-", i)
+					}
+					switch channel, err := w.Adopt(context.Background(), org, name); {
+					case err == nil && channel.Status == channels.Active:
+						won.Add(1)
+					case code(err) == core.CodeConflict:
+						refused.Add(1)
+					default:
+						t.Errorf("%s: %+v, %v", name, channel, err)
+					}
+				})
+			}
+			close(start)
+			group.Wait()
+			if won.Load() != 1 || refused.Load() != rivals-1 {
+				t.Errorf("%s: %d have it, %d were refused", slug, won.Load(), refused.Load())
 			}
 		}
 	})

@@ -64,6 +64,11 @@ const (
 	everyTwoMinutes = 2 * time.Minute
 	everyTenMinutes = 10 * time.Minute
 	everyHour       = time.Hour
+
+	// early is how much before its time a look may come. The job comes every two
+	// minutes, though never to the second: a look that was a little late must not
+	// make the next one miss its turn.
+	early = time.Minute
 )
 
 // due reports whether it is time to look.
@@ -78,7 +83,7 @@ func (d TrackingDomain) due(now time.Time) bool {
 	case age < firstDay:
 		every = everyTenMinutes
 	}
-	return !now.Before(d.CheckedAt.Add(every))
+	return !now.Before(d.CheckedAt.Add(every - early))
 }
 
 // judged is the domain after a look at its records.

@@ -22,17 +22,22 @@ const (
 	LowVolume       WarningCode = "low_volume"
 )
 
-// The rates above which the provider reviews an account, and above which it may
-// stop its sending.
+// The rates from which the provider reviews an account, and from which it may stop
+// its sending, in thousandths.
 const (
-	bounceReview    = 0.05
-	bouncePause     = 0.10
-	complaintReview = 0.001
-	complaintPause  = 0.005
+	bounceReview    = 50
+	bouncePause     = 100
+	complaintReview = 1
+	complaintPause  = 5
 )
 
+// reaches reports whether part is at least so many thousandths of whole, exactly.
+func reaches(part, whole, thousandths int64) bool {
+	return whole > 0 && part*1000 >= whole*thousandths
+}
+
 // fewMessages is how many messages say little: below it a single complaint is
-// above the threshold for a review.
+// beyond the threshold for a review.
 const fewMessages = 1000
 
 // warningsOf is what needs attention, the gravest of each rate alone.
@@ -42,16 +47,16 @@ func warningsOf(c Counts) []Warning {
 		found = append(found, Warning{code, fmt.Sprintf(format, args...)})
 	}
 	switch bounce := c.bounceRate(); {
-	case bounce > bouncePause:
-		warn(BouncePause, "The bounce rate is %s. Above 10 %% the provider may pause sending.", percent(bounce))
-	case bounce > bounceReview:
-		warn(BounceReview, "The bounce rate is %s. Above 5 %% the provider reviews the account.", percent(bounce))
+	case reaches(c.Bounced, c.Sent, bouncePause):
+		warn(BouncePause, "The bounce rate is %s. From 10 %% the provider may pause sending.", percent(bounce))
+	case reaches(c.Bounced, c.Sent, bounceReview):
+		warn(BounceReview, "The bounce rate is %s. From 5 %% the provider reviews the account.", percent(bounce))
 	}
 	switch complaint := c.complaintRate(); {
-	case complaint > complaintPause:
-		warn(ComplaintPause, "The complaint rate is %s. Above 0.5 %% the provider may pause sending.", percent(complaint))
-	case complaint > complaintReview:
-		warn(ComplaintReview, "The complaint rate is %s. Above 0.1 %% the provider reviews the account.", percent(complaint))
+	case reaches(c.Complained, c.Sent, complaintPause):
+		warn(ComplaintPause, "The complaint rate is %s. From 0.5 %% the provider may pause sending.", percent(complaint))
+	case reaches(c.Complained, c.Sent, complaintReview):
+		warn(ComplaintReview, "The complaint rate is %s. From 0.1 %% the provider reviews the account.", percent(complaint))
 	}
 	switch {
 	case c == Counts{}:

@@ -15,10 +15,11 @@ type Config struct {
 }
 
 // Channels knows what the organization's channels are called at the provider,
-// which is how events name them. Both fail with core.CodeNotFound.
+// which is how events name them. All fail with core.CodeNotFound.
 type Channels interface {
 	ChannelName(ctx context.Context, orgID, id string) (string, error)
 	ChannelNameBySlug(ctx context.Context, orgID, slug string) (string, error)
+	ChannelSlug(ctx context.Context, orgID, name string) (string, error)
 }
 
 // Reports does the tasks of this package.
@@ -35,6 +36,10 @@ func New(cfg Config) *Reports {
 type noChannels struct{}
 
 func (noChannels) ChannelName(context.Context, string, string) (string, error) {
+	return "", core.NotFound("channel")
+}
+
+func (noChannels) ChannelSlug(context.Context, string, string) (string, error) {
 	return "", core.NotFound("channel")
 }
 

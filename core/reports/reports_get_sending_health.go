@@ -24,7 +24,7 @@ type Health struct {
 	To      time.Time      `json:"to"`
 	Totals  Counts         `json:"totals"`
 	Rates   Rates          `json:"rates"`
-	GroupBy Period         `json:"group_by" voice:"ours"`
+	GroupBy Period         `json:"group_by" jsonschema:"enum=day,enum=week,enum=month"`
 	Trend   []TrendPoint   `json:"trend"`
 	Warning []Warning      `json:"warnings"`
 	Changed string         `json:"changed" voice:"ours"`
@@ -61,13 +61,13 @@ type TrendPoint struct {
 
 // Warning is something that needs attention.
 type Warning struct {
-	Code WarningCode `json:"code" voice:"ours"`
+	Code WarningCode `json:"code" jsonschema:"enum=bounce_review,enum=bounce_pause,enum=complaint_review,enum=complaint_pause,enum=low_volume"`
 	Text string      `json:"text" voice:"ours"`
 }
 
 // Notable is a channel or template that moved.
 type Notable struct {
-	Kind string `json:"kind" voice:"ours"`
+	Kind string `json:"kind" jsonschema:"enum=channel,enum=template"`
 	Name string `json:"name" voice:"untrusted"`
 	Text string `json:"text" voice:"ours"`
 }
@@ -136,9 +136,29 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 		Sent: then.Sent, Bounce: rounded(then.bounceRate()), Complaint: rounded(then.complaintRate()), Open: rounded(then.openRate()),
 	}
 	h.Changed = changeOf(h.Totals, then)
-	h.Notable = append(h.Notable, movers("channel", byChannel(now.groups), byChannel(before.groups))...)
+	channels, err := r.channelMovers(ctx, c.Principal.Org.ID, now, before)
+	if err != nil {
+		return err
+	}
+	h.Notable = append(h.Notable, channels...)
 	h.Notable = append(h.Notable, movers("template", byTemplate(now.groups), byTemplate(before.groups))...)
 	return nil
+}
+
+// channelMovers are the channels that changed most, by the slug that `channel`
+// takes. One that is no longer known has the provider's name.
+func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before figures) ([]Notable, error) {
+	notable := movers("channel", byChannel(now.groups), byChannel(before.groups))
+	for i, n := range notable {
+		slug, err := r.Channels.ChannelSlug(ctx, orgID, n.Name)
+		switch {
+		case err == nil:
+			notable[i].Name = slug
+		case core.AsError(err).Code != core.CodeNotFound:
+			return nil, err
+		}
+	}
+	return notable, nil
 }
 
 // trendOf is at most maxTrend points, the newest, of the period that was asked

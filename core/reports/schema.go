@@ -2,14 +2,22 @@ package reports
 
 import "github.com/invopop/jsonschema"
 
-// The figures name themselves, so their schemas say that they are numbers and do
-// not list them: an agent reads the schema of every tool before it calls one.
+// The figures name themselves, and an agent reads the schema of every tool before
+// it calls one. So these say that all members are numbers, and list those of the
+// rates alone, whose names are not those of the reports.
 
 // JSONSchema describes counts.
 func (Counts) JSONSchema() *jsonschema.Schema { return allOf("integer") }
 
 // JSONSchema describes rates.
-func (Rates) JSONSchema() *jsonschema.Schema { return allOf("number") }
+func (Rates) JSONSchema() *jsonschema.Schema {
+	rates := allOf("number")
+	rates.Properties = jsonschema.NewProperties()
+	for _, name := range []string{"delivery", "bounce", "complaint", "open", "click"} {
+		rates.Properties.Set(name, &jsonschema.Schema{Type: "number"})
+	}
+	return rates
+}
 
 // JSONSchema describes the window before.
 func (ComparedRates) JSONSchema() *jsonschema.Schema { return allOf("number") }

@@ -33,6 +33,13 @@ func (namedChannels) ChannelName(_ context.Context, _, id string) (string, error
 	return "shop-set", nil
 }
 
+func (namedChannels) ChannelSlug(_ context.Context, _, name string) (string, error) {
+	if name != "shop-set" {
+		return "", core.NotFound("channel")
+	}
+	return "shop", nil
+}
+
 func (namedChannels) ChannelNameBySlug(_ context.Context, _, slug string) (string, error) {
 	if slug != "shop" {
 		return "", core.NotFound("channel")

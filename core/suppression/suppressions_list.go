@@ -33,13 +33,11 @@ type ListSuppressionsIn struct {
 	From   *time.Time                `json:"from,omitempty" only:"rest" jsonschema_description:"Only what was added at or after this time."`
 	To     *time.Time                `json:"to,omitempty" only:"rest" jsonschema_description:"Only what was added before this time."`
 	Email  string                    `json:"email,omitempty" only:"rest" jsonschema:"maxLength=254" jsonschema_description:"Part of the address; case does not matter. Everything that matches comes in one page."`
-	Limit  int                       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many; for agents at most 50."`
+	Limit  int                       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" agentmax:"50" jsonschema_description:"How many."`
 	Cursor string                    `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 
 	page core.Page[Suppressed]
 }
-
-const maxForAgent = 50
 
 func (s *Suppression) suppressionsList() core.Operation {
 	return core.Declare(core.Op[ListSuppressionsIn, core.Page[Suppressed]]{
@@ -57,7 +55,7 @@ func (s *Suppression) suppressionsList() core.Operation {
 }
 
 func (s *Suppression) prepareSuppressions(ctx context.Context, c *core.Call, in ListSuppressionsIn) (ListSuppressionsIn, error) {
-	when, err := in.check(c.Surface)
+	when, err := in.check()
 	if err != nil {
 		return in, err
 	}
@@ -89,7 +87,7 @@ func (s *Suppression) prepareSuppressions(ctx context.Context, c *core.Call, in 
 }
 
 // check refuses what the schema cannot, and returns the time that is asked for.
-func (in ListSuppressionsIn) check(surface core.Surface) (span, error) {
+func (in ListSuppressionsIn) check() (span, error) {
 	var when span
 	for _, from := range []*time.Time{in.Since, in.From} {
 		if from != nil {
@@ -100,8 +98,6 @@ func (in ListSuppressionsIn) check(surface core.Surface) (span, error) {
 		when.until = in.To.UTC()
 	}
 	switch {
-	case surface == core.Agent && in.Limit > maxForAgent:
-		return span{}, core.Invalid("limit", fmt.Sprintf("must be at most %d", maxForAgent))
 	case in.From != nil && in.To != nil && !in.From.Before(*in.To):
 		return span{}, core.Invalid("from", "is not before `to`").WithNext("Send a `from` that is earlier than `to`.")
 	case in.Email != "" && in.Cursor != "":

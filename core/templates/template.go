@@ -16,6 +16,7 @@ type Template struct {
 	Slug         string    `json:"slug" voice:"ours"`
 	Name         string    `json:"name" voice:"untrusted"`
 	Subject      string    `json:"subject" voice:"untrusted"`
+	Channel      *string   `json:"channel" voice:"ours" jsonschema:"nullable"`
 	Version      string    `json:"version" voice:"ours" jsonschema_description:"Changes with the content."`
 	LastModified time.Time `json:"last_modified_at"`
 	Source       string    `json:"source" jsonschema:"enum=git,enum=managed,enum=import" jsonschema_description:"import: found in the account."`

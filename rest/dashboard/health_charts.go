@@ -41,7 +41,7 @@ func deliveryChart(o reports.Overview) chartShown {
 func troubleChart(o reports.Overview) chartShown {
 	return plan{
 		id: "trouble", title: "Bounces and complaints", draw: chart.Lines, write: percentage, axis: roundPercentage,
-		summary: fmt.Sprintf("%[1]s of the messages bounced; %[2]s led to a complaint. A review begins above 5%[3]s and 0.1%[3]s.",
+		summary: fmt.Sprintf("%[1]s of the messages bounced; %[2]s led to a complaint. A review begins at 5%[3]s and 0.1%[3]s.",
 			percentage(o.Rates.Bounce), percentage(o.Rates.Complaint), percentSign),
 		measures: []measure{
 			{"Bounced", func(c reports.Counts) float64 { return share(c.Bounced, c.Sent) }},
