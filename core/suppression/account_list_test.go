@@ -314,7 +314,6 @@ func TestSuppressionsAreRefusedByName(t *testing.T) {
 		surface core.Surface
 		in      ListSuppressionsIn
 	}{
-		"limit":  {core.Agent, ListSuppressionsIn{Limit: 51}},
 		"from":   {core.REST, ListSuppressionsIn{From: &late, To: &early}},
 		"cursor": {core.REST, ListSuppressionsIn{Cursor: "nonsense"}},
 	} {
@@ -322,6 +321,15 @@ func TestSuppressionsAreRefusedByName(t *testing.T) {
 		if e := core.AsError(err); e == nil || len(e.Fields) != 1 || e.Fields[0].Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
+	}
+	list := l.s.suppressionsList()
+	for limit, refused := range map[string]bool{`{"limit":50}`: false, `{"limit":51}`: true} {
+		if _, err := list.Decode(core.Agent, []byte(limit)); (err != nil) != refused {
+			t.Errorf("an agent asks for %s: %v", limit, err)
+		}
+	}
+	if _, err := list.Decode(core.REST, []byte(`{"limit":200}`)); err != nil {
+		t.Errorf("over REST: %v", err)
 	}
 	first := l.must(core.REST, ListSuppressionsIn{Limit: 3})
 	if _, err := l.ask(core.REST, ListSuppressionsIn{Cursor: first.Next, Reason: sending.SuppressedByBounce}); core.AsError(err) == nil {
