@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -36,6 +37,10 @@ type connectionRow struct {
 	RoleARN         string `db:"role_arn"`
 	ExternalID      string `db:"external_id"`
 	TopicARN        string `db:"topic_arn"`
+	Identities      string `db:"identities"` // a JSON array
+	Max24HourSend   int64  `db:"max_24_hour_send"`
+	MaxSendRate     int64  `db:"max_send_rate"`
+	MayReachPrivate bool   `db:"may_reach_private"`
 	TemplateVersion int    `db:"template_version"`
 	IngestPath      string `db:"ingest_path"`
 	IngestKeyHash   []byte `db:"ingest_key_hash"`
@@ -44,7 +49,8 @@ type connectionRow struct {
 }
 
 const connectionColumns = `org_id, provider, account_id, region, endpoint, access_key_id, secret, role_arn, external_id,
-	topic_arn, template_version, ingest_path, ingest_key_hash, created_at, updated_at`
+	topic_arn, identities, max_24_hour_send, max_send_rate, may_reach_private, template_version, ingest_path, ingest_key_hash,
+	created_at, updated_at`
 
 var (
 	connectionOf = registerPoint("connection", `
@@ -53,13 +59,18 @@ var (
 		SELECT `+connectionColumns+` FROM connections WHERE ingest_path = $1`)
 	saveConnection = register("save connection", `
 		INSERT INTO connections (`+connectionColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		ON CONFLICT (org_id) DO UPDATE SET
 			provider = excluded.provider, account_id = excluded.account_id, region = excluded.region,
 			endpoint = excluded.endpoint, access_key_id = excluded.access_key_id, secret = excluded.secret,
 			role_arn = excluded.role_arn, external_id = excluded.external_id, topic_arn = excluded.topic_arn,
+			identities = excluded.identities, max_24_hour_send = excluded.max_24_hour_send,
+			max_send_rate = excluded.max_send_rate, may_reach_private = excluded.may_reach_private,
 			template_version = excluded.template_version, ingest_path = excluded.ingest_path,
 			ingest_key_hash = excluded.ingest_key_hash, updated_at = excluded.updated_at`)
+	// The organization's row is held rather than the connection's, which may not be
+	// there yet. SQLite has one writer anyway.
+	holdConnection   = register("hold connection", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	deleteConnection = register("delete connection", `DELETE FROM connections WHERE org_id = $1`)
 )
 
@@ -68,6 +79,14 @@ const connectionSecret = "sending account secret"
 
 func (s connectionStore) Connection(ctx context.Context, orgID string) (sending.Connection, error) {
 	return s.find(ctx, connectionOf, orgID)
+}
+
+// HoldConnection makes others wait who do the same, until the transaction ends.
+func (s connectionStore) HoldConnection(ctx context.Context, orgID string) (sending.Connection, error) {
+	if _, err := s.db.exec(ctx, holdConnection, orgID); err != nil {
+		return sending.Connection{}, err
+	}
+	return s.Connection(ctx, orgID)
 }
 
 // ConnectionByIngestPath takes any bytes: the path is what a stranger sent, and
@@ -87,8 +106,16 @@ func (s connectionStore) find(ctx context.Context, by *Statement, name string) (
 	c := sending.Connection{
 		OrgID: row.OrgID, Provider: sending.Provider(row.Provider), AccountID: row.AccountID, Region: row.Region,
 		Endpoint: row.Endpoint, AccessKeyID: row.AccessKeyID, RoleARN: row.RoleARN, ExternalID: row.ExternalID,
-		TopicARN: row.TopicARN, TemplateVersion: row.TemplateVersion, IngestPath: row.IngestPath,
+		TopicARN: row.TopicARN, Max24HourSend: row.Max24HourSend, MaxSendRate: row.MaxSendRate, MayReachPrivate: row.MayReachPrivate,
+		TemplateVersion: row.TemplateVersion, IngestPath: row.IngestPath,
 		IngestKeyHash: row.IngestKeyHash, CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(),
+	}
+	identities, err := decodeTexts(row.Identities)
+	if err != nil {
+		return sending.Connection{}, err
+	}
+	if len(identities) > 0 {
+		c.Identities = identities
 	}
 	if len(row.Secret) == 0 {
 		return c, nil
@@ -110,8 +137,13 @@ func (s connectionStore) SaveConnection(ctx context.Context, c sending.Connectio
 			return fmt.Errorf("secret of the sending account: %w", err)
 		}
 	}
-	_, err := s.db.exec(ctx, saveConnection, c.OrgID, string(c.Provider), c.AccountID, c.Region, c.Endpoint,
-		c.AccessKeyID, sealed, c.RoleARN, c.ExternalID, c.TopicARN, c.TemplateVersion, c.IngestPath, c.IngestKeyHash,
+	identities, err := json.Marshal(append([]string{}, c.Identities...))
+	if err != nil {
+		return fmt.Errorf("identities of the sending account: %w", err)
+	}
+	_, err = s.db.exec(ctx, saveConnection, c.OrgID, string(c.Provider), c.AccountID, c.Region, c.Endpoint,
+		c.AccessKeyID, sealed, c.RoleARN, c.ExternalID, c.TopicARN, string(identities), c.Max24HourSend, c.MaxSendRate, c.MayReachPrivate,
+		c.TemplateVersion, c.IngestPath, c.IngestKeyHash,
 		At(c.CreatedAt), At(c.UpdatedAt))
 	return err
 }

@@ -12,9 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
 )
 
 type adminAccount struct {
@@ -35,7 +38,7 @@ Examples:
 
     mailhelm admin account connect acme --provider ses --region eu-central-1 --access-key-id AKIDEXAMPLE000000 --secret-stdin < secret.txt
     mailhelm admin account connect acme --provider ses --region eu-central-1 --role-arn arn:aws:iam::111122223333:role/mailhelm --topic-arn arn:aws:sns:eu-central-1:111122223333:mailhelm
-    mailhelm admin account connect acme --provider smtp --endpoint smtp.example.com:587 --access-key-id mailer --secret-file password.txt
+    mailhelm admin account connect acme --provider smtp --endpoint smtp.example.com:587 --access-key-id mailer --secret-file password.txt --identity example.com --max-24-hour 2000 --max-rate 5
     mailhelm admin account verify acme
     mailhelm admin account template-version acme 13
     mailhelm admin account show acme --json
@@ -68,11 +71,25 @@ func (t accountTarget) on(p *program, do func(context.Context, accountSession) e
 		if err != nil {
 			return err
 		}
+		queue, err := storage.NewJobs(s.db, storage.JobsConfig{})
+		if err != nil {
+			return err
+		}
 		connections := s.db.Connections(master)
 		return do(ctx, accountSession{s, org, connections, sending.Connecting{
 			Connections: connections, Transactor: s.db, Clock: s.cfg.Clock, Record: s.record,
+			KeepList: s.keepList, Follow: host.SyncAccount(queue),
 		}})
 	})
+}
+
+// keepList is for an account that cannot have a contact list; see [host.KeepList].
+func (s *session) keepList(ctx context.Context, orgID string) error {
+	embedded, err := simulator.Open(s.cfg.AccountFile(), simulator.Options{Clock: s.cfg.Clock})
+	if err != nil {
+		return err
+	}
+	return errors.Join(host.KeepList(ctx, embedded, orgID), embedded.Close())
 }
 
 // masterKey opens the key that the server has. Opening would make a fresh one,
@@ -122,6 +139,9 @@ type connectionJSON struct {
 	RoleARN         string           `json:"role_arn"`
 	ExternalID      string           `json:"external_id"`
 	TopicARN        string           `json:"topic_arn"`
+	Identities      []string         `json:"identities"`
+	Max24HourSend   int64            `json:"max_24_hour_send"`
+	MaxSendRate     int64            `json:"max_send_rate"`
 	TemplateVersion int              `json:"template_version"`
 	LatestVersion   int              `json:"latest_template_version"`
 	IngestAddress   string           `json:"ingest_address"`
@@ -138,6 +158,7 @@ func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
 	return connectionJSON{
 		OrgID: c.OrgID, Provider: c.Provider, AccountID: c.AccountID, Region: c.Region, Endpoint: c.Endpoint,
 		AccessKeyID: c.AccessKeyID, HasSecret: c.Secret != "", RoleARN: c.RoleARN, ExternalID: c.ExternalID, TopicARN: c.TopicARN,
+		Identities: append([]string{}, c.Identities...), Max24HourSend: c.Max24HourSend, MaxSendRate: c.MaxSendRate,
 		TemplateVersion: c.TemplateVersion, LatestVersion: sending.LatestTemplateVersion,
 		IngestAddress: ingestAddress + c.IngestPath, HasIngestKey: c.IngestKeyHash != nil,
 		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, IngestKey: ingestKey,
@@ -158,6 +179,9 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 		{"role", shown.RoleARN},
 		{"external id", shown.ExternalID},
 		{"topic", shown.TopicARN},
+		{"identities", strings.Join(shown.Identities, ", ")},
+		{"in 24 hours", limitWords(shown.Max24HourSend, "recipients")},
+		{"a second", limitWords(shown.MaxSendRate, "messages")},
 	} {
 		if row[1] != "" {
 			rows = append(rows, row)
@@ -172,18 +196,29 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 	return s.printTable("", rows)
 }
 
+// limitWords is "" for no limit.
+func limitWords(limit int64, of string) string {
+	if limit == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at most %d %s", limit, of)
+}
+
 type accountConnect struct {
 	accountTarget
-	Provider     string `help:"ses, smtp or simulator." enum:"ses,smtp,simulator" required:"" once:""`
-	AccountID    string `name:"account-id" help:"The account's twelve digits at Amazon. Default: verify finds out." once:""`
-	Region       string `help:"Region of the account, such as eu-central-1." once:""`
-	Endpoint     string `help:"Another address than the region's own, as a URL. For smtp, host:port." once:""`
-	AccessKeyID  string `name:"access-key-id" help:"Id of the access key. For smtp, the user name." once:""`
-	SecretStdin  bool   `name:"secret-stdin" help:"Read the secret of the access key, or the password, from the first line of standard input." xor:"secret" once:""`
-	SecretFile   string `name:"secret-file" help:"Read it from the first line of a file." xor:"secret" placeholder:"FILE" once:""`
-	RoleARN      string `name:"role-arn" help:"Role to take on." once:""`
-	TopicARN     string `name:"topic-arn" help:"The notification topic from which events are taken, and from no other." once:""`
-	NewIngestKey bool   `name:"new-ingest-key" help:"Make a key for events that come without a signature, and print it, once." once:""`
+	Provider     string   `help:"ses, smtp or simulator." enum:"ses,smtp,simulator" required:"" once:""`
+	AccountID    string   `name:"account-id" help:"The account's twelve digits at Amazon. Default: verify finds out." once:""`
+	Region       string   `help:"Region of the account, such as eu-central-1." once:""`
+	Endpoint     string   `help:"Another address than the region's own, as a URL. For smtp, host:port." once:""`
+	AccessKeyID  string   `name:"access-key-id" help:"Id of the access key. For smtp, the user name." once:""`
+	SecretStdin  bool     `name:"secret-stdin" help:"Read the secret of the access key, or the password, from the first line of standard input." xor:"secret" once:""`
+	SecretFile   string   `name:"secret-file" help:"Read it from the first line of a file." xor:"secret" placeholder:"FILE" once:""`
+	RoleARN      string   `name:"role-arn" help:"Role to take on." once:""`
+	TopicARN     string   `name:"topic-arn" help:"The notification topic from which events are taken, and from no other." once:""`
+	Identity     []string `help:"A domain or an address that an smtp account sends from; may be repeated. With none, its server alone judges senders." sep:"none" placeholder:"DOMAIN"`
+	Max24Hour    int64    `name:"max-24-hour" help:"How many recipients an smtp account may have in 24 hours. Default: no limit." placeholder:"N" once:""`
+	MaxRate      int64    `name:"max-rate" help:"How many messages an smtp account may send in a second. Default: no limit." placeholder:"N" once:""`
+	NewIngestKey bool     `name:"new-ingest-key" help:"Make a key for events that come without a signature, and print it, once." once:""`
 }
 
 // Run stores the connection.
@@ -193,14 +228,21 @@ func (c *accountConnect) Run(p *program) error {
 		return err
 	}
 	return c.on(p, func(ctx context.Context, s accountSession) error {
-		connected, err := s.connecting.Connect(ctx, sending.NewConnection{
+		described := sending.NewConnection{
 			OrgID: s.org.ID, Provider: sending.Provider(c.Provider), AccountID: c.AccountID, Region: c.Region, Endpoint: c.Endpoint,
 			AccessKeyID: c.AccessKeyID, Secret: secret, RoleARN: c.RoleARN, TopicARN: c.TopicARN,
-		})
-		key := ""
-		if err == nil && c.NewIngestKey {
-			connected, key, err = s.connecting.NewIngestKey(ctx, s.org.ID)
+			Identities: c.Identity, Max24HourSend: c.Max24Hour, MaxSendRate: c.MaxRate, MayReachPrivate: true,
 		}
+		var connected sending.Connection
+		key := ""
+		err := s.db.InTx(ctx, func(ctx context.Context) error {
+			var err error
+			connected, err = s.connecting.Connect(ctx, described)
+			if err == nil && c.NewIngestKey {
+				connected, key, err = s.connecting.NewIngestKey(ctx, s.org.ID)
+			}
+			return err
+		})
 		if err != nil {
 			return err
 		}

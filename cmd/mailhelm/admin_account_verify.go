@@ -54,11 +54,15 @@ func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]se
 	if err != nil {
 		return nil, sending.Overview{}, err
 	}
+	adapters, err := host.NewAdapters(s.cfg, embedded)
+	if err != nil {
+		return nil, sending.Overview{}, errors.Join(err, embedded.Close())
+	}
 	accounts := sending.NewAccounts(sending.AccountsConfig{
-		Connections: s.connections, Otherwise: embedded, Open: host.Adapters(s.cfg.Clock), Clock: s.cfg.Clock,
+		Connections: s.connections, Otherwise: embedded, Open: adapters.Open, Clock: s.cfg.Clock,
 	})
 	findings, overview := sending.Examine(ctx, accounts, c)
-	return findings, overview, errors.Join(ctx.Err(), embedded.Close())
+	return findings, overview, errors.Join(ctx.Err(), adapters.Close(), embedded.Close())
 }
 
 // worst is the verdict on all.

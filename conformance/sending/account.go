@@ -29,7 +29,8 @@ func accountIsRead(t *testing.T, s Subject) {
 			Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 321,
 		},
 		Identities: []port.Identity{
-			{Identity: "example.com", Verification: port.Success},
+			{Identity: "ada@example.com", Verification: port.Success, ConfigurationSet: "marketing"},
+			{Identity: "example.com", Verification: port.Success, ConfigurationSet: "transactional"},
 			{Identity: "new.example.com", Verification: port.Pending},
 			{Identity: "old.example.com", Verification: port.Failed},
 		},

@@ -2,7 +2,10 @@ package storage_test
 
 import (
 	"bytes"
+	"context"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +28,7 @@ func newConnection(org string) sending.Connection {
 	return sending.Connection{
 		OrgID: org, Provider: sending.SES, AccountID: "111122223333", Region: "eu-central-1",
 		Endpoint: "https://email.example", AccessKeyID: "AKIDEXAMPLE", Secret: "sécret of " + org,
+		Identities: []string{"example.com", "me@exämple.org"}, Max24HourSend: 1 << 40, MaxSendRate: 7, MayReachPrivate: true,
 		RoleARN: "arn:aws:iam::111122223333:role/mail", ExternalID: "external-" + org,
 		TopicARN: "arn:aws:sns:eu-central-1:111122223333:events", TemplateVersion: 13,
 		IngestPath: "path-" + org, IngestKeyHash: []byte{0, 1, 255}, CreatedAt: start, UpdatedAt: later(1),
@@ -47,6 +51,7 @@ func TestConnections(t *testing.T) {
 		}
 
 		changed := full
+		changed.Identities, changed.Max24HourSend, changed.MaxSendRate, changed.MayReachPrivate = nil, 0, 1, false
 		changed.Secret, changed.IngestPath, changed.IngestKeyHash = "another", "moved", nil
 		changed.Provider, changed.UpdatedAt, changed.CreatedAt = sending.SMTP, later(2), later(2)
 		must(t, store.SaveConnection(ctx, changed))
@@ -111,4 +116,54 @@ func (r *recordingSealer) Seal(purpose, id string, plain []byte) ([]byte, error)
 	r.purpose = purpose
 	r.sealed, err = r.Sealer.Seal(purpose, id, plain)
 	return r.sealed, err
+}
+
+// Two changes at once of one connection are made one after the other, also of one
+// that is not there yet.
+func TestChangesOfAConnectionWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx := t.Context()
+		org := core.Org{ID: core.NewID(), Slug: "acme", Name: "Acme"}
+		must(t, db.Access().InsertOrg(ctx, org))
+		connecting := sending.Connecting{
+			Connections: db.Connections(masterKey(t, 1)), Transactor: db, Clock: core.SystemClock,
+			Record: func(context.Context, string, string, map[string]any) error { return nil },
+		}
+		var all sync.WaitGroup
+		paths := make([]string, 8)
+		for i := range paths {
+			all.Go(func() {
+				c, err := connecting.Connect(ctx, sending.NewConnection{OrgID: org.ID, Provider: sending.Simulated})
+				if err != nil {
+					t.Error(err)
+				}
+				paths[i] = c.IngestPath
+			})
+		}
+		all.Wait()
+		if slices.Sort(paths); paths[0] == "" || paths[0] != paths[len(paths)-1] {
+			t.Errorf("an address for events that was shown is gone: %v", paths)
+		}
+		var keyed []byte
+		for round := range 8 {
+			all.Go(func() {
+				c, _, err := connecting.NewIngestKey(ctx, org.ID)
+				if err != nil {
+					t.Error(err)
+				}
+				keyed = c.IngestKeyHash
+			})
+			all.Go(func() {
+				if _, err := connecting.SetTemplateVersion(ctx, org.ID, round+1); err != nil {
+					t.Error(err)
+				}
+			})
+			all.Wait()
+			got, err := connecting.Connections.Connection(ctx, org.ID)
+			if err != nil || got.TemplateVersion != round+1 || !bytes.Equal(got.IngestKeyHash, keyed) {
+				t.Errorf("round %d: one of two changes is lost: %+v, %v", round, got, err)
+			}
+		}
+	})
 }

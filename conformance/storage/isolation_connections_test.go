@@ -17,6 +17,9 @@ func reachConnections(org string) map[string]reach {
 		"Connection": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Connections(masterKey(t, 1)).Connection(t.Context(), org)
 		},
+		"HoldConnection": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Connections(masterKey(t, 1)).HoldConnection(t.Context(), org)
+		},
 		"DeleteConnection": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Connections(masterKey(t, 1)).DeleteConnection(t.Context(), org)
 		},

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -23,6 +24,13 @@ type Connecting struct {
 	Clock       core.Clock
 	// Record writes a line into the organization's audit log.
 	Record func(ctx context.Context, orgID, action string, detail map[string]any) error
+	// KeepList makes sure that the organization has a contact list beside an account
+	// that cannot have one. It is called before such a connection is stored. nil
+	// keeps none.
+	KeepList func(ctx context.Context, orgID string) error
+	// Follow makes whoever mirrors the account look at it soon. It takes part in the
+	// transaction that connects it. nil leaves them to their own time.
+	Follow func(ctx context.Context, orgID string) error
 	// Forget makes this process feel the change at once: [Accounts.Forget]. nil in
 	// a process that asks no account.
 	Forget func(orgID string)
@@ -38,6 +46,12 @@ type NewConnection struct {
 	// it is used.
 	AccessKeyID, Secret string
 	RoleARN, TopicARN   string
+
+	Identities                 []string
+	Max24HourSend, MaxSendRate int64
+	// MayReachPrivate is for the operator alone. An endpoint keeps what it was
+	// given until it is another.
+	MayReachPrivate bool
 }
 
 // The random parts, in bytes, and their spelling: letters and digits alone.
@@ -66,11 +80,18 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 	if err := n.check(); err != nil {
 		return Connection{}, err
 	}
-	return c.change(ctx, n.OrgID, "account.connected", func(before Connection, known bool) (Connection, map[string]any, error) {
+	if n.Provider == SMTP && c.KeepList != nil {
+		if err := c.KeepList(ctx, n.OrgID); err != nil {
+			return Connection{}, fmt.Errorf("contact list beside the account: %w", err)
+		}
+	}
+	return c.change(ctx, n.OrgID, "account.connected", c.Follow, func(before Connection, known bool) (Connection, map[string]any, error) {
 		after := Connection{
 			OrgID: n.OrgID, Provider: n.Provider, AccountID: n.AccountID, Region: n.Region, Endpoint: n.Endpoint,
 			AccessKeyID: n.AccessKeyID, Secret: n.Secret, RoleARN: n.RoleARN, TopicARN: n.TopicARN,
-			ExternalID: before.ExternalID, TemplateVersion: before.TemplateVersion,
+			Identities: n.Identities, Max24HourSend: n.Max24HourSend, MaxSendRate: n.MaxSendRate,
+			MayReachPrivate: n.Provider == SMTP && (n.MayReachPrivate || before.MayReachPrivate && before.Endpoint == n.Endpoint),
+			ExternalID:      before.ExternalID, TemplateVersion: before.TemplateVersion,
 			IngestPath: before.IngestPath, IngestKeyHash: before.IngestKeyHash,
 		}
 		if after.Secret == "" && known && before.usesSecretLike(after) {
@@ -90,7 +111,8 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 		}
 		return after, map[string]any{
 			"provider": after.Provider, "region": after.Region, "endpoint": after.Endpoint, "access_key_id": after.AccessKeyID,
-			"role_arn": after.RoleARN, "topic_arn": after.TopicARN, "secret_changed": after.Secret != before.Secret,
+			"role_arn": after.RoleARN, "topic_arn": after.TopicARN, "identities": after.Identities,
+			"max_24_hour_send": after.Max24HourSend, "max_send_rate": after.MaxSendRate, "secret_changed": after.Secret != before.Secret,
 		}, nil
 	})
 }
@@ -149,7 +171,7 @@ func (c Connecting) Disconnect(ctx context.Context, orgID string) error {
 
 // edit changes a connection that there is.
 func (c Connecting) edit(ctx context.Context, orgID, action string, detail map[string]any, change func(*Connection)) (Connection, error) {
-	return c.change(ctx, orgID, action, func(before Connection, known bool) (Connection, map[string]any, error) {
+	return c.change(ctx, orgID, action, nil, func(before Connection, known bool) (Connection, map[string]any, error) {
 		if !known {
 			return Connection{}, nil, explain(core.NotFound("connection"))
 		}
@@ -161,11 +183,12 @@ func (c Connecting) edit(ctx context.Context, orgID, action string, detail map[s
 // change stores what next makes of the connection, later than what was there by
 // any clock: that is how other processes notice.
 func (c Connecting) change(
-	ctx context.Context, orgID, action string, next func(before Connection, known bool) (Connection, map[string]any, error),
+	ctx context.Context, orgID, action string, follow func(context.Context, string) error,
+	next func(before Connection, known bool) (Connection, map[string]any, error),
 ) (Connection, error) {
 	var after Connection
 	err := c.Transactor.InTx(ctx, func(ctx context.Context) error {
-		before, err := c.Connections.Connection(ctx, orgID)
+		before, err := c.Connections.HoldConnection(ctx, orgID)
 		known := err == nil
 		if err != nil && !isNotFound(err) {
 			return err
@@ -184,6 +207,11 @@ func (c Connecting) change(
 		}
 		if err := c.Connections.SaveConnection(ctx, after); err != nil {
 			return err
+		}
+		if follow != nil {
+			if err := follow(ctx, orgID); err != nil {
+				return err
+			}
 		}
 		return c.Record(ctx, orgID, action, detail)
 	})

@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -64,7 +65,7 @@ func (n NewConnection) check() error {
 	case SMTP:
 		return n.checkSMTP()
 	case Simulated:
-		if n != (NewConnection{OrgID: n.OrgID, Provider: Simulated}) {
+		if n.describesServer() || n.Region+n.Endpoint+n.AccessKeyID+n.Secret+n.RoleARN+n.TopicARN+n.AccountID != "" {
 			return core.Invalid("provider", "is the simulator, which needs no credentials, address or region")
 		}
 		return nil
@@ -74,6 +75,8 @@ func (n NewConnection) check() error {
 
 func (n NewConnection) checkSES() error {
 	switch {
+	case n.describesServer():
+		return core.Invalid("provider", "is Amazon SES, which knows its identities and quotas itself")
 	case !IsRegion(n.Region):
 		return core.Invalid("region", "is not written like eu-central-1")
 	case n.AccessKeyID == "" && n.RoleARN == "":
@@ -115,8 +118,45 @@ func (n NewConnection) checkSMTP() error {
 		return core.Invalid("provider", "is an SMTP server, which has no region, role, topic or account id")
 	case n.AccessKeyID == "" && n.Secret != "":
 		return core.Invalid("access_key_id", "is missing: the secret is the password of a user")
+	case n.Max24HourSend < 0 || n.Max24HourSend > maxLimit:
+		return core.Invalid("max_24_hour_send", "is no number of recipients: 0 is no limit")
+	case n.MaxSendRate < 0 || n.MaxSendRate > maxLimit:
+		return core.Invalid("max_send_rate", "is no number of messages a second: 0 is no limit")
 	case len(n.AccessKeyID) > maxSecret || !utf8.ValidString(n.AccessKeyID) || strings.ContainsAny(n.AccessKeyID, "\x00\r\n"):
 		return core.Invalid("access_key_id", "is no user name")
 	}
+	return n.checkIdentities()
+}
+
+// describesServer: the account cannot be asked for these, so they are for SMTP alone.
+func (n NewConnection) describesServer() bool {
+	return len(n.Identities) > 0 || n.Max24HourSend != 0 || n.MaxSendRate != 0
+}
+
+const (
+	maxIdentities     = 100
+	maxIdentityLength = 320
+	// maxLimit is beyond any server, and far from where sums of it overflow.
+	maxLimit = 1_000_000_000
+)
+
+func (n NewConnection) checkIdentities() error {
+	if len(n.Identities) > maxIdentities {
+		return core.Invalid("identities", "are more than 100")
+	}
+	for _, identity := range n.Identities {
+		if !isIdentity(identity) {
+			return core.Invalid("identities", "are not all domains or addresses, such as example.com and me@example.com")
+		}
+	}
 	return nil
+}
+
+func isIdentity(text string) bool {
+	local, domain, isAddress := strings.Cut(text, "@")
+	if !isAddress {
+		return len(text) <= maxIdentityLength && strings.Contains(text, ".") && serverNames.MatchString(text)
+	}
+	parsed, err := mail.ParseAddress(text)
+	return len(text) <= maxIdentityLength && err == nil && parsed.Address == text && local != "" && serverNames.MatchString(domain)
 }

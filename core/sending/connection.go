@@ -35,6 +35,15 @@ type Connection struct {
 	ExternalID  string
 	// TopicARN is the one notification topic from which events are taken.
 	TopicARN string
+	// Identities are the addresses and domains that an SMTP account sends from; a
+	// domain covers those below it. With none, its server alone judges senders.
+	Identities []string
+	// Max24HourSend is how many recipients an SMTP account may have in 24 hours, and
+	// MaxSendRate how many messages it may send in a second. Zero is no limit.
+	Max24HourSend, MaxSendRate int64
+	// MayReachPrivate is set when the installation's operator named Endpoint: it may
+	// then lead into networks that are not public, which no customer can be let into.
+	MayReachPrivate bool
 	// TemplateVersion is the version of the infrastructure template that the
 	// customer applied; 0 while none is recorded.
 	TemplateVersion int
@@ -55,6 +64,9 @@ const LatestTemplateVersion = 13
 // core.CodeNotFound.
 type Connections interface {
 	Connection(ctx context.Context, orgID string) (Connection, error)
+	// HoldConnection is Connection for a change of it: nobody else holds it before the
+	// transaction of ctx ends, also while there is none.
+	HoldConnection(ctx context.Context, orgID string) (Connection, error)
 	// ConnectionByIngestPath finds across organizations: the path is how an event
 	// says whose it is.
 	ConnectionByIngestPath(ctx context.Context, path string) (Connection, error)

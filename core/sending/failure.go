@@ -90,9 +90,10 @@ func IsAbsent(err error) bool {
 const defaultRetryAfter = 5 * time.Second
 
 // Unavailable turns a failure of the account into the error that callers see:
-// upstream_unavailable with 503, or with 504 when the outcome is unknown, and
-// validation_failed when the account rejects a value. The underlying text stays
-// in the log. nil stays nil.
+// upstream_unavailable with 503, or with 504 when the outcome is unknown,
+// validation_failed when the account rejects a value, and conflict when it will not
+// send a message or cannot do such a thing at all. The underlying text stays in the
+// log. nil stays nil.
 func Unavailable(err error) error {
 	if err == nil {
 		return nil
@@ -109,10 +110,8 @@ func Unavailable(err error) error {
 		e.RetryAfter = f.RetryAfter
 	}
 	switch f.Kind {
-	case Invalid:
-		rejected := core.Invalid("", "holds a value that the connected sending account does not accept")
-		rejected.Err = err
-		return rejected
+	case Invalid, Rejected, Unsupported:
+		return refused(f.Kind, err)
 	case NotConnected:
 		e.Message = "No sending account is connected to this organization."
 		e.Next = "Connect a sending account, then repeat the call."
@@ -128,5 +127,20 @@ func Unavailable(err error) error {
 		e.Status = 504
 		e.Message = "The connected sending account did not answer in time; whether the call took effect is unknown."
 	}
+	return e
+}
+
+// refused is for what no waiting mends: the account answered, and it is the
+// caller's to ask for something else.
+func refused(kind FailureKind, cause error) *core.Error {
+	e := core.Invalid("", "holds a value that the connected sending account does not accept")
+	switch kind {
+	case Rejected:
+		e = core.Conflict("The connected sending account will not send this message.",
+			"Check that its sender is verified, that the account may send to its recipients, and what the message holds.")
+	case Unsupported:
+		e = core.Conflict("This kind of sending account cannot do that.", "Connect an account that can, or do without it.")
+	}
+	e.Err = cause
 	return e
 }

@@ -12,6 +12,10 @@ CREATE TABLE connections (
 	role_arn text NOT NULL,
 	external_id text NOT NULL,
 	topic_arn text NOT NULL,
+	identities text NOT NULL, -- a JSON array
+	max_24_hour_send bigint NOT NULL,
+	max_send_rate bigint NOT NULL,
+	may_reach_private boolean NOT NULL,
 	template_version integer NOT NULL,
 	ingest_path bytetext NOT NULL,
 	ingest_key_hash bytea,

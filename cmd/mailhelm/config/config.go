@@ -62,6 +62,9 @@ type Config struct {
 	// ClientDocumentCAs sign the certificates of hosts with metadata documents; nil
 	// means those that the system believes.
 	ClientDocumentCAs *x509.CertPool
+	// MailServerNetworks are the networks, in CIDR form, in which SMTP servers may be
+	// that people connect on the pages, besides the public Internet.
+	MailServerNetworks []string
 	// OTLPEndpoint is the base URL of the collector that gets spans; "" makes none.
 	OTLPEndpoint string
 	Build        Build
@@ -123,11 +126,20 @@ func (c Config) DatabaseFile() string { return filepath.Join(c.DataDir, database
 
 // DocumentNetworks is ClientDocumentNetworks, parsed.
 func (c Config) DocumentNetworks() ([]netip.Prefix, error) {
+	return networksOf("--client-document-networks", c.ClientDocumentNetworks)
+}
+
+// MailNetworks is MailServerNetworks, parsed.
+func (c Config) MailNetworks() ([]netip.Prefix, error) {
+	return networksOf("--mail-server-networks", c.MailServerNetworks)
+}
+
+func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
 	var networks []netip.Prefix
-	for _, text := range c.ClientDocumentNetworks {
+	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("--client-document-networks %s: must be a network such as 10.20.0.0/16", text)
+			return nil, fmt.Errorf("%s %s: must be a network such as 10.20.0.0/16", setting, text)
 		}
 		networks = append(networks, network.Masked())
 	}
@@ -160,6 +172,9 @@ func (c Config) Check() error {
 		}
 	}
 	if _, err := c.DocumentNetworks(); err != nil {
+		return err
+	}
+	if _, err := c.MailNetworks(); err != nil {
 		return err
 	}
 	if _, err := c.Proxies(); err != nil {

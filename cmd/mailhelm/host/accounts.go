@@ -1,33 +1,71 @@
 package host
 
 import (
+	"context"
 	"os"
 
-	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/sending/smtp"
+	"github.com/mailhelm/mailhelm/core/templates"
 )
 
 // Adapters are the providers that a connection can be of, beside the simulator.
-// The accounts of one provider share their HTTP connections.
+type Adapters struct {
+	Open    map[sending.Provider]sending.Open
+	servers *smtp.SMTP
+}
+
+// NewAdapters makes them. The accounts of one provider share their connections to
+// it. embedded keeps the contact lists of those that have none.
 //
 // A connection to Amazon that names a role and no access key is reached with the
 // installation's own key, in the variables that Amazon's programs read. They
 // are no use for anything else.
-func Adapters(clock core.Clock) map[sending.Provider]sending.Open {
-	return map[sending.Provider]sending.Open{
+func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, error) {
+	networks, err := cfg.MailNetworks()
+	if err != nil {
+		return Adapters{}, err
+	}
+	servers := smtp.New(smtp.Config{Consent: embedded, Clock: cfg.Clock, Networks: networks})
+	return Adapters{servers: servers, Open: map[sending.Provider]sending.Open{
 		sending.SES: ses.Open(ses.Config{
 			Credentials: ses.Credentials{
 				AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"), Token: os.Getenv("AWS_SESSION_TOKEN"),
 			},
-			HTTPClient: ses.NewHTTPClient(), Clock: clock,
+			HTTPClient: ses.NewHTTPClient(), Clock: cfg.Clock,
 		}),
-	}
+		sending.SMTP: servers.Open,
+	}}, nil
 }
 
-// newAccounts are everybody's sending accounts.
-func newAccounts(clock core.Clock, connections sending.Connections, otherwise sending.Account) *sending.Accounts {
-	return sending.NewAccounts(sending.AccountsConfig{
-		Connections: connections, Otherwise: otherwise, Open: Adapters(clock), Clock: clock,
-	})
+// Close ends the connections that are kept open.
+func (a Adapters) Close() error { return a.servers.Close() }
+
+// KeepList gives an organization a contact list in the simulated account, unless it
+// has one there: that is where consent is kept beside an SMTP server.
+func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) error {
+	_, err := embedded.ContactList(ctx, orgID)
+	if !sending.IsAbsent(err) {
+		return err
+	}
+	return embedded.Seed(ctx, orgID, simulator.Setup{List: &sending.ContactList{Name: "contacts"}})
+}
+
+// SyncAccount leaves the jobs that read everything the mirror holds of an
+// organization's account.
+func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error {
+	return func(ctx context.Context, orgID string) error {
+		for _, job := range []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, audience.SyncArgs{OrgID: orgID}} {
+			if err := queue.Enqueue(ctx, job); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }

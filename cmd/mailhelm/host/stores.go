@@ -24,7 +24,9 @@ type stores struct {
 	account *simulator.Simulator // of organizations without another
 	// accounts are everybody's, account among them, by their connections.
 	accounts    *sending.Accounts
+	adapters    Adapters
 	connections sending.Connections
+	queue       *storage.Jobs         // takes jobs, and runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
 	signing     *access.SigningKeys
 	master      access.MasterKey
@@ -64,7 +66,15 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 		return err
 	}
 	s.connections = s.db.Connections(master)
-	s.accounts = newAccounts(cfg.Clock, s.connections, s.account)
+	if s.adapters, err = NewAdapters(cfg, s.account); err != nil {
+		return err
+	}
+	s.accounts = sending.NewAccounts(sending.AccountsConfig{
+		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Clock: cfg.Clock,
+	})
+	if s.queue, err = storage.NewJobs(s.db, storage.JobsConfig{}); err != nil {
+		return err
+	}
 	if s.signing, err = access.NewSigningKeys(ctx, s.db.Access(), master, cfg.Clock); err != nil {
 		return err
 	}
@@ -107,6 +117,9 @@ func (s *stores) close() error {
 	var failures []error
 	if s.buckets != nil {
 		failures = append(failures, s.buckets.Close())
+	}
+	if s.adapters.servers != nil {
+		failures = append(failures, s.adapters.Close())
 	}
 	if s.account != nil {
 		failures = append(failures, s.account.Close())

@@ -36,6 +36,8 @@ type Settings struct {
 	Introspection          bool     `name:"introspection" help:"Let OAuth clients with a secret ask whether tokens of their organization are good (RFC 7662)." default:"true" negatable:"" group:"clients"`
 	ClientDocumentNetworks []string `name:"client-document-networks" help:"Networks in CIDR form, separated by commas, from which metadata documents of OAuth clients are fetched besides the public Internet. For clients inside a company." placeholder:"CIDR" group:"clients"`
 
+	MailServerNetworks []string `name:"mail-server-networks" help:"Networks in CIDR form, separated by commas, in which SMTP servers may be that people connect in the dashboard, besides the public Internet. Those that 'mailhelm admin account connect' names may be anywhere." placeholder:"CIDR" group:"listen"`
+
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of proxies in front of this server. Their X-Forwarded-For says where a request comes from; nobody else's is believed." placeholder:"CIDR" group:"listen"`
 
 	Port      int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, in place of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
@@ -59,7 +61,7 @@ func (s Settings) Host() config.Config {
 		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
 		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
-		OTLPEndpoint: s.OTLPEndpoint,
+		MailServerNetworks: s.MailServerNetworks, OTLPEndpoint: s.OTLPEndpoint,
 	}
 }
 

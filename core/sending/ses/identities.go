@@ -3,6 +3,8 @@ package ses
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
@@ -14,15 +16,20 @@ import (
 // configuration sets.
 const listPage = 1000
 
-// maxRemembered is how many identities an account may have.
-const maxRemembered = 10_000
+const (
+	// maxRemembered is how many identities an account may have.
+	maxRemembered = 10_000
+	// detailGoodFor is how late a change of an identity's default configuration set
+	// may be noticed. It is shorter than the time between two syncs.
+	detailGoodFor = 10 * time.Minute
+)
 
 // maxPages ends a listing whose provider never does.
 const maxPages = 100
 
-// Identities lists what may be sent from. Domains are asked for one by one, at
-// the pace of the provider's control calls, because the listing has no DKIM
-// tokens; it is for background work.
+// Identities lists what may be sent from. Each is asked for by itself, at the pace
+// of the provider's control calls, because the listing has neither DKIM tokens nor
+// the default configuration set; it is for background work.
 func (a *Account) Identities(ctx context.Context, _ string) ([]sending.Identity, error) {
 	var all []sending.Identity
 	err := a.sweep(ctx, func(ctx context.Context) error {
@@ -30,14 +37,19 @@ func (a *Account) Identities(ctx context.Context, _ string) ([]sending.Identity,
 		if err != nil {
 			return err
 		}
+		details, err := a.detailsOf(ctx, listed)
+		if err != nil {
+			return err
+		}
 		for _, info := range listed {
-			one := sending.Identity{Identity: aws.ToString(info.IdentityName), Verification: verificationOf(info.VerificationStatus)}
+			name := aws.ToString(info.IdentityName)
+			detail, ok := details[name]
+			if !ok {
+				continue // deleted since it was listed
+			}
+			one := sending.Identity{Identity: name, Verification: verificationOf(info.VerificationStatus), ConfigurationSet: detail.configurationSet}
 			if info.IdentityType != types.IdentityTypeEmailAddress {
-				if one.DKIMTokens, err = a.dkimTokens(ctx, one.Identity); sending.IsNotFound(err) {
-					continue // deleted since it was listed
-				} else if err != nil {
-					return err
-				}
+				one.DKIMTokens = detail.tokens
 			}
 			all = append(all, one)
 		}
@@ -62,30 +74,74 @@ func (a *Account) identityInfos(ctx context.Context) ([]types.IdentityInfo, erro
 	return all, err
 }
 
-func (a *Account) dkimTokens(ctx context.Context, domain string) ([]string, error) {
+// identityDetail is what the listing does not have of an identity.
+type identityDetail struct {
+	tokens           []string
+	configurationSet string
+	read             time.Time
+}
+
+// detailsOf asks for those that are unknown first, then for those that were asked
+// longest ago; when time runs out, these stay as they were known.
+func (a *Account) detailsOf(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
+	known := a.remembered(listed)
+	names := make([]string, len(listed))
+	for i, info := range listed {
+		names[i] = aws.ToString(info.IdentityName)
+	}
+	slices.SortStableFunc(names, func(x, y string) int { return known[x].read.Compare(known[y].read) })
+	for _, name := range names {
+		was, ok := known[name]
+		if age := a.clock().Sub(was.read); ok && age >= 0 && age < detailGoodFor {
+			continue
+		}
+		if err := a.control.wait(ctx, 1); err != nil {
+			if ok {
+				break
+			}
+			return nil, err
+		}
+		detail, err := a.detail(ctx, name)
+		switch {
+		case sending.IsNotFound(err):
+			delete(known, name)
+		case err != nil:
+			return nil, err
+		default:
+			known[name] = detail
+		}
+	}
+	return known, nil
+}
+
+func (a *Account) remembered(listed []types.IdentityInfo) map[string]identityDetail {
 	a.mu.Lock()
-	tokens, known := a.dkim[domain]
-	a.mu.Unlock()
-	if known {
-		return tokens, nil
+	defer a.mu.Unlock()
+	known := make(map[string]identityDetail, len(listed))
+	for _, info := range listed {
+		if detail, ok := a.details[aws.ToString(info.IdentityName)]; ok {
+			known[aws.ToString(info.IdentityName)] = detail
+		}
 	}
-	if err := a.control.wait(ctx, 1); err != nil {
-		return nil, err
-	}
-	out, err := a.api.GetEmailIdentity(ctx, &sesv2.GetEmailIdentityInput{EmailIdentity: &domain})
+	return known
+}
+
+func (a *Account) detail(ctx context.Context, name string) (identityDetail, error) {
+	out, err := a.api.GetEmailIdentity(ctx, &sesv2.GetEmailIdentityInput{EmailIdentity: &name})
 	if err != nil {
-		return nil, failureOf(ctx, err)
+		return identityDetail{}, failureOf(ctx, err)
 	}
-	if out.DkimAttributes == nil || len(out.DkimAttributes.Tokens) == 0 {
-		return nil, nil
+	detail := identityDetail{configurationSet: aws.ToString(out.ConfigurationSetName), read: a.clock()}
+	if out.DkimAttributes != nil {
+		detail.tokens = out.DkimAttributes.Tokens
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.dkim) >= maxRemembered {
-		clear(a.dkim)
+	if len(a.details) >= maxRemembered {
+		clear(a.details)
 	}
-	a.dkim[domain] = out.DkimAttributes.Tokens
-	return out.DkimAttributes.Tokens, nil
+	a.details[name] = detail
+	return detail, nil
 }
 
 // verificationOf makes three states of five: what has not begun, and what failed

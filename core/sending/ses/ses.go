@@ -73,9 +73,9 @@ type Account struct {
 	mu       sync.Mutex
 	list     string // the contact list's name, "" while unknown
 	listRead time.Time
-	// dkim remembers the tokens of domains, which never change for an account: a
-	// listing that ran out of time gets further the next time.
-	dkim map[string][]string
+	// details remembers what is asked of each identity by itself: a listing that ran
+	// out of time gets further when it is tried again soon.
+	details map[string]identityDetail
 }
 
 // New makes the account without asking it anything. It fails when the config can
@@ -110,7 +110,7 @@ func New(c Config) (*Account, error) {
 		}),
 		identity: &accountID{known: c.AccountID, ask: tokens},
 		region:   c.Region, clock: c.Clock, timeout: c.CallTimeout,
-		pace: c.pace, control: newControlPace(), dkim: map[string][]string{},
+		pace: c.pace, control: newControlPace(), details: map[string]identityDetail{},
 	}, nil
 }
 

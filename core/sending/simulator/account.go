@@ -45,7 +45,7 @@ func readOverview(ctx context.Context, stmt *sql.Stmt, orgID string, now time.Ti
 // An empty answer may mean an organization without an account, and that is
 // NotConnected. The first column tells: the account's row is there in any case.
 const selectIdentities = `
-SELECT a.account_id, coalesce(i.identity, ''), coalesce(i.verification, '')
+SELECT a.account_id, coalesce(i.identity, ''), coalesce(i.verification, ''), coalesce(i.configuration_set, '')
 FROM accounts a LEFT JOIN identities i ON i.org_id = a.org_id
 WHERE a.org_id = $1 ORDER BY i.identity_key`
 
@@ -56,7 +56,7 @@ func (s *Simulator) Identities(ctx context.Context, orgID string) ([]sending.Ide
 		return ofAccount(ctx, s.selectIdentities, orgID, func(rows *sql.Rows) error {
 			var accountID string
 			var i sending.Identity
-			err := rows.Scan(&accountID, &i.Identity, &i.Verification)
+			err := rows.Scan(&accountID, &i.Identity, &i.Verification, &i.ConfigurationSet)
 			if err == nil && i.Identity != "" {
 				i.DKIMTokens = dkimTokens(accountID, i.Identity)
 				identities = append(identities, i)

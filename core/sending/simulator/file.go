@@ -22,9 +22,12 @@ var firstSchema string
 //go:embed schema_2.sql
 var secondSchema string
 
+//go:embed schema_3.sql
+var thirdSchema string
+
 // schemas are the steps from an empty file to the present version: a file of
 // version n needs those from n on. A step that was released is never changed.
-var schemas = []string{firstSchema, secondSchema}
+var schemas = []string{firstSchema, secondSchema, thirdSchema}
 
 const (
 	// applicationID marks the file as ours ("MHsa"), so that another program's

@@ -124,13 +124,13 @@ func mintAccountID(orgID string) string {
 }
 
 const upsertIdentity = `
-INSERT INTO identities (org_id, identity_key, identity, verification) VALUES ($1, $2, $3, $4)
-ON CONFLICT (org_id, identity_key) DO UPDATE SET verification = excluded.verification`
+INSERT INTO identities (org_id, identity_key, identity, verification, configuration_set) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (org_id, identity_key) DO UPDATE SET verification = excluded.verification, configuration_set = excluded.configuration_set`
 
 func (w *change) identity(i sending.Identity) {
 	switch i.Verification {
 	case sending.Pending, sending.Success, sending.Failed:
-		w.exec(upsertIdentity, w.orgID, strings.ToLower(i.Identity), i.Identity, string(i.Verification))
+		w.exec(upsertIdentity, w.orgID, strings.ToLower(i.Identity), i.Identity, string(i.Verification), i.ConfigurationSet)
 	default:
 		w.err = invalid("an identity's verification is none of pending, success and failed")
 	}

@@ -19,7 +19,7 @@ func (s *SMTP) Overview(ctx context.Context, orgID string) (sending.Overview, er
 	return sending.Overview{
 		AccountID: server.Connection.AccountID, Region: server.Connection.Region, SendingEnabled: true,
 		Max24HourSend: limitOf(server.Max24HourSend), MaxSendRate: limitOf(server.MaxSendRate),
-		SentLast24Hours: s.outbox(orgID).allowance.lastDay(s.cfg.Clock()),
+		SentLast24Hours: s.boxes.of(orgID).allowance.lastDay(s.cfg.Clock()),
 	}, nil
 }
 

@@ -45,7 +45,7 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	if !server.maySendFrom(l.from) {
 		return "", failed(sending.Rejected, errSender)
 	}
-	box := s.outbox(orgID)
+	box := s.boxes.of(orgID)
 	giveBack, err := box.allowance.take(server, s.cfg.Clock(), int64(len(l.recipients)))
 	if err != nil {
 		return "", err

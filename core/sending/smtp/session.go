@@ -12,10 +12,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// login is where a session leads and as whom.
-type login struct{ address, user, password string }
+// login is where a session leads and as whom. One that could only lead to public
+// addresses is another than one that could lead anywhere.
+type login struct {
+	address, user, password string
+	mayReachPrivate         bool
+}
 
-func loginOf(c sending.Connection) login { return login{c.Endpoint, c.AccessKeyID, c.Secret} }
+func loginOf(c sending.Connection) login {
+	return login{c.Endpoint, c.AccessKeyID, c.Secret, c.MayReachPrivate}
+}
 
 // session is one connection to a server, signed in.
 type session struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -36,10 +37,11 @@ type Consent interface {
 	DeleteContact(ctx context.Context, orgID, email string) error
 }
 
-// Config is what the adapter is made of. Only Server is required.
+// Config is what the adapter is made of. Only Server is required, and not even that
+// for [SMTP.Open].
 type Config struct {
 	// Server finds an organization's server. It fails with NotConnected, as a
-	// *sending.Failure, when there is none.
+	// *sending.Failure, when there is none. nil finds none.
 	Server func(ctx context.Context, orgID string) (Server, error)
 	// Consent keeps topics and contacts. Without it there is no list.
 	Consent Consent
@@ -54,6 +56,9 @@ type Config struct {
 	Roots *x509.CertPool
 	// Dial opens connections. nil dials the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Networks are where servers may be that only public addresses lead to otherwise:
+	// those of a [sending.Connection] without MayReachPrivate.
+	Networks []netip.Prefix
 	// Hostname is how we greet, by default "localhost".
 	Hostname string
 }
@@ -66,11 +71,17 @@ const (
 // SMTP is the sending account of every organization that has an SMTP server. It is
 // safe for concurrent use.
 type SMTP struct {
-	cfg Config
+	cfg   Config
+	boxes *outboxes
+}
 
-	mu       sync.Mutex
-	closed   bool
-	outboxes map[string]*outbox // by organization
+// outboxes are what is remembered of organizations.
+type outboxes struct {
+	idleTimeout time.Duration
+
+	mu     sync.Mutex
+	closed bool
+	byOrg  map[string]*outbox
 }
 
 // New makes the adapter. It connects to nothing before the first message.
@@ -90,16 +101,44 @@ func New(cfg Config) *SMTP {
 	if cfg.Hostname == "" {
 		cfg.Hostname = "localhost"
 	}
-	return &SMTP{cfg: cfg, outboxes: map[string]*outbox{}}
+	if cfg.Server == nil {
+		cfg.Server = func(context.Context, string) (Server, error) { return Server{}, noServer() }
+	}
+	return &SMTP{cfg: cfg, boxes: &outboxes{idleTimeout: cfg.IdleTimeout, byOrg: map[string]*outbox{}}}
+}
+
+// Open is the account of a connection. All accounts that one adapter opens share
+// what it remembers of their organizations, such as how much was sent, and end with
+// its Close. A connection without MayReachPrivate leads to public addresses alone.
+func (s *SMTP) Open(c sending.Connection) (sending.Account, error) {
+	if _, err := endpointOf(c.Endpoint); err != nil {
+		return nil, err
+	}
+	server := Server{Connection: c, Identities: c.Identities, Max24HourSend: c.Max24HourSend, MaxSendRate: c.MaxSendRate}
+	cfg := s.cfg
+	cfg.Server = func(_ context.Context, orgID string) (Server, error) {
+		if orgID != c.OrgID {
+			return Server{}, noServer()
+		}
+		return server, nil
+	}
+	if !c.MayReachPrivate {
+		cfg.Dial = newGuard(s.cfg.Networks).dialer().DialContext
+	}
+	return &SMTP{cfg: cfg, boxes: s.boxes}, nil
+}
+
+func noServer() *sending.Failure {
+	return failed(sending.NotConnected, errors.New("smtp: the organization has no server"))
 }
 
 // Close ends connections that are kept open, and keeps none from now on. Messages
 // under way are not called off.
 func (s *SMTP) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	for _, o := range s.outboxes {
+	s.boxes.mu.Lock()
+	defer s.boxes.mu.Unlock()
+	s.boxes.closed = true
+	for _, o := range s.boxes.byOrg {
 		o.connections.close()
 	}
 	return nil
@@ -129,17 +168,17 @@ func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 	return server, nil
 }
 
-// outbox is what is remembered of an organization.
-func (s *SMTP) outbox(orgID string) *outbox {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o := s.outboxes[orgID]
+// of is what is remembered of an organization.
+func (b *outboxes) of(orgID string) *outbox {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o := b.byOrg[orgID]
 	if o == nil {
-		o = &outbox{connections: newPool(s.cfg.IdleTimeout)}
-		if s.closed {
+		o = &outbox{connections: newPool(b.idleTimeout)}
+		if b.closed {
 			o.connections.close()
 		}
-		s.outboxes[orgID] = o
+		b.byOrg[orgID] = o
 	}
 	return o
 }

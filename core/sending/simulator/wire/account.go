@@ -99,13 +99,17 @@ func (w *wire) getEmailIdentity(r *http.Request) (any, error) {
 	}
 	one := all[at]
 	status := strings.ToUpper(string(one.Verification))
-	return object{
+	answer := object{
 		"IdentityType": identityType(one), "VerificationStatus": status, "VerifiedForSendingStatus": one.Verification == sending.Success,
 		"FeedbackForwardingStatus": true,
 		"DkimAttributes": object{
 			"SigningEnabled": one.Verification == sending.Success, "Status": status, "SigningAttributesOrigin": "AWS_SES", "Tokens": one.DKIMTokens,
 		},
-	}, nil
+	}
+	if one.ConfigurationSet != "" {
+		answer["ConfigurationSetName"] = one.ConfigurationSet
+	}
+	return answer, nil
 }
 
 func (w *wire) listConfigurationSets(r *http.Request) (any, error) {
