@@ -68,3 +68,7 @@ func (a *Account) Operations() []core.Operation {
 func (a *Account) overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	return a.overviews.get(ctx, orgID, a.Clock, a.Account.Overview)
 }
+
+// Forget makes the next look ask the organization's account anew, whose connection
+// was changed.
+func (a *Account) Forget(orgID string) { a.overviews.forget(orgID) }

@@ -162,3 +162,15 @@ func lookFailure(ctx context.Context, err error) *Failure {
 	}
 	return &Failure{Kind: kind, Err: fmt.Errorf("connection of the account: %w", err)}
 }
+
+// Probe connects to an account whose overview does not show whether that works.
+func (a *Accounts) Probe(ctx context.Context, orgID string) error {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	if prober, ok := account.(Prober); ok {
+		return prober.Probe(ctx, orgID)
+	}
+	return nil
+}

@@ -24,9 +24,9 @@ type Connecting struct {
 	Clock       core.Clock
 	// Record writes a line into the organization's audit log.
 	Record func(ctx context.Context, orgID, action string, detail map[string]any) error
-	// KeepList makes sure that the organization has a contact list beside an account
-	// that cannot have one. It is called before such a connection is stored. nil
-	// keeps none.
+	// KeepList makes sure that the organization has a contact list in the embedded
+	// account, which a simulated account is and an SMTP server needs beside it. It is
+	// called before such a connection is stored. nil keeps none.
 	KeepList func(ctx context.Context, orgID string) error
 	// Follow makes whoever mirrors the account look at it soon. It takes part in the
 	// transaction that connects it. nil leaves them to their own time.
@@ -80,9 +80,9 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 	if err := n.check(); err != nil {
 		return Connection{}, err
 	}
-	if n.Provider == SMTP && c.KeepList != nil {
+	if n.Provider != SES && c.KeepList != nil {
 		if err := c.KeepList(ctx, n.OrgID); err != nil {
-			return Connection{}, fmt.Errorf("contact list beside the account: %w", err)
+			return Connection{}, fmt.Errorf("contact list of the account: %w", err)
 		}
 	}
 	return c.change(ctx, n.OrgID, "account.connected", c.Follow, func(before Connection, known bool) (Connection, map[string]any, error) {

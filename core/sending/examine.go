@@ -25,13 +25,22 @@ type Finding struct {
 	Next    string  `json:"next,omitempty"`
 }
 
+// Prober is an account whose overview does not show whether it can be reached.
+type Prober interface {
+	// Probe connects and signs in, and does nothing else.
+	Probe(ctx context.Context, orgID string) error
+}
+
 // Examine asks the account for everything that sending needs and says what is
 // wrong. The overview is the zero value when the account does not answer; nothing
 // else is asked then.
 func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Overview) {
 	overview, err := account.Overview(ctx, c.OrgID)
+	if prober, ok := account.(Prober); ok && err == nil {
+		err = prober.Probe(ctx, c.OrgID)
+	}
 	if err != nil {
-		return []Finding{unreached(err)}, Overview{}
+		return []Finding{unreached(err, c.Provider)}, Overview{}
 	}
 	findings := []Finding{{Name: "account", Verdict: Fine, Detail: "answers"}}
 	if c.AccountID != "" && overview.AccountID != "" && c.AccountID != overview.AccountID {
@@ -49,7 +58,7 @@ func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Ove
 }
 
 // unreached says why the account does not answer, and what to look at.
-func unreached(err error) Finding {
+func unreached(err error, provider Provider) Finding {
 	f := Finding{Name: "account", Verdict: Broken}
 	failure, ok := errors.AsType[*Failure](err)
 	if !ok {
@@ -67,6 +76,9 @@ func unreached(err error) Finding {
 	default:
 		f.Detail = "The account is out of reach or refuses the credentials."
 		f.Next = "Check the access key and its secret, the region, the policy that allows the calls and, for a role, that its trust policy names the external id."
+		if provider == SMTP {
+			f.Next = "Check the host and the port, that the server offers encryption with a certificate of its name, and the user name and password. A server that is not on the public Internet has to be allowed by whoever runs this installation."
+		}
 	}
 	return f
 }

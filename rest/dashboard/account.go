@@ -24,7 +24,12 @@ func (d *Dashboard) accountPages() []route {
 	}
 }
 
-var accountNotices = notices{"asked": "The provider has the request. Its decision usually takes a day or two and appears here."}
+var accountNotices = notices{
+	"asked":        "The provider has the request. Its decision usually takes a day or two and appears here.",
+	"connected":    "The connection is stored, and the account is being read. Verify it to see whether everything is in place.",
+	"disconnected": "The sending account is disconnected, and its credentials are forgotten.",
+	"template":     "The version is recorded.",
+}
 
 // stepNames are the steps of getting started in words.
 var stepNames = map[string]string{
@@ -53,6 +58,9 @@ type accountPage struct {
 	Form     form
 	Wanted   sending.ProductionRequest
 	OldStack bool
+	// Connection is nil when nothing is connected or it is not the visitor's to see.
+	Connection *connectionView
+	MayConnect bool
 }
 
 type stepRow struct{ Name, State, Words, Detail string }
@@ -75,6 +83,15 @@ func (d *Dashboard) accountForm(w http.ResponseWriter, r *http.Request, v access
 	}
 	for _, s := range standing.Steps {
 		data.Steps = append(data.Steps, stepRow{stepNames[s.Name], string(s.State), stateWords[string(s.State)], s.Detail})
+	}
+	if data.MayConnect = v.Member.Has(access.MayManageOrg); data.MayConnect {
+		c, ok := d.connectionOf(w, r, v)
+		if !ok {
+			return
+		}
+		if c != nil {
+			data.Connection = d.viewConnection(*c, v)
+		}
 	}
 	open := false
 	if last := standing.Request; last != nil {

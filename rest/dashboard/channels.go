@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -15,11 +16,19 @@ const channelsPath = Path + "/channels"
 func (d *Dashboard) channelPages() []route {
 	return []route{
 		{path: "/channels", needs: access.MayViewSending, get: d.showChannels},
+		{path: "/channels/sync", needs: access.MayTriggerSync, post: d.syncAccount},
 		{path: "/channels/{slug}/adopt", needs: access.MayAdoptChannels, post: d.adoptChannel},
 	}
 }
 
-var channelNotices = notices{"adopted": "The channel is adopted, with the identities bound to it."}
+var channelNotices = notices{
+	"adopted": "The channel is adopted, with the identities bound to it.",
+	"sync":    "The sending account is being read. Open this page again in a few seconds.",
+	"fresh":   "The sending account was read a moment ago.",
+}
+
+// syncPause keeps an impatient visitor from having the account read over and over.
+const syncPause = 30 * time.Second
 
 // maxChannels is how many of each kind the page shows.
 const maxChannels = 200
@@ -31,6 +40,7 @@ type channelsPage struct {
 	Tracking   []channels.TrackingDomain
 	Synced     string // "" before the first sync
 	More       bool
+	Sync       *form // nil when the visitor may not
 }
 
 type channelRow struct {
@@ -53,6 +63,10 @@ func (d *Dashboard) showChannels(w http.ResponseWriter, r *http.Request, v acces
 	if !standing.SyncedAt.IsZero() {
 		data.Synced = standing.SyncedAt.UTC().Format(momentLayout)
 	}
+	if v.Member.Has(access.MayTriggerSync) {
+		now := formTo(v, channelsPath+"/sync")
+		data.Sync = &now
+	}
 	for _, c := range standing.Channels {
 		row := channelRow{Channel: c}
 		if c.Status == channels.Discovered && v.Member.Has(access.MayAdoptChannels) {
@@ -65,6 +79,30 @@ func (d *Dashboard) showChannels(w http.ResponseWriter, r *http.Request, v acces
 		data.Identities = append(data.Identities, identityRow{i, i.Records()})
 	}
 	d.show(w, r, v, http.StatusOK, screen{page: "channels", title: "Channels", notice: channelNotices.of(r), data: data})
+}
+
+// syncAccount has everything that is mirrored of the account read soon.
+func (d *Dashboard) syncAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	standing, err := d.Channels.Standing(r.Context(), v.Org.ID, 1)
+	if err != nil {
+		d.fail(w, r, v, fmt.Errorf("channels: %w", err))
+		return
+	}
+	if age := d.Clock().Sub(standing.SyncedAt); age >= 0 && age < syncPause {
+		noticed(w, channelsPath, "fresh")
+		return
+	}
+	err = d.Transactor.InTx(r.Context(), func(ctx context.Context) error {
+		if err := d.Connecting.Follow(ctx, v.Org.ID); err != nil {
+			return err
+		}
+		return d.record(ctx, v, "account.sync_requested", v.Org.ID, map[string]any{})
+	})
+	if err != nil {
+		d.fail(w, r, v, err)
+		return
+	}
+	noticed(w, channelsPath, "sync")
 }
 
 func (d *Dashboard) adoptChannel(w http.ResponseWriter, r *http.Request, v access.Visitor) {

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
@@ -76,6 +77,11 @@ type Config struct {
 	// Account and Channels are the tasks on the sending account.
 	Account  *account.Account
 	Channels *channels.Channels
+	// Connecting changes how the account is reached. Its Record is not used: what
+	// people do here is recorded as theirs.
+	Connecting sending.Connecting
+	// Sending is asked when somebody verifies the account.
+	Sending sending.Account
 	// Principals is what this process remembers of credentials; what the pages
 	// change is felt by the next request to it.
 	Principals *access.Authenticator

@@ -31,6 +31,7 @@ func (d *Dashboard) routes() []route {
 		d.blockedPages(),
 		d.grantPages(),
 		d.accountPages(),
+		d.connectPages(),
 		d.channelPages(),
 		d.membersPages(),
 		d.settingsPages(),

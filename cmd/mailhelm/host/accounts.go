@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -67,5 +68,18 @@ func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error
 			}
 		}
 		return nil
+	}
+}
+
+// connecting changes connections in this process, which feels it at once.
+func connecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
+	return sending.Connecting{
+		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,
+		KeepList: func(ctx context.Context, orgID string) error { return KeepList(ctx, s.account, orgID) },
+		Follow:   SyncAccount(s.queue),
+		Forget: func(orgID string) {
+			s.accounts.Forget(orgID)
+			domains.Account.Forget(orgID)
+		},
 	}
 }

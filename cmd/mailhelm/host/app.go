@@ -47,7 +47,7 @@ func peoplePages(
 		Frame: entrance, Store: s.db.Access(), Members: s.db.Members(), Invitations: s.db.Invitations(),
 		Grants: s.db.Grants(), Keys: s.db.Keys(), Reports: domains.Reports,
 		OpenClients: s.db.OpenClients(), Factors: factors, Transactor: s.db, Principals: principals,
-		Account: domains.Account, Channels: domains.Channels,
+		Account: domains.Account, Channels: domains.Channels, Sending: s.accounts, Connecting: connecting(cfg, s, domains),
 		AppURL: public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth,
 		Clock: cfg.Clock, Suppression: domains.Suppression,
 	})

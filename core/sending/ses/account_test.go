@@ -117,12 +117,16 @@ func TestIdentities(t *testing.T) {
 			{"IdentityName":"c@c.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"TEMPORARY_FAILURE"},
 			{"IdentityName":"d@d.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"FAILED"}]}`),
 	))
-	p.on("GET /v2/email/identities/a.example", say(`{"DkimAttributes":{"Tokens":["x","y","z"]}}`))
+	p.on("GET /v2/email/identities/a.example", say(`{"DkimAttributes":{"Tokens":["x","y","z"]},"ConfigurationSetName":"marketing"}`))
+	p.on("GET /v2/email/identities/b@b.example", say(`{"ConfigurationSetName":"receipts","DkimAttributes":{"Tokens":["of the domain"]}}`))
+	for _, name := range []string{"c@c.example", "d@d.example"} {
+		p.on("GET /v2/email/identities/"+name, say(`{}`))
+	}
 	p.on("GET /v2/email/identities/gone.example", refuse(404, "NotFoundException"))
 	got, err := open(t, config(p)).Identities(t.Context(), "org")
 	want := []sending.Identity{
-		{Identity: "a.example", Verification: sending.Success, DKIMTokens: []string{"x", "y", "z"}},
-		{Identity: "b@b.example", Verification: sending.Pending},
+		{Identity: "a.example", Verification: sending.Success, DKIMTokens: []string{"x", "y", "z"}, ConfigurationSet: "marketing"},
+		{Identity: "b@b.example", Verification: sending.Pending, ConfigurationSet: "receipts"},
 		{Identity: "c@c.example", Verification: sending.Pending},
 		{Identity: "d@d.example", Verification: sending.Failed},
 	}

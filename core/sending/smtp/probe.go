@@ -1,0 +1,21 @@
+package smtp
+
+import "context"
+
+// Probe connects to the server and signs in, and hands nothing over. The connection
+// is one of its own and ends with the call.
+func (s *SMTP) Probe(ctx context.Context, orgID string) error {
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
+	defer cancel()
+	server, err := s.server(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	session, failure := s.open(ctx, caller, loginOf(server.Connection))
+	if failure != nil {
+		return failure
+	}
+	session.close()
+	return nil
+}
