@@ -18,14 +18,15 @@ import (
 )
 
 type adminCommand struct {
-	Org     adminOrg     `cmd:"" help:"Organizations: create, list, edit, set-limit."`
-	User    adminUser    `cmd:"" help:"People: create, list, add-to-org, set-role, set-permissions, remove-from-org, invite, reset-second-factor."`
-	Key     adminKey     `cmd:"" help:"API keys: create, list, edit-scopes, rotate, revoke."`
-	Client  adminClient  `cmd:"" help:"OAuth clients: create, list, edit, rotate-secret, revoke, block, unblock, blocked."`
-	Grant   adminGrant   `cmd:"" help:"What people allowed clients to do: list, revoke."`
-	Keys    adminKeys    `cmd:"" help:"The keys that sign access tokens: list, rotate."`
-	Account adminAccount `cmd:"" help:"Sending accounts: connect, show, verify, template-version, disconnect."`
-	Audit   adminAudit   `cmd:"" help:"The audit log: list."`
+	Org        adminOrg        `cmd:"" help:"Organizations: create, list, edit, set-limit."`
+	User       adminUser       `cmd:"" help:"People: create, list, add-to-org, set-role, set-permissions, remove-from-org, invite, reset-second-factor."`
+	Key        adminKey        `cmd:"" help:"API keys: create, list, edit-scopes, rotate, revoke."`
+	Client     adminClient     `cmd:"" help:"OAuth clients: create, list, edit, rotate-secret, revoke, block, unblock, blocked."`
+	Grant      adminGrant      `cmd:"" help:"What people allowed clients to do: list, revoke."`
+	Keys       adminKeys       `cmd:"" help:"The keys that sign access tokens: list, rotate."`
+	Account    adminAccount    `cmd:"" help:"Sending accounts: connect, show, verify, template-version, disconnect."`
+	Production adminProduction `cmd:"" help:"Decide about requests for production access."`
+	Audit      adminAudit      `cmd:"" help:"The audit log: list."`
 }
 
 // Help is shown below the summary.

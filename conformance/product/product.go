@@ -103,6 +103,7 @@ func Start(t testing.TB, opts Options) *Product {
 	// A busy machine is not what a test of shared limits is about.
 	cfg.RedisURL, cfg.RedisTimeout = opts.RedisURL, requestTimeout
 	seeded := prepare(t, opts, &cfg)
+	cfg.AmazonClient = &http.Client{Transport: noAmazon{}}
 	h, err := host.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatalf("product: %v", err)
@@ -121,16 +122,12 @@ func Start(t testing.TB, opts Options) *Product {
 			t.Fatalf("product: %v", err)
 		}
 	}
-	master, err := cfg.OpenMasterKey()
-	if err != nil {
-		t.Fatalf("product: %v", err)
-	}
 	a := h.Addresses()
 	return &Product{
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
 		AdminURL: a.Admin, SMTPAddr: a.SMTP,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,
-		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Connections: h.DB().Connections(master), Clock: clock,
+		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Connections: h.Connections(), Clock: clock,
 		HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
 	}
 }
@@ -186,4 +183,14 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 		t.Fatalf("product: demo data: %v", err)
 	}
 	return filled.seeded
+}
+
+// noAmazon refuses every call, so that no test asks Amazon itself.
+type noAmazon struct{}
+
+func (noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusForbidden, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"X-Amzn-Errortype": {"UnrecognizedClientException"}}, Body: http.NoBody,
+	}, nil
 }

@@ -115,12 +115,6 @@ func Unavailable(err error) error {
 	case NotConnected:
 		e.Message = "No sending account is connected to this organization."
 		e.Next = "Connect a sending account, then repeat the call."
-	case Rejected:
-		e.Message = "The connected sending account does not send this message, for its sender, its content or the account's own state."
-		e.Next = "Look at the sender's verification and the account's state, then repeat the call."
-	case Unsupported:
-		e.Message = "This kind of sending account cannot do this at all."
-		e.Next = "Do without it, or connect an account that can."
 	case Throttled:
 		e.Message = "The connected sending account is throttling calls."
 	case TimedOut:

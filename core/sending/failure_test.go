@@ -25,8 +25,8 @@ func TestFailuresAsCallersSeeThem(t *testing.T) {
 		sending.Refused:      {503, "refused the call"},
 		sending.Throttled:    {503, "throttling"},
 		sending.Invalid:      {422, "does not accept"},
-		sending.Rejected:     {503, "does not send this message"},
-		sending.Unsupported:  {503, "cannot do this"},
+		sending.Rejected:     {409, "will not send this message"},
+		sending.Unsupported:  {409, "cannot do that"},
 		sending.TimedOut:     {504, "unknown"},
 		marker:               {503, "refused"},
 	} {

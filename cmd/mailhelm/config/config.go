@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"path/filepath"
 	"strconv"
@@ -65,6 +66,8 @@ type Config struct {
 	// MailServerNetworks are the networks, in CIDR form, in which SMTP servers may be
 	// that people connect on the pages, besides the public Internet.
 	MailServerNetworks []string
+	// AmazonClient asks Amazon SES; nil means a client of our own.
+	AmazonClient *http.Client
 	// OTLPEndpoint is the base URL of the collector that gets spans; "" makes none.
 	OTLPEndpoint string
 	Build        Build

@@ -33,13 +33,17 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 	if err != nil {
 		return Adapters{}, err
 	}
+	amazon := cfg.AmazonClient
+	if amazon == nil {
+		amazon = ses.NewHTTPClient()
+	}
 	servers := smtp.New(smtp.Config{Consent: embedded, Clock: cfg.Clock, Networks: networks})
 	return Adapters{servers: servers, Open: map[sending.Provider]sending.Open{
 		sending.SES: ses.Open(ses.Config{
 			Credentials: ses.Credentials{
 				AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"), Token: os.Getenv("AWS_SESSION_TOKEN"),
 			},
-			HTTPClient: ses.NewHTTPClient(), Clock: cfg.Clock,
+			HTTPClient: amazon, Clock: cfg.Clock,
 		}),
 		sending.SMTP: servers.Open,
 	}}, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -144,6 +145,9 @@ func (h *Host) DB() *storage.DB { return h.stores.db }
 
 // Account is the simulated sending account, that of organizations without another.
 func (h *Host) Account() *simulator.Simulator { return h.stores.account }
+
+// Connections are how accounts are reached, their secrets in the clear.
+func (h *Host) Connections() sending.Connections { return h.stores.connections }
 
 // Audience is the domain itself, behind no rails: to sync a contact list without
 // waiting for the job.

@@ -118,8 +118,8 @@ func TestIdentities(t *testing.T) {
 			{"IdentityName":"d@d.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"FAILED"}]}`),
 	))
 	p.on("GET /v2/email/identities/a.example", say(`{"DkimAttributes":{"Tokens":["x","y","z"]},"ConfigurationSetName":"marketing"}`))
-	p.on("GET /v2/email/identities/b@b.example", say(`{"ConfigurationSetName":"receipts","DkimAttributes":{"Tokens":["of the domain"]}}`))
-	for _, name := range []string{"c@c.example", "d@d.example"} {
+	p.on("GET /v2/email/identities/b%40b.example", say(`{"ConfigurationSetName":"receipts","DkimAttributes":{"Tokens":["of the domain"]}}`))
+	for _, name := range []string{"c%40c.example", "d%40d.example"} {
 		p.on("GET /v2/email/identities/"+name, say(`{}`))
 	}
 	p.on("GET /v2/email/identities/gone.example", refuse(404, "NotFoundException"))

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+func TestAdminProductionDeny(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	org, _ := s.does("org", "create", "acme")["id"].(string)
+	s.says("org", "create", "other")
+	s.refuses("No request for production access was ever made", "production", "deny", "acme")
+
+	db, err := storage.Open(t.Context(), config.Config{DataDir: s.where[1]}.Storage())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC()
+	err = db.ProductionRequests().InsertRequest(t.Context(), org, sending.AccessRequest{
+		ID: core.NewID(), Status: sending.AccessUnderReview, CreatedAt: now, UpdatedAt: now,
+		ProductionRequest: sending.ProductionRequest{MailType: sending.Transactional, Website: "https://acme.example", UseCase: "receipts"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.refuses("No request for production access was ever made", "production", "deny", "other")
+	if out := s.says("production", "deny", "acme"); !strings.Contains(out, "denied") {
+		t.Error(out)
+	}
+	s.refuses("No request for production access is open", "production", "deny", "acme")
+	if log := s.says("audit", "list", "acme", "--json"); strings.Count(log, "production_access.denied") != 1 {
+		t.Errorf("the log has\n%s", log)
+	}
+}

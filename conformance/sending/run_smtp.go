@@ -1,0 +1,128 @@
+package sending
+
+import (
+	"testing"
+
+	port "github.com/mailhelm/mailhelm/core/sending"
+)
+
+// RunSMTP holds an SMTP account to the part of the contract that it promises: that
+// of consent, which is kept beside the server, and what can be sent without
+// templates, channels and a list of suppressed addresses. What it cannot do, it
+// says.
+func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
+	t.Helper()
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, s Subject)
+	}{
+		{"an organization without an account is not connected", noAccountIsNotConnected},
+		{"an account without a list has no contacts", noListNoContacts},
+		{"a contact comes back as it was put", contactRoundTrip},
+		{"addresses differ in more than case", caseDoesNotMatter},
+		{"a put replaces all consent", putReplaces},
+		{"a repeated put changes nothing", repeatedPutChangesNothing},
+		{"values the account does not take are invalid", invalidValues},
+		{"a delete may be repeated", deleteIsRepeatable},
+		{"pages hold every contact once", pagesHoldEveryContactOnce},
+		{"pages survive changes in between", pagesSurviveChanges},
+		{"a page token that is none fails", badTokens},
+		{"concurrent writers lose nothing", concurrentWriters},
+		{"a call that is called off fails", cancelledCallsFail},
+		{"a message that is handed over has an id and counts", serverTakesMessages},
+		{"messages from somebody else are rejected", serverRejectsStrangers},
+		{"the quota of a day is kept", serverQuotaIsKept},
+		{"what a server cannot do is unsupported", serverCannot},
+		{"what a server has none of is empty", serverHasNone},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.run(t, open(t))
+		})
+	}
+}
+
+// bare is a message without a channel.
+func bare(to ...string) port.Message {
+	m := message("")
+	m.ConfigurationSet, m.To = "", to
+	return m
+}
+
+func serverTakesMessages(t *testing.T, s Subject) {
+	s.Seed(t, "org", senders())
+	ids := map[string]bool{}
+	for _, m := range []port.Message{bare("ada@example.org"), bare("ada@example.org"), bare("ada@example.org", "bob@example.org")} {
+		id, err := s.Account.Send(t.Context(), "org", m)
+		if err != nil || id == "" || ids[id] {
+			t.Errorf("the message to %v has the id %q, %v", m.To, id, err)
+		}
+		ids[id] = true
+	}
+	wantSent(t, s, 4)
+}
+
+func serverRejectsStrangers(t *testing.T, s Subject) {
+	s.Seed(t, "org", senders())
+	stranger := bare("ada@example.org")
+	stranger.From = "ada@elsewhere.example"
+	_, err := s.Account.Send(t.Context(), "org", stranger)
+	WantKind(t, "a sender that is none of the identities", err, port.Rejected)
+	wantShown(t, "Send", err, 409, 0)
+	for name, spoil := range map[string]func(*port.Message){
+		"no recipient":               func(m *port.Message) { m.To = nil },
+		"a sender with a line break": func(m *port.Message) { m.From = "ada@example.com\r\nBcc: eve@example.com" },
+		"a header with a line break": func(m *port.Message) { m.Headers = []port.Header{{Name: "X-A", Value: "a\r\nBcc: eve@example.com"}} },
+		"a channel":                  func(m *port.Message) { m.ConfigurationSet = "marketing" },
+	} {
+		bad := bare("ada@example.org")
+		spoil(&bad)
+		_, err := s.Account.Send(t.Context(), "org", bad)
+		WantKind(t, name, err, port.Invalid)
+	}
+	wantSent(t, s, 0)
+}
+
+func serverQuotaIsKept(t *testing.T, s Subject) {
+	setup := senders()
+	setup.Overview.Max24HourSend = 2
+	s.Seed(t, "org", setup)
+	for range 2 {
+		if _, err := s.Account.Send(t.Context(), "org", bare("ada@example.org")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.Account.Send(t.Context(), "org", bare("ada@example.org"))
+	WantKind(t, "a third message of two", err, port.Throttled)
+	wantSent(t, s, 2)
+}
+
+func serverCannot(t *testing.T, s Subject) {
+	s.Seed(t, "org", senders())
+	templated := bare("ada@example.org")
+	templated.Content = port.Content{Template: "welcome"}
+	_, err := s.Account.Send(t.Context(), "org", templated)
+	WantKind(t, "a message of a template", err, port.Unsupported)
+	all := calls(s.Account, "org")
+	for _, name := range []string{"SendBulk", "PutTemplate", "RequestProductionAccess"} {
+		err := all[name](t.Context())
+		WantKind(t, name, err, port.Unsupported)
+		wantShown(t, name, err, 409, 0)
+	}
+	wantSent(t, s, 0)
+}
+
+func serverHasNone(t *testing.T, s Subject) {
+	s.Seed(t, "org", senders())
+	all := calls(s.Account, "org")
+	for _, name := range []string{"Suppressed", "Template"} {
+		WantKind(t, name, all[name](t.Context()), port.NotFound)
+	}
+	for _, name := range []string{"ConfigurationSets", "SuppressedPage", "TemplatesPage", "DeleteTemplate"} {
+		WantKind(t, name, all[name](t.Context()), "")
+	}
+	identities, err := s.Account.Identities(t.Context(), "org")
+	if err != nil || len(identities) != 2 {
+		t.Errorf("the identities are %+v, %v", identities, err)
+	}
+}
