@@ -91,7 +91,7 @@ func TestConnectingAmazon(t *testing.T) {
 		page = boss.open(accountPage)
 		boss.wants(page, "it was shown once")
 		page = boss.submit(page, accountPage+"/template-version", func(form url.Values) { form.Set("template_version", "12") })
-		boss.wants(page, "The version is recorded", "version 12; 13 is the newest")
+		boss.wants(page, "The version is recorded", `value="12"`, "13 is the newest")
 		for _, wrong := range []string{"", "x", "99", "-1"} {
 			form := boss.form(boss.open(accountPage), accountPage+"/template-version")
 			form.Set("template_version", wrong)

@@ -23,6 +23,10 @@ const Path = "/ingest"
 // Amazon SES are posted, and those of a simulated one.
 const SESPath = Path + "/ses/"
 
+// Address is where an organization's events are sent to. base is the address of the
+// public API, ingestPath that of the organization's connection.
+func Address(base, ingestPath string) string { return base + sesPath + ingestPath }
+
 // maxBody is the most that Amazon SNS and EventBridge send, in bytes.
 const maxBody = messages.MaxSESEvent
 
