@@ -68,24 +68,7 @@ func TestConnectingAmazon(t *testing.T) {
 			t.Errorf("after a change of the region: %v", err)
 		}
 
-		before := audited(t, p)
-		for field, value := range map[string]string{
-			"region": "nowhere", "access_key_id": "short", "role_arn": "admin", "topic_arn": "mine", "account_id": "12",
-			"secret": strings.Repeat("x", 2000), "provider": "pigeon", "host": "a",
-		} {
-			form := boss.form(boss.open(connectPage), connectPage)
-			form.Set(field, value)
-			if field == "host" {
-				form.Set("provider", "smtp")
-				form.Set("port", "99999")
-			}
-			status, _, text := boss.send(connectPage, form)
-			if status != http.StatusUnprocessableEntity && (field != "provider" || status != http.StatusNotFound) {
-				t.Errorf("a bad %s: %d", field, status)
-			}
-			boss.lacks(text, accountSecret, strings.Repeat("x", 2000), "s3cret")
-		}
-		sameLines(t, before, audited(t, p))
+		refusesBadConnections(t, p, boss)
 
 		key := boss.found(boss.submit(boss.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey)
 		page = boss.open(accountPage)
@@ -117,6 +100,29 @@ func TestConnectingAmazon(t *testing.T) {
 			}
 		}
 	})
+}
+
+// refusesBadConnections spoils the form of a connected account, field by field.
+func refusesBadConnections(t *testing.T, p *product.Product, boss *browser) {
+	t.Helper()
+	before := audited(t, p)
+	for field, value := range map[string]string{
+		"region": "nowhere", "access_key_id": "short", "role_arn": "admin", "topic_arn": "mine", "account_id": "12",
+		"secret": strings.Repeat("x", 2000), "provider": "pigeon", "host": "a",
+	} {
+		form := boss.form(boss.open(connectPage), connectPage)
+		form.Set(field, value)
+		if field == "host" {
+			form.Set("provider", "smtp")
+			form.Set("port", "99999")
+		}
+		status, _, text := boss.send(connectPage, form)
+		if status != http.StatusUnprocessableEntity && (field != "provider" || status != http.StatusNotFound) {
+			t.Errorf("a bad %s: %d", field, status)
+		}
+		boss.lacks(text, accountSecret, strings.Repeat("x", 2000), "s3cret")
+	}
+	sameLines(t, before, audited(t, p))
 }
 
 // A customer's server is on the public Internet, and what is not is not dialed.

@@ -10,7 +10,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
 // connectionView is how the account is reached, as the page shows it: everything
@@ -27,7 +26,7 @@ type connectionView struct {
 
 func (d *Dashboard) viewConnection(c sending.Connection, v access.Visitor) *connectionView {
 	view := &connectionView{
-		Connection: c, Name: string(c.Provider), EventsAddress: ingest.Address(d.APIURL, c.IngestPath), HasKey: c.IngestKeyHash != nil,
+		Connection: c, Name: string(c.Provider), EventsAddress: d.EventsAddress(c.IngestPath), HasKey: c.IngestKeyHash != nil,
 		Latest: sending.LatestTemplateVersion, Verify: formTo(v, accountPath+"/verify"), Template: formTo(v, accountPath+"/template-version"),
 	}
 	for _, p := range providerNames {
@@ -144,7 +143,7 @@ func (d *Dashboard) makeEventsKey(w http.ResponseWriter, r *http.Request, v acce
 		return
 	}
 	d.show(w, r, v, http.StatusOK, screen{page: "account_events_secret", title: "Your key for events", data: eventsKey{
-		Key: key, Address: ingest.Address(d.APIURL, c.IngestPath),
+		Key: key, Address: d.EventsAddress(c.IngestPath),
 	}})
 }
 

@@ -82,6 +82,8 @@ type Config struct {
 	Connecting sending.Connecting
 	// Sending is asked when somebody verifies the account.
 	Sending sending.Account
+	// EventsAddress is where the events of a connection with this path are sent to.
+	EventsAddress func(ingestPath string) string
 	// Principals is what this process remembers of credentials; what the pages
 	// change is felt by the next request to it.
 	Principals *access.Authenticator

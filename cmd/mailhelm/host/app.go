@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
+	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
 // peoplePages are the pages on which people sign in, consent and run their
@@ -48,6 +49,7 @@ func peoplePages(
 		Grants: s.db.Grants(), Keys: s.db.Keys(), Reports: domains.Reports,
 		OpenClients: s.db.OpenClients(), Factors: factors, Transactor: s.db, Principals: principals,
 		Account: domains.Account, Channels: domains.Channels, Sending: s.accounts, Connecting: connecting(cfg, s, domains),
+		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
 		AppURL: public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth,
 		Clock: cfg.Clock, Suppression: domains.Suppression,
 	})
