@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
@@ -30,7 +32,7 @@ func (c *demoCommand) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), Log: log, Build: build()}
+	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), Recipients: demo.Recipients, Log: log, Build: build()}
 	if c.Port > 0 {
 		cfg.Listen = config.PortRow(c.Port)
 	}
@@ -52,6 +54,9 @@ func (c *demoCommand) show(p *program, h *host.Host) error {
 	if err != nil {
 		return err
 	}
+	if err := p.makePast(h, credentials.OrgID); err != nil {
+		return err
+	}
 	if err := h.Probe(p.ctx); err != nil {
 		return err
 	}
@@ -59,6 +64,19 @@ func (c *demoCommand) show(p *program, h *host.Host) error {
 		return p.printJSON(newDemoJSON(h.Addresses(), credentials))
 	}
 	return p.printDemo(h.Addresses(), credentials, c.Data)
+}
+
+// makePast takes a few seconds at the first start, and nothing later.
+func (p *program) makePast(h *host.Host, orgID string) error {
+	line := progressOn(p.stderr, 1, h.Clock())
+	defer line.end()
+	return demo.Past{
+		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Clock: h.Clock(),
+		Progress: func(done, all int) {
+			line.total = int64(all)
+			line.show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, demo.HistoryDays))
+		},
+	}.Ensure(p.ctx, orgID)
 }
 
 // demoJSON is the answer of --json. Its members are a contract with scripts.

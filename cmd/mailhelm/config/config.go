@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
@@ -70,9 +71,12 @@ type Config struct {
 	AmazonClient *http.Client
 	// OTLPEndpoint is the base URL of the collector that gets spans; "" makes none.
 	OTLPEndpoint string
-	Build        Build
-	Clock        core.Clock
-	Log          *slog.Logger
+	// Recipients is what becomes of mail that simulated accounts send; the zero
+	// value has all of it delivered.
+	Recipients simulator.Behaviour
+	Build      Build
+	Clock      core.Clock
+	Log        *slog.Logger
 }
 
 // Build says which program this is.

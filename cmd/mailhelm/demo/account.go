@@ -15,22 +15,30 @@ func (s Seeder) account(ctx context.Context, orgID string, people []person) erro
 		contacts[i] = p.consent()
 	}
 	return s.Account.Seed(ctx, orgID, simulator.Setup{
-		Account: &sending.Overview{
-			Region: "eu-central-1", SendingEnabled: true,
-			Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: 1_284,
-		},
+		Account: overview(1_284),
 		Identities: []sending.Identity{
 			{Identity: "example.com", Verification: sending.Success},
 			{Identity: "news@example.org", Verification: sending.Success},
 			{Identity: "example.net", Verification: sending.Pending},
 		},
-		ConfigurationSets: []sending.ConfigurationSet{
-			{Name: "default", SuppressionPolicy: []string{"BOUNCE"}},
-			{Name: "transactional", SuppressionPolicy: []string{"BOUNCE"}},
-			{Name: "marketing", TrackingDomain: "click.example.com", SuppressionPolicy: []string{"BOUNCE", "COMPLAINT"}},
-			{Name: "onboarding", SuppressionPolicy: []string{"BOUNCE"}},
-		},
-		List:     &sending.ContactList{Name: "fernhill", Description: "Everybody who buys from or follows the roastery.", Topics: topics},
-		Contacts: contacts,
+		ConfigurationSets: configurationSets,
+		List:              &sending.ContactList{Name: "fernhill", Description: "Everybody who buys from or follows the roastery.", Topics: topics},
+		Contacts:          contacts,
 	})
+}
+
+// overview is an account out of the sandbox.
+func overview(sentLast24Hours int64) *sending.Overview {
+	return &sending.Overview{
+		Region: "eu-central-1", SendingEnabled: true,
+		Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: sentLast24Hours,
+	}
+}
+
+// configurationSets are a channel for each kind of mail.
+var configurationSets = []sending.ConfigurationSet{
+	{Name: "default", SuppressionPolicy: []string{"BOUNCE"}},
+	{Name: "transactional", SuppressionPolicy: []string{"BOUNCE"}},
+	{Name: "marketing", TrackingDomain: "click.example.com", SuppressionPolicy: []string{"BOUNCE", "COMPLAINT"}},
+	{Name: "onboarding", SuppressionPolicy: []string{"BOUNCE"}},
 }

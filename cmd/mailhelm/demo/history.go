@@ -32,7 +32,7 @@ type PastEvent struct {
 func History(now time.Time) []PastEvent {
 	h := history{
 		now: now, chance: rand.New(rand.NewPCG(9006, 16)), //nolint:gosec // repeatable on purpose
-		gone: map[string]bool{},
+		gone: map[string]time.Time{},
 	}
 	for _, p := range everybody(now) {
 		h.addresses = append(h.addresses, p.Email)
@@ -58,7 +58,7 @@ type history struct {
 	now                time.Time
 	chance             *rand.Rand
 	addresses, readers []string
-	gone               map[string]bool // whose mailbox is no more
+	gone               map[string]time.Time // who is not written to any more, since when
 	messages           int
 	events             []PastEvent
 }
@@ -116,7 +116,7 @@ func (h *history) happens(probability float64) bool { return h.chance.Float64() 
 // for years.
 func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	at = at.Truncate(time.Millisecond)
-	if h.gone[to] || at.After(h.now) {
+	if since, gone := h.gone[to]; at.After(h.now) || gone && at.After(since) {
 		return
 	}
 	h.messages++
@@ -146,12 +146,12 @@ func (h *history) bounced(m pastMail, failing, old bool) bool {
 	if !h.happens(probability) {
 		return false
 	}
+	at := m.at.Add(2*time.Second + h.upTo(time.Minute)).Truncate(time.Millisecond)
 	kind, sub, status, diagnostic := "Transient", "MailboxFull", "4.2.2", "smtp; 452 4.2.2 mailbox full"
 	if h.happens(permanent) {
 		kind, sub, status, diagnostic = "Permanent", "General", "5.1.1", "smtp; 550 5.1.1 user unknown"
-		h.gone[m.to] = true
+		h.gone[m.to] = at
 	}
-	at := m.at.Add(2*time.Second + h.upTo(time.Minute)).Truncate(time.Millisecond)
 	h.add("Bounce", m, at, map[string]any{
 		"bounceType": kind, "bounceSubType": sub, "bouncedRecipients": recipients(m.to, status, diagnostic),
 		"feedbackId": m.id + "-bounce", "reportingMTA": "dns; mx.example.net",
@@ -177,7 +177,9 @@ func (h *history) delivered(m pastMail) {
 		})
 	}
 	if h.happens(m.kind.complained) {
-		h.add("Complaint", m, opened.Add(time.Minute), map[string]any{
+		complained := opened.Add(time.Minute)
+		h.gone[m.to] = complained
+		h.add("Complaint", m, complained, map[string]any{
 			"complaintFeedbackType": "abuse", "feedbackId": m.id + "-complaint", "complainedRecipients": recipients(m.to, "", ""),
 		})
 	}

@@ -153,6 +153,17 @@ func (h *Host) Connections() sending.Connections { return h.stores.connections }
 // waiting for the job.
 func (h *Host) Audience() *audience.Audience { return h.domains.Audience }
 
+// Domains are what does the work, behind no rails, for whoever sets up data in this
+// process.
+func (h *Host) Domains() catalogue.Domains { return h.domains }
+
+// Connections is how the organizations' accounts are reached. Who changes one calls
+// Forget for this process to feel it at once.
+func (h *Host) Connections() sending.Connections { return h.stores.connections }
+
+// Forget drops what this process remembers of an organization's connection.
+func (h *Host) Forget(orgID string) { h.stores.accounts.Forget(orgID) }
+
 // Clock is the time as the host sees it.
 func (h *Host) Clock() core.Clock { return h.cfg.Clock }
 

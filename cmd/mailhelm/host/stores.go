@@ -62,7 +62,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if err := migrate(ctx, s.db, cfg.NoMigrate); err != nil {
 		return err
 	}
-	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock}); err != nil {
+	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock, Behaviour: cfg.Recipients}); err != nil {
 		return err
 	}
 	s.connections = s.db.Connections(master)

@@ -1,0 +1,176 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// Past gives the demo organization a connected account and what it has sent. All
+// members are required but the last.
+type Past struct {
+	DB          *storage.DB
+	Account     *simulator.Simulator
+	Connections sending.Connections
+	// Forget makes the process feel a new connection: see [sending.Connecting].
+	Forget  func(orgID string)
+	Domains catalogue.Domains
+	Clock   core.Clock
+	// Progress, when it is not nil, is told how many of all events are stored.
+	Progress func(done, all int)
+}
+
+// recordedAtOnce is how many events are stored at a time. Beyond a few thousand
+// more do not make it faster, and the progress would jump.
+const recordedAtOnce = 2_000
+
+// Recipients is how the people of a demo take the mail that is sent to them now.
+var Recipients = simulator.Behaviour{Delay: 0.01, Bounce: 0.01, Open: 0.45, Click: 0.25, Unsubscribe: 0.01, Complaint: 0.001}
+
+// Ensure makes the past, unless the organization has sent anything: after that
+// everything is the user's, who may have changed it.
+func (p Past) Ensure(ctx context.Context, orgID string) error {
+	found, err := p.Domains.Messages.Store.CountMessages(ctx, orgID, messages.Filter{
+		Window: core.Window{From: time.Time{}, To: p.Clock().AddDate(1, 0, 0)}, Limit: 1,
+	})
+	if err != nil || found > 0 {
+		return err
+	}
+	if err := p.make(ctx, orgID); err != nil {
+		return fmt.Errorf("history of the demo: %w", err)
+	}
+	return nil
+}
+
+// make does all that the database keeps in one transaction: a start that was
+// interrupted leaves nothing of it, and the next one begins anew.
+func (p Past) make(ctx context.Context, orgID string) error {
+	now := p.Clock()
+	events, err := parsed(now)
+	if err != nil {
+		return err
+	}
+	if err := p.Account.Seed(ctx, orgID, accountOf(events, now)); err != nil {
+		return err
+	}
+	return p.DB.InTx(ctx, func(ctx context.Context) error {
+		for _, step := range []func(context.Context, string) error{p.connect, p.grant, p.channels, p.Domains.Templates.Sync} {
+			if err := step(ctx, orgID); err != nil {
+				return err
+			}
+		}
+		if err := p.record(ctx, orgID, events); err != nil {
+			return err
+		}
+		return p.exclude(ctx, orgID, events)
+	})
+}
+
+// parsed is the history as it would come in.
+func parsed(now time.Time) ([]messages.Event, error) {
+	var events []messages.Event
+	for _, past := range History(now) {
+		some, err := messages.ParseSES(past.Raw, past.At)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, some...)
+	}
+	return events, nil
+}
+
+func (p Past) connect(ctx context.Context, orgID string) error {
+	connecting := sending.Connecting{Connections: p.Connections, Transactor: p.DB, Clock: p.Clock, Record: p.audit, Forget: p.Forget}
+	if _, err := connecting.Connect(ctx, sending.NewConnection{OrgID: orgID, Provider: sending.Simulated}); err != nil {
+		return err
+	}
+	_, err := connecting.SetTemplateVersion(ctx, orgID, sending.LatestTemplateVersion)
+	return err
+}
+
+// audit writes a line of the audit log in the name of the installation.
+func (p Past) audit(ctx context.Context, orgID, action string, detail map[string]any) error {
+	text, err := json.Marshal(detail)
+	if err != nil {
+		return err
+	}
+	return p.DB.Access().AppendAudit(ctx, access.AuditEvent{
+		ID: core.NewID(), OrgID: orgID, OccurredAt: p.Clock(), Action: action,
+		ActorKind: "system", ActorID: "mailhelm", SubjectID: orgID, Detail: string(text),
+	})
+}
+
+// grant: production access was asked for before the first message, and granted on
+// the day after.
+func (p Past) grant(ctx context.Context, orgID string) error {
+	asked := p.Clock().AddDate(0, 0, -HistoryDays-7)
+	granted := asked.AddDate(0, 0, 1)
+	r := sending.AccessRequest{
+		ID: core.NewID(), Status: sending.AccessUnderReview, CreatedAt: asked, UpdatedAt: asked,
+		ProductionRequest: sending.ProductionRequest{
+			MailType: sending.Promotional, Website: "https://example.com",
+			UseCase: "Receipts for orders in our shop, and a weekly newsletter to customers who signed up for it on our website.",
+		},
+	}
+	if err := p.DB.ProductionRequests().InsertRequest(ctx, orgID, r); err != nil {
+		return err
+	}
+	r.Status, r.UpdatedAt, r.GrantedAt = sending.AccessGranted, granted, &granted
+	_, err := p.DB.ProductionRequests().DecideRequest(ctx, orgID, r)
+	return err
+}
+
+// channels adopts all but the one that came with the account.
+func (p Past) channels(ctx context.Context, orgID string) error {
+	if err := p.Domains.Channels.Sync(ctx, orgID); err != nil {
+		return err
+	}
+	for _, slug := range []string{"transactional", "marketing", "onboarding"} {
+		if _, err := p.Domains.Channels.Adopt(ctx, orgID, slug); err != nil {
+			return err
+		}
+	}
+	return p.Domains.Channels.Verify(ctx, orgID)
+}
+
+func (p Past) record(ctx context.Context, orgID string, events []messages.Event) error {
+	for done := 0; done < len(events); {
+		next := min(done+recordedAtOnce, len(events))
+		if _, err := p.Domains.Messages.Record(ctx, orgID, events[done:next]); err != nil {
+			return err
+		}
+		done = next
+		if p.Progress != nil {
+			p.Progress(done, len(events))
+		}
+	}
+	return nil
+}
+
+// exclude forgives the first who bounced for good: there is an address that was
+// undeliverable and is not any more.
+func (p Past) exclude(ctx context.Context, orgID string, events []messages.Event) error {
+	for _, e := range events {
+		if !bouncedForGood(e) {
+			continue
+		}
+		entry := suppression.Entry{Key: suppression.AddressKey(e.Recipient)}
+		_, err := p.Domains.Suppression.Exclude(ctx, orgID, entry.ID(), "Wrote from a new mailbox; the old one works again.")
+		return err
+	}
+	return nil
+}
+
+func bouncedForGood(e messages.Event) bool {
+	return e.Type == messages.Bounce && e.Bounced != nil && e.Bounced.Type == messages.PermanentBounce
+}

@@ -1,0 +1,61 @@
+package demo
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// accountOf is what the history has left in the account: its templates, what it
+// sent today, and the addresses on its own list.
+func accountOf(events []messages.Event, now time.Time) simulator.Setup {
+	setup := simulator.Setup{Templates: letters}
+	yesterday, sent := now.Add(-24*time.Hour), int64(0)
+	for _, e := range events {
+		if e.Type == messages.Send && e.OccurredAt.After(yesterday) {
+			sent++
+		}
+		if entry, on := suppressedBy(e); on {
+			setup.Suppressed = append(setup.Suppressed, entry)
+		}
+	}
+	setup.Account = overview(sent)
+	setup.Account.Review = sending.ReviewGranted
+	return setup
+}
+
+// suppressedBy is the entry that the event makes, by the policy of the channel
+// that the message went through.
+func suppressedBy(e messages.Event) (sending.Suppressed, bool) {
+	entry := sending.Suppressed{Email: e.Recipient, At: e.OccurredAt}
+	word := ""
+	switch {
+	case bouncedForGood(e):
+		entry.Reason, word = sending.SuppressedByBounce, "BOUNCE"
+	case e.Type == messages.Complaint:
+		entry.Reason, word = sending.SuppressedByComplaint, "COMPLAINT"
+	}
+	at := slices.IndexFunc(configurationSets, func(c sending.ConfigurationSet) bool { return c.Name == e.Mail.Channel })
+	return entry, word != "" && at >= 0 && slices.Contains(configurationSets[at].SuppressionPolicy, word)
+}
+
+// letters are the templates that the history was rendered from.
+var letters = []sending.Template{
+	letter(newsletter, "A washed coffee from Huila is in, and the tasting on Thursday has two seats left."),
+	letter(receipt, "Thank you for your order {{order}}. It leaves the roastery tomorrow."),
+	letter(reopening, "After a pause we deliver to cafés, shops and offices again."),
+	letter(onboarding[0], "Thank you for coming to Fernhill. Here is how we roast."),
+	letter(onboarding[1], "Sixty grams to the litre, water just off the boil, four minutes."),
+	letter(onboarding[2], "Take ten per cent off your first order with the code FIRST."),
+}
+
+func letter(k letterKind, text string) sending.Template {
+	return sending.Template{
+		Name: k.template, Subject: k.subject,
+		Text: "Hello {{first_name}},\n\n" + text + "\n\nFernhill Coffee\n",
+		HTML: "<p>Hello {{first_name}},</p>\n<p>" + text + "</p>\n<p>Fernhill Coffee</p>\n",
+	}
+}
