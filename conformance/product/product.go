@@ -22,6 +22,12 @@ import (
 // Options of a product. The zero value is SQLite without a rate limit.
 type Options struct {
 	Postgres bool
+	// Past gives the demo organization a connected account and 90 days of mail, as the
+	// demo has them, which takes a second or two.
+	Past bool
+	// Recipients is what becomes of mail that the simulator sends; the zero value has
+	// all of it delivered.
+	Recipients simulator.Behaviour
 	// RateLimit is the demo organization's calls a minute; nil means none.
 	RateLimit *int
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
@@ -95,7 +101,7 @@ func Start(t testing.TB, opts Options) *Product {
 		DataDir: t.TempDir(), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
 	}
-	cfg.OTLPEndpoint = opts.OTLPEndpoint
+	cfg.OTLPEndpoint, cfg.Recipients = opts.OTLPEndpoint, opts.Recipients
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	if opts.ClientDocumentCAs != nil {
 		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}
@@ -121,6 +127,9 @@ func Start(t testing.TB, opts Options) *Product {
 		if err := h.DB().Access().SetRateLimit(t.Context(), seeded.demo.OrgID, opts.RateLimit); err != nil {
 			t.Fatalf("product: %v", err)
 		}
+	}
+	if opts.Past {
+		makePast(t, h, seeded.demo.OrgID)
 	}
 	a := h.Addresses()
 	return &Product{

@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -57,6 +59,17 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 		},
 		other: other, userEmail: c.UserEmail, userPassword: c.UserPassword,
 	}, err
+}
+
+// makePast does what the demo does at its first start.
+func makePast(t testing.TB, h *host.Host, orgID string) {
+	t.Helper()
+	err := demo.Past{
+		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Clock: h.Clock(),
+	}.Ensure(t.Context(), orgID)
+	if err != nil {
+		t.Fatalf("product: %v", err)
+	}
 }
 
 const otherContact = "someone.else@example.org"

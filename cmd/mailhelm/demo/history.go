@@ -121,9 +121,17 @@ func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	}
 	h.messages++
 	m := pastMail{k, to, at, fmt.Sprintf("0107018f%08x-%08x-demo-000000", h.messages, h.chance.Uint32())}
+	if k.template == receipt.template && h.happens(0.002) {
+		h.add("Rendering Failure", m, at.Add(time.Second), map[string]any{
+			"errorMessage": "Attribute 'order' is not present in the rendering data.", "templateName": k.template,
+		})
+		return
+	}
 	h.add("Send", m, at, nil)
 	failing := strings.HasSuffix(to, "@"+failingDomain)
 	switch {
+	case h.happens(0.0006):
+		h.add("Reject", m, at.Add(time.Second), map[string]any{"reason": "Bad content"})
 	case h.bounced(m, failing, old):
 	case h.happens(0.009):
 		h.add("DeliveryDelay", m, at.Add(10*time.Minute), map[string]any{
@@ -207,6 +215,7 @@ func recipients(to, status, diagnostic string) []map[string]string {
 var members = map[string]string{
 	"Send": "send", "Delivery": "delivery", "Bounce": "bounce", "Complaint": "complaint",
 	"Open": "open", "Click": "click", "DeliveryDelay": "deliveryDelay",
+	"Reject": "reject", "Rendering Failure": "failure",
 }
 
 func (h *history) add(kind string, m pastMail, at time.Time, details map[string]any) {
@@ -217,7 +226,7 @@ func (h *history) add(kind string, m pastMail, at time.Time, details map[string]
 	for name, value := range details {
 		said[name] = value
 	}
-	if kind != "Send" {
+	if kind != "Send" && kind != "Reject" && kind != "Rendering Failure" {
 		said["timestamp"] = at.Format(time.RFC3339Nano)
 	}
 	raw, err := json.Marshal(map[string]any{

@@ -50,7 +50,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("on the bad day %.3f bounced", got)
 	}
 	t.Logf("%d events: %v, bad day %v", len(events), count, badDay)
-	if count["Send"] < 5_500 || count["Send"] > 6_800 || len(events) < 14_000 || len(events) > 17_500 || count["DeliveryDelay"] == 0 {
+	if count["Send"] < 5_500 || count["Send"] > 6_800 || len(events) < 14_000 || len(events) > 17_500 || count["DeliveryDelay"] == 0 || count["Reject"] == 0 || count["Rendering Failure"] == 0 {
 		t.Errorf("%d events: %v", len(events), count)
 	}
 }

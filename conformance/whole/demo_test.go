@@ -1,0 +1,173 @@
+package whole
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/suppression"
+)
+
+// shown is what a reading operation is asked about the demo organization, with texts
+// that are in the answer.
+type shown struct {
+	arguments map[string]any
+	texts     []string
+}
+
+// aboutSending are the operations that read what the demo organization has sent, by
+// name. bounced is the id of a message that bounced for good, to the address.
+func aboutSending(bounced, address string) map[string]shown {
+	return map[string]shown{
+		"account_get":                  {nil, []string{`"status":"granted"`, `"template_version":13`, `"up_to_date":true`, `"sandbox":false`}},
+		"sending_readiness_check":      {nil, []string{"production_access"}},
+		"reports_deliverability":       {map[string]any{"group_by": "month"}, []string{`"complained":`, `"delivery_rate":0.9`}},
+		"reports_engagement":           {map[string]any{"group_by": "week"}, []string{"unique_opens"}},
+		"reports_template_performance": {nil, []string{"weekly-newsletter", "order-receipt", "brewing-guide"}},
+		"reports_get_sending_health":   {nil, []string{"shops.example.net"}},
+		"suppressions_list":            {nil, []string{`"bounce"`, `"complaint"`}},
+		"suppressions_get":             {map[string]any{"email": address}, []string{address}},
+		"suppressions_check_address":   {map[string]any{"email": address}, []string{"permanent_bounce"}},
+		"undeliverable_list":           {nil, []string{"listed", "permanent_bounce"}},
+		"undeliverable_rules":          {nil, []string{"standard"}},
+		"channels_list":                {nil, []string{`"active"`, `"discovered"`, "marketing"}},
+		"channels_get":                 {map[string]any{"name": "marketing"}, []string{"click.example.com"}},
+		"identities_list":              {nil, []string{"news@example.org", `"pending"`}},
+		"identities_get":               {map[string]any{"identity": "example.com"}, []string{`"success"`}},
+		"tracking_domains_list":        {nil, []string{"click.example.com", "verified"}},
+		"tracking_domains_get":         {map[string]any{"domain": "click.example.com"}, []string{"verified"}},
+		"messages_list":                {map[string]any{"template": "weekly-newsletter"}, []string{"This week at the roastery"}},
+		"messages_search":              {map[string]any{"status": "Bounce"}, []string{`"Bounce"`}},
+		"messages_get":                 {map[string]any{"id": bounced}, []string{`"Bounce"`}},
+		"messages_events":              {map[string]any{"id": bounced}, []string{`"Send"`, `"Bounce"`}},
+		"messages_diagnose":            {map[string]any{"message_id": bounced}, []string{"Bounce"}},
+		"recipients_messages":          {map[string]any{"email": address}, []string{bounced}},
+		"templates_list":               {nil, []string{"weekly-newsletter", "Your Fernhill receipt"}},
+		"templates_get":                {map[string]any{"slug": "welcome"}, []string{"Welcome to Fernhill Coffee"}},
+	}
+}
+
+// TestDemoHasSomethingToLookAt: every route and tool about sending, and every page
+// of the dashboard about it, has the demo's figures.
+func TestDemoHasSomethingToLookAt(t *testing.T) {
+	t.Parallel()
+	product.EachWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {
+		bounced := newestBounce(t, p)
+		c := callerOf(t, p, p.Live)
+		asked := map[string]bool{}
+		about := aboutSending(bounced.ID, bounced.To)
+		for _, s := range subjects() {
+			want, known := about[s.Name]
+			if !known {
+				continue
+			}
+			asked[s.Name] = true
+			got := c.call(t, s, want.arguments)
+			if status, code := got.outcome(); status != http.StatusOK {
+				t.Errorf("%s: %d %s: %.300s", s.name(), status, code, got.body)
+				continue
+			}
+			for _, text := range want.texts {
+				if !strings.Contains(string(encoded(t, got.said())), text) {
+					t.Errorf("%s lacks %s: %.2000s", s.name(), text, got.body)
+				}
+			}
+		}
+		for name := range about {
+			if !asked[name] {
+				t.Errorf("there is no %s", name)
+			}
+		}
+		checkPages(t, p, bounced)
+	})
+}
+
+// newestBounce is the newest message that came back for good.
+func newestBounce(t *testing.T, p *product.Product) messages.Message {
+	t.Helper()
+	now := p.Clock.Now()
+	found, err := p.DB.Messages().Messages(t.Context(), p.OrgID, messages.Filter{
+		Window: core.Window{From: now.AddDate(0, 0, -30), To: now}, Status: messages.Bounce, Template: "wholesale-reopening", Limit: 200,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range found {
+		events, err := p.DB.Messages().MessageEvents(t.Context(), p.OrgID, m.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := events[len(events)-1]; last.Bounced != nil && last.Bounced.Type == messages.PermanentBounce {
+			return m
+		}
+	}
+	t.Fatal("no message came back for good")
+	return messages.Message{}
+}
+
+// checkPages opens what the dashboard shows of it, as the owner.
+func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
+	t.Helper()
+	b := newBrowser(t, p)
+	entry := suppression.Entry{Key: suppression.AddressKey(bounced.To)}
+	const undeliverable = "/dashboard/undeliverable"
+	for path, texts := range map[string][]string{
+		"/dashboard/health":                {"<svg", "shops.example.net", "bounces", "Recent bounces"},
+		"/dashboard/health?days=90":        {"<svg", "90 days"},
+		"/dashboard/account":               {"eu-central-1", "version 13, the newest", "it has production access", "granted"},
+		"/dashboard/channels":              {"marketing", ">active<", ">discovered<", "click.example.com", ">verified<", "._domainkey.example.net"},
+		undeliverable:                      {">listed<", "permanent bounce"},
+		undeliverable + "?q=partner":       {bounced.To[:len("partner.")]},
+		undeliverable + "?status=excluded": {">excluded<"},
+		undeliverable + "/" + entry.ID():   {bounced.To},
+		undeliverable + "/rules":           {"standard"},
+		"/dashboard/audit":                 {"Sending account connected"},
+	} {
+		status, _, text := b.send(http.MethodGet, p.AppURL+path, "")
+		if status != http.StatusOK {
+			t.Errorf("%s: %d", path, status)
+		}
+		for _, want := range texts {
+			if !strings.Contains(strings.ToLower(text), strings.ToLower(want)) {
+				t.Errorf("%s lacks %s", path, want)
+			}
+		}
+	}
+}
+
+// TestDemoMailHasACourse: what the demo's account sends now is told by its events,
+// which come in as those of a real account do.
+func TestDemoMailHasACourse(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{Past: true, Recipients: demo.Recipients})
+	id, err := p.Simulator.Send(t.Context(), p.OrgID, sending.Message{
+		Envelope: sending.Envelope{From: "Fernhill Coffee <news@example.org>", ConfigurationSet: "marketing"},
+		To:       []string{demo.FirstEmail}, Content: sending.Content{Template: "weekly-newsletter", TemplateData: `{"first_name":"Ada"}`},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := callerOf(t, p, p.Live)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got := send(t, p, http.MethodGet, p.BaseURL+"/v1/messages/"+id, c.rest, "")
+		if got.status == http.StatusOK {
+			if channel := got.object["channel"]; channel != "marketing" {
+				t.Errorf("the message went through %v: %s", channel, got.body)
+			}
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("no event of the message came in")
+		}
+	}
+}
