@@ -72,6 +72,8 @@ type Product struct {
 	Clock *Clock
 	// HTTP is a client whose connections end with the test.
 	HTTP *http.Client
+
+	host *host.Host
 }
 
 // Org is an organization with credentials that hold every scope.
@@ -128,17 +130,19 @@ func Start(t testing.TB, opts Options) *Product {
 			t.Fatalf("product: %v", err)
 		}
 	}
-	if opts.Past {
-		makePast(t, h, seeded.demo.OrgID)
-	}
 	a := h.Addresses()
-	return &Product{
+	p := &Product{
+		host: h,
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
 		AdminURL: a.Admin, SMTPAddr: a.SMTP,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,
 		DataDir: cfg.DataDir, Simulator: h.Account(), DB: h.DB(), Connections: h.Connections(), Clock: clock,
 		HTTP: &http.Client{Transport: transport, Timeout: requestTimeout, CheckRedirect: noRedirect},
 	}
+	if opts.Past {
+		p.MakePast(t)
+	}
+	return p
 }
 
 // quiet: libraries that log by themselves would drown what a test has to say.

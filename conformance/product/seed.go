@@ -11,7 +11,6 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -61,12 +60,14 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	}, err
 }
 
-// makePast does what the demo does at its first start.
-func makePast(t testing.TB, h *host.Host, orgID string) {
+// MakePast does what every start of the demo does: it gives the organization its
+// past, unless it has one.
+func (p *Product) MakePast(t testing.TB) {
 	t.Helper()
+	h := p.host
 	err := demo.Past{
 		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Clock: h.Clock(),
-	}.Ensure(t.Context(), orgID)
+	}.Ensure(t.Context(), p.OrgID)
 	if err != nil {
 		t.Fatalf("product: %v", err)
 	}

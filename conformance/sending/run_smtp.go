@@ -103,7 +103,7 @@ func serverCannot(t *testing.T, s Subject) {
 	templated.Content = port.Content{Template: "welcome"}
 	_, err := s.Account.Send(t.Context(), "org", templated)
 	WantKind(t, "a message of a template", err, port.Unsupported)
-	all := calls(s.Account, "org")
+	all := Calls(t, s.Account, "org")
 	for _, name := range []string{"SendBulk", "PutTemplate", "RequestProductionAccess"} {
 		err := all[name](t.Context())
 		WantKind(t, name, err, port.Unsupported)
@@ -114,7 +114,7 @@ func serverCannot(t *testing.T, s Subject) {
 
 func serverHasNone(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
-	all := calls(s.Account, "org")
+	all := Calls(t, s.Account, "org")
 	for _, name := range []string{"Suppressed", "Template"} {
 		WantKind(t, name, all[name](t.Context()), port.NotFound)
 	}

@@ -1,6 +1,7 @@
 package whole
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -156,6 +157,8 @@ func TestDemoMailHasACourse(t *testing.T) {
 	c := callerOf(t, p, p.Live)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	patience, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	for {
 		got := send(t, p, http.MethodGet, p.BaseURL+"/v1/messages/"+id, c.rest, "")
 		if got.status == http.StatusOK {
@@ -166,8 +169,30 @@ func TestDemoMailHasACourse(t *testing.T) {
 		}
 		select {
 		case <-tick.C:
-		case <-t.Context().Done():
+		case <-patience.Done():
 			t.Fatal("no event of the message came in")
 		}
+	}
+}
+
+// TestDemoPastIsMadeOnce: another start leaves what there is, whatever the time is
+// by then.
+func TestDemoPastIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	p := product.Start(t, product.Options{Past: true})
+	count := func() int {
+		found, err := p.DB.Messages().CountMessages(t.Context(), p.OrgID, messages.Filter{
+			Window: core.Window{To: p.Clock.Now().AddDate(1, 0, 0)}, Limit: 100_000,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	before := count()
+	p.Clock.Advance(3 * 24 * time.Hour)
+	p.MakePast(t)
+	if after := count(); before < 5_000 || after != before {
+		t.Errorf("%d messages, and %d after another start", before, after)
 	}
 }

@@ -25,7 +25,7 @@ const SESPath = Path + "/ses/"
 
 // Address is where an organization's events are sent to. base is the address of the
 // public API, ingestPath that of the organization's connection.
-func Address(base, ingestPath string) string { return base + sesPath + ingestPath }
+func Address(base, ingestPath string) string { return base + SESPath + ingestPath }
 
 // maxBody is the most that Amazon SNS and EventBridge send, in bytes.
 const maxBody = messages.MaxSESEvent

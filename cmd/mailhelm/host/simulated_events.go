@@ -116,7 +116,6 @@ func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
-	to := notify.Subscription{TopicARN: c.TopicARN, Endpoint: e.base + ingest.SESPath + c.IngestPath}
 	to := notify.Subscription{TopicARN: c.TopicARN, Endpoint: ingest.Address(e.base, c.IngestPath)}
 	if c.Provider != sending.Simulated || c.TopicARN == "" {
 		return nil

@@ -1,0 +1,39 @@
+package browser_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/browser"
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// TestPagesAboutSending looks at everything about sending with the demo's figures,
+// without scripts, which no page of it needs.
+func TestPagesAboutSending(t *testing.T) {
+	t.Parallel()
+	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}
+	tab := browser.Open(t, browser.Options{NoScript: true})
+	s.enter(tab, "/dashboard/health")
+	for _, page := range []struct{ name, path, text string }{
+		{"demo-health", "/dashboard/health", "Domains that bounced most"},
+		{"demo-health-90", "/dashboard/health?days=90", "Recent bounces"},
+		{"demo-account", "/dashboard/account", "production access"},
+		{"demo-channels", "/dashboard/channels", "click.example.com"},
+		{"demo-undeliverable", "/dashboard/undeliverable", "listed"},
+		{"demo-undeliverable-excluded", "/dashboard/undeliverable?status=excluded", "excluded"},
+		{"demo-undeliverable-rules", "/dashboard/undeliverable/rules", "permanent"},
+		{"guide-sending-account", "/docs/guides/sending-account", "Connecting Amazon SES"},
+	} {
+		tab.Go(s.p.AppURL + page.path)
+		tab.Expect(http.StatusOK, page.text)
+		tab.Picture(page.name)
+		if page.name != "guide-sending-account" {
+			tab.ExpectReachable()
+		}
+	}
+	tab.Go(s.p.AppURL + "/dashboard/undeliverable")
+	tab.Submit("ul.things li:first-child a")
+	tab.Expect(http.StatusOK, "Why")
+	tab.Picture("demo-undeliverable-one")
+}
