@@ -132,7 +132,7 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	a := h.Addresses()
 	p := &Product{
-		host: h,
+		host:    h,
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
 		AdminURL: a.Admin, SMTPAddr: a.SMTP,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,

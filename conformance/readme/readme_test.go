@@ -57,6 +57,49 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// sent is what the README says each block about sending shows, in order.
+var sent = [][]string{
+	{`"delivery_rate"`, `"period"`},
+	{`"outcome":"bounced"`, `"next_steps"`},
+	{"--topic-arn", "--role-arn", "new         1", "malformed   0"},
+}
+
+// The commands about sending go on where those of the first section end.
+func TestSending(t *testing.T) {
+	t.Parallel()
+	before := Blocks(section(t, "Try it"), "sh")[:2] // the credentials and the token
+	text := section(t, "Sending")
+	blocks := Blocks(text, "sh")
+	if len(blocks) != len(sent) {
+		t.Fatalf("the section has %d blocks, %d are promised something", len(blocks), len(sent))
+	}
+	d := startDemo(t)
+	binary, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
+	for i, output := range d.paste(t, path, append(before, blocks...))[2:] {
+		for _, want := range sent[i] {
+			if got := strings.ReplaceAll(output, `": "`, `":"`); !strings.Contains(got, want) {
+				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)
+			}
+		}
+	}
+	const guide = "http://localhost:8081/docs/guides/sending-account"
+	if !strings.Contains(text, guide) {
+		t.Errorf("the section does not name %s", guide)
+	}
+	answer, err := http.Get(OnPorts(guide, d.port)) //nolint:noctx // bounded by the demo's life
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("%s: %d", guide, answer.StatusCode)
+	}
+}
+
 // administered is what the README says each block about people, keys and clients
 // shows, in order.
 var administered = [][]string{

@@ -72,7 +72,7 @@ type letterKind struct {
 var (
 	newsletter = letterKind{"marketing", "weekly-newsletter", "news@example.org", "This week at the roastery", 0.42, 0.12, 0.0007}
 	receipt    = letterKind{"transactional", "order-receipt", "orders@example.com", "Your Fernhill receipt", 0.5, 0.1, 0}
-	reopening  = letterKind{"marketing", "wholesale-reopening", "news@example.org", "Wholesale is open again", 0.2, 0.05, 0.004}
+	reopening  = letterKind{"marketing", "wholesale-reopening", "news@example.org", "Wholesale is open again", 0.2, 0.05, 0.02}
 	onboarding = []letterKind{
 		{"onboarding", "welcome", "hello@example.com", "Welcome to Fernhill Coffee", 0.6, 0.25, 0},
 		{"onboarding", "brewing-guide", "hello@example.com", "How to brew your first bag", 0.5, 0.2, 0},
