@@ -61,7 +61,7 @@ func TestCommands(t *testing.T) {
 var sent = [][]string{
 	{`"delivery_rate"`, `"period"`},
 	{`"outcome":"bounced"`, `"next_steps"`},
-	{"--topic-arn", "--role-arn", "new         1", "malformed   0"},
+	{"--topic-arn", "--role-arn", "new           1", "malformed     0"},
 }
 
 // The commands about sending go on where those of the first section end.

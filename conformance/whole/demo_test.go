@@ -128,7 +128,7 @@ func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
 		undeliverable + "?status=excluded": {">excluded<"},
 		undeliverable + "/" + entry.ID():   {bounced.To},
 		undeliverable + "/rules":           {"standard"},
-		"/dashboard/audit":                 {"account.connected"},
+		"/dashboard/audit":                 {"Sending account connected"},
 	} {
 		status, _, text := b.send(http.MethodGet, p.AppURL+path, "")
 		if status != http.StatusOK {
