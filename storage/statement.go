@@ -42,7 +42,7 @@ func registerPoint(name, text string) *Statement {
 // array of objects: from j, as v. Either engine would otherwise write or read the
 // text of a row anew for each of its columns.
 func parameterRows(parameter string) string {
-	return `(WITH j AS MATERIALIZED (SELECT /*pg CAST(*/value/*pg AS jsonb)*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
+	return `(WITH j AS MATERIALIZED (SELECT value /*pg ::jsonb*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
 }
 
 const (
