@@ -90,7 +90,8 @@ func TestSending(t *testing.T) {
 	if !strings.Contains(text, guide) {
 		t.Errorf("the section does not name %s", guide)
 	}
-	answer, err := http.Get(OnPorts(guide, d.port)) //nolint:noctx // bounded by the demo's life
+	browser := http.Client{Timeout: patience}
+	answer, err := browser.Get(OnPorts(guide, d.port))
 	if err != nil {
 		t.Fatal(err)
 	}
