@@ -42,7 +42,6 @@ func types(all ...messages.EventType) map[messages.EventType]bool {
 func TestSimulatedMailReportsByItself(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		s := newScene(t, p)
 		connecting := sending.Connecting{
 			Connections: p.Connections, Transactor: p.DB, Clock: p.Clock.Now,
 			Record: func(context.Context, string, string, map[string]any) error { return nil },
@@ -64,7 +63,7 @@ func TestSimulatedMailReportsByItself(t *testing.T) {
 			ids[f.address] = id
 		}
 		p.Clock.Advance(24 * time.Hour) // a complaint takes a while
-		s = newScene(t, p)
+		s := newScene(t, p)
 		for _, f := range fates {
 			s.awaitFate(t, f, ids[f.address])
 		}

@@ -70,9 +70,11 @@ func kindOf(err error) sending.FailureKind {
 			return kind
 		}
 	}
-	// 404 says that there is no such thing only with the provider's own code, above:
-	// without it, what answered is not the provider.
 	switch answered(err).status {
+	case http.StatusNotFound:
+		if explains(err) {
+			return sending.NotFound
+		}
 	case http.StatusBadRequest:
 		if code(err) == "UnknownError" { // the SDK's word for none
 			return sending.Invalid
@@ -90,6 +92,15 @@ func kindOf(err error) sending.FailureKind {
 		return sending.TimedOut
 	}
 	return sending.Refused
+}
+
+// explains: a 404 says that there is no such thing only when it is an error as the
+// provider writes them, with a message. Without one, what answered is not the
+// provider.
+func explains(err error) bool {
+	const none = "UnknownError" // the SDK's word for a missing code, and for a missing message
+	api, ok := errors.AsType[smithy.APIError](err)
+	return ok && api.ErrorCode() != "UnknownOperationException" && api.ErrorMessage() != none && api.ErrorMessage() != ""
 }
 
 // answer is what came back before the failure; the zero answer when nothing did.
