@@ -91,5 +91,6 @@ func emulatedMessages(t *testing.T, e emulator.Emulator, account sending.Account
 	_, err = account.Send(t.Context(), "org", absent)
 	conformance.WantKind(t, "a template that is not there", err, sending.Rejected)
 	_, err = account.Contact(t.Context(), "org", "ada@example.org")
-	conformance.WantKind(t, "what it does not know", err, sending.NotFound)
+	// It has no contact lists and answers with a page, which says nothing about a contact.
+	conformance.WantKind(t, "what it does not know", err, sending.Refused)
 }
