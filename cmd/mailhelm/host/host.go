@@ -146,9 +146,6 @@ func (h *Host) DB() *storage.DB { return h.stores.db }
 // Account is the simulated sending account, that of organizations without another.
 func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 
-// Connections are how accounts are reached, their secrets in the clear.
-func (h *Host) Connections() sending.Connections { return h.stores.connections }
-
 // Audience is the domain itself, behind no rails: to sync a contact list without
 // waiting for the job.
 func (h *Host) Audience() *audience.Audience { return h.domains.Audience }
@@ -157,7 +154,8 @@ func (h *Host) Audience() *audience.Audience { return h.domains.Audience }
 // process.
 func (h *Host) Domains() catalogue.Domains { return h.domains }
 
-// Connections is how the organizations' accounts are reached. Who changes one calls
+// Connections is how the organizations' accounts are reached, their secrets in the
+// clear. Who changes one calls
 // Forget for this process to feel it at once.
 func (h *Host) Connections() sending.Connections { return h.stores.connections }
 
