@@ -125,6 +125,10 @@ CREATE TABLE connections (
 	role_arn text NOT NULL,
 	external_id text NOT NULL,
 	topic_arn text NOT NULL,
+	identities text NOT NULL, -- a JSON array
+	max_24_hour_send bigint NOT NULL,
+	max_send_rate bigint NOT NULL,
+	may_reach_private boolean NOT NULL,
 	template_version integer NOT NULL,
 	ingest_path bytetext NOT NULL,
 	ingest_key_hash bytea,
@@ -291,6 +295,10 @@ CREATE INDEX message_events_against ON message_events (org_id, recipient_key, oc
 
 CREATE INDEX message_events_bounced ON message_events (org_id, occurred_at, id) WHERE type = 'Bounce';
 
+CREATE INDEX message_events_engaged ON message_events
+	(org_id, occurred_at, type, channel, identity, template, message_id, recipient_key)
+	WHERE type IN ('Open', 'Click') AND NOT test;
+
 CREATE INDEX message_events_of_message ON message_events (org_id, message_id, occurred_at, id);
 
 CREATE TABLE message_recipients (
@@ -300,6 +308,8 @@ CREATE TABLE message_recipients (
 	message_id bytetext NOT NULL,
 	PRIMARY KEY (org_id, recipient, sent_at, message_id)
 );
+
+CREATE INDEX message_recipients_of_message ON message_recipients (org_id, message_id, sent_at);
 
 CREATE TABLE messages (
 	org_id bytetext NOT NULL,
@@ -431,6 +441,20 @@ CREATE TABLE report_days (
 	clicks bigint NOT NULL,
 	unique_clicks bigint NOT NULL,
 	PRIMARY KEY (org_id, day, channel, identity, template)
+);
+
+CREATE TABLE report_hours (
+	org_id bytetext NOT NULL,
+	hour bigint NOT NULL,
+	channel bytetext NOT NULL,
+	identity bytetext NOT NULL,
+	template bytetext NOT NULL,
+	sent bigint NOT NULL,
+	delivered bigint NOT NULL,
+	bounced bigint NOT NULL,
+	complained bigint NOT NULL,
+	suppressed bigint NOT NULL,
+	PRIMARY KEY (org_id, hour, channel, identity, template)
 );
 
 CREATE TABLE report_marks (
