@@ -71,11 +71,11 @@ var (
 	// addresses, keeps PostgreSQL from asking it for every event.
 	adverseEvents = register("adverse events", `
 		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
-			SELECT j.atom AS key, coalesce((
+			SELECT j.atom AS key, coalesce((SELECT min(recent.occurred_at) FROM (
 				SELECT f.occurred_at FROM message_events AS f
 				WHERE f.org_id = $1 AND f.recipient_key = j.atom AND f.`+adverseTypes+` AND NOT f.test
-				ORDER BY f.occurred_at DESC LIMIT 1 OFFSET $3), 0) AS since
-			FROM json_each(CAST($2 AS text)) AS j LIMIT $4
+				ORDER BY f.occurred_at DESC LIMIT $2) AS recent), 0) AS since
+			FROM json_each(CAST($3 AS text)) AS j LIMIT $4
 		) AS newest
 		JOIN message_events AS e ON e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
 			AND e.`+adverseTypes+` AND NOT e.test
@@ -180,7 +180,7 @@ func (s undeliverableStore) Adverse(ctx context.Context, orgID string, keys []st
 	if err != nil {
 		return nil, err
 	}
-	rows, err := list[adverseRow](ctx, s.db, adverseEvents, orgID, parameter, limit-1, len(keys))
+	rows, err := list[adverseRow](ctx, s.db, adverseEvents, orgID, limit, parameter, len(keys))
 	if err != nil {
 		return nil, err
 	}

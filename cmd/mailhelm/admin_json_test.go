@@ -22,8 +22,8 @@ const (
 	clientMembers  = "client_id created_at environment id name org_id public redirect_uris refresh_days revoked_at scopes"
 	grantMembers   = "client_id created_at expires_at id org_id revoked_at scopes user_id"
 	signingMembers = "algorithm created_at good_until id retired_at state"
-	accountMembers = "access_key_id account_id created_at endpoint external_id has_ingest_key has_secret ingest_address latest_template_version org_id " +
-		"provider region role_arn template_version topic_arn updated_at"
+	accountMembers = "access_key_id account_id created_at endpoint external_id has_ingest_key has_secret identities ingest_address latest_template_version max_24_hour_send max_send_rate " +
+		"org_id provider region role_arn template_version topic_arn updated_at"
 	auditMembers = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
@@ -119,6 +119,8 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	seedAccount(t, s, org)
 	run("account verify", "", "findings org_id status", "acme")
 	run("account disconnect", "", "connected org_id", "acme")
+	askForProduction(t, cfg, org)
+	run("production deny", "", "org_id status", "acme")
 	run("audit list", "events", auditMembers, "acme")
 	return ran
 }
@@ -159,7 +161,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 			"api_key.created api_key.scopes_updated api_key.rotated api_key.rotated api_key.revoked " +
 			"oauth_client.created oauth_client.updated oauth_grant.revoked oauth_client.secret_rotated oauth_client.revoked " +
 			"oauth_client.blocked oauth_client.unblocked " +
-			"account.connected account.ingest_key_created account.template_version_set account.disconnected"
+			"account.connected account.ingest_key_created account.template_version_set account.disconnected production_access.denied"
 		if got := strings.Join(actions, " "); got != want {
 			t.Errorf("the log holds\n%s, want\n%s", got, want)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -18,21 +19,7 @@ func TestAdminProductionDeny(t *testing.T) {
 	s.says("org", "create", "other")
 	s.refuses("No request for production access was ever made", "production", "deny", "acme")
 
-	db, err := storage.Open(t.Context(), config.Config{DataDir: s.where[1]}.Storage())
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Now().UTC()
-	err = db.ProductionRequests().InsertRequest(t.Context(), org, sending.AccessRequest{
-		ID: core.NewID(), Status: sending.AccessUnderReview, CreatedAt: now, UpdatedAt: now,
-		ProductionRequest: sending.ProductionRequest{MailType: sending.Transactional, Website: "https://acme.example", UseCase: "receipts"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	askForProduction(t, config.Config{DataDir: s.where[1]}.Storage(), org)
 	s.refuses("No request for production access was ever made", "production", "deny", "other")
 	if out := s.says("production", "deny", "acme"); !strings.Contains(out, "denied") {
 		t.Error(out)
@@ -40,5 +27,22 @@ func TestAdminProductionDeny(t *testing.T) {
 	s.refuses("No request for production access is open", "production", "deny", "acme")
 	if log := s.says("audit", "list", "acme", "--json"); strings.Count(log, "production_access.denied") != 1 {
 		t.Errorf("the log has\n%s", log)
+	}
+}
+
+// askForProduction leaves the organization with a request that waits for its answer.
+func askForProduction(t *testing.T, cfg storage.Config, orgID string) {
+	t.Helper()
+	db, err := storage.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC()
+	err = db.ProductionRequests().InsertRequest(t.Context(), orgID, sending.AccessRequest{
+		ID: core.NewID(), Status: sending.AccessUnderReview, CreatedAt: now, UpdatedAt: now,
+		ProductionRequest: sending.ProductionRequest{MailType: sending.Transactional, Website: "https://acme.example", UseCase: "receipts"},
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

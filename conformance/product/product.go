@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/ses"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -111,7 +113,7 @@ func Start(t testing.TB, opts Options) *Product {
 	// A busy machine is not what a test of shared limits is about.
 	cfg.RedisURL, cfg.RedisTimeout = opts.RedisURL, requestTimeout
 	seeded := prepare(t, opts, &cfg)
-	cfg.AmazonClient = &http.Client{Transport: noAmazon{}}
+	cfg.AmazonClient = amazon(t)
 	h, err := host.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatalf("product: %v", err)
@@ -198,10 +200,23 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	return filled.seeded
 }
 
-// noAmazon refuses every call, so that no test asks Amazon itself.
-type noAmazon struct{}
+// amazon is how the product asks Amazon in a test.
+func amazon(t testing.TB) *http.Client {
+	t.Helper()
+	client := ses.NewHTTPClient()
+	t.Cleanup(client.CloseIdleConnections)
+	client.Transport = noAmazon{client.Transport}
+	return client
+}
 
-func (noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {
+// noAmazon refuses every call but those to a server of the test's own, so that no
+// test asks Amazon itself.
+type noAmazon struct{ here http.RoundTripper }
+
+func (n noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {
+	if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && ip.IsLoopback() {
+		return n.here.RoundTrip(r)
+	}
 	return &http.Response{
 		StatusCode: http.StatusForbidden, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"X-Amzn-Errortype": {"UnrecognizedClientException"}}, Body: http.NoBody,
