@@ -33,10 +33,15 @@ func suppressionIsRead(t *testing.T, s Subject) {
 		_, err = s.Account.Suppressed(t.Context(), "other", want.Email)
 		WantKind(t, "another organization's entry", err, port.NotFound)
 	}
+	page, _, err := s.Account.SuppressedPage(t.Context(), "org", time.Time{}, time.Time{}, "")
+	slices.SortFunc(page, func(a, b port.Suppressed) int { return a.At.Compare(b.At) })
+	if diff := cmp.Diff(setup.Suppressed, page); diff != "" || err != nil {
+		t.Errorf("a page says of the same addresses: %v (-want +got):\n%s", err, diff)
+	}
 	if got, err := s.Account.Suppressed(t.Context(), "org", "BOUNCED@EXAMPLE.COM"); err != nil || got.Email != "bounced@example.com" {
 		t.Errorf("in another spelling: %+v, %v", got, err)
 	}
-	_, err := s.Account.Suppressed(t.Context(), "org", "absent@example.com")
+	_, err = s.Account.Suppressed(t.Context(), "org", "absent@example.com")
 	WantKind(t, "an address that is not on the list", err, port.NotFound)
 }
 

@@ -20,8 +20,9 @@ type Suppressions interface {
 // SuppressionReason is why an address is on the account's list.
 type SuppressionReason string
 
-// The reasons. The account knows the first two; an entry that no event of the
-// account's caused was put there by hand.
+// The reasons. An entry has the reason that the account gives, also when somebody
+// entered it there under that reason; one for which it gives neither of the first
+// two was put there by hand. A page and a single record say the same.
 const (
 	SuppressedByBounce    SuppressionReason = "bounce"
 	SuppressedByComplaint SuppressionReason = "complaint"

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -183,23 +184,34 @@ func TestTwentyTopicsAtMost(t *testing.T) {
 	wantFailure(t, "21 topics", err, sending.Invalid)
 }
 
-func TestSuppressedByHand(t *testing.T) {
+// The record of one address may name the message that caused it, and a listing never
+// does: both give the provider's own reason.
+func TestAddressIsSuppressedForTheReasonGiven(t *testing.T) {
 	t.Parallel()
-	const path = "GET /v2/email/suppression/addresses/ada%40example.com"
+	const one, list = "GET /v2/email/suppression/addresses/ada%40example.com", "GET /v2/email/suppression/addresses"
 	for answer, want := range map[string]sending.SuppressionReason{
-		`{"Reason":"BOUNCE","Attributes":{"MessageId":"1"}}`:    sending.SuppressedByBounce,
-		`{"Reason":"COMPLAINT","Attributes":{"MessageId":"1"}}`: sending.SuppressedByComplaint,
-		`{"Reason":"BOUNCE","Attributes":{}}`:                   sending.SuppressedByHand,
-		`{"Reason":"BOUNCE"}`:                                   sending.SuppressedByBounce,
+		`"Reason":"BOUNCE","Attributes":{"MessageId":"1"}`:    sending.SuppressedByBounce,
+		`"Reason":"COMPLAINT","Attributes":{"MessageId":"1"}`: sending.SuppressedByComplaint,
+		`"Reason":"BOUNCE","Attributes":{}`:                   sending.SuppressedByBounce,
+		`"Reason":"COMPLAINT"`:                                sending.SuppressedByComplaint,
+		`"Reason":"WHIM"`:                                     sending.SuppressedByHand,
+		`"LastUpdateTime":1`:                                  sending.SuppressedByHand,
 	} {
 		p := newProvider(t)
-		p.on(path, say(`{"SuppressedDestination":`+answer+`}`))
-		if got, err := open(t, config(p)).Suppressed(t.Context(), "org", "ada@example.com"); err != nil || got.Reason != want {
+		summary, _, _ := strings.Cut(answer, `,"Attributes"`)
+		p.on(one, say(`{"SuppressedDestination":{"EmailAddress":"ada@example.com",`+answer+`}}`))
+		p.on(list, say(`{"SuppressedDestinationSummaries":[{"EmailAddress":"ada@example.com",`+summary+`}]}`))
+		a := open(t, config(p))
+		if got, err := a.Suppressed(t.Context(), "org", "ada@example.com"); err != nil || got.Reason != want {
 			t.Errorf("%s: %s, %v, want %s", answer, got.Reason, err, want)
+		}
+		page, _, err := a.SuppressedPage(t.Context(), "org", time.Time{}, time.Time{}, "")
+		if err != nil || len(page) != 1 || page[0].Reason != want {
+			t.Errorf("%s in a page: %+v, %v, want %s", summary, page, err, want)
 		}
 	}
 	p := newProvider(t)
-	p.on(path, say(`{}`))
+	p.on(one, say(`{}`))
 	_, err := open(t, config(p)).Suppressed(t.Context(), "org", "ada@example.com")
 	wantFailure(t, "an answer without the entry", err, sending.Refused)
 }

@@ -13,8 +13,7 @@ import (
 
 const suppressedPage = 1000
 
-// Suppressed reads one address of the account's list. An entry that no message
-// caused was put there by hand.
+// Suppressed reads one address of the account's list.
 func (a *Account) Suppressed(ctx context.Context, _, email string) (sending.Suppressed, error) {
 	if email == "" {
 		return sending.Suppressed{}, invalid("no address")
@@ -30,9 +29,6 @@ func (a *Account) Suppressed(ctx context.Context, _, email string) (sending.Supp
 			return errors.New("the answer has no entry")
 		}
 		s = sending.Suppressed{Email: aws.ToString(found.EmailAddress), Reason: reasonOf(found.Reason), At: timeOf(found.LastUpdateTime)}
-		if found.Attributes != nil && aws.ToString(found.Attributes.MessageId) == "" {
-			s.Reason = sending.SuppressedByHand
-		}
 		return nil
 	})
 	if err != nil {
@@ -41,8 +37,7 @@ func (a *Account) Suppressed(ctx context.Context, _, email string) (sending.Supp
 	return s, nil
 }
 
-// SuppressedPage reads a page of at most 1,000 entries. A listing does not say
-// which of them were put there by hand; they have the reason that was given then.
+// SuppressedPage reads a page of at most 1,000 entries.
 func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until time.Time, token string) ([]sending.Suppressed, string, error) {
 	var page []sending.Suppressed
 	var next string
@@ -67,11 +62,18 @@ func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until tim
 	return page, next, nil
 }
 
+// reasonOf is the reason that the provider gives, which is all that its listing
+// says. Which message caused an entry only the single record may tell, and it does
+// not promise to: what it leaves out is not taken for an entry made by hand, or
+// the two would name different reasons for one address.
 func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
-	if r == types.SuppressionListReasonComplaint {
+	switch r {
+	case types.SuppressionListReasonBounce:
+		return sending.SuppressedByBounce
+	case types.SuppressionListReasonComplaint:
 		return sending.SuppressedByComplaint
 	}
-	return sending.SuppressedByBounce
+	return sending.SuppressedByHand
 }
 
 // bound is nil for the open end of a window.
