@@ -14,6 +14,14 @@ import (
 // account has one, which is hardly ever made anew.
 const listGoodFor = time.Minute
 
+const (
+	// doubtedAtOnce is for what would otherwise be left undone without a word.
+	doubtedAtOnce = 0
+	// doubtedSoon is for lookups, of which many find nothing: they must not each
+	// cost a second call.
+	doubtedSoon = 5 * time.Second
+)
+
 // ContactList reads the account's only contact list with its topics.
 func (a *Account) ContactList(ctx context.Context, _ string) (sending.ContactList, error) {
 	var list sending.ContactList
@@ -45,14 +53,44 @@ func (a *Account) ContactList(ctx context.Context, _ string) (sending.ContactLis
 
 // listName is the name of the contact list, read at most once a minute.
 func (a *Account) listName(ctx context.Context) (string, error) {
-	now := a.clock()
-	a.mu.Lock()
-	name, age := a.list, now.Sub(a.listRead)
-	a.mu.Unlock()
-	if name != "" && age >= 0 && age < listGoodFor {
+	if name, _, ok := a.rememberedList(); ok {
 		return name, nil
 	}
 	return a.readListName(ctx)
+}
+
+// rememberedList is the name as it was read so long ago, if that is good still.
+func (a *Account) rememberedList() (name string, age time.Duration, ok bool) { //nolint:nonamedreturns // says which
+	now := a.clock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	age = now.Sub(a.listRead)
+	return a.list, age, a.list != "" && age >= 0 && age < listGoodFor
+}
+
+// onList does something on the contact list. What is not found there may be on a
+// list that has taken its place: a name that was remembered for so long is read
+// anew before that is believed.
+func (a *Account) onList(ctx context.Context, doubted time.Duration, do func(list string) error) error {
+	name, age, remembered := a.rememberedList()
+	if !remembered {
+		var err error
+		if name, err = a.readListName(ctx); err != nil {
+			return err
+		}
+	}
+	err := do(name)
+	if !remembered || age < doubted || !sending.IsNotFound(failureOf(ctx, err)) {
+		return err
+	}
+	current, readErr := a.readListName(ctx)
+	switch {
+	case readErr != nil:
+		return readErr
+	case current == name:
+		return err
+	}
+	return do(current)
 }
 
 func (a *Account) readListName(ctx context.Context) (string, error) {

@@ -22,27 +22,21 @@ const (
 func (a *Account) Contact(ctx context.Context, _, email string) (sending.Contact, error) {
 	var c sending.Contact
 	err := a.call(ctx, func(ctx context.Context) error {
-		out, err := a.readContact(ctx, email)
-		if err == nil {
-			c = contactOf(out)
+		if email == "" {
+			return invalid("no address")
 		}
-		return err
+		return a.onList(ctx, doubtedSoon, func(list string) error {
+			out, err := a.api.GetContact(ctx, &sesv2.GetContactInput{ContactListName: &list, EmailAddress: &email})
+			if err == nil {
+				c = contactOf(out)
+			}
+			return err
+		})
 	})
 	if err != nil {
 		return sending.Contact{}, err
 	}
 	return c, nil
-}
-
-func (a *Account) readContact(ctx context.Context, email string) (*sesv2.GetContactOutput, error) {
-	if email == "" {
-		return nil, invalid("no address")
-	}
-	list, err := a.listName(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return a.api.GetContact(ctx, &sesv2.GetContactInput{ContactListName: &list, EmailAddress: &email})
 }
 
 func contactOf(out *sesv2.GetContactOutput) sending.Contact {
@@ -57,12 +51,13 @@ func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Cont
 	var page []sending.Contact
 	var next string
 	err := a.call(ctx, func(ctx context.Context) error {
-		list, err := a.listName(ctx)
-		if err != nil {
+		var out *sesv2.ListContactsOutput
+		err := a.onList(ctx, doubtedAtOnce, func(list string) error {
+			var err error
+			out, err = a.api.ListContacts(ctx, &sesv2.ListContactsInput{
+				ContactListName: &list, PageSize: aws.Int32(contactsPage), NextToken: given(token),
+			})
 			return err
-		}
-		out, err := a.api.ListContacts(ctx, &sesv2.ListContactsInput{
-			ContactListName: &list, PageSize: aws.Int32(contactsPage), NextToken: given(token),
 		})
 		if err != nil {
 			return err
@@ -101,12 +96,15 @@ func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) e
 }
 
 func (a *Account) putContact(ctx context.Context, c sending.Contact) error {
+	if c.Email == "" {
+		return invalid("no address")
+	}
 	list, err := a.listName(ctx)
 	if err != nil {
 		return err
 	}
 	preferences := topicPreferences(c.Preferences)
-	before, err := a.readContact(ctx, c.Email)
+	before, err := a.api.GetContact(ctx, &sesv2.GetContactInput{ContactListName: &list, EmailAddress: &c.Email})
 	if sending.IsNotFound(failureOf(ctx, err)) {
 		_, err = a.api.CreateContact(ctx, &sesv2.CreateContactInput{
 			ContactListName: &list, EmailAddress: &c.Email, UnsubscribeAll: c.UnsubscribeAll, TopicPreferences: preferences,
@@ -126,16 +124,17 @@ func (a *Account) putContact(ctx context.Context, c sending.Contact) error {
 	return err
 }
 
-// DeleteContact takes an address off the list, if it is there.
+// DeleteContact takes an address off the list, if it is there. Whoever deletes
+// must not be told so for a list that is no longer the account's.
 func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
 	if email == "" {
 		return invalid("no address")
 	}
 	return a.call(ctx, func(ctx context.Context) error {
-		list, err := a.listName(ctx)
-		if err == nil {
-			_, err = a.api.DeleteContact(ctx, &sesv2.DeleteContactInput{ContactListName: &list, EmailAddress: &email})
-		}
+		err := a.onList(ctx, doubtedAtOnce, func(list string) error {
+			_, err := a.api.DeleteContact(ctx, &sesv2.DeleteContactInput{ContactListName: &list, EmailAddress: &email})
+			return err
+		})
 		if sending.IsNotFound(failureOf(ctx, err)) {
 			return nil
 		}

@@ -1,0 +1,97 @@
+package ses_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// A contact list that was replaced is noticed by whoever does not find an address
+// on the old one, while its name is still remembered.
+func TestReplacedContactListIsNoticed(t *testing.T) {
+	t.Parallel()
+	replaced := strings.Replace(contact, "/people/", "/subscribers/", 1)
+	page := func(path string) string { return "POST " + strings.TrimSuffix(path, "/ada%40example.com") + "/list" }
+	for name, test := range map[string]struct {
+		do     func(*testing.T, sending.Account) error
+		asked  string // of the list that took the place
+		answer http.HandlerFunc
+		after  time.Duration // what was looked up lately is believed for a moment
+	}{
+		"deleted": {
+			do: func(t *testing.T, a sending.Account) error {
+				return a.DeleteContact(t.Context(), "org", "ada@example.com")
+			},
+			asked: "DELETE " + replaced, answer: say(`{}`),
+		},
+		"looked up": {
+			do: func(t *testing.T, a sending.Account) error {
+				_, err := a.Contact(t.Context(), "org", "ada@example.com")
+				return err
+			},
+			asked: "GET " + replaced, answer: say(`{"EmailAddress":"ada@example.com"}`), after: 5 * time.Second,
+		},
+		"listed": {
+			do: func(t *testing.T, a sending.Account) error {
+				_, _, err := a.Contacts(t.Context(), "org", "")
+				return err
+			},
+			asked: page(replaced), answer: say(`{"Contacts":[]}`),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t)
+			p.on(contactLists, inTurn(say(oneList), say(`{"ContactLists":[{"ContactListName":"subscribers"}]}`)))
+			p.on("GET "+contact, say(`{"EmailAddress":"ada@example.com"}`))
+			c, now := config(p), time.Unix(0, 0)
+			c.Clock = func() time.Time { return now }
+			a := open(t, c)
+			if _, err := a.Contact(t.Context(), "org", "ada@example.com"); err != nil {
+				t.Fatal(err)
+			}
+			for _, gone := range []string{"GET " + contact, "DELETE " + contact, page(contact)} {
+				p.on(gone, refuse(404, "NotFoundException"))
+			}
+			p.on(test.asked, test.answer)
+			now = now.Add(test.after)
+			if err := test.do(t, a); err != nil || p.count(test.asked) != 1 {
+				t.Errorf("%v, with %d calls about the new list", err, p.count(test.asked))
+			}
+		})
+	}
+}
+
+func TestAbsentContactsDoNotEachReadTheList(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.on(contactLists, say(oneList))
+	p.on("GET "+contact, refuse(404, "NotFoundException"))
+	c := config(p)
+	c.Clock = func() time.Time { return time.Unix(0, 0) }
+	a := open(t, c)
+	for range 10 {
+		_, err := a.Contact(t.Context(), "org", "ada@example.com")
+		wantFailure(t, "an absent contact", err, sending.NotFound)
+	}
+	if n := p.count(contactLists); n != 1 {
+		t.Errorf("the name of the list was read %d times", n)
+	}
+}
+
+// A list that cannot be read says nothing about who is on it.
+func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.on(contactLists, inTurn(say(oneList), refuse(403, "AccessDeniedException")))
+	p.on("GET "+contact, say(`{"EmailAddress":"ada@example.com"}`))
+	p.on("DELETE "+contact, refuse(404, "NotFoundException"))
+	a := open(t, config(p))
+	if _, err := a.Contact(t.Context(), "org", "ada@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	wantFailure(t, "the list's name is refused", a.DeleteContact(t.Context(), "org", "ada@example.com"), sending.Refused)
+}
