@@ -44,8 +44,11 @@ const (
 	// connectionGoodFor is how long another process's change of a connection may
 	// go unnoticed.
 	connectionGoodFor = 3 * time.Second
-	maxOpenAccounts   = 10_000
-	evictionSample    = 8
+	// lookTimeout is the deadline that finding the connection has of its own, apart
+	// from that of what the account is then asked.
+	lookTimeout     = 5 * time.Second
+	maxOpenAccounts = 10_000
+	evictionSample  = 8
 )
 
 var _ Account = (*Accounts)(nil)
@@ -97,6 +100,8 @@ func (a *Accounts) of(ctx context.Context, orgID string) (Account, error) {
 // look reads the connection. Several may do so at once; the account is opened by
 // one of them.
 func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (Account, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
 	c, err := a.connections.Connection(ctx, orgID)
 	if refusal, ok := errors.AsType[*core.Error](err); ok && refusal.Code == core.CodeNotFound {
 		c, err = Connection{Provider: Simulated}, nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -139,6 +140,30 @@ func TestConnectionsThatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wantFailure(t, t.Context(), "org", sending.Refused)
+}
+
+// hanging are connections that nobody ever answers for.
+type hanging struct{ sending.Connections }
+
+func (hanging) Connection(ctx context.Context, _ string) (sending.Connection, error) {
+	<-ctx.Done()
+	return sending.Connection{}, context.Cause(ctx)
+}
+
+// The caller would wait for an hour: the call has a deadline of its own.
+func TestConnectionsThatHang(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		accounts := sending.NewAccounts(sending.AccountsConfig{Connections: hanging{}, Otherwise: named{id: "embedded"}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began := time.Now()
+		_, err := accounts.Overview(ctx, "org")
+		f, ok := errors.AsType[*sending.Failure](err)
+		if took := time.Since(began); !ok || f.Kind != sending.TimedOut || took != 5*time.Second {
+			t.Errorf("after %s: %v", took, err)
+		}
+	})
 }
 
 func TestManyAtOnceShareAnAccount(t *testing.T) {
