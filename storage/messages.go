@@ -78,7 +78,7 @@ type eventRow struct {
 	Recipient string  `json:"recipient"`
 	Key       string  `json:"key"`
 	Bounce    *string `json:"bounce"`
-	Sub       *string `json:"sub"`
+	Sub       *string `json:"sub"` // of a bounce or of a complaint
 	Channel   string  `json:"channel"`
 	Identity  string  `json:"identity"`
 	Template  string  `json:"template"`
@@ -168,6 +168,8 @@ func eventRowOf(e messages.Event) eventRow {
 	}
 	if e.Bounced != nil {
 		row.Bounce, row.Sub = &e.Bounced.Type, &e.Bounced.SubType
+	} else if e.ComplaintSubType != "" {
+		row.Sub = &e.ComplaintSubType
 	}
 	if e.Metadata != nil {
 		metadata := string(e.Metadata)
@@ -326,8 +328,12 @@ func (r messageEventRow) event() messages.Event {
 		ID: r.ID, MessageID: r.MessageID, Type: messages.EventType(r.Type), OccurredAt: r.OccurredAt.Time(), Recipient: r.Recipient,
 		Mail: messages.Mail{Channel: r.Channel, Template: r.Template, Test: r.Test},
 	}
-	if r.Bounce != nil && r.Sub != nil {
+	switch {
+	case r.Sub == nil:
+	case r.Bounce != nil:
 		e.Bounced = &messages.BounceKind{Type: *r.Bounce, SubType: *r.Sub}
+	default:
+		e.ComplaintSubType = *r.Sub
 	}
 	if r.Metadata != nil {
 		e.Metadata = json.RawMessage(*r.Metadata)

@@ -18,7 +18,7 @@ var bounces = map[BounceKind]cause{
 		why:    "the address bounced for many senders of the provider of late, and the provider keeps it on a list of its own",
 		unsent: true, remedies: []remedy{checkAddress, stopMailing, waitForProvider},
 	},
-	{PermanentBounce, "OnAccountSuppressionList"}: {
+	{PermanentBounce, OnAccountList}: {
 		why:    "the address is on the account's suppression list, because mail to it bounced or was complained about before, or by hand",
 		unsent: true, remedies: []remedy{checkSuppression, leaveList, checkAddress},
 	},

@@ -38,6 +38,9 @@ type Event struct {
 	Metadata json.RawMessage
 	// Bounced is set on a Bounce alone.
 	Bounced *BounceKind
+	// ComplaintSubType is the provider's finer word for a Complaint, "" for one that
+	// somebody made.
+	ComplaintSubType string
 	// Mail is the message, as every event repeats it.
 	Mail Mail
 }
@@ -45,6 +48,11 @@ type Event struct {
 // BounceKind is how final a bounce is: "Permanent", "Transient" or "Undetermined",
 // with the provider's finer word for it.
 type BounceKind struct{ Type, SubType string }
+
+// OnAccountList is the finer word of a bounce or a complaint that is none of this
+// message: an earlier one, or a person, put the address on the account's own list,
+// and the provider sent nothing.
+const OnAccountList = "OnAccountSuppressionList"
 
 // The types of bounces.
 const (

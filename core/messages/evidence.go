@@ -61,7 +61,7 @@ func (k *course) tell(events []Event) string {
 // kept is a complaint that is none about this message: an earlier one kept it back.
 func (k *course) kept(e Event) bool {
 	sub, _ := k.hide.metadata(e.Metadata)["complaintSubType"].(string)
-	return e.Type == Complaint && sub == "OnAccountSuppressionList"
+	return e.Type == Complaint && sub == OnAccountList
 }
 
 func times(events []Event, last string) string {

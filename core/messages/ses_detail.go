@@ -88,6 +88,9 @@ func (k sesKind) events(raw json.RawMessage, mail mailOf, now time.Time) ([]Even
 			MessageID: mail.messageID, Type: k.event, OccurredAt: at, Recipient: r.address, Mail: mail.Mail,
 			Metadata: k.metadata(all), Bounced: k.bounced(all),
 		}
+		if k.event == Complaint {
+			events[i].ComplaintSubType = text(details, "complaintSubType", maxName)
+		}
 		events[i].ID = identify(events[i], all)
 	}
 	return events, nil

@@ -14,20 +14,22 @@ type Adverse struct {
 	Recipient  string
 	OccurredAt time.Time
 	Type       messages.EventType
-	Bounced    messages.BounceKind // of a Bounce
+	// Bounced is of a Bounce; of a Complaint, its SubType is that of the complaint.
+	Bounced messages.BounceKind
 }
 
-// What the provider says besides the type of a bounce. It did not try to deliver
-// to an address on the account's own list: that repeats a decision, which may have
-// been a person's, and is no evidence. Its list over all accounts is: somebody
-// else's mail bounced there.
-const (
-	onAccountList       = "OnAccountSuppressionList"
-	channelLimitReached = "ChannelLimitExceeded"
-)
+// channelLimitReached is what the provider says besides the type of a bounce.
+const channelLimitReached = "ChannelLimitExceeded"
 
 // speaksFor is the rule that the event is evidence for by its kind, "" for none.
+// The provider did not try to deliver to an address on the account's own list:
+// such a bounce or complaint repeats a decision, which may have been a person's,
+// and is no evidence. Its list over all accounts is: somebody else's mail bounced
+// there.
 func (a Adverse) speaksFor() Reason {
+	if a.Bounced.SubType == messages.OnAccountList {
+		return ""
+	}
 	switch a.Type {
 	case messages.Complaint:
 		return Complaint
@@ -35,8 +37,6 @@ func (a Adverse) speaksFor() Reason {
 		return Rejected
 	case messages.Bounce:
 		switch {
-		case a.Bounced.SubType == onAccountList:
-			return ""
 		case a.Bounced.Type == messages.PermanentBounce:
 			return PermanentBounce
 		case a.Bounced.Type == messages.TransientBounce:

@@ -49,6 +49,7 @@ func TestReasons(t *testing.T) {
 		"a permanent bounce":                   {Strict, []Adverse{bounce(messages.PermanentBounce, "NoEmail", 0)}, PermanentBounce},
 		"on the provider's list":               {Strict, []Adverse{bounce(messages.PermanentBounce, "Suppressed", 0)}, PermanentBounce},
 		"on the account's own list":            {Aggressive, []Adverse{bounce(messages.PermanentBounce, "OnAccountSuppressionList", 0)}, ""},
+		"a complaint about an earlier message": {Aggressive, []Adverse{{Recipient: of(messages.Complaint, 0).Recipient, Type: messages.Complaint, Bounced: messages.BounceKind{SubType: "OnAccountSuppressionList"}}}, ""},
 		"a complaint":                          {Strict, []Adverse{of(messages.Complaint, 0)}, Complaint},
 		"a reject":                             {Strict, []Adverse{of(messages.Reject, 0)}, Rejected},
 		"the weightiest":                       {Strict, []Adverse{of(messages.Reject, 0), of(messages.Complaint, 1), bounce(messages.PermanentBounce, "General", 2)}, PermanentBounce},
@@ -181,7 +182,7 @@ func drawAdverse(t *rapid.T) Adverse {
 		float64(rapid.IntRange(0, 60).Draw(t, "day")))
 	a.Recipient = rapid.SampledFrom([]string{"ada@example.com", "Ada@example.com", "ADA@example.com"}).Draw(t, "recipient")
 	if kind := rapid.SampledFrom([]messages.EventType{messages.Bounce, messages.Bounce, messages.Bounce, messages.Reject, messages.Complaint}).Draw(t, "kind"); kind != messages.Bounce {
-		a.Type, a.Bounced = kind, messages.BounceKind{}
+		a.Type, a.Bounced.Type = kind, ""
 	}
 	return a
 }

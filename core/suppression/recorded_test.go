@@ -150,7 +150,10 @@ func TestEventsListAddresses(t *testing.T) {
 		b := setup(t, db)
 		test := b.event("trial@example.com", messages.Complaint, "", 1)
 		test.Mail.Test = true
+		repeated := b.event("listed@example.com", messages.Complaint, "", 1)
+		repeated.ComplaintSubType = "OnAccountSuppressionList" // nobody complained of this message
 		b.must(b.record(t.Context(),
+			repeated,
 			b.event("Gone@Example.com", messages.Bounce, "Permanent", 1),
 			b.event("angry@example.com", messages.Complaint, "", 1),
 			b.event("full@example.com", messages.Bounce, "Transient", 1),
@@ -161,10 +164,15 @@ func TestEventsListAddresses(t *testing.T) {
 		for email, want := range map[string]string{
 			"gone@example.com": "listed permanent_bounce", "GONE@EXAMPLE.COM": "listed permanent_bounce",
 			"angry@example.com": "listed complaint", "full@example.com": "", "fine@example.com": "", "trial@example.com": "",
+			"listed@example.com": "",
 		} {
 			if got := b.status(email); got != want {
 				t.Errorf("%s: %q, want %q", email, got, want)
 			}
+		}
+		if stored, err := b.db.Messages().MessageEvents(t.Context(), b.org, repeated.MessageID); err != nil || len(stored) != 1 ||
+			stored[0].ComplaintSubType != repeated.ComplaintSubType || stored[0].Bounced != nil {
+			t.Errorf("a complaint that repeats the account's list comes back as %+v, %v", stored, err)
 		}
 		b.must(b.record(t.Context(), b.event("Full@example.com", messages.Bounce, "Transient", 3)))
 		if got := b.status("full@example.com"); got != "listed repeated_transient" {
