@@ -68,6 +68,7 @@ var (
 		FROM message_events
 		WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
 		AND type IN ('Send', 'Delivery', 'Bounce', 'Complaint', 'Reject')
+		AND NOT (type = 'Complaint' AND coalesce(bounce_sub_type, '') = '`+messages.OnAccountList+`')
 		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
 		GROUP BY channel, template, type`)
 	// An open or a click is grouped by its recipient and message first, so that the

@@ -37,9 +37,14 @@ func eventsOf(n int) *rapid.Generator[[]messages.Event] {
 	return rapid.Custom(func(t *rapid.T) []messages.Event {
 		events := make([]messages.Event, n)
 		for i := range events {
+			kind := rapid.SampledFrom(types).Draw(t, "type")
+			repeats := ""
+			if kind == messages.Complaint && rapid.Bool().Draw(t, "repeats the account's list") {
+				repeats = "OnAccountSuppressionList"
+			}
 			events[i] = messages.Event{
 				ID: fmt.Sprintf("e%d", i), MessageID: rapid.SampledFrom([]string{"m1", "m2", "m3"}).Draw(t, "message"),
-				Type: rapid.SampledFrom(types).Draw(t, "type"), OccurredAt: instants().Draw(t, "at"),
+				Type: kind, ComplaintSubType: repeats, OccurredAt: instants().Draw(t, "at"),
 				Recipient: rapid.SampledFrom([]string{"a@x.example", "A@X.example", "b@y.example", ""}).Draw(t, "recipient"),
 				Mail: messages.Mail{
 					From:     rapid.SampledFrom([]string{"me@Shop.example", "me@post.example"}).Draw(t, "from"),
@@ -103,7 +108,7 @@ func scan(events []messages.Event, q question, key func(messages.Event) string) 
 	for _, e := range events {
 		identity := strings.ToLower(strings.Split(e.Mail.From, "@")[1])
 		switch {
-		case e.Mail.Test, e.OccurredAt.Before(from), !e.OccurredAt.Before(to),
+		case e.ComplaintSubType != "", e.Mail.Test, e.OccurredAt.Before(from), !e.OccurredAt.Before(to),
 			q.channel == nobodyID, q.channel == shopID && e.Mail.Channel != "shop-set",
 			q.identity != "" && !strings.HasSuffix(strings.ToLower(q.identity), identity):
 			continue
