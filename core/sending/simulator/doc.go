@@ -25,8 +25,8 @@
 // late, with an event about the delay. What other recipients do is [Behaviour]. An
 // address that bounces for good or complains goes on the suppression list, when the
 // message's configuration set has the reason in its policy; one that is on it gets
-// nothing, under the same condition, and the message ends as a bounce of the kind
-// OnAccountSuppressionList.
+// nothing, under the same condition, and the message ends as a bounce or, where
+// that is the reason, a complaint of the kind OnAccountSuppressionList.
 //
 // What became of a message is told by event records in the provider's JSON, which
 // wait in the [Outbox] until their time. The same seed, clock and calls give the

@@ -74,13 +74,14 @@ type bounceDetail struct {
 }
 
 type complaintDetail struct {
-	FeedbackID            string            `json:"feedbackId"`
-	ComplaintSubType      *string           `json:"complaintSubType"`
-	ComplainedRecipients  []recipientDetail `json:"complainedRecipients"`
-	Timestamp             string            `json:"timestamp"`
-	UserAgent             string            `json:"userAgent"`
-	ComplaintFeedbackType string            `json:"complaintFeedbackType"`
-	ArrivalDate           string            `json:"arrivalDate"`
+	FeedbackID           string            `json:"feedbackId"`
+	ComplaintSubType     *string           `json:"complaintSubType"` // null for one that somebody made
+	ComplainedRecipients []recipientDetail `json:"complainedRecipients"`
+	Timestamp            string            `json:"timestamp"`
+	// What follows is from the report of a mailbox provider, where there is one.
+	UserAgent             string `json:"userAgent,omitempty"`
+	ComplaintFeedbackType string `json:"complaintFeedbackType,omitempty"`
+	ArrivalDate           string `json:"arrivalDate,omitempty"`
 }
 
 type rejectDetail struct {

@@ -125,8 +125,8 @@ func (f *fates) recipient(address string) {
 		f.simulated(address)
 		return
 	}
-	if f.onList(address) {
-		f.bounce(address, onAccountsList)
+	if reason, listed := f.onList(address); listed {
+		f.keptBack(address, reason)
 		return
 	}
 	b := f.d.s.behaviour

@@ -42,11 +42,13 @@ type bounceCause struct{ kind, subType, status, diagnostic, mta string }
 
 const remoteMTA = "dsn; " + reporter
 
+const onAccountSuppressionList = "OnAccountSuppressionList"
+
 var (
 	unknownUser     = bounceCause{permanent, "General", "5.1.1", "smtp; 550 5.1.1 user unknown", remoteMTA}
 	mailboxFull     = bounceCause{transient, "MailboxFull", "4.2.2", fullMailbox, remoteMTA}
 	unclear         = bounceCause{undetermined, undetermined, "5.0.0", "smtp; 554 5.0.0 transaction failed", remoteMTA}
-	onAccountsList  = bounceCause{permanent, "OnAccountSuppressionList", "5.1.1", "The account's suppression list holds this address; nothing was sent to it.", ""}
+	onAccountsList  = bounceCause{permanent, onAccountSuppressionList, "5.1.1", "The account's suppression list holds this address; nothing was sent to it.", ""}
 	onProvidersList = bounceCause{permanent, "Suppressed", "5.1.1", "The provider's own suppression list holds this address; nothing was sent to it.", ""}
 )
 
@@ -70,6 +72,21 @@ func (f *fates) complaint(address string, delivered time.Time) time.Time {
 		Timestamp: stamp(at), UserAgent: "Mailbox feedback loop", ComplaintFeedbackType: "abuse", ArrivalDate: stamp(at),
 	}})
 	return at
+}
+
+// keptBack is a message to an address on the account's list: nothing is sent, and
+// the event is of the type for which the address is there. A complaint of this kind
+// has no report of a mailbox provider.
+func (f *fates) keptBack(address string, reason sending.SuppressionReason) {
+	if reason != sending.SuppressedByComplaint {
+		f.bounce(address, onAccountsList)
+		return
+	}
+	at, sub := f.after(200*time.Millisecond, 3*time.Second), onAccountSuppressionList
+	f.emit(at, event{EventType: "Complaint", Complaint: &complaintDetail{
+		FeedbackID: mintID(f.random, at), ComplaintSubType: &sub,
+		ComplainedRecipients: []recipientDetail{{EmailAddress: address}}, Timestamp: stamp(at),
+	}})
 }
 
 // unsubscribe is a person who leaves everything by the provider's own link, which
@@ -109,17 +126,17 @@ func statuses(preferences string) []topicStatus {
 }
 
 // onList reports whether the account's list holds an address back from this
-// message.
-func (f *fates) onList(address string) bool {
+// message, and why.
+func (f *fates) onList(address string) (sending.SuppressionReason, bool) {
 	w := f.d.w
 	entry, err := readSuppressed(w.ctx, w.tx.StmtContext(w.ctx, f.d.s.suppressedInTx), w.orgID, address, f.d.now)
 	if err != nil {
 		if !errors.Is(err, sql.ErrNoRows) {
 			w.err = err
 		}
-		return false
+		return "", false
 	}
-	return slices.Contains(f.d.suppresses, strings.ToUpper(string(entry.Reason)))
+	return entry.Reason, slices.Contains(f.d.suppresses, strings.ToUpper(string(entry.Reason)))
 }
 
 // suppress puts an address on the account's list from then on, if the message's

@@ -75,7 +75,7 @@ type record struct {
 	}
 	Bounce    struct{ BounceType, BounceSubType string }
 	Failure   struct{ ErrorMessage, TemplateName string }
-	Complaint struct{ Timestamp string }
+	Complaint struct{ Timestamp, ComplaintSubType, ComplaintFeedbackType string }
 }
 
 // happened is everything that the outbox ever hands out.
@@ -98,6 +98,9 @@ func names(records []record) string {
 		if name == "Bounce" {
 			name += ":" + r.Bounce.BounceType + ":" + r.Bounce.BounceSubType
 		}
+		if r.Complaint.ComplaintSubType != "" {
+			name += ":" + r.Complaint.ComplaintSubType + r.Complaint.ComplaintFeedbackType // a report would belong to one that somebody made
+		}
 		list = append(list, name)
 	}
 	return strings.Join(list, " ")
@@ -105,7 +108,7 @@ func names(records []record) string {
 
 func TestWhatBecomesOfAMessage(t *testing.T) {
 	t.Parallel()
-	const suppressed = "Send Bounce:Permanent:OnAccountSuppressionList"
+	const suppressed, complained = "Send Bounce:Permanent:OnAccountSuppressionList", "Send Complaint:OnAccountSuppressionList"
 	for name, test := range map[string]struct {
 		set, to, want string
 	}{
@@ -124,9 +127,9 @@ func TestWhatBecomesOfAMessage(t *testing.T) {
 		"unknown at the mailbox simulator": {"", "nobody@simulator.amazonses.com", "Send Bounce:Permanent:General"},
 		"bounced before":                   {"", "bounced@example.net", suppressed},
 		"bounced before, in capitals":      {"", "BOUNCED@example.net", suppressed},
-		"complained before":                {"", "complained@example.net", suppressed},
+		"complained before":                {"", "complained@example.net", complained},
 		"bounced, policy of both":          {"both", "bounced@example.net", suppressed},
-		"complained, policy of both":       {"both", "complained@example.net", suppressed},
+		"complained, policy of both":       {"both", "complained@example.net", complained},
 		"bounced, policy of bounces":       {"bounces", "bounced@example.net", suppressed},
 		"complained, policy of bounces":    {"bounces", "complained@example.net", "Send Delivery"},
 		"bounced, no policy":               {"none", "bounced@example.net", "Send Delivery"},
