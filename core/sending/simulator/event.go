@@ -3,6 +3,7 @@ package simulator
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"time"
 )
 
@@ -30,8 +31,8 @@ type mailObject struct {
 	MessageID        string              `json:"messageId"`
 	Destination      []string            `json:"destination"`
 	HeadersTruncated bool                `json:"headersTruncated"`
-	Headers          []headerField       `json:"headers"`
-	CommonHeaders    headerSummary       `json:"commonHeaders"`
+	Headers          []headerField       `json:"headers,omitempty"`
+	CommonHeaders    *headerSummary      `json:"commonHeaders,omitempty"`
 	Tags             map[string][]string `json:"tags"`
 }
 
@@ -130,6 +131,20 @@ type topicPreferences struct {
 type topicStatus struct {
 	TopicName          string `json:"topicName"`
 	SubscriptionStatus string `json:"subscriptionStatus"`
+}
+
+// of is the message as records of the event's type repeat it: without its headers
+// in those about a delay or a failed rendering, and in those about a delivery with
+// the address that it left from.
+func (m mailObject) of(e event) mailObject {
+	switch {
+	case e.DeliveryDelay != nil, e.Failure != nil:
+		m.Headers, m.CommonHeaders = nil, nil
+	case e.Delivery != nil:
+		m.Tags = maps.Clone(m.Tags)
+		m.Tags["ses:outgoing-ip"] = []string{outgoing}
+	}
+	return m
 }
 
 // encode is the same bytes for the same event: maps are written in the order of

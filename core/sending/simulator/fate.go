@@ -37,6 +37,7 @@ const (
 	reporter = "a1-2.smtp-out.amazonses.com"
 	browser  = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 	reader   = "192.0.2.1" // RFC 5737: nobody's
+	outgoing = "198.51.100.1"
 )
 
 // A late delivery is tried again within this time.
@@ -59,7 +60,7 @@ func (d *dispatch) fates(number int64, m sending.Message, subject string) *fates
 		Timestamp: stamp(d.now), Source: m.From, MessageID: id, SendingAccountID: d.account.AccountID,
 		SourceArn:   fmt.Sprintf("arn:aws:ses:%s:%s:identity/%s", d.account.Region, d.account.AccountID, d.identity),
 		Destination: bare(recipientsOf(m)), Headers: headersOf(m, subject),
-		CommonHeaders: headerSummary{
+		CommonHeaders: &headerSummary{
 			From: []string{m.From}, ReplyTo: m.ReplyTo, To: m.To, CC: m.CC, MessageID: id, Subject: subject,
 		},
 		Tags: d.eventTags(m.Tags),
@@ -192,7 +193,7 @@ func (f *fates) store(at time.Time, e event, unsubscribes string) {
 	if f.d.w.err != nil {
 		return
 	}
-	e.Mail = f.mail
+	e.Mail = f.mail.of(e)
 	text, err := e.encode()
 	if err != nil {
 		f.d.w.err = err
