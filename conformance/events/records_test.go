@@ -1,13 +1,8 @@
 package events
 
 import (
-	"context"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
-	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,14 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
-	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
-	"github.com/mailhelm/mailhelm/rest/ingest"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
@@ -84,10 +74,11 @@ func (r record) text(t *testing.T, now time.Time) string {
 // each, and every place that shows what became of mail says the same about them.
 func TestRecordsAreSeenEverywhere(t *testing.T) {
 	t.Parallel()
-	for name, way := range map[string]func(*testing.T, *product.Product) func(*testing.T, string) int{"event bus": throughBus, "topic": throughTopic} {
+	amazon := startTopics(t)
+	for name, way := range map[string]func(*testing.T, *product.Product) func(*testing.T, string) int{"event bus": throughBus, "topic": amazon.through} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			product.Each(t, func(t *testing.T, p *product.Product) {
+			product.EachWith(t, amazon.options, func(t *testing.T, p *product.Product) {
 				s := newScene(t, p)
 				connect(t, p)
 				post := way(t, p)
@@ -128,58 +119,6 @@ func throughBus(_ *testing.T, p *product.Product) func(*testing.T, string) int {
 		status, _ := scene{p: p}.send(t, http.MethodPost, p.BaseURL+"/ingest/ses/"+ingestPath, body, "X-Api-Key", busKey, "Content-Type", "application/json")
 		return status
 	}
-}
-
-// throughTopic posts as a notification topic of Amazon's does, to a handler on the
-// product's data that takes a publisher of the test for Amazon. The product's own
-// believes only certificates of the real one.
-func throughTopic(t *testing.T, p *product.Product) func(*testing.T, string) int {
-	t.Helper()
-	target := &inprocess.Transport{}
-	publisher, err := notify.New(notify.Config{Client: &http.Client{Transport: target}, Clock: p.Clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode(publisher.Certificate())
-	certificate, err := x509.ParseCertificate(block.Bytes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(certificate)
-	quiet := slog.New(slog.DiscardHandler)
-	target.Handler = ingest.New(ingest.Config{
-		Connections: p.Connections, Events: messages.NewBatch(host.Events(p.DB, p.Clock.Now, quiet)),
-		Amazon:  ingest.NewAmazon(ingest.AmazonConfig{Fetch: published{publisher}, Roots: roots, Clock: p.Clock.Now}),
-		DocsURL: p.DocsURL, Clock: p.Clock.Now, Log: quiet, Metrics: prometheus.NewRegistry(),
-	})
-	subscription := notify.Subscription{TopicARN: topic, Endpoint: p.BaseURL + "/ingest/ses/" + ingestPath}
-	if err := publisher.Subscribe(t.Context(), subscription); err != nil || !publisher.Confirmed(subscription) {
-		t.Fatalf("the subscription is not confirmed: %v", err)
-	}
-	return func(t *testing.T, text string) int {
-		t.Helper()
-		if err := publisher.Publish(t.Context(), subscription, text); err != nil {
-			t.Fatal(err)
-		}
-		return http.StatusAccepted
-	}
-}
-
-// published fetches what the publisher publishes.
-type published struct{ from http.RoundTripper }
-
-func (f published) Get(ctx context.Context, address string) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := f.from.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	return io.ReadAll(response.Body)
 }
 
 // checkMessage compares everything that shows one message.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,10 @@ type Options struct {
 	// ClientDocumentCAs sign for hosts with metadata documents of clients, which may
 	// then be on the loopback; nil means the system's, and no loopback.
 	ClientDocumentCAs *x509.CertPool
+	// Topics answers what the product asks of Amazon SNS, whose certificates TopicCAs
+	// sign; with nil nobody answers.
+	Topics   http.RoundTripper
+	TopicCAs *x509.CertPool
 	// OTLPEndpoint is a collector on the loopback that gets spans; "" makes none.
 	OTLPEndpoint string
 	// RedisURL is where the product shares rate limits with others; "" means that it
@@ -113,7 +118,7 @@ func Start(t testing.TB, opts Options) *Product {
 	// A busy machine is not what a test of shared limits is about.
 	cfg.RedisURL, cfg.RedisTimeout = opts.RedisURL, requestTimeout
 	seeded := prepare(t, opts, &cfg)
-	cfg.AmazonClient = amazon(t)
+	cfg.AmazonClient, cfg.NotificationCAs = amazon(t, opts.Topics), opts.TopicCAs
 	h, err := host.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatalf("product: %v", err)
@@ -201,21 +206,24 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 }
 
 // amazon is how the product asks Amazon in a test.
-func amazon(t testing.TB) *http.Client {
+func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 	t.Helper()
 	client := ses.NewHTTPClient()
 	t.Cleanup(client.CloseIdleConnections)
-	client.Transport = noAmazon{client.Transport}
+	client.Transport = noAmazon{client.Transport, topics}
 	return client
 }
 
 // noAmazon refuses every call but those to a server of the test's own, so that no
 // test asks Amazon itself.
-type noAmazon struct{ here http.RoundTripper }
+type noAmazon struct{ here, topics http.RoundTripper }
 
 func (n noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {
 	if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && ip.IsLoopback() {
 		return n.here.RoundTrip(r)
+	}
+	if n.topics != nil && strings.HasPrefix(r.URL.Host, "sns.") {
+		return n.topics.RoundTrip(r)
 	}
 	return &http.Response{
 		StatusCode: http.StatusForbidden, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,

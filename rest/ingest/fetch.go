@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -30,15 +31,21 @@ type FetcherConfig struct {
 	Allowed []netip.Prefix
 	// Roots sign the certificates of hosts that are believed; nil means the system's.
 	Roots *x509.CertPool
+	// Client, when it is set, is asked in place of the public Internet. It follows no
+	// redirect here and is judged by nothing above.
+	Client *http.Client
 }
 
 // fetcher gets small things from the public Internet. It follows no redirect,
 // keeps no cookie, takes no proxy from the environment, and judges every address
 // when it is about to connect, so a name that leads inside leads nowhere.
-type fetcher struct{ transport *http.Transport }
+type fetcher struct{ transport http.RoundTripper }
 
 // NewFetcher makes the [Fetcher] for production.
 func NewFetcher(cfg FetcherConfig) Fetcher {
+	if cfg.Client != nil {
+		return fetcher{cmp.Or(cfg.Client.Transport, http.DefaultTransport)}
+	}
 	public := ssrf.New(
 		ssrf.WithPorts(443, 80),
 		// The host agent and metadata of Azure, on an address that looks public.

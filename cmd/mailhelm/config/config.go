@@ -67,8 +67,11 @@ type Config struct {
 	// MailServerNetworks are the networks, in CIDR form, in which SMTP servers may be
 	// that people connect on the pages, besides the public Internet.
 	MailServerNetworks []string
-	// AmazonClient asks Amazon SES; nil means a client of our own.
+	// AmazonClient asks Amazon SES and Amazon SNS; nil means clients of our own.
 	AmazonClient *http.Client
+	// NotificationCAs sign the certificates of Amazon SNS; nil means those that the
+	// system believes.
+	NotificationCAs *x509.CertPool
 	// OTLPEndpoint is the base URL of the collector that gets spans; "" makes none.
 	OTLPEndpoint string
 	// Recipients is what becomes of mail that simulated accounts send; the zero

@@ -15,10 +15,13 @@ import (
 func eventSource(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, metrics prometheus.Registerer,
 ) http.Handler {
+	amazon := ingest.NewAmazon(ingest.AmazonConfig{
+		Fetch: ingest.NewFetcher(ingest.FetcherConfig{Client: cfg.AmazonClient}), Roots: cfg.NotificationCAs, Clock: cfg.Clock,
+	})
 	return ingest.New(ingest.Config{
 		Connections: s.connections,
 		Events:      messages.NewBatch(domains.Messages),
-		Amazon:      ingest.NewAmazon(ingest.AmazonConfig{Fetch: ingest.NewFetcher(ingest.FetcherConfig{}), Clock: cfg.Clock}),
+		Amazon:      amazon,
 		Simulator:   simulated,
 		DocsURL:     public.Docs, Clock: cfg.Clock, Log: cfg.Log, Metrics: metrics,
 	})
