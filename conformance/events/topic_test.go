@@ -155,6 +155,18 @@ func TestForgedTopics(t *testing.T) {
 	if got := status(t, amazon.Subscribe(t.Context(), another)); got != http.StatusUnauthorized || amazon.Confirmed(another) {
 		t.Errorf("another topic is answered %d, confirmed: %t", got, amazon.Confirmed(another))
 	}
+	// Amazon signs for every customer of its own: what is signed is not yet ours.
+	amazon.alter = altering(t, func(n map[string]any) {
+		link, _ := n["SubscribeURL"].(string)
+		if err := amazon.Confirm(t.Context(), link, another.TopicARN); err != nil {
+			t.Error(err)
+		}
+	})
+	status(t, amazon.Subscribe(t.Context(), another))
+	amazon.alter = nil
+	if got := status(t, amazon.Publish(t.Context(), another, text)); got != http.StatusUnauthorized {
+		t.Errorf("an event of another topic is answered %d", got)
+	}
 	own := subscriptionOf(p, topic)
 	if got := status(t, stranger.Subscribe(t.Context(), own)); got != http.StatusServiceUnavailable || stranger.Confirmed(own) {
 		t.Errorf("a certificate that Amazon does not publish is answered %d, confirmed: %t", got, stranger.Confirmed(own))
