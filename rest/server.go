@@ -10,7 +10,6 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/guardrails"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -37,7 +36,7 @@ type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
 	mounts   []*mount
-	place    []attribute.KeyValue // of every span
+	tracing  *Tracing
 	engine   *gin.Engine
 }
 
@@ -70,7 +69,7 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 	s.engine = newEngine()
 	s.engine.Use(s.identify)
 	if cfg.Tracer != nil {
-		s.place = placeOf(cfg.BaseURL)
+		s.tracing = NewTracing(cfg.Tracer, cfg.BaseURL, cfg.Clock)
 		s.engine.Use(s.trace)
 	}
 	s.engine.Use(s.recoverPanic)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+	"github.com/mailhelm/mailhelm/core"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/propagation"
@@ -15,19 +16,39 @@ import (
 
 var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
-// trace is the middleware that makes a span of each request, after the HTTP
-// conventions of OpenTelemetry. The path and the query are left out although the
-// conventions have them, because they hold addresses; the route stands for them.
-func (s *Server) trace(c *gin.Context) {
-	arrived := s.cfg.Clock()
-	ctx := propagator.Extract(c.Request.Context(), propagation.HeaderCarrier(c.Request.Header))
-	ctx, span := s.cfg.Tracer.Start(ctx, spanName(c),
+// Tracing makes a span of each request at one address, after the HTTP conventions of
+// OpenTelemetry. The path and the query are left out although the conventions have
+// them, because they hold addresses; the route stands for them.
+type Tracing struct {
+	tracer trace.Tracer
+	clock  core.Clock
+	place  []attribute.KeyValue // of every span
+}
+
+// NewTracing traces what is answered at base. With a nil tracer it is nil, which
+// makes no spans.
+func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
+	if tracer == nil {
+		return nil
+	}
+	return &Tracing{tracer: tracer, clock: clock, place: placeOf(base)}
+}
+
+// Around makes the span of a request while answer answers it, which returns the
+// status. What the request names in traceparent is the span's parent. route is where
+// the request leads, with {name} for what differs, "" for nowhere.
+func (t *Tracing) Around(r *http.Request, route string, answer func(*http.Request) int) {
+	if t == nil {
+		answer(r)
+		return
+	}
+	arrived := t.clock()
+	ctx := propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx, span := t.tracer.Start(ctx, strings.TrimSpace(spanMethod(r.Method)+" "+route),
 		trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(arrived),
-		trace.WithAttributes(s.place...), trace.WithAttributes(attributesOf(c)...))
-	defer func() { span.End(trace.WithTimestamp(s.cfg.Clock())) }()
-	c.Request = c.Request.WithContext(ctx)
-	c.Next()
-	status := c.Writer.Status()
+		trace.WithAttributes(t.place...), trace.WithAttributes(attributesOf(r, route)...))
+	defer func() { span.End(trace.WithTimestamp(t.clock())) }()
+	status := answer(r.WithContext(ctx))
 	span.SetAttributes(attribute.Int("http.response.status_code", status))
 	if status >= http.StatusInternalServerError {
 		span.SetAttributes(attribute.String("error.type", strconv.Itoa(status)))
@@ -35,11 +56,13 @@ func (s *Server) trace(c *gin.Context) {
 	}
 }
 
-func spanName(c *gin.Context) string {
-	if route := braced(c.FullPath()); route != "" {
-		return spanMethod(c.Request.Method) + " " + route
-	}
-	return spanMethod(c.Request.Method)
+// trace is the middleware that makes a span of each request.
+func (s *Server) trace(c *gin.Context) {
+	s.tracing.Around(c.Request, braced(c.FullPath()), func(r *http.Request) int {
+		c.Request = r
+		c.Next()
+		return c.Writer.Status()
+	})
 }
 
 // braced writes a parameter of Gin's as the API's description does: {name}.
@@ -61,16 +84,16 @@ func spanMethod(method string) string {
 	return "HTTP"
 }
 
-func attributesOf(c *gin.Context) []attribute.KeyValue {
-	method := knownMethod(c.Request.Method)
+func attributesOf(r *http.Request, route string) []attribute.KeyValue {
+	method := knownMethod(r.Method)
 	if method == otherMethod {
 		method = "_OTHER"
 	}
 	all := []attribute.KeyValue{
 		attribute.String("http.request.method", method),
-		attribute.String("network.protocol.version", protocolVersion(c.Request)),
+		attribute.String("network.protocol.version", protocolVersion(r)),
 	}
-	if route := braced(c.FullPath()); route != "" {
+	if route != "" {
 		all = append(all, attribute.String("http.route", route))
 	}
 	return all

@@ -41,8 +41,8 @@ type Recorder interface {
 	Record(ctx context.Context, orgID string, events []messages.Event) (messages.Recorded, error)
 }
 
-// Config is what the handler needs. All members but Simulator and Metrics are
-// required.
+// Config is what the handler needs. All members but Simulator, Metrics and Tracing
+// are required.
 type Config struct {
 	Connections Connections
 	Events      Recorder
@@ -56,6 +56,7 @@ type Config struct {
 	Clock   core.Clock
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
+	Tracing *rest.Tracing
 }
 
 // New is the handler.
@@ -70,6 +71,21 @@ type ingest struct {
 
 // ServeHTTP answers 202 without a body, or with a problem document.
 func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	route := ""
+	if _, here := pathOf(r); here {
+		route = SESPath + "{path}"
+	}
+	g.cfg.Tracing.Around(r, route, func(r *http.Request) int { return g.answer(w, r) })
+}
+
+// pathOf is the connection's part of the address.
+func pathOf(r *http.Request) (string, bool) {
+	path, here := strings.CutPrefix(r.URL.EscapedPath(), SESPath)
+	return path, here && path != "" && !strings.Contains(path, "/")
+}
+
+// answer returns the status.
+func (g *ingest) answer(w http.ResponseWriter, r *http.Request) int {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -77,7 +93,7 @@ func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := g.guarded(w, r)
 	if err == nil {
 		w.WriteHeader(http.StatusAccepted)
-		return
+		return http.StatusAccepted
 	}
 	if core.CallerGone(r.Context(), err) {
 		panic(http.ErrAbortHandler)
@@ -88,6 +104,7 @@ func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("WWW-Authenticate", `ApiKey realm="Mailhelm events"`)
 	}
 	rest.WriteProblem(w, core.ProblemOf(e, g.cfg.DocsURL, id))
+	return e.HTTPStatus()
 }
 
 // guarded turns a panic into internal_error.
@@ -123,8 +140,8 @@ func (g *ingest) logRefusal(r *http.Request, id string, e *core.Error) {
 }
 
 func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
-	path, ok := strings.CutPrefix(r.URL.EscapedPath(), SESPath)
-	if !ok || path == "" || strings.Contains(path, "/") {
+	path, here := pathOf(r)
+	if !here {
 		return &core.Error{
 			Code: core.CodeNotFound, Resource: "path", Message: "Nothing is taken in at this path.",
 			Next: "Send events to the address that the connection of the sending account shows.",

@@ -6,14 +6,14 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/ingest"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
 // eventSource is where events about sent mail come in, on the public API's host
 // and beside its rails: what sends them has no credential of ours.
 func eventSource(
-	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, metrics prometheus.Registerer,
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers,
 ) http.Handler {
 	amazon := ingest.NewAmazon(ingest.AmazonConfig{
 		Fetch: ingest.NewFetcher(ingest.FetcherConfig{Client: cfg.AmazonClient}), Roots: cfg.NotificationCAs, Clock: cfg.Clock,
@@ -23,6 +23,7 @@ func eventSource(
 		Events:      messages.NewBatch(domains.Messages),
 		Amazon:      amazon,
 		Simulator:   simulated,
-		DocsURL:     public.Docs, Clock: cfg.Clock, Log: cfg.Log, Metrics: metrics,
+		DocsURL:     public.Docs, Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics,
+		Tracing: rest.NewTracing(seen.tracer, public.API, cfg.Clock),
 	})
 }

@@ -58,7 +58,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	if err != nil {
 		return nil, err
 	}
-	events := eventSource(cfg, public, s, domains, simulated, seen.metrics)
+	events := eventSource(cfg, public, s, domains, simulated, seen)
 	simulated.to.Handler = events
 	web := []site{
 		{config.APIService, public.API, below(ingest.Path, events, api.Handler())},
