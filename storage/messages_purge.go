@@ -26,6 +26,10 @@ var (
 	purgeMarks = register("purge report marks", `
 		DELETE FROM report_marks WHERE org_id = $1 AND mark IN (
 			SELECT mark FROM report_marks WHERE org_id = $1 AND mark < $2 ORDER BY mark LIMIT $3)`)
+	purgeHours = register("purge report hours", `
+		DELETE FROM report_hours WHERE org_id = $1 AND (hour, channel, identity, template) IN (
+			SELECT hour, channel, identity, template FROM report_hours WHERE org_id = $1 AND hour < $2
+			ORDER BY hour, channel, identity, template LIMIT $3)`)
 	purgeDays = register("purge report days", `
 		DELETE FROM report_days WHERE org_id = $1 AND day < $2`)
 	purgeBounceDomains = register("purge bounces by domain", `
@@ -35,7 +39,7 @@ var (
 // MessagesPurger forgets old messages with their recipients, and old events.
 func (db *DB) MessagesPurger() messages.Purger { return messageStore{db} }
 
-// ReportsPurger forgets the figures of old days.
+// ReportsPurger forgets the figures of old days and their hours.
 func (db *DB) ReportsPurger() messages.Purger { return reportStore{db} }
 
 // Purge takes a message with its recipients: a row of either alone leads nowhere.
@@ -64,12 +68,18 @@ func (s messageStore) Purge(ctx context.Context, orgID string, before time.Time,
 	return purged + events, err
 }
 
-// Purge takes marks in steps; of days there are few. A mark begins with its date.
+// Purge takes marks and hours in steps; of days there are few. A mark begins with
+// its date.
 func (s reportStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
 	purged, err := s.db.exec(ctx, purgeMarks, orgID, before.UTC().Format("20060102"), limit)
 	if err != nil {
 		return 0, err
 	}
+	hours, err := s.db.exec(ctx, purgeHours, orgID, At(before), limit)
+	if err != nil {
+		return 0, err
+	}
+	purged += hours
 	for _, statement := range []*Statement{purgeDays, purgeBounceDomains} {
 		n, err := s.db.exec(ctx, statement, orgID, At(before))
 		if err != nil {

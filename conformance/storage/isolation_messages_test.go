@@ -48,6 +48,9 @@ func reachMessages(org string) map[string]reach {
 		"CountMessages": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Messages().CountMessages(t.Context(), org, everyMessage())
 		},
+		"Purge messages": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.MessagesPurger().Purge(t.Context(), org, everyMessage().To, 10)
+		},
 	}
 }
 

@@ -71,6 +71,9 @@ func reachReports(org string) map[string]reach {
 		"RecentBounces": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().RecentBounces(t.Context(), org, counted.From, 10)
 		},
+		"Purge reports": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ReportsPurger().Purge(t.Context(), org, counted.To, 10)
+		},
 		"Mark": func(t *testing.T, db *storage.DB) (any, error) {
 			fresh, err := db.Reports().Mark(t.Context(), org, []string{"mark"})
 			return len(fresh) == 0, err // another organization's mark is as good as new

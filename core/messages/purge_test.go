@@ -74,6 +74,7 @@ func (k kept) seen() map[string]any {
 	}
 	seen := map[string]any{}
 	seen["days"] = must(k.db.Reports().ByDay(ctx, k.org.ID, reports.Filter{Window: always}))
+	seen["hours"] = must(k.db.Reports().ByHours(ctx, k.org.ID, reports.Filter{Window: always}))
 	seen["scan"] = must(k.db.Reports().FromEvents(ctx, k.org.ID, reports.Filter{Window: always}))
 	seen["domains"] = must(k.db.Reports().FailingDomains(ctx, k.org.ID, always.From, 10))
 	seen["messages"] = must(k.db.Messages().Messages(ctx, k.org.ID, messages.Filter{Window: always, Limit: 1000}))
@@ -146,7 +147,7 @@ func TestPurgeGoesInSteps(t *testing.T) {
 			purge func(context.Context, string, time.Time, int) (int, error)
 			most  int
 		}{
-			"messages": {db.MessagesPurger().Purge, 4}, "reports": {db.ReportsPurger().Purge, 4},
+			"messages": {db.MessagesPurger().Purge, 4}, "reports": {db.ReportsPurger().Purge, 6},
 		} {
 			steps := 0
 			for {
