@@ -82,18 +82,19 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 	evidence := slices.DeleteFunc(slices.Clone(history), func(a Adverse) bool { return a.speaksFor() == "" })
 	before, since := split(evidence, known)
 	reason := s.reasonFor(since)
+	cut := len(history) >= maxHistory || known != nil && known.outlives(since)
 	switch {
 	case reason != "":
 		entry := entryOf(known, since)
 		entry.Status, entry.Reason = Listed, reason
-		if known != nil && known.Status == Listed && (!rulesChanged || isCut(history)) {
+		if known != nil && known.Status == Listed && (!rulesChanged || cut) {
 			entry.keep(*known, rulesChanged)
 		}
 		return &entry
 	case known == nil:
 		return nil
-	case known.Status == Listed && rulesChanged && isCut(history) && s.Rule(known.Reason).Locked:
-		return known // by an event that is not among the newest
+	case known.Status == Listed && rulesChanged && cut && s.Rule(known.Reason).Locked:
+		return known // by an event that is not looked at, or forgotten
 	case known.Status == Listed && rulesChanged:
 		entry := *known
 		entry.Status, entry.ExcludedAt, entry.ExclusionReason = Excluded, &now, rulesChangedText
@@ -146,8 +147,11 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 // kept, and the count of events ends here.
 const maxHistory = 1000
 
-// isCut reports whether there may be events before the history.
-func isCut(history []Adverse) bool { return len(history) >= maxHistory }
+// outlives reports whether the entry was listed by events from before the evidence,
+// which are forgotten.
+func (e *Entry) outlives(evidence []Adverse) bool {
+	return e.Status == Listed && (len(evidence) == 0 || e.FirstSeenAt.Before(evidence[0].OccurredAt))
+}
 
 // keep holds on to what is known from events that are no longer looked at. While
 // all of them are, it changes nothing. Under other rules only a reason of one event

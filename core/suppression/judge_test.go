@@ -136,6 +136,29 @@ func TestOtherRulesJudgeAnew(t *testing.T) {
 	}
 }
 
+// What one event ever proved holds under other rules too once that event is
+// forgotten, be there later ones that prove less, or nothing.
+func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
+	t.Parallel()
+	standard, strict := RulesOf(Standard), RulesOf(Strict)
+	later := transient(400, 401, 402)
+	for _, proof := range []Adverse{of(messages.Complaint, 0), of(messages.Reject, 0), bounce(messages.PermanentBounce, "NoEmail", 0)} {
+		listed := standard.judge(nil, append([]Adverse{proof}, later...), false, noon)
+		for name, left := range map[string][]Adverse{"nothing": nil, "less than one event": later[:1], "another reason": later} {
+			for _, rules := range []Rules{standard, strict} {
+				if got := rules.judge(listed, left, true, noon); got == nil || !got.same(*listed) {
+					t.Errorf("of %s, with %s left: %+v, want %+v", listed.Reason, name, got, listed)
+				}
+			}
+		}
+	}
+	// What takes several events needs them.
+	soft := standard.judge(nil, transient(0, 1, 2, 400), false, noon)
+	if got := strict.judge(soft, transient(400), true, noon); got.Status != Excluded {
+		t.Errorf("%s: %+v", soft.Reason, got)
+	}
+}
+
 // Whatever the order of events, the entry is the same: those before a person
 // excludes the address, and those that arrive afterwards, whenever they happened.
 func TestOrderDoesNotShow(t *testing.T) {
