@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 )
@@ -71,6 +72,8 @@ var (
 		AND NOT (type = 'Complaint' AND coalesce(bounce_sub_type, '') = '`+messages.OnAccountList+`')
 		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
 		GROUP BY channel, template, type`)
+	anyEvent = registerPoint("any event", `
+		SELECT 1 FROM message_events WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 LIMIT 1`)
 	// An open or a click is grouped by its recipient and message first, so that the
 	// second grouping counts each once. What it goes by is worded as the condition
 	// of the index that answers it.
@@ -243,6 +246,11 @@ func (s reportStore) groups(ctx context.Context, statement *Statement, orgID str
 
 func (s reportStore) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	return s.fromEvents(ctx, reportFromEvents, orgID, f)
+}
+
+func (s reportStore) AnyEvent(ctx context.Context, orgID string, w core.Window) (bool, error) {
+	found, err := values[int](ctx, s.db, anyEvent, orgID, At(w.From), At(w.To))
+	return len(found) > 0, err
 }
 
 func (s reportStore) Engaged(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {

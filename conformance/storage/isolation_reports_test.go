@@ -40,7 +40,7 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"ByDay", "ByGroup", "ByHours", "FromEvents", "Engaged", "FailingDomains", "RecentBounces", "Mark"} {
+	for _, method := range []string{"ByDay", "ByGroup", "ByHours", "FromEvents", "AnyEvent", "Engaged", "FailingDomains", "RecentBounces", "Mark"} {
 		found, err := reachReports(o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -58,6 +58,9 @@ func reachReports(org string) map[string]reach {
 			rows, err := db.Reports().FromEvents(t.Context(), org, counted)
 			slices.SortFunc(rows, func(a, b reports.GroupCounts) int { return cmp.Compare(a.Channel, b.Channel) }) // in no order
 			return rows, err
+		},
+		"AnyEvent": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().AnyEvent(t.Context(), org, counted.Window)
 		},
 		"ByHours": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().ByHours(t.Context(), org, counted)

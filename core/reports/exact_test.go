@@ -19,12 +19,12 @@ import (
 )
 
 // instants are where a report could go wrong: midnights, of which some begin a
-// week or a month, the start of an hour, the moments beside them, and the middle of
-// hours and days.
+// week or a month, the start of an hour, the moments beside them, the middle of
+// hours and days, and the time of the call and after it.
 func instants() *rapid.Generator[time.Time] {
 	return rapid.Custom(func(t *rapid.T) time.Time {
 		day := time.Date(2026, 2, 26, 0, 0, 0, 0, time.UTC).AddDate(0, 0, rapid.IntRange(0, 14).Draw(t, "day"))
-		beside := []time.Duration{0, time.Microsecond, -time.Microsecond, 9*time.Hour - time.Microsecond, 9 * time.Hour, 9*time.Hour + 30*time.Minute, 15 * time.Hour}
+		beside := []time.Duration{0, time.Microsecond, -time.Microsecond, 9*time.Hour - time.Microsecond, 9 * time.Hour, 9*time.Hour + 30*time.Minute, 15 * time.Hour, 15*time.Hour + 30*time.Minute, 20 * time.Hour}
 		return day.Add(rapid.SampledFrom(beside).Draw(t, "beside"))
 	})
 }

@@ -20,9 +20,31 @@ type wanted struct{ days, groups bool }
 
 // read counts what passes the filter: whole days from what is kept of them, parts
 // of days from whole hours and from events.
+//
+// A day that goes on as the window ends is whole so far, unless a clock ahead of
+// ours told of its later hours. That is asked after the figures were read, so that
+// none of them can hold an event that the answer does not know of.
 func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
+	later := rest(f.Window)
+	if later.From.Before(now.Truncate(time.Microsecond)) || !later.From.Before(later.To) {
+		return r.readSpan(ctx, orgID, f, cut(f.Window), want)
+	}
+	found, err := r.readSpan(ctx, orgID, f, cut(core.Window{From: f.From, To: later.To}), want)
+	if err != nil {
+		return figures{}, err
+	}
+	ahead, err := r.Store.AnyEvent(ctx, orgID, later)
+	if err != nil {
+		return figures{}, fmt.Errorf("report on the rest of a day: %w", err)
+	}
+	if ahead {
+		return r.readSpan(ctx, orgID, f, cut(f.Window), want)
+	}
+	return found, nil
+}
+
+func (r *Reports) readSpan(ctx context.Context, orgID string, f Filter, s span, want wanted) (figures, error) {
 	found := figures{days: map[time.Time]Counts{}, groups: map[Group]Counts{}}
-	s := cut(f.Window, now)
 	if s.days.From.Before(s.days.To) {
 		f.Window = s.days
 		if err := r.readDays(ctx, orgID, f, want, found); err != nil {

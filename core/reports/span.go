@@ -16,15 +16,16 @@ type span struct {
 	parts []core.Window
 }
 
-// cut takes a window apart. A day that goes on as the window ends is whole: its
-// later hours hold no events yet.
-func cut(w core.Window, now time.Time) span {
-	from, to := w.From.UTC().Truncate(time.Microsecond), w.To.UTC().Truncate(time.Microsecond)
-	if !to.Before(now.Truncate(time.Microsecond)) {
-		to = nextMidnight(to)
-	}
-	days, parts := cutAt(core.Window{From: from, To: to}, day)
+// cut takes a window apart.
+func cut(w core.Window) span {
+	days, parts := cutAt(core.Window{From: w.From.UTC().Truncate(time.Microsecond), To: w.To.UTC().Truncate(time.Microsecond)}, day)
 	return span{days, parts}
+}
+
+// rest is what the last day of a window has left, empty when From is not before To.
+func rest(w core.Window) core.Window {
+	to := w.To.UTC().Truncate(time.Microsecond)
+	return core.Window{From: to, To: nextMidnight(to)}
 }
 
 // cutAtHours takes a part of a day apart into its whole hours and what is left.

@@ -31,6 +31,8 @@ type Store interface {
 	// FromEvents counts by channel and template from the events in the window,
 	// without opens and clicks. A group may come in several rows.
 	FromEvents(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
+	// AnyEvent reports whether any event of any kind is in the window.
+	AnyEvent(ctx context.Context, orgID string, w core.Window) (bool, error)
 	// Engaged is FromEvents for opens and clicks alone. The window lies within one
 	// UTC day, in which they are unique.
 	Engaged(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)

@@ -1,0 +1,85 @@
+package reports_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// The provider's clock may be ahead of ours. Its events count as soon as their time
+// has come, and one recipient's open before and after that is one of each window.
+func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(db)
+		var events []messages.Event
+		for i, at := range []time.Time{now.Add(-time.Microsecond), now, now.Add(4 * time.Hour), now.Add(23 * time.Hour)} {
+			events = append(events, mail{fmt.Sprint("m", i), at, "shop-set", "welcome", map[messages.EventType]int{messages.Send: 1, messages.Bounce: 1}}.events()...)
+			open := mail{"o", at, "shop-set", "welcome", map[messages.EventType]int{messages.Open: 1}}.events()[0]
+			open.ID = fmt.Sprint("open", i)
+			events = append(events, open)
+		}
+		if err := b.record(t.Context(), events); err != nil {
+			t.Fatal(err)
+		}
+		for to, want := range map[string]int64{
+			"": 1, now.Format(time.RFC3339): 1, now.Add(time.Microsecond).Format(time.RFC3339Nano): 2,
+			now.Add(4*time.Hour + time.Second).Format(time.RFC3339): 3, now.Add(24 * time.Hour).Format(time.RFC3339): 4,
+		} {
+			days := int64(1)
+			if want == 4 {
+				days = 2
+			}
+			in := map[string]any{}
+			if to != "" {
+				in["to"] = to
+			}
+			if h := b.health(t, in); h.Totals != (reports.Counts{Sent: want, Bounced: want, Opens: want, UniqueOpens: days}) {
+				t.Errorf("to %q: %+v, want %d", to, h.Totals, want)
+			}
+		}
+		o, err := b.reports.Overview(t.Context(), b.org.ID, 7, false)
+		if err != nil || o.Totals.Sent != 1 || o.Totals.Opens != 1 {
+			t.Errorf("the page: %+v, %v", o.Totals, err)
+		}
+	})
+}
+
+// asked counts how parts of days are read.
+type asked struct {
+	reports.Store
+	parts int
+}
+
+func (a *asked) Engaged(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	a.parts++
+	return a.Store.Engaged(ctx, orgID, f)
+}
+
+// A window that ends now has a slow edge only when there is something behind it.
+func TestTheUsualWindowHasNoPartAtItsEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	store := &asked{Store: b.reports.Store}
+	b.reports.Store = store
+	in := map[string]any{"from": now.AddDate(0, 0, -3).Truncate(24 * time.Hour).Format(time.RFC3339)}
+	for _, c := range []struct {
+		at    time.Time
+		parts int
+	}{{now.Add(-time.Minute), 0}, {now.AddDate(0, 0, 1), 0}, {now.Add(time.Minute), 1}} {
+		if err := b.record(t.Context(), mail{c.at.String(), c.at, "", "", map[messages.EventType]int{messages.Open: 1}}.events()); err != nil {
+			t.Fatal(err)
+		}
+		store.parts = 0
+		if _, err := call[map[string]any](t.Context(), b, core.REST, "reports_engagement", in); err != nil || store.parts != c.parts {
+			t.Errorf("with an event at %v: %d parts, %v", c.at, store.parts, err)
+		}
+	}
+}
