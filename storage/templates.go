@@ -34,6 +34,11 @@ type templateContentRow struct {
 	Text string `db:"body_text"`
 }
 
+type templateReadRow struct {
+	Name   string `db:"name"`
+	ReadAt Time   `db:"read_at"`
+}
+
 var (
 	templatesPage = register("templates page", `
 		SELECT id, name, slug, subject, content_hash, created_at, updated_at FROM templates
@@ -47,11 +52,13 @@ var (
 	templateHash  = registerPoint("template hash", `SELECT content_hash FROM templates WHERE org_id = $1 AND name = $2`)
 	templateSlugs = register("template slugs", `SELECT name, slug FROM templates WHERE org_id = $1`)
 	saveTemplate  = register("save template", `
-		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (org_id, name) DO UPDATE SET subject = excluded.subject, html = excluded.html, body_text = excluded.body_text,
-			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at
+			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at, read_at = excluded.read_at
 		WHERE templates.content_hash <> excluded.content_hash`)
+	templateRead  = register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3`)
+	templateReads = register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1`)
 	keepTemplates = register("keep templates", `
 		DELETE FROM templates
 		WHERE org_id = $1 AND name NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
@@ -96,7 +103,11 @@ func (s templateStore) Template(ctx context.Context, orgID, slug string) (templa
 func (s templateStore) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
 	hash := templates.HashOf(t)
 	known, err := values[string](ctx, s.db, templateHash, orgID, t.Name)
-	if err != nil || len(known) > 0 && known[0] == hash {
+	if err != nil {
+		return err
+	}
+	if len(known) > 0 && known[0] == hash {
+		_, err := s.db.exec(ctx, templateRead, At(at), orgID, t.Name)
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
@@ -111,9 +122,21 @@ func (s templateStore) SaveTemplate(ctx context.Context, orgID string, t sending
 		slug := known[t.Name] + channels.Slugs(known, []string{t.Name})[t.Name]
 		search := strings.ToLower(t.Name + "\n" + slug + "\n" + t.Subject)
 		_, err = s.db.exec(ctx, saveTemplate, orgID, core.NewID(), t.Name, slug, t.Subject, t.HTML, t.Text,
-			hash, search, At(createdAt), At(at))
+			hash, search, At(createdAt), At(at), At(at))
 		return err
 	})
+}
+
+func (s templateStore) ReadTemplates(ctx context.Context, orgID string) (map[string]time.Time, error) {
+	rows, err := list[templateReadRow](ctx, s.db, templateReads, orgID)
+	if err != nil {
+		return nil, err
+	}
+	reads := make(map[string]time.Time, len(rows))
+	for _, r := range rows {
+		reads[r.Name] = r.ReadAt.Time()
+	}
+	return reads, nil
 }
 
 func (s templateStore) KeepTemplates(ctx context.Context, orgID string, names []string) error {

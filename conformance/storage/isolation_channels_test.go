@@ -1,6 +1,8 @@
 package storage_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -124,6 +126,10 @@ func reachTemplates(o owned, org string) map[string]reach {
 		},
 		"KeepTemplates": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Templates().KeepTemplates(t.Context(), org, nil)
+		},
+		"ReadTemplates": func(t *testing.T, db *storage.DB) (any, error) {
+			reads, err := db.Templates().ReadTemplates(t.Context(), org)
+			return slices.Collect(maps.Keys(reads)), err
 		},
 		"LatestRequest": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ProductionRequests().LatestRequest(t.Context(), org)

@@ -1,9 +1,12 @@
 package templates
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -47,41 +50,58 @@ func (t *Templates) syncAll(ctx context.Context, args SyncArgs) error {
 	return errors.Join(failures...)
 }
 
-// Sync brings one organization's mirror up to its account. The account tells of a
-// template's content only one by one, so each is kept as it is read; what the
-// account no longer lists goes away after all were read. An account that has no
+// maxRead is how many contents a run reads. The provider tells of one at a time and
+// of about one a second, and the job visits other organizations too.
+const maxRead = 200
+
+// Sync brings one organization's mirror up to its account. What the account no longer
+// lists goes at once. It tells of a template's content only one by one, so a run reads
+// some: new ones first, then those that were read longest ago. Each is kept as it is
+// read, so that a run that is broken off was not in vain. An account that has no
 // templates to speak of, or none at all, leaves the mirror as it is.
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
-	names, err := t.names(ctx, orgID)
+	listed, err := t.listed(ctx, orgID)
 	if absent(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	kept := []string{}
-	for _, n := range names {
+	if err := t.keep(ctx, orgID, listed); err != nil {
+		return err
+	}
+	reads, err := t.Store.ReadTemplates(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	next := slices.SortedFunc(maps.Values(listed), func(a, b sending.TemplateName) int {
+		return cmp.Or(reads[a.Name].Compare(reads[b.Name]), strings.Compare(a.Name, b.Name))
+	})
+	next = next[:min(maxRead, len(next))]
+	for _, n := range next {
 		content, err := t.Account.Template(ctx, orgID, n.Name)
 		if sending.IsNotFound(err) {
+			delete(listed, n.Name)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		kept = append(kept, n.Name)
 		if err := t.Store.SaveTemplate(ctx, orgID, visible(content, n.Name), createdAt(n, t.Clock()), t.Clock()); err != nil {
 			return err
 		}
 	}
-	if err := t.Store.KeepTemplates(ctx, orgID, kept); err != nil {
-		return err
-	}
-	t.Log.InfoContext(ctx, "templates synced", "org_id", orgID, "templates", len(kept))
-	return nil
+	t.Log.InfoContext(ctx, "templates synced", "org_id", orgID, "templates", len(listed), "read", len(next))
+	return t.keep(ctx, orgID, listed)
 }
 
-func (t *Templates) names(ctx context.Context, orgID string) ([]sending.TemplateName, error) {
-	var all []sending.TemplateName
+func (t *Templates) keep(ctx context.Context, orgID string, listed map[string]sending.TemplateName) error {
+	return t.Store.KeepTemplates(ctx, orgID, append([]string{}, slices.Sorted(maps.Keys(listed))...))
+}
+
+// listed is what the account has, by name.
+func (t *Templates) listed(ctx context.Context, orgID string) (map[string]sending.TemplateName, error) {
+	all := map[string]sending.TemplateName{}
 	for token := ""; ; {
 		page, next, err := t.Account.TemplatesPage(ctx, orgID, token)
 		if err != nil {
@@ -89,7 +109,7 @@ func (t *Templates) names(ctx context.Context, orgID string) ([]sending.Template
 		}
 		for _, n := range page {
 			if n.Name != "" && len(n.Name) <= longestName && storable(n.Name) == n.Name {
-				all = append(all, n)
+				all[n.Name] = n
 			}
 		}
 		if next == "" || next == token {

@@ -34,9 +34,12 @@ type Store interface {
 	CountTemplates(ctx context.Context, orgID, query string) (int, error)
 	// Template finds by slug.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
-	// SaveTemplate stores what the account has under a name. CreatedAt is kept, and
-	// LastModified is at when the content is another one than before.
+	// SaveTemplate stores what the account had under a name when it was read, at.
+	// CreatedAt is kept, and LastModified is at when the content is another one than
+	// before.
 	SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error
+	// ReadTemplates is when each was last read, by name.
+	ReadTemplates(ctx context.Context, orgID string) (map[string]time.Time, error)
 	// KeepTemplates removes those that have none of the names.
 	KeepTemplates(ctx context.Context, orgID string, names []string) error
 }

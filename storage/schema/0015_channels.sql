@@ -69,6 +69,7 @@ CREATE TABLE sending_syncs (
 );
 
 -- search is the name, slug and subject in lower case, folded outside the database.
+-- read_at is when the account last told the content, updated_at when that changed.
 CREATE TABLE templates (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -81,6 +82,7 @@ CREATE TABLE templates (
 	search bytetext NOT NULL,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
+	read_at bigint NOT NULL,
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name),
 	UNIQUE (org_id, slug)

@@ -1,0 +1,158 @@
+package templates_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// counting is an account that notes which contents it was asked for.
+type counting struct {
+	content map[string]string
+	asked   []string
+	gone    string // listed, and not found when it is read
+	failsAt int    // the call that fails; 0 is none
+}
+
+func (c *counting) TemplatesPage(_ context.Context, _, token string) ([]sending.TemplateName, string, error) {
+	var page []sending.TemplateName
+	for name := range c.content {
+		if name > token {
+			page = append(page, sending.TemplateName{Name: name})
+		}
+	}
+	slices.SortFunc(page, func(a, b sending.TemplateName) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
+	const size = 100
+	if len(page) <= size {
+		return page, "", nil
+	}
+	return page[:size], page[size-1].Name, nil
+}
+
+func (c *counting) Template(_ context.Context, _, name string) (sending.Template, error) {
+	c.asked = append(c.asked, name)
+	if len(c.asked) == c.failsAt {
+		return sending.Template{}, &sending.Failure{Kind: sending.Throttled}
+	}
+	text, ok := c.content[name]
+	if !ok || name == c.gone {
+		return sending.Template{}, &sending.Failure{Kind: sending.NotFound}
+	}
+	return sending.Template{Name: name, Subject: name, Text: text}, nil
+}
+
+type manyTemplates struct {
+	*templates.Templates
+	account *counting
+	org     string
+	now     time.Time
+}
+
+const (
+	manyOf = 1000
+	aRun   = 200
+)
+
+func many(db *storage.DB) *manyTemplates {
+	m := &manyTemplates{account: &counting{content: map[string]string{}}, org: core.NewID(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	m.Templates = templates.New(templates.Config{
+		Store: db.Templates(), Account: m.account, Clock: func() time.Time { return m.now }, Log: slog.New(slog.DiscardHandler),
+	})
+	for i := range manyOf {
+		m.account.content[fmt.Sprintf("t%04d", i)] = "first"
+	}
+	return m
+}
+
+// run syncs once, and returns which contents were read.
+func (m *manyTemplates) run(t *testing.T) []string {
+	t.Helper()
+	m.account.asked, m.now = nil, m.now.Add(templates.SyncEvery)
+	if err := m.Sync(t.Context(), m.org); err != nil {
+		t.Fatal(err)
+	}
+	return m.account.asked
+}
+
+func (m *manyTemplates) count(t *testing.T) int {
+	t.Helper()
+	n, err := m.Store.CountTemplates(t.Context(), m.org, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (m *manyTemplates) text(t *testing.T, slug string) string {
+	t.Helper()
+	_, content, err := m.Store.Template(t.Context(), m.org, slug)
+	if err != nil {
+		return err.Error()
+	}
+	return content.Text
+}
+
+func TestAThousandTemplatesAreReadInTurn(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		m := many(db)
+		for round := range manyOf / aRun {
+			if asked := m.run(t); len(asked) != aRun || m.count(t) != (round+1)*aRun {
+				t.Fatalf("run %d read %d, and %d are kept", round, len(asked), m.count(t))
+			}
+		}
+
+		// A new one comes first, a gone one goes at once, and then it is the turn of those
+		// read longest ago.
+		m.account.content["z-new"] = "new"
+		delete(m.account.content, "t0999") // read last of all
+		asked := m.run(t)
+		if len(asked) != aRun || asked[0] != "z-new" || asked[1] != "t0000" || asked[aRun-1] != "t0198" {
+			t.Errorf("read %d: %v", len(asked), asked)
+		}
+		if got := m.text(t, "z-new"); got != "new" || m.count(t) != manyOf {
+			t.Errorf("%q of %d", got, m.count(t))
+		}
+		if got := m.text(t, "t0999"); got == "first" {
+			t.Error("what is gone is still there")
+		}
+
+		// Whatever changes is seen within as many runs as all of them take.
+		for name := range m.account.content {
+			m.account.content[name] = "second"
+		}
+		for range manyOf / aRun {
+			m.run(t)
+		}
+		for _, slug := range []string{"t0000", "t0198", "t0199", "t0998", "z-new"} {
+			if got := m.text(t, slug); got != "second" {
+				t.Errorf("%s is %q", slug, got)
+			}
+		}
+	})
+}
+
+// A run that the account breaks off keeps what it read, and the next goes on there.
+func TestARunThatBreaksOffWasNotInVain(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		m := many(db)
+		m.account.failsAt = 51
+		if err := m.Sync(t.Context(), m.org); err == nil {
+			t.Fatal("no failure")
+		}
+		m.account.failsAt, m.account.gone = 0, "t0060"
+		if n, asked := m.count(t), m.run(t); n != 50 || asked[0] != "t0050" || m.count(t) != 50+aRun-1 {
+			t.Errorf("%d were kept, then came %v, and %d are there", n, asked[:3], m.count(t))
+		}
+	})
+}
