@@ -40,6 +40,20 @@ func (m Memberships) change(ctx context.Context, orgID string, do func(ctx conte
 	})
 }
 
+// Require refuses an actor without the permission with invalid_scope. It belongs at
+// the beginning of a transaction: it holds the organization until that ends, so that
+// nobody takes the permission away before.
+func (m Memberships) Require(ctx context.Context, actor Actor, orgID string, p Permission) error {
+	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
+		return err
+	}
+	may, err := m.authority(ctx, orgID, actor)
+	if err != nil {
+		return err
+	}
+	return may.need(p)
+}
+
 // feltBy makes this process ask anew what a person may do.
 func (m Memberships) feltBy(userID string) {
 	if m.Principals != nil {

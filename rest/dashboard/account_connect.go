@@ -24,9 +24,10 @@ func (d *Dashboard) connectPages() []route {
 	}
 }
 
-// connecting changes the visitor's connection, in their name.
+// connecting changes the visitor's connection, in their name and while they may.
 func (d *Dashboard) connecting(v access.Visitor) sending.Connecting {
 	c := d.Connecting
+	c.Transactor = d.permitted(v, access.MayManageOrg)
 	c.Record = recorder(d, v)
 	return c
 }

@@ -92,7 +92,7 @@ func (d *Dashboard) syncAccount(w http.ResponseWriter, r *http.Request, v access
 		noticed(w, channelsPath, "fresh")
 		return
 	}
-	err = d.Transactor.InTx(r.Context(), func(ctx context.Context) error {
+	err = d.permitted(v, access.MayTriggerSync).InTx(r.Context(), func(ctx context.Context) error {
 		if err := d.Connecting.Follow(ctx, v.Org.ID); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (d *Dashboard) syncAccount(w http.ResponseWriter, r *http.Request, v access
 }
 
 func (d *Dashboard) adoptChannel(w http.ResponseWriter, r *http.Request, v access.Visitor) {
-	err := d.Transactor.InTx(r.Context(), func(ctx context.Context) error {
+	err := d.permitted(v, access.MayAdoptChannels).InTx(r.Context(), func(ctx context.Context) error {
 		adopted, err := d.Channels.Adopt(ctx, v.Org.ID, r.PathValue("slug"))
 		if err != nil {
 			return err

@@ -161,7 +161,7 @@ func (d *Dashboard) undeliverableAddress(w http.ResponseWriter, r *http.Request,
 
 func (d *Dashboard) excludeAddress(w http.ResponseWriter, r *http.Request, v access.Visitor) {
 	id, reason := r.PathValue("id"), r.PostForm.Get("reason")
-	err := d.Transactor.InTx(r.Context(), func(ctx context.Context) error {
+	err := d.permitted(v, access.MayManageUndeliverable).InTx(r.Context(), func(ctx context.Context) error {
 		entry, err := d.Suppression.Exclude(ctx, v.Org.ID, id, reason)
 		if err != nil {
 			return err

@@ -92,7 +92,7 @@ func (d *Dashboard) saveRules(w http.ResponseWriter, r *http.Request, v access.V
 	if wanted.Profile == suppression.Custom {
 		chooseRules(&wanted, typed)
 	}
-	err := d.Transactor.InTx(r.Context(), func(ctx context.Context) error {
+	err := d.permitted(v, access.MayConfigureUndelivered).InTx(r.Context(), func(ctx context.Context) error {
 		before, err := d.Suppression.SetRules(ctx, v.Org.ID, wanted)
 		if err != nil {
 			return err
