@@ -1,6 +1,7 @@
 package channels_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -43,8 +44,8 @@ func TestIdentitiesAreFoundWhateverTheirCase(t *testing.T) {
 }
 
 // looks counts how often the records of the tracking domain are looked up while
-// the job runs every 2 minutes for some time.
-func (w *world) looks(t *testing.T, during time.Duration) int {
+// the job runs every 2 minutes for some time, each time as late as it is.
+func (w *world) looks(t *testing.T, during time.Duration, late func() time.Duration) int {
 	t.Helper()
 	checked := func() time.Time {
 		d, err := w.Store.TrackingDomain(t.Context(), w.org, "click.example.com")
@@ -56,8 +57,9 @@ func (w *world) looks(t *testing.T, during time.Duration) int {
 		}
 		return *d.CheckedAt
 	}
-	count, last := 0, checked()
-	for end := w.now.Add(during); w.now.Before(end); w.now = w.now.Add(2 * time.Minute) {
+	count, last, turn := 0, checked(), w.now
+	for end := turn.Add(during); turn.Before(end); turn = turn.Add(2 * time.Minute) {
+		w.now = turn.Add(late())
 		if err := w.Verify(t.Context(), w.org); err != nil {
 			t.Fatal(err)
 		}
@@ -65,6 +67,7 @@ func (w *world) looks(t *testing.T, during time.Duration) int {
 			count, last = count+1, at
 		}
 	}
+	w.now = turn
 	return count
 }
 
@@ -120,25 +123,41 @@ func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
 	})
 }
 
+// A job is never started to the second, and a look that was late makes none after it
+// miss its turn.
 func TestLookingSlowsDownAndEnds(t *testing.T) {
 	t.Parallel()
+	uneven := rand.New(rand.NewPCG(1, 2))
+	for name, late := range map[string]func() time.Duration{
+		"on time": func() time.Duration { return 0 },
+		"late":    func() time.Duration { return time.Duration(uneven.Int64N(int64(55 * time.Second))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			looksSlowDownAndEnd(t, late)
+		})
+	}
+}
+
+func looksSlowDownAndEnd(t *testing.T, late func() time.Duration) {
+	t.Helper()
 	w := newWorld(t, storagetest.SQLite(t))
 	w.tracks(t, "click.example.com")
-	if n := w.looks(t, time.Hour); n != 30 {
+	if n := w.looks(t, time.Hour, late); n != 30 {
 		t.Errorf("%d looks in the first hour", n)
 	}
-	if n := w.looks(t, 23*time.Hour); n != 23*6 {
+	if n := w.looks(t, 23*time.Hour, late); n != 23*6 {
 		t.Errorf("%d looks in the rest of the first day", n)
 	}
 	w.down = true // name servers that do not answer are no reason to give up early
-	if n := w.looks(t, 6*24*time.Hour-time.Minute); n != 6*24 {
+	if n := w.looks(t, 6*24*time.Hour-time.Minute, late); n != 6*24 {
 		t.Errorf("%d looks in the rest of the week", n)
 	}
 	w.down = false
 	if got := w.tracking(t); got.Status != channels.TrackingPending {
 		t.Errorf("%+v", got)
 	}
-	if n := w.looks(t, 2*time.Hour); n != 1 && n != 2 {
+	if n := w.looks(t, 2*time.Hour, late); n != 1 && n != 2 {
 		t.Errorf("%d looks after a week", n)
 	}
 	if got := w.tracking(t); got.Status != channels.TrackingFailed || got.SSL != "failed" {
