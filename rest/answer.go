@@ -16,12 +16,19 @@ type paged interface{ Next() string }
 // headed is a result whose answer carries the header that its route names.
 type headed interface{ HeaderValue() string }
 
+// passing is a result that may be no more true a moment later, so that its answer is
+// not kept although others of its route are.
+type passing interface{ Passing() bool }
+
 // answer writes the result of a call.
 func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	h := c.Writer.Header()
 	h.Set("Cache-Control", m.cacheControl)
 	if m.MaxAge > 0 {
 		h.Set("Vary", "Authorization")
+	}
+	if result, ok := result.Value.(passing); ok && result.Passing() {
+		h.Set("Cache-Control", noStore)
 	}
 	if result.Replayed {
 		h.Set("Idempotent-Replayed", "true")

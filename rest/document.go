@@ -64,6 +64,6 @@ func (s *Server) health(c *gin.Context) {
 		s.refuse(c, nil, err)
 		return
 	}
-	c.Writer.Header().Set("Cache-Control", "no-store")
+	c.Writer.Header().Set("Cache-Control", noStore)
 	write(c.Writer, "application/json", http.StatusOK, body)
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
+// noStore is the Cache-Control of what nobody should keep.
+const noStore = "no-store"
+
 // mount is a route with its operation and all that can be known of it before
 // the first request.
 type mount struct {
@@ -44,7 +47,7 @@ func (s *Server) mount(route Route) (*mount, error) {
 	if info.Confirms {
 		return nil, errors.New("the operation asks for confirmation, which has no form over REST")
 	}
-	m := &mount{Route: route, operation: op, needs: joinScopes(info.Scopes), cacheControl: "no-store"}
+	m := &mount{Route: route, operation: op, needs: joinScopes(info.Scopes), cacheControl: noStore}
 	if route.MaxAge > 0 {
 		m.cacheControl = "max-age=" + strconv.Itoa(int(route.MaxAge.Seconds()))
 	}

@@ -16,7 +16,7 @@ import (
 // belong to it.
 func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	h := w.Header()
-	h.Set("Cache-Control", "no-store")
+	h.Set("Cache-Control", noStore)
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(p.RetryAfter))
 	}

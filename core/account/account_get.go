@@ -11,6 +11,8 @@ import (
 // GetIn has no members.
 type GetIn struct {
 	live *sending.Overview
+	// silent: there is an account, and it did not answer.
+	silent bool
 }
 
 // Overview is the organization with its sending account and plan.
@@ -23,7 +25,13 @@ type Overview struct {
 	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was asked for."`
 	CloudFormation   *InfraTemplate    `json:"cloudformation" jsonschema:"nullable" jsonschema_description:"null while no template version is recorded."`
 	Plan             Plan              `json:"plan"`
+
+	// Silent: the account is missing here because it did not answer.
+	Silent bool `json:"-"`
 }
+
+// Passing is what no cache should keep: the account may answer a moment later.
+func (o Overview) Passing() bool { return o.Silent }
 
 // OrgRef names the organization.
 type OrgRef struct {
@@ -76,9 +84,11 @@ func (a *Account) accountGet() core.Operation {
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.AccountView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetIn) (GetIn, error) {
-			if live, err := a.overview(ctx, c.Principal.Org.ID); err == nil {
+			live, err := a.overview(ctx, c.Principal.Org.ID)
+			if err == nil {
 				in.live = &live
 			}
+			in.silent = err != nil && !sending.IsAbsent(err)
 			return in, nil
 		},
 		Do: a.getAccount,
@@ -89,7 +99,7 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call, in GetIn) (Overv
 	org := c.Principal.Org
 	overview := Overview{
 		Org:  OrgRef{ID: org.ID, Name: org.Name, Slug: org.Slug},
-		Plan: Plan{Tier: org.Tier, RetentionDays: org.RetentionDays, RateLimit: org.RateLimit},
+		Plan: Plan{Tier: org.Tier, RetentionDays: org.RetentionDays, RateLimit: org.RateLimit}, Silent: in.silent,
 	}
 	if in.live != nil {
 		overview.AWS = &CloudAccount{Region: in.live.Region, Sandbox: in.live.Sandbox}

@@ -1,0 +1,36 @@
+package rest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// An answer without the account is one moment's, and the next one may be whole.
+func TestAnAccountThatIsSilentIsNotKept(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	look := func(when, cache string, whole bool) {
+		t.Helper()
+		got := a.do(t, "GET", "/v1/account", "").want(200)
+		if kept, vary := got.header.Get("Cache-Control"), got.header.Get("Vary"); kept != cache || vary != "Authorization" {
+			t.Errorf("%s: Cache-Control %q, Vary %q", when, kept, vary)
+		}
+		var shown struct{ AWS any }
+		if got.decode(&shown); (shown.AWS != nil) != whole {
+			t.Errorf("%s: %s", when, got.body)
+		}
+	}
+	for _, kind := range []sending.FailureKind{sending.Refused, sending.Throttled, sending.Rejected, sending.TimedOut} {
+		a.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodOverview, Kind: kind, Times: 100})
+		look(string(kind), "no-store", false)
+	}
+	a.Simulator.Faults().Clear()
+	look("as it answers again", "max-age=60", true)
+	a.Clock.Advance(time.Minute)
+	a.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodOverview, Kind: sending.Refused, Times: 100})
+	look("when it falls silent", "no-store", false)
+}
