@@ -133,11 +133,15 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 		}
 		evidence = append(evidence, undeliverableClaims(listed)...)
 	}
+	records := []Record{recordOf(in.found, course.hide)}
+	if err := m.nameChannels(ctx, c, records); err != nil {
+		return Diagnosis{}, err
+	}
 	remedies := slices.Concat(judged.remedies, in.suppressed.remedies())
 	latest := in.events[max(0, len(in.events)-shownEvents):]
 	events, cut := shown(latest, course.hide)
 	return Diagnosis{
-		Message: recordOf(in.found, course.hide),
+		Message: records[0],
 		Outcome: judged.outcome, Text: course.subject() + judged.text,
 		Evidence: evidence, NextSteps: course.steps(c, remedies),
 		Events: events, EventsTotal: len(in.events), Truncated: cut || len(latest) < len(in.events),

@@ -23,7 +23,8 @@ func (m *Messages) messagesGet() core.Operation {
 			if err != nil {
 				return Record{}, err
 			}
-			return recordOf(found, maskFor(c, found.To)), nil
+			records := recordsOf(c, []Message{found})
+			return records[0], m.nameChannels(ctx, c, records)
 		},
 	})
 }

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -100,19 +99,6 @@ func domainOf(identity string) string {
 	return strings.ToLower(identity[strings.LastIndexByte(identity, '@')+1:])
 }
 
-// channelName is the name that a channel has at the provider, "" when there is no
-// such channel.
-func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (string, error) {
-	if m.Channels == nil {
-		return "", nil
-	}
-	name, err := m.Channels.ChannelName(ctx, c.Principal.Org.ID, strings.ToLower(id))
-	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
-		return "", nil
-	}
-	return name, err
-}
-
 // pageAsked is which page of a list somebody asks for.
 type pageAsked struct {
 	filter, cursor string
@@ -133,5 +119,9 @@ func (m *Messages) page(ctx context.Context, c *core.Call, f Filter, asked pageA
 		return core.Page[Record]{}, err
 	}
 	page := core.PageOf(found, asked.limit, asked.filter, func(m Message) core.After { return core.After{At: m.SentAt, ID: m.ID} })
-	return core.Page[Record]{Items: recordsOf(c, page.Items), Next: page.Next}, nil
+	records := recordsOf(c, page.Items)
+	if err := m.nameChannels(ctx, c, records); err != nil {
+		return core.Page[Record]{}, err
+	}
+	return core.Page[Record]{Items: records, Next: page.Next}, nil
 }

@@ -117,6 +117,7 @@ func TestRefusalsOfMessages(t *testing.T) {
 		{"messages_list", `{"recipient":"` + jane + `"}`, core.CodeInvalidScope, "api.messages.unmask_recipients"},
 		{"messages_search", `{"recipient":"x"}`, core.CodeInvalidScope, "api.messages.unmask_recipients"},
 		{"messages_search", `{"from":"2025-03-20T12:00:00Z"}`, core.CodePlanRetentionExceeded, "older than what the plan keeps"},
+		{"messages_search", `{"channel":"Autumn_Sale"}`, core.CodeNotFound, "No such channel"},
 		{"recipients_messages", `{"email":"jane"}`, core.CodeValidationFailed, "`email`"},
 		{"recipients_messages", `{"email":"` + jane + `","from":"2025-03-20T12:00:00Z"}`, core.CodePlanRetentionExceeded, "plan"},
 		{"messages_get", `{"id":"old"}`, core.CodeNotFound, "No such message"},
@@ -152,6 +153,29 @@ func TestASearchCountsWhatItLeavesOut(t *testing.T) {
 	contains(t, d.must("messages_search", `{"channel":"marketing","limit":2}`), `"shown":2,"total":5,"truncated":true`, `"id":"m0"`)
 	contains(t, d.must("messages_search", `{"status":"Bounce"}`), `"items":[],"shown":0,"total":0,"truncated":false`)
 	contains(t, d.must("messages_search", `{"template":"welcome"}`), `"shown":5,"total":5,"truncated":false`)
+}
+
+// A channel has one name at the provider and another here, and callers know the
+// one that is here.
+func TestChannelsAreNamedByTheirSlugs(t *testing.T) {
+	t.Parallel()
+	d := setup(t).unmasked()
+	over := func(id, channel string) {
+		e := happened(id, messages.Send, ago(time.Hour), "")
+		e.Mail.Channel = channel
+		d.record(e)
+	}
+	over("sale", "Autumn_Sale")
+	over("other", "marketing")
+	over("forgotten", "Long_Gone")
+	contains(t, d.must("messages_get", `{"id":"sale"}`), `"channel":"autumn-sale"`)
+	contains(t, d.must("messages_get", `{"id":"forgotten"}`), `"channel":"Long_Gone"`)
+	all := []string{`"channel":"autumn-sale"`, `"channel":"marketing"`, `"channel":"Long_Gone"`}
+	contains(t, d.must("messages_list", `{}`), all...)
+	contains(t, d.must("recipients_messages", `{"email":"`+jane+`"}`), all...)
+	d.surface = core.Agent
+	contains(t, d.must("messages_diagnose", `{"message_id":"sale"}`), `"channel":"autumn-sale"`)
+	contains(t, d.must("messages_search", `{"channel":"autumn-sale"}`), `"id":"sale"`, `"total":1`, `"channel":"autumn-sale"`)
 }
 
 func TestAnotherOrganizationsMessagesDoNotExist(t *testing.T) {

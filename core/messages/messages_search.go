@@ -48,7 +48,12 @@ func (m *Messages) searchMessages(ctx context.Context, c *core.Call, in SearchMe
 	if err != nil {
 		return core.Sample[Record]{}, err
 	}
-	f := Filter{Window: window, Status: in.Status, Template: in.Template, Channel: in.Channel, Recipient: in.Recipient}
+	f := Filter{Window: window, Status: in.Status, Template: in.Template, Recipient: in.Recipient}
+	if in.Channel != "" {
+		if f.Channel, err = m.channelBySlug(ctx, c, in.Channel); err != nil {
+			return core.Sample[Record]{}, err
+		}
+	}
 	page, err := m.page(ctx, c, f, pageAsked{limit: sampleLimit(in.Limit)})
 	if err != nil {
 		return core.Sample[Record]{}, err

@@ -8,11 +8,15 @@ import (
 // What others know and this package asks them for. The interfaces are small and
 // speak of messages alone, so that no domain depends on another for one question.
 
-// ChannelNames knows the channels of an organization.
+// ChannelNames knows what the channels of an organization are called at the
+// provider, where events come from, and here. Each answer about a channel that is
+// not known fails with core.CodeNotFound.
 type ChannelNames interface {
-	// ChannelName is the name at the provider of the channel with this id. It fails
-	// with core.CodeNotFound.
+	// ChannelName and ChannelNameBySlug are the name at the provider.
 	ChannelName(ctx context.Context, orgID, id string) (string, error)
+	ChannelNameBySlug(ctx context.Context, orgID, slug string) (string, error)
+	// ChannelSlug is the slug of the channel with this name at the provider.
+	ChannelSlug(ctx context.Context, orgID, name string) (string, error)
 }
 
 // SuppressionList is the account's own list of addresses that it refuses to mail.

@@ -41,6 +41,27 @@ func (n *neighbours) ChannelName(_ context.Context, _, id string) (string, error
 	return "", core.NotFound("channel")
 }
 
+// The channel "Autumn_Sale" of the provider is called otherwise here.
+func (n *neighbours) ChannelNameBySlug(_ context.Context, _, slug string) (string, error) {
+	switch slug {
+	case "marketing":
+		return "marketing", nil
+	case "autumn-sale":
+		return "Autumn_Sale", nil
+	}
+	return "", core.NotFound("channel")
+}
+
+func (n *neighbours) ChannelSlug(_ context.Context, _, name string) (string, error) {
+	switch name {
+	case "marketing":
+		return "marketing", nil
+	case "Autumn_Sale":
+		return "autumn-sale", nil
+	}
+	return "", core.NotFound("channel")
+}
+
 func (n *neighbours) Suppressed(_ context.Context, _, email string) (*messages.SuppressedRecipient, error) {
 	n.asked = append(n.asked, email)
 	return n.suppressed, n.err

@@ -1,0 +1,65 @@
+package messages
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// channelName is the name that a channel has at the provider, "" when there is no
+// such channel.
+func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (string, error) {
+	if m.Channels == nil {
+		return "", nil
+	}
+	name, err := m.Channels.ChannelName(ctx, c.Principal.Org.ID, strings.ToLower(id))
+	if notFound(err) {
+		return "", nil
+	}
+	return name, err
+}
+
+// channelBySlug is the name at the provider of the channel that an agent names. An
+// agent that guesses a slug is told so: no messages at all would be an answer to
+// another question.
+func (m *Messages) channelBySlug(ctx context.Context, c *core.Call, slug string) (string, error) {
+	err := error(core.NotFound("channel"))
+	name := ""
+	if m.Channels != nil {
+		name, err = m.Channels.ChannelNameBySlug(ctx, c.Principal.Org.ID, slug)
+	}
+	if notFound(err) {
+		return "", core.NotFound("channel").WithNext("Leave `channel` out to search the messages of all channels.")
+	}
+	return name, err
+}
+
+// nameChannels gives the channels of records the slugs that callers know them by.
+// One that is not known here keeps the provider's name.
+func (m *Messages) nameChannels(ctx context.Context, c *core.Call, records []Record) error {
+	if m.Channels == nil {
+		return nil
+	}
+	slugs := map[string]string{"": ""}
+	for i, r := range records {
+		slug, asked := slugs[r.Channel]
+		if !asked {
+			var err error
+			slug, err = m.Channels.ChannelSlug(ctx, c.Principal.Org.ID, r.Channel)
+			switch {
+			case notFound(err):
+				slug = r.Channel
+			case err != nil:
+				return err
+			}
+			slugs[r.Channel] = slug
+		}
+		records[i].Channel = slug
+	}
+	return nil
+}
+
+func notFound(err error) bool {
+	return err != nil && core.AsError(err).Code == core.CodeNotFound
+}
