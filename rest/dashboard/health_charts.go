@@ -50,13 +50,16 @@ func troubleChart(o reports.Overview) chartShown {
 	}.chart(o.Days)
 }
 
+// engagementChart counts messages. A share of what was delivered on a day would
+// say nothing: people open on a quiet day what came on the busy one before.
 func engagementChart(o reports.Overview) chartShown {
 	return plan{
-		id: "engagement", title: "Engagement", draw: chart.Lines, write: percentage, axis: roundPercentage,
-		summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked.", percentage(o.Rates.Open), percentage(o.Rates.Click)),
+		id: "engagement", title: "Engagement", draw: chart.Lines, write: howMany, axis: howMany,
+		summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts once a day.",
+			percentage(o.Rates.Open), percentage(o.Rates.Click)),
 		measures: []measure{
-			{"Opened", func(c reports.Counts) float64 { return share(c.UniqueOpens, c.Delivered) }},
-			{"Clicked", func(c reports.Counts) float64 { return share(c.UniqueClicks, c.Delivered) }},
+			{"Opened", func(c reports.Counts) float64 { return float64(c.UniqueOpens) }},
+			{"Clicked", func(c reports.Counts) float64 { return float64(c.UniqueClicks) }},
 		},
 	}.chart(o.Days)
 }

@@ -1,0 +1,28 @@
+package dashboard
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/reports"
+)
+
+// On the day after a newsletter more is opened than was delivered, which no chart
+// may call more than all of it.
+func TestEngagementIsCounted(t *testing.T) {
+	t.Parallel()
+	busy := time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC)
+	days := []reports.DayCounts{
+		{Day: busy, Counts: reports.Counts{Sent: 3000, Delivered: 3000, UniqueOpens: 900, UniqueClicks: 90}},
+		{Day: busy.AddDate(0, 0, 1), Counts: reports.Counts{Sent: 20, Delivered: 20, UniqueOpens: 1200, UniqueClicks: 60}},
+	}
+	shown := engagementChart(reports.Overview{Days: days, Rates: reports.Rates{Open: 0.7, Click: 0.05}})
+	want := []tableRow{{Day: "2026-03-04", Values: []string{"1,200", "60"}}, {Day: "2026-03-03", Values: []string{"900", "90"}}}
+	if diff := cmp.Diff(want, shown.Rows); diff != "" {
+		t.Errorf("figures (-want +got):\n%s", diff)
+	}
+	if shown.Upper != "2,000" || shown.Half != "1,000" {
+		t.Errorf("the axis ends at %s and %s", shown.Half, shown.Upper)
+	}
+}
