@@ -140,7 +140,7 @@ func TestConnectingAServer(t *testing.T) {
 			form.Set("max_send_rate", "5")
 			form.Set("may_reach_private", "on") // which no form has
 		})
-		boss.wants(page, "SMTP server", privateMailHost+":25", "example.com", "me@example.org", "2000")
+		boss.wants(page, "SMTP server", privateMailHost+":25", "example.com", "me@example.org", "0 of 2,000 messages")
 		c, err := connection(t, p)
 		if err != nil || c.MayReachPrivate || len(c.Identities) != 2 || c.Max24HourSend != 2000 || c.MaxSendRate != 5 {
 			t.Fatalf("%v: %v, %d, %d", err, c.Identities, c.Max24HourSend, c.MaxSendRate)
@@ -162,6 +162,12 @@ func TestConnectingAServer(t *testing.T) {
 				t.Errorf("%s %q: %d", field, value, status)
 			}
 		}
+		page = boss.connect("smtp", func(form url.Values) {
+			form.Set("secret", accountSecret)
+			form.Set("max_24_hour_send", "")
+			form.Set("max_send_rate", "")
+		})
+		boss.wants(page, "0 messages; there is no daily limit", "no limit")
 		page = boss.connect("simulator", unchanged)
 		boss.wants(page, "Simulator")
 		boss.wants(boss.submit(page, accountPage+"/verify", unchanged), "fine", "enabled")

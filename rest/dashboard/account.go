@@ -50,6 +50,9 @@ var requestWords = map[sending.AccessStatus]string{
 // accountPage is what the page of the sending account shows.
 type accountPage struct {
 	account.Standing
+	// Used and Pace are the quota and how much of it is used.
+	Used, Pace string
+
 	Steps    []stepRow
 	Request  string // the state of the latest request in words, "" for none
 	AskedAt  string
@@ -81,6 +84,9 @@ func (d *Dashboard) accountForm(w http.ResponseWriter, r *http.Request, v access
 		Standing: standing, Sees: v.Member.Has(access.MayViewProduction), Form: formTo(v, productionPath), Wanted: wanted,
 		OldStack: standing.CloudFormation != nil && !standing.CloudFormation.UpToDate,
 	}
+	if q := standing.SendQuota; q != nil {
+		data.Used, data.Pace = usedOf(*q), atMost(q.MaxSendRate)
+	}
 	for _, s := range standing.Steps {
 		data.Steps = append(data.Steps, stepRow{stepNames[s.Name], string(s.State), stateWords[string(s.State)], s.Detail})
 	}
@@ -99,6 +105,22 @@ func (d *Dashboard) accountForm(w http.ResponseWriter, r *http.Request, v access
 	}
 	data.MayAsk = v.Member.Has(access.MaySubmitProduction) && standing.AWS != nil && standing.AWS.Sandbox && !open && !data.OldStack
 	d.show(w, r, v, status, screen{page: "account", title: "Sending account", notice: accountNotices.of(r), problem: problem, data: data})
+}
+
+// usedOf says how much of the daily quota is used, and atMost what a limit is. A
+// limit of zero is none.
+func usedOf(q account.SendQuota) string {
+	if q.Max24Hour == 0 {
+		return grouped(q.SentLast24Hour) + " messages; there is no daily limit"
+	}
+	return grouped(q.SentLast24Hour) + " of " + grouped(q.Max24Hour) + " messages"
+}
+
+func atMost(limit int64) string {
+	if limit == 0 {
+		return "no limit"
+	}
+	return grouped(limit)
 }
 
 func (d *Dashboard) requestProductionAccess(w http.ResponseWriter, r *http.Request, v access.Visitor) {
