@@ -58,7 +58,9 @@ func TestUndeliverableAddresses(t *testing.T) {
 		}
 
 		one := here + "/" + entries[0].ID()
-		form := boss.form(boss.open(one), one+"/exclude")
+		shown := boss.open(one)
+		boss.wants(shown, "1, on <time>")
+		form := boss.form(shown, one+"/exclude")
 		for _, reason := range []string{"", " ", "a\nb", "\u202eevil", strings.Repeat("x", 301)} {
 			form.Set("reason", reason)
 			if status, _, text := boss.send(one+"/exclude", form); status != http.StatusBadRequest && status != http.StatusUnprocessableEntity {
