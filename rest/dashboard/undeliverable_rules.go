@@ -30,12 +30,13 @@ type rulesScreen struct {
 	Save     *form // nil when they are not the visitor's to change
 }
 
-// profileWords say what a profile does.
-var profileWords = []option{
-	{Value: string(suppression.Strict), Name: "Strict: permanent bounces, complaints and rejects only"},
-	{Value: string(suppression.Standard), Name: "Standard: also 3 transient bounces in 30 days"},
-	{Value: string(suppression.Aggressive), Name: "Aggressive: also undetermined and accumulated soft bounces"},
-	{Value: string(suppression.Custom), Name: "Custom: as set below"},
+// profileNames are the profiles to choose from. The page says what each does: a
+// sentence in a list of choices is cut off on a phone.
+var profileNames = []option{
+	{Value: string(suppression.Strict), Name: "Strict"},
+	{Value: string(suppression.Standard), Name: "Standard"},
+	{Value: string(suppression.Aggressive), Name: "Aggressive"},
+	{Value: string(suppression.Custom), Name: "Custom"},
 }
 
 func (d *Dashboard) showRules(w http.ResponseWriter, r *http.Request, v access.Visitor) {
@@ -64,7 +65,7 @@ func (d *Dashboard) rulesForm(
 	w http.ResponseWriter, r *http.Request, v access.Visitor, profile suppression.Profile, rows []ruleRow, version string, refused *core.Error,
 ) {
 	data := rulesScreen{All: undeliverablePath, Profile: string(profile), Version: version, Rules: rows}
-	for _, p := range profileWords {
+	for _, p := range profileNames {
 		p.Chosen = p.Value == data.Profile
 		data.Profiles = append(data.Profiles, p)
 	}
