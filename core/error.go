@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -97,13 +99,23 @@ func Invalid(field, reason string) *Error {
 	return InvalidFields(FieldError{Field: field, Reason: reason})
 }
 
+// namedFaults is how many of several faults the message names: an agent reads it
+// and perhaps nothing else. The member `errors` has them all.
+const namedFaults = 3
+
 // InvalidFields is validation_failed for several fields.
 func InvalidFields(fields ...FieldError) *Error {
-	message := "The request is not valid."
-	if len(fields) == 1 {
-		message = subject(fields[0].Field) + " " + fields[0].Reason + "."
+	if len(fields) == 0 {
+		return &Error{Code: CodeValidationFailed, Message: "The request is not valid."}
 	}
-	return &Error{Code: CodeValidationFailed, Message: message, Fields: fields}
+	var sentences []string
+	for _, f := range fields[:min(len(fields), namedFaults)] {
+		sentences = append(sentences, subject(f.Field)+" "+f.Reason+".")
+	}
+	if more := len(fields) - namedFaults; more > 0 {
+		sentences = append(sentences, fmt.Sprintf("There is more to correct: %d.", more))
+	}
+	return &Error{Code: CodeValidationFailed, Message: strings.Join(sentences, " "), Fields: fields}
 }
 
 func subject(field string) string {

@@ -32,6 +32,23 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 }
 
+// An agent reads the message, and corrects all it knows of at once.
+func TestAMessageNamesTheFaults(t *testing.T) {
+	t.Parallel()
+	fault := func(field string) core.FieldError { return core.FieldError{Field: field, Reason: "is required"} }
+	for want, fields := range map[string][]core.FieldError{
+		"The request is not valid.":                 nil,
+		"`a` is required.":                          {fault("a")},
+		"`a` is required. `b` is required.":         {fault("a"), fault("b")},
+		"The request is required. `b` is required.": {fault(""), fault("b")},
+		"`a` is required. `b` is required. `c` is required. There is more to correct: 2.": {fault("a"), fault("b"), fault("c"), fault("d"), fault("e")},
+	} {
+		if e := core.InvalidFields(fields...); e.Message != want || len(e.Fields) != len(fields) {
+			t.Errorf("%v: %q", fields, e.Message)
+		}
+	}
+}
+
 func TestACauseDoesNotLeave(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{

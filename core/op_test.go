@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -11,6 +12,7 @@ import (
 type probeIn struct {
 	Email string         `json:"email" jsonschema:"format=email,maxLength=320" jsonschema_description:"Address."`
 	Limit int            `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200"`
+	Since *time.Time     `json:"since,omitempty"`
 	Off   *bool          `json:"off,omitempty" jsonschema:"nullable"`
 	Page  string         `json:"page,omitempty" only:"rest"`
 	Attrs map[string]any `json:"attributes,omitempty"`
@@ -35,11 +37,12 @@ func TestDecodeExplainsEveryFault(t *testing.T) {
 		reason  string
 	}{
 		"missing":           {core.REST, `{}`, "email", "is required"},
-		"unknown":           {core.REST, `{"email":"a@b.c","emial":1}`, "emial", "is not known here; known are email, limit, off, page, attributes"},
+		"unknown":           {core.REST, `{"email":"a@b.c","emial":1}`, "emial", "is not known here; known are email, limit, since, off, page, attributes"},
 		"wrong case":        {core.REST, `{"Email":"a@b.c"}`, "Email", "is not known here"},
 		"too large":         {core.REST, `{"email":"a@b.c","limit":201}`, "limit", "must be at most 200"},
 		"not a number":      {core.REST, `{"email":"a@b.c","limit":"x"}`, "limit", "must be integer"},
-		"format":            {core.REST, `{"email":"nobody"}`, "email", "must be a valid email"},
+		"format":            {core.REST, `{"email":"nobody"}`, "email", "must be a valid email address"},
+		"date without time": {core.REST, `{"email":"a@b.c","since":"2026-03-02"}`, "since", "must be a valid date-time, such as 2026-03-02T08:00:00Z"},
 		"nullable":          {core.REST, `{"email":"a@b.c","off":1}`, "off", "must be boolean or null"},
 		"twice":             {core.REST, `{"email":"a@b.c","email":"d@e.f"}`, "email", "names a member twice"},
 		"nul":               {core.REST, `{"email":"a@b.c","attributes":{"x":"a\u0000b"}}`, "attributes.x", "NUL"},

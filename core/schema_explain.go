@@ -106,7 +106,7 @@ func reason(k validator.ErrorKind) string {
 	case *kind.Enum:
 		return "must be one of " + listed(k.Want)
 	case *kind.Format:
-		return "must be a valid " + k.Want
+		return "must be a valid " + formatWords(k.Want)
 	case *kind.Pattern:
 		return "must match " + k.Want
 	case *kind.MinLength:
@@ -128,6 +128,17 @@ func reason(k validator.ErrorKind) string {
 	default:
 		return "does not fit the schema at " + strings.Join(k.KeywordPath(), "/")
 	}
+}
+
+// formatWords are the formats by what a caller would write.
+func formatWords(format string) string {
+	switch format {
+	case "date-time":
+		return "date-time, such as 2026-03-02T08:00:00Z"
+	case "email":
+		return "email address"
+	}
+	return format
 }
 
 func listed(values []any) string {
