@@ -132,7 +132,11 @@ func lineCount(count int, first []int) string {
 	for i, n := range first {
 		numbers[i] = strconv.Itoa(n)
 	}
-	text := fmt.Sprintf("%d (line %s", count, strings.Join(numbers, ", "))
+	word := "line"
+	if count > 1 {
+		word = "lines"
+	}
+	text := fmt.Sprintf("%d (%s %s", count, word, strings.Join(numbers, ", "))
 	if count > len(first) {
 		text += ", ..."
 	}
