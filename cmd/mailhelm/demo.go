@@ -17,7 +17,7 @@ type demoCommand struct {
 
 // Help is shown below the summary.
 func (demoCommand) Help() string {
-	return `Starts the whole service on the loopback, on SQLite and a simulated sending account that sends nothing, with an invented organization of 500 contacts. It prints credentials and commands to paste. A second start with the same folder finds everything as it was; removing the folder starts over.
+	return `Starts the whole service on the loopback, on SQLite and a simulated sending account that sends nothing, with an invented organization of 500 contacts and 90 days of mail. It prints credentials and commands to paste. A second start with the same folder finds everything as it was; removing the folder starts over.
 
 Examples:
 

@@ -160,6 +160,9 @@ func TestPrintedCommandsWorkWhenPasted(t *testing.T) {
 			configuration = b
 		}
 	}
+	if !strings.Contains(text, "/dashboard\n") {
+		t.Error("nothing says where the printed password is for")
+	}
 	if len(commands) != 3 {
 		t.Fatalf("%d commands are printed, want 3:\n%s", len(commands), text)
 	}

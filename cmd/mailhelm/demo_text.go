@@ -10,7 +10,7 @@ import (
 
 // printDemo is what a person reads.
 func (p *program) printDemo(a host.Addresses, c demo.Credentials, dir string) error {
-	fmt.Fprintf(p.stdout, "\nMailhelm demo: Fernhill Coffee, 500 contacts. Nothing is sent. Everything is kept in %s.\n\n", dir)
+	fmt.Fprintf(p.stdout, "\nMailhelm demo: Fernhill Coffee, 500 contacts and 90 days of mail. Nothing is sent. Everything is kept in %s.\n\n", dir)
 	for _, table := range [][][]string{addressRows(a), credentialRows(c)} {
 		if err := p.printTable("  ", table); err != nil {
 			return err
@@ -23,6 +23,7 @@ func (p *program) printDemo(a host.Addresses, c demo.Credentials, dir string) er
 
 func addressRows(a host.Addresses) [][]string {
 	return [][]string{
+		{"Dashboard", a.App + "/dashboard"},
 		{"API", a.API + "/v1"},
 		{"Agents", a.MCP + "/mcp"},
 		{"Auth, app", a.Auth},
