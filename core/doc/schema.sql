@@ -525,6 +525,7 @@ CREATE TABLE templates (
 	search bytetext NOT NULL,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
+	read_at bigint NOT NULL,
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name),
 	UNIQUE (org_id, slug)

@@ -70,7 +70,7 @@ func questions() *rapid.Generator[question] {
 			from, to = to, from.Add(time.Microsecond)
 		}
 		until := to.Format(time.RFC3339Nano)
-		if rapid.IntRange(0, 3).Draw(t, "open") == 0 {
+		if rapid.IntRange(0, 3).Draw(t, "open") == 0 && from.Before(now) {
 			until = "" // now
 		}
 		return question{
