@@ -59,7 +59,7 @@ func (d *Dashboard) showChannels(w http.ResponseWriter, r *http.Request, v acces
 		d.fail(w, r, v, fmt.Errorf("channels: %w", err))
 		return
 	}
-	data := channelsPage{Tracking: standing.Tracking, More: standing.More}
+	data := channelsPage{More: standing.More}
 	if !standing.SyncedAt.IsZero() {
 		data.Synced = standing.SyncedAt.UTC().Format(momentLayout)
 	}
@@ -68,7 +68,7 @@ func (d *Dashboard) showChannels(w http.ResponseWriter, r *http.Request, v acces
 		data.Sync = &now
 	}
 	for _, c := range standing.Channels {
-		row := channelRow{Channel: c}
+		row := channelRow{Channel: plainChannel(c)}
 		if c.Status == channels.Discovered && v.Member.Has(access.MayAdoptChannels) {
 			adopt := formTo(v, channelsPath+"/"+url.PathEscape(c.Slug)+"/adopt")
 			row.Adopt = &adopt
@@ -76,9 +76,38 @@ func (d *Dashboard) showChannels(w http.ResponseWriter, r *http.Request, v acces
 		data.Channels = append(data.Channels, row)
 	}
 	for _, i := range standing.Identities {
-		data.Identities = append(data.Identities, identityRow{i, i.Records()})
+		row := identityRow{i, plainRecords(i.Records())}
+		row.Identity.Identity = plainName(i.Identity)
+		data.Identities = append(data.Identities, row)
+	}
+	for _, t := range standing.Tracking {
+		t.Domain, t.Records = plainName(t.Domain), plainRecords(t.Records)
+		data.Tracking = append(data.Tracking, t)
 	}
 	d.show(w, r, v, http.StatusOK, screen{page: "channels", title: "Channels", notice: channelNotices.of(r), data: data})
+}
+
+// plainChannel is the channel with its names as a person may read them.
+func plainChannel(c channels.Channel) channels.Channel {
+	c.Name = plainName(c.Name)
+	if c.TrackingDomain != nil {
+		domain := plainName(*c.TrackingDomain)
+		c.TrackingDomain = &domain
+	}
+	bound := make([]string, len(c.Identities))
+	for i, name := range c.Identities {
+		bound[i] = plainName(name)
+	}
+	c.Identities = bound
+	return c
+}
+
+func plainRecords(records []channels.Record) []channels.Record {
+	plain := make([]channels.Record, len(records))
+	for i, r := range records {
+		plain[i] = channels.Record{Type: r.Type, Name: plainName(r.Name), Value: plainName(r.Value)}
+	}
+	return plain
 }
 
 // syncAccount has everything that is mirrored of the account read soon.

@@ -116,14 +116,14 @@ func (p *healthPage) fill(o reports.Overview) {
 	}
 	p.Charts = []chartShown{deliveryChart(o), troubleChart(o), engagementChart(o)}
 	for _, f := range o.Domains {
-		p.Domains = append(p.Domains, domainShown{f.Domain, f.Bounced})
+		p.Domains = append(p.Domains, domainShown{plainName(f.Domain), f.Bounced})
 	}
 	for _, b := range o.Bounces {
 		kind := b.Type
 		if b.SubType != "" && b.SubType != b.Type {
 			kind += ", " + b.SubType
 		}
-		p.Bounces = append(p.Bounces, bounceShown{b.Recipient, minute(b.At), kind, b.Template})
+		p.Bounces = append(p.Bounces, bounceShown{plainName(b.Recipient), minute(b.At), plainName(kind), plainName(b.Template)})
 	}
 }
 
