@@ -67,6 +67,10 @@ func (c Counts) complaintRate() float64 { return ratio(c.Complained, c.Sent) }
 func (c Counts) openRate() float64      { return ratio(c.UniqueOpens, c.Delivered) }
 func (c Counts) clickRate() float64     { return ratio(c.UniqueClicks, c.Delivered) }
 
+func (c Counts) rates() Rates {
+	return Rates{Delivery: c.deliveryRate(), Bounce: c.bounceRate(), Complaint: c.complaintRate(), Open: c.openRate(), Click: c.clickRate()}
+}
+
 func ratio(part, whole int64) float64 {
 	if whole == 0 {
 		return 0

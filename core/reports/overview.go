@@ -13,7 +13,8 @@ type Overview struct {
 	// From is the first midnight of the window, UTC.
 	From   time.Time
 	Totals Counts
-	Rates  Rates
+	// Rates are exact: whoever writes them rounds them, once.
+	Rates Rates
 	// Days are all days of the window, oldest first, those without events too.
 	Days     []DayCounts
 	Warnings []Warning
@@ -42,7 +43,7 @@ func (r *Reports) Overview(ctx context.Context, orgID string, days int, unmasked
 		o.Days = append(o.Days, DayCounts{at, found.days[at]})
 	}
 	o.Totals = total(found.days)
-	o.Rates, o.Warnings = ratesOf(o.Totals), warningsOf(o.Totals)
+	o.Rates, o.Warnings = o.Totals.rates(), warningsOf(o.Totals)
 	if o.Domains, err = r.Store.FailingDomains(ctx, orgID, o.From, shownDomains); err != nil {
 		return Overview{}, fmt.Errorf("failing domains: %w", err)
 	}

@@ -183,9 +183,10 @@ func trendOf(days map[time.Time]Counts, p Period) (Period, []TrendPoint) {
 }
 
 func ratesOf(c Counts) Rates {
+	exact := c.rates()
 	return Rates{
-		Delivery: rounded(c.deliveryRate()), Bounce: rounded(c.bounceRate()), Complaint: rounded(c.complaintRate()),
-		Open: rounded(c.openRate()), Click: rounded(c.clickRate()),
+		Delivery: rounded(exact.Delivery), Bounce: rounded(exact.Bounce), Complaint: rounded(exact.Complaint),
+		Open: rounded(exact.Open), Click: rounded(exact.Click),
 	}
 }
 
