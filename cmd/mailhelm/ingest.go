@@ -56,7 +56,11 @@ func (c *ingestCommand) Run(p *program) error {
 			},
 		}, read)
 		line.end()
-		err = errors.Join(err, file.Close(), s.printIngested(org, sum))
+		err = errors.Join(err, file.Close())
+		if err != nil && sum.Lines == 0 {
+			return err // there is nothing to sum up
+		}
+		err = errors.Join(err, s.printIngested(org, sum))
 		if err == nil && sum.Failed > 0 {
 			return errReported
 		}
@@ -89,6 +93,9 @@ func (p *program) input(name string) (io.ReadCloser, int64, error) {
 		return nil, 0, err
 	}
 	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder: name its files one at a time, or pipe them in", name)
+	}
 	if err != nil {
 		return nil, 0, errors.Join(err, file.Close())
 	}

@@ -49,11 +49,12 @@ func TestIngest(t *testing.T) {
 		"say with --org":      {"ingest", file},
 		"no organization":     {"ingest", file, "--org", "nobody"},
 		"no such file":        {"ingest", file + "x", "--org", "acme"},
+		"is a folder":         {"ingest", filepath.Dir(file), "--org", "acme"},
 		"gzip and is not":     {"ingest", gzipOnly(t), "--org", "acme"},
 		"expected \"<file>\"": {"ingest"},
 	} {
-		if r := runWith(t, nil, append(args, s.where...)...); r.status == exitOK || !strings.Contains(r.stderr, text) {
-			t.Errorf("%v: status %d, %q", args, r.status, r.stderr)
+		if r := runWith(t, nil, append(args, s.where...)...); r.status == exitOK || !strings.Contains(r.stderr, text) || r.stdout != "" {
+			t.Errorf("%v: status %d, %q %s", args, r.status, r.stderr, r.stdout)
 		}
 	}
 }
