@@ -151,14 +151,14 @@ func (b *Batch) try(ctx context.Context, batch []*delivery) {
 // event that somebody's figures cannot digest must not end the process.
 func (b *Batch) together(ctx context.Context, batch []*delivery) error {
 	var failed error
-	var panicked any
 	func() {
-		defer func() { panicked = recover() }()
+		defer func() {
+			if v := recover(); v != nil {
+				failed = fmt.Errorf("recording events panicked: %s", core.PanicText(v))
+			}
+		}()
 		failed = b.record(ctx, batch)
 	}()
-	if panicked != nil {
-		return fmt.Errorf("recording events panicked: %v", panicked)
-	}
 	return failed
 }
 

@@ -153,6 +153,38 @@ func TestPoison(t *testing.T) {
 	}
 }
 
+// A panic may say what it stumbled over. That is not for the log; where it was, is.
+func TestPanicsNameNobody(t *testing.T) {
+	t.Parallel()
+	for name, put := range map[string]func(*ingest.Config, messages.Config){
+		"in the handler": func(cfg *ingest.Config, _ messages.Config) {
+			cfg.Events = recorder(func(_ context.Context, _ string, events []messages.Event) (messages.Recorded, error) {
+				panic("cannot digest " + events[0].Recipient)
+			})
+		},
+		"in the batch": func(cfg *ingest.Config, figures messages.Config) {
+			figures.Recorders = []messages.Recorder{panicking{}}
+			cfg.Events = messages.NewBatch(messages.New(figures))
+		},
+	} {
+		s := newScene(t)
+		cfg := s.events
+		cfg.Metrics = nil
+		put(&cfg, messages.Config{Store: s.db.Messages(), Transactor: s.db, Clock: cfg.Clock})
+		s.handler = ingest.New(cfg)
+		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(delivered("any"))), 500, "internal_error")
+		if log := s.log.String(); strings.Contains(log, "@") || strings.Contains(log, "digest") || !strings.Contains(log, "crash_test.go") {
+			t.Errorf("%s: %s", name, log)
+		}
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Recorded(_ context.Context, _ string, events []messages.Event) error {
+	panic(errors.New("cannot digest " + events[0].Recipient))
+}
+
 type poisonFor func(messages.Event) bool
 
 var errIndigestible = errors.New("figures cannot digest it")

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -113,7 +112,7 @@ func (g *ingest) guarded(w http.ResponseWriter, r *http.Request) error {
 	func() {
 		defer func() {
 			if v := recover(); v != nil {
-				g.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+				g.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.String("panic", core.PanicText(v)))
 				err = core.Internal(nil)
 			}
 		}()
