@@ -46,7 +46,7 @@ var records = []record{
 	{"delivery_delay", messages.DeliveryDelay, messages.DeliveryDelay, messages.Silent, 1, nil},
 	{"open", messages.Open, messages.Open, messages.Arrived, 1, nil},
 	{"click", messages.Click, messages.Click, messages.Arrived, 1, nil},
-	{"subscription", messages.Subscription, messages.Send, messages.Silent, 1, nil},
+	{"subscription", messages.Subscription, messages.Send, messages.Arrived, 1, nil},
 }
 
 func (r record) messageID() string { return "message-" + strings.ReplaceAll(r.file, "_", "-") }

@@ -73,25 +73,29 @@ func concern(t EventType) int {
 		return 4
 	case DeliveryDelay:
 		return 3
-	case Delivery, Open, Click:
+	case Delivery, Open, Click, Subscription:
 		return 1
 	}
 	return 2
 }
 
 // decisive is the event that says what became of it: the weightiest, and of equals
-// the latest. What could not be rendered was as little sent as what was rejected.
+// the latest. What could not be rendered was as little sent as what was rejected, and
+// who changes a subscription through a message has it.
 // It is a Send of no time when there is none.
 func (k *course) decisive() Event {
 	weight := func(t EventType) int {
-		if t == RenderingFailure {
+		switch t {
+		case RenderingFailure:
 			t = Reject
+		case Subscription:
+			t = Delivery
 		}
 		return Rank(t)
 	}
 	decisive := Event{Type: Send}
 	for _, e := range k.events {
-		if weight(e.Type) >= weight(decisive.Type) && e.Type != Subscription {
+		if weight(e.Type) >= weight(decisive.Type) {
 			decisive = e
 		}
 	}

@@ -90,7 +90,7 @@ func tally(courses []*course) []Claim {
 		count[k.decisive().Type]++
 	}
 	var parts []string
-	for _, t := range []EventType{Complaint, Bounce, Reject, RenderingFailure, Click, Open, Delivery, DeliveryDelay, Send} {
+	for _, t := range []EventType{Complaint, Bounce, Reject, RenderingFailure, Click, Open, Subscription, Delivery, DeliveryDelay, Send} {
 		if count[t] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[t], t))
 		}

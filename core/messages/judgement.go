@@ -37,7 +37,7 @@ func (k *course) judge() judgement {
 	case RenderingFailure:
 		return judgement{NotSent, "The provider took the message and could not fill in its template, so nothing was sent." +
 			k.said(e, "errorMessage", " Its reason: "), []remedy{fixTemplate, findSameTemplate}}
-	case Delivery, Open, Click:
+	case Delivery, Open, Click, Subscription:
 		return k.arrived(e)
 	case DeliveryDelay:
 		return k.delayed(e)
@@ -65,6 +65,8 @@ func (k *course) arrived(e Event) judgement {
 		return judgement{Arrived, "The message arrived: a link in it was followed.", nil}
 	case Open:
 		return judgement{Arrived, "The message arrived: its pictures were fetched, by a reader or by a program of the mailbox provider.", nil}
+	case Subscription:
+		return judgement{Arrived, "The message arrived: through it, somebody changed what they are subscribed to.", nil}
 	}
 	return judgement{
 		Arrived, "The receiving server took the message at " + at(e.OccurredAt) + ", so it arrived there. In which folder it was put, no server says. " +

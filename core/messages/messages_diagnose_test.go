@@ -50,7 +50,10 @@ func courses() []course {
 		{"delayed by spam", is(messages.DeliveryDelay, `{"delay_type":"SpamDetected"}`), messages.Delayed, "for spam", "SPF"},
 		{"delayed somehow", is(messages.DeliveryDelay, `{"delay_type":"Unheard of"}`), messages.Delayed, "could not determine", "Wait"},
 		{"delayed and silent", []messages.Event{happened("m", messages.DeliveryDelay, ago(30*hour), `{"delay_type":"General"}`)}, messages.Silent, "Nothing was heard since", "publishes its events"},
-		{"subscription alone", is(messages.Subscription, ""), messages.Silent, "reported nothing since", "publishes its events"},
+		{"subscription alone", is(messages.Subscription, ""), messages.Arrived, "changed what they are subscribed to", ""},
+		{"subscription after a delay", append(is(messages.DeliveryDelay, ""), is(messages.Subscription, "")...), messages.Arrived, "changed what they are subscribed to", ""},
+		{"subscription and click", append(is(messages.Click, ""), is(messages.Subscription, "")...), messages.Arrived, "a link in it was followed", ""},
+		{"subscription and bounce", append(bounce("Permanent", "NoEmail"), is(messages.Subscription, "")...), messages.Bounced, "no such mailbox", "Check the spelling"},
 		{"returned", append(is(messages.Delivery, ""), bounce("Transient", "General")...), messages.Bounced, "first took the message and then returned it", "Read the server's answer"},
 
 		{"general", bounce("Permanent", "General"), messages.Bounced, "refused it for good", "Read the server's answer"},
@@ -112,6 +115,31 @@ func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event
 	}
 	if !slices.Equal(claimed, want) || !slices.Equal(listed, want) || got.EventsTotal != len(want) {
 		t.Errorf("claimed %v, listed %v, happened %v", claimed, listed, want)
+	}
+}
+
+// A message may be known by one event alone, without the Send: nobody says of it
+// then that nothing was heard, however old it is.
+func TestOneEventIsNotNothing(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[messages.EventType]messages.Outcome{
+		messages.Subscription: messages.Arrived, messages.RenderingFailure: messages.NotSent, messages.Reject: messages.NotSent,
+		messages.Delivery: messages.Arrived, messages.Open: messages.Arrived, messages.Click: messages.Arrived,
+		messages.Bounce: messages.Bounced, messages.Complaint: messages.Complained, messages.DeliveryDelay: messages.Delayed,
+	} {
+		for _, recipients := range [][]string{{jane}, {jane, "joe@example.com"}, {}} {
+			for _, age := range []time.Duration{time.Minute, 5 * hour} {
+				d := setup(t)
+				e := happened("m", kind, ago(age), "")
+				if e.Mail.To = recipients; len(recipients) != 1 {
+					e.Recipient = "" // the provider does not say who it was
+				}
+				d.record(e)
+				if got := d.diagnose("m"); got.Outcome != want || strings.Contains(got.Text, "nothing since") {
+					t.Errorf("%s of %d recipients, %s ago: %s: %s", kind, len(recipients), age, got.Outcome, got.Text)
+				}
+			}
+		}
 	}
 }
 
