@@ -1,0 +1,205 @@
+package dashboard_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// parrot is a mail server that says in its refusals whatever it was told, passwords
+// decoded.
+func parrot(t *testing.T) (address string, heard *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard = &atomic.Int64{}
+	var talks sync.WaitGroup
+	talks.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			talks.Go(func() { repeat(conn, heard) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); talks.Wait() })
+	return l.Addr().String(), heard
+}
+
+func repeat(conn net.Conn, heard *atomic.Int64) {
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_, _ = io.WriteString(conn, "220 parrot\r\n")
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() {
+		answer := "250-parrot\r\n250 AUTH PLAIN"
+		if told, is := strings.CutPrefix(lines.Text(), "AUTH PLAIN "); is {
+			heard.Add(1)
+			plain, _ := base64.StdEncoding.DecodeString(told)
+			answer = "535 5.7.8 not " + told + " nor " + strings.ReplaceAll(string(plain), "\x00", " ")
+		}
+		if _, err := io.WriteString(conn, answer+"\r\n"); err != nil {
+			return
+		}
+	}
+}
+
+// brokenProviders are ways in which what should be Amazon answers, each with
+// everything that it was sent.
+var brokenProviders = map[string]http.HandlerFunc{
+	"refuses the credentials": func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Amzn-Errortype", "UnrecognizedClientException")
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, `{"message":%q}`, told(r))
+	},
+	"is a page":   func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html>%s</html>", told(r)) },
+	"breaks down": func(w http.ResponseWriter, r *http.Request) { http.Error(w, told(r), http.StatusInternalServerError) },
+	"hangs up":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	"sends away":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+}
+
+func told(r *http.Request) string {
+	body, _ := io.ReadAll(r.Body)
+	return fmt.Sprint(r.URL, r.Header, string(body))
+}
+
+// leads has the connection lead to a server of the test, as an operator's command
+// would.
+func (l life) leads(endpoint string) {
+	l.t.Helper()
+	c, err := connection(l.t, l.p)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	c.Endpoint, c.MayReachPrivate, c.UpdatedAt = endpoint, true, l.p.Clock.Now()
+	if err := l.p.Connections.SaveConnection(l.t.Context(), c); err != nil {
+		l.t.Fatal(err)
+	}
+	l.p.Clock.Advance(time.Minute) // other parts of the process look again
+}
+
+// asksTheAccount has everything that leads to the account ask it, and looks at the answers.
+func (l life) asksTheAccount(what string) {
+	l.t.Helper()
+	l.hasNot("the check while the provider "+what, []byte(l.submit(l.open(accountPage), accountPage+"/verify", unchanged)))
+	for _, page := range []string{accountPage, connectPage, "/dashboard/channels", "/dashboard/audit"} {
+		l.hasNot(page, []byte(l.open(page)))
+	}
+	for _, path := range []string{"/v1/account", "/v1/suppressions", "/v1/contacts/" + l.p.Contact} {
+		r, err := http.NewRequestWithContext(l.t.Context(), http.MethodGet, l.p.BaseURL+path, nil)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+l.p.Live.APIKey)
+		answer, err := l.p.HTTP.Do(r)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		l.hasNot(path, text)
+	}
+}
+
+// amazonFails connects to Amazon with a secret, spoils the form, and has the
+// provider fail in every way.
+func (l life) amazonFails() {
+	secret := l.keeps("secret key", "canarySecretKeyOfAmazon+/0123456789abcdef")
+	l.connect("ses", func(form url.Values) {
+		form.Set("region", "eu-central-1")
+		form.Set("access_key_id", accountKeyID)
+		form.Set("secret", secret)
+	})
+	l.keeps("events key", l.found(l.submit(l.open(accountPage+"/events-key"), accountPage+"/events-key", unchanged), shownEventsKey))
+	spoiled := l.browser.form(l.open(connectPage), connectPage)
+	spoiled.Set("secret", secret)
+	for _, field := range []string{"region", "role_arn", "topic_arn"} {
+		spoiled.Set(field, "nowhere")
+		_, _, text := l.send(connectPage, spoiled)
+		l.hasNot("the refusal of a "+field, []byte(text))
+	}
+	for what, answer := range brokenProviders {
+		server := httptest.NewServer(answer)
+		l.leads(server.URL)
+		l.asksTheAccount(what)
+		server.Close()
+	}
+	l.asksTheAccount("is gone")
+}
+
+func (l life) serverFails() {
+	password := l.keeps("password of the mail server", "canary password of the mail server")
+	l.keeps("name and password as SMTP has them", base64.StdEncoding.EncodeToString([]byte("\x00mailer\x00"+password)))
+	l.connect("smtp", func(form url.Values) {
+		form.Set("host", privateMailHost)
+		form.Set("port", "25")
+		form.Set("access_key_id", "mailer")
+		form.Set("secret", password)
+		form.Set("identities", "example.com")
+		form.Set("max_24_hour_send", "10")
+		form.Set("max_send_rate", "5")
+	})
+	address, heard := parrot(l.t)
+	l.leads(address)
+	l.asksTheAccount("repeats the password")
+	if heard.Load() == 0 {
+		l.t.Error("the mail server never heard the password, so its silence shows nothing")
+	}
+}
+
+// An account's secret goes in by the dashboard, and the account then fails in many
+// ways; of the secret there is nothing in an answer, in the log at debug level, or
+// in the data folder.
+func TestSecretsOfAnAccountLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	for _, postgres := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+			t.Parallel()
+			var log strings.Builder
+			secrets := canaries{}
+			t.Run("product", func(t *testing.T) {
+				p := product.Start(t, product.Options{Log: &log, Postgres: postgres})
+				l := life{owner(t, p), secrets}
+				l.amazonFails()
+				c, err := connection(t, p)
+				if err != nil || c.Provider != sending.SES || c.Secret != secrets["secret key"] {
+					t.Fatalf("the secret was not taken: %v", err)
+				}
+				l.hasNot("the data folder", written(t, p.DataDir))
+				l.serverFails()
+				kept := written(t, p.DataDir)
+				if !postgres && !bytes.Contains(kept, []byte(accountKeyID)) {
+					t.Error("the files hold nothing of the connection, so their silence shows nothing")
+				}
+				l.hasNot("the data folder", kept)
+			})
+			text := []byte(log.String())
+			for _, sign := range []string{`UnrecognizedClientException`, `StatusCode: 500`, `connection refused`} {
+				if !bytes.Contains(text, []byte(sign)) {
+					t.Errorf("the log lacks %s, so its silence shows nothing", sign)
+				}
+			}
+			life{&browser{t: t}, secrets}.hasNot("the log", text)
+		})
+	}
+}
