@@ -45,6 +45,7 @@ func TestConnectingAmazon(t *testing.T) {
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		boss.wants(boss.open(accountPage), "Connect a sending account")
+		boss.wants(boss.open(connectPage+"?provider=ses"), `href="`+p.AppURL+`/docs/guides/sending-account"`)
 		page := boss.connect("ses", func(form url.Values) {
 			form.Set("region", "eu-central-1")
 			form.Set("access_key_id", accountKeyID)

@@ -42,6 +42,7 @@ type connectPage struct {
 	KeepsOld  bool   // there is a secret, which may stay
 	External  string // the external id for a role, "" before the first connection
 	Providers []providerChoice
+	Guide     string // says what the account has to allow
 }
 
 type providerChoice struct {
@@ -87,7 +88,7 @@ func (d *Dashboard) connectForm(
 		status, problem = refused.HTTPStatus(), labelled(refused, connectLabels)
 	}
 	wanted.Secret = ""
-	data := connectPage{Form: formTo(v, connectPath), Provider: wanted.Provider, Wanted: wanted}
+	data := connectPage{Form: formTo(v, connectPath), Provider: wanted.Provider, Wanted: wanted, Guide: d.DocsURL + "/guides/sending-account"}
 	data.Host, data.Port, _ = strings.Cut(wanted.Endpoint, ":")
 	if data.Port == "" {
 		data.Port = "587"

@@ -91,7 +91,9 @@ type Config struct {
 	AppURL string
 	// The addresses that the overview shows for copying.
 	APIURL, MCPURL, AuthURL string
-	Clock                   core.Clock
+	// DocsURL is where the documentation is, whose guides the pages lead to.
+	DocsURL string
+	Clock   core.Clock
 }
 
 // Dashboard is the pages below [Path].

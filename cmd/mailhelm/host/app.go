@@ -50,7 +50,7 @@ func peoplePages(
 		OpenClients: s.db.OpenClients(), Factors: factors, Transactor: s.db, Principals: principals,
 		Account: domains.Account, Channels: domains.Channels, Sending: s.accounts, Connecting: connecting(cfg, s, domains),
 		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
-		AppURL:        public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth,
+		AppURL:        public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,
 		Clock: cfg.Clock, Suppression: domains.Suppression,
 	})
 	if err != nil {
