@@ -188,12 +188,20 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 		}
 	}
 	rows = append(rows,
-		[]string{"template", fmt.Sprintf("%d of %d", shown.TemplateVersion, shown.LatestVersion)},
+		[]string{"template", templateWords(shown.TemplateVersion, shown.LatestVersion)},
 		[]string{"ingest address", "{base_url}" + shown.IngestAddress})
 	if ingestKey != "" {
 		rows = append(rows, []string{"ingest key", ingestKey}, []string{"", "Keep it now: it is not shown again."})
 	}
 	return s.printTable("", rows)
+}
+
+// templateWords are the version that somebody recorded, and the newest.
+func templateWords(applied, latest int) string {
+	if applied == 0 {
+		return fmt.Sprintf("none recorded; %d is the newest", latest)
+	}
+	return fmt.Sprintf("%d of %d", applied, latest)
 }
 
 // limitWords is "" for no limit.
