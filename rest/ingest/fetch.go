@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -31,8 +30,8 @@ type FetcherConfig struct {
 	Allowed []netip.Prefix
 	// Roots sign the certificates of hosts that are believed; nil means the system's.
 	Roots *x509.CertPool
-	// Client, when it is set, is asked in place of the public Internet. It follows no
-	// redirect here and is judged by nothing above.
+	// Client, when its Transport is set, is asked in place of the public Internet. It
+	// follows no redirect here and is judged by nothing above.
 	Client *http.Client
 }
 
@@ -43,8 +42,8 @@ type fetcher struct{ transport http.RoundTripper }
 
 // NewFetcher makes the [Fetcher] for production.
 func NewFetcher(cfg FetcherConfig) Fetcher {
-	if cfg.Client != nil {
-		return fetcher{cmp.Or(cfg.Client.Transport, http.DefaultTransport)}
+	if cfg.Client != nil && cfg.Client.Transport != nil {
+		return fetcher{cfg.Client.Transport}
 	}
 	public := ssrf.New(
 		ssrf.WithPorts(443, 80),

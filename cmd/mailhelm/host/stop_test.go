@@ -57,7 +57,7 @@ func (s *senders) post(ctx context.Context, id string) bool {
 	if err != nil {
 		return false
 	}
-	defer answer.Body.Close() //nolint:errcheck // nothing is read
+	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusAccepted {
 		return false
 	}
