@@ -131,7 +131,7 @@ func TestTheHealthPageAgreesWithTheReports(t *testing.T) {
 			bars = append(bars, fmt.Sprintf("Day Delivered Bounced Suppressed: %s %.0f %.0f %.0f", day, number(d, "delivered"), number(d, "bounced"), number(d, "suppressed")))
 			trouble = append(trouble, fmt.Sprintf("Day Bounced Complained: %s %s %s", day,
 				percent(number(d, "bounced")/number(d, "sent")), percent(number(d, "complained")/number(d, "sent"))))
-			opened = append(opened, fmt.Sprintf("Day Opened Clicked: %s %s %s", day, percent(number(e, "open_rate")), percent(number(e, "click_rate"))))
+			opened = append(opened, fmt.Sprintf("Day Opened Clicked: %s %.0f %.0f", day, number(e, "unique_opens"), number(e, "unique_clicks")))
 		}
 		page := boss.open("/dashboard/health?days=7")
 		if diff := cmp.Diff(append(append(bars, trouble...), opened...), tablesOf(t, page)); diff != "" {

@@ -138,7 +138,6 @@ var otherwise = map[string]answered{
 	"messages_list recipient":            {200, "", "a filter that nothing fits"},
 	"messages_list template":             {200, "", "a filter that nothing fits"},
 	"messages_list identity":             {200, "", "a filter that nothing fits"},
-	"messages_search channel":            {200, "", "a filter that nothing fits"},
 	"messages_search recipient":          {200, "", "a filter that nothing fits"},
 	"messages_search template":           {200, "", "a filter that nothing fits"},
 	"recipients_messages email":          {200, "", "nobody mailed it"},

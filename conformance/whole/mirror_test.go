@@ -56,6 +56,10 @@ func (w world) foreignChannel(t *testing.T, n int) sending.ConfigurationSet {
 	return set
 }
 
+// syncsOfTemplates is how often the sync of templates runs until it has read the
+// content of all that a test makes; one run reads a part.
+const syncsOfTemplates = 4
+
 // follow adds to an organization's account and brings the mirror up to it, so that
 // the job which does that changes nothing later.
 func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
@@ -67,7 +71,10 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	_, topics := audience.New(audience.Config{
 		Store: w.p.DB.Audience(), Account: w.p.Simulator, Orgs: w.p.DB.Access().OrgIDs, Clock: now, Log: quiet,
 	}).Sync(t.Context(), orgID)
-	w.must(t, errors.Join(seeded, parts.Sync(t.Context(), orgID), names.Sync(t.Context(), orgID), topics))
+	w.must(t, errors.Join(seeded, parts.Sync(t.Context(), orgID), topics))
+	for range syncsOfTemplates {
+		w.must(t, names.Sync(t.Context(), orgID))
+	}
 	unverified, err := w.p.DB.Channels().Unverified(t.Context(), orgID)
 	w.must(t, err)
 	for _, d := range unverified { // as the job that looks for their records finds them
