@@ -23,8 +23,10 @@ func TestAdminAccountSecretLeavesNoTrace(t *testing.T) {
 		printed.WriteString(stdout + stderr)
 	}
 	connect := func(endpoint string, more ...string) {
-		run(secret+"\n", append([]string{"account", "connect", "acme", "--provider", "ses", "--region", "eu-central-1",
-			"--access-key-id", accessKey, "--secret-stdin", "--endpoint", endpoint}, more...)...)
+		run(secret+"\n", append([]string{
+			"account", "connect", "acme", "--provider", "ses", "--region", "eu-central-1",
+			"--access-key-id", accessKey, "--secret-stdin", "--endpoint", endpoint,
+		}, more...)...)
 	}
 	connect("http://example.com")
 	connect("https://example.com", "--role-arn", "admin")

@@ -44,7 +44,7 @@ func parrot(t *testing.T) (address string, heard *atomic.Int64) {
 }
 
 func repeat(conn net.Conn, heard *atomic.Int64) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // the other side reads no more
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = io.WriteString(conn, "220 parrot\r\n")
 	lines := bufio.NewScanner(conn)
