@@ -2,8 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -31,19 +29,8 @@ func (a *Account) FollowWorker() jobs.Worker[FollowArgs] {
 	return jobs.Worker[FollowArgs]{Work: a.followAll, Every: followEvery, Timeout: followEvery}
 }
 
-// followAll visits every organization even when one fails.
 func (a *Account) followAll(ctx context.Context, _ FollowArgs) error {
-	orgs, err := a.Orgs(ctx)
-	if err != nil {
-		return err
-	}
-	var failures []error
-	for _, org := range orgs {
-		if err := a.Follow(ctx, org); err != nil {
-			failures = append(failures, fmt.Errorf("production access of organization %s: %w", org, err))
-		}
-	}
-	return errors.Join(failures...)
+	return jobs.ForEachOrg(ctx, "", a.Orgs, "production access", a.Follow)
 }
 
 // Follow brings an organization's open request up to what the provider shows. An

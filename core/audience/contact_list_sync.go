@@ -2,8 +2,6 @@ package audience
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -35,28 +33,18 @@ func (a *Audience) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{Work: a.syncAll, Every: SyncEvery, Timeout: SyncEvery}
 }
 
-// syncAll visits every organization even when one fails: a customer whose account
-// is unreachable must not hold up the others.
+// syncAll is for one organization, or for all.
 func (a *Audience) syncAll(ctx context.Context, args SyncArgs) error {
-	orgs := []string{args.OrgID}
-	if args.OrgID == "" {
-		var err error
-		if orgs, err = a.Orgs(ctx); err != nil {
-			return err
-		}
-	}
-	var failures []error
-	for _, org := range orgs {
+	return jobs.ForEachOrg(ctx, args.OrgID, a.Orgs, "sync", func(ctx context.Context, org string) error {
 		started := a.Clock()
 		report, err := a.Sync(ctx, org)
 		if err != nil {
-			failures = append(failures, fmt.Errorf("sync of organization %s: %w", org, err))
-			continue
+			return err
 		}
 		a.Log.InfoContext(ctx, "contact list synced", "org_id", org, "topics", report.Topics, "pages", report.Pages,
 			"created", report.Created, "updated", report.Updated, "unchanged", report.Unchanged, "took", a.Clock().Sub(started))
-	}
-	return errors.Join(failures...)
+		return nil
+	})
 }
 
 // Sync brings one organization's mirror up to the account. Consent and topics are

@@ -31,29 +31,10 @@ func (SyncArgs) Kind() string { return "channel_sync" }
 func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{
 		Work: func(ctx context.Context, args SyncArgs) error {
-			return c.visit(ctx, args.OrgID, "channel sync", c.Sync)
+			return jobs.ForEachOrg(ctx, args.OrgID, c.Orgs, "channel sync", c.Sync)
 		},
 		Every: SyncEvery, Timeout: SyncEvery,
 	}
-}
-
-// visit does a task for one organization or for all, also when one fails: a
-// customer whose account is unreachable must not hold up the others.
-func (c *Channels) visit(ctx context.Context, orgID, task string, do func(context.Context, string) error) error {
-	orgs := []string{orgID}
-	if orgID == "" {
-		var err error
-		if orgs, err = c.Orgs(ctx); err != nil {
-			return err
-		}
-	}
-	var failures []error
-	for _, org := range orgs {
-		if err := do(ctx, org); err != nil {
-			failures = append(failures, fmt.Errorf("%s of organization %s: %w", task, org, err))
-		}
-	}
-	return errors.Join(failures...)
 }
 
 // Sync brings one organization's mirror up to its account: what is new is

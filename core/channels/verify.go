@@ -20,7 +20,7 @@ func (VerifyArgs) Kind() string { return "tracking_domain_verify" }
 func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 	return jobs.Worker[VerifyArgs]{
 		Work: func(ctx context.Context, _ VerifyArgs) error {
-			return c.visit(ctx, "", "tracking domains", c.Verify)
+			return jobs.ForEachOrg(ctx, "", c.Orgs, "tracking domains", c.Verify)
 		},
 		Every: everyTwoMinutes, Timeout: SyncEvery,
 	}

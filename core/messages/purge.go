@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -48,15 +47,7 @@ type PurgeConfig struct {
 // before.
 func PurgeWorker(cfg PurgeConfig) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
-		ids, err := cfg.Orgs(ctx)
-		if err != nil {
-			return err
-		}
-		var failures []error
-		for _, id := range ids {
-			failures = append(failures, cfg.purge(ctx, id)) // one organization's fault keeps nobody else's
-		}
-		return errors.Join(failures...)
+		return jobs.ForEachOrg(ctx, "", cfg.Orgs, "purge", cfg.purge)
 	}}
 }
 

@@ -2,8 +2,6 @@ package suppression
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -50,17 +48,7 @@ const (
 // RejudgeWorker judges every address anew where the rules were changed.
 func (s *Suppression) RejudgeWorker() jobs.Worker[RejudgeArgs] {
 	return jobs.Worker[RejudgeArgs]{Every: rejudgeEvery, Timeout: rejudgeTimeout, Work: func(ctx context.Context, _ RejudgeArgs) error {
-		orgs, err := s.Orgs(ctx)
-		if err != nil {
-			return err
-		}
-		var failures []error
-		for _, org := range orgs {
-			if err := s.Rejudge(ctx, org); err != nil {
-				failures = append(failures, fmt.Errorf("judging anew in organization %s: %w", org, err))
-			}
-		}
-		return errors.Join(failures...)
+		return jobs.ForEachOrg(ctx, "", s.Orgs, "judging addresses anew", s.Rejudge)
 	}}
 }
 

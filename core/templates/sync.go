@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -32,22 +31,9 @@ func (t *Templates) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{Work: t.syncAll, Every: SyncEvery, Timeout: SyncEvery}
 }
 
-// syncAll visits every organization even when one fails.
+// syncAll is for one organization, or for all.
 func (t *Templates) syncAll(ctx context.Context, args SyncArgs) error {
-	orgs := []string{args.OrgID}
-	if args.OrgID == "" {
-		var err error
-		if orgs, err = t.Orgs(ctx); err != nil {
-			return err
-		}
-	}
-	var failures []error
-	for _, org := range orgs {
-		if err := t.Sync(ctx, org); err != nil {
-			failures = append(failures, fmt.Errorf("templates of organization %s: %w", org, err))
-		}
-	}
-	return errors.Join(failures...)
+	return jobs.ForEachOrg(ctx, args.OrgID, t.Orgs, "templates", t.Sync)
 }
 
 // maxRead is how many contents a run reads. The provider tells of one at a time and
