@@ -101,7 +101,7 @@ func command(t testing.TB, program string, args ...string) (*exec.Cmd, *bytes.Bu
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), runTimeout)
 	t.Cleanup(cancel)
-	args = append([]string{"--import", "./loopback.mjs", filepath.Join(dir, program)}, args...)
+	args = append([]string{"--import", npm.Loopback(t), filepath.Join(dir, program)}, args...)
 	cmd := exec.CommandContext(ctx, node, args...)
 	complaints := &bytes.Buffer{}
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, complaints, time.Second

@@ -21,12 +21,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
-var (
-	//go:embed package.json package-lock.json .npmrc
-	wanted embed.FS
-	//go:embed loopback.mjs
-	loopback []byte
-)
+//go:embed package.json package-lock.json .npmrc
+var wanted embed.FS
 
 // runTimeout is for one emulator, start to end.
 const runTimeout = 60 * time.Second
@@ -43,13 +39,9 @@ func Start(t testing.TB, account string) Emulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := filepath.Join(dir, "loopback.mjs")
-	if err := os.WriteFile(guard, loopback, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), runTimeout) // ended before the test's own context would be of use
 	program := filepath.Join(packages, npm.Modules, "aws-ses-v2-local", "dist", "cli.js")
-	cmd := exec.CommandContext(ctx, node, "--import", guard, program, "--host", "127.0.0.1", "--port", "0")
+	cmd := exec.CommandContext(ctx, node, "--import", npm.Loopback(t), program, "--host", "127.0.0.1", "--port", "0")
 	complaints := &bytes.Buffer{}
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, complaints, time.Second
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "NO_COLOR=1", "AWS_SES_ACCOUNT=" + account}
