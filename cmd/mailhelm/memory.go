@@ -92,6 +92,9 @@ func (s surroundings) limit() (bytes int64, from string) {
 func tuneMemory(log *slog.Logger) {
 	c := thisProcess().collector()
 	debug.FreeOSMemory()
+	if err := giveBackCode(); err != nil {
+		log.Debug("the program's code stays in memory", "cause", err.Error())
+	}
 	if c.limit > 0 {
 		debug.SetMemoryLimit(c.limit)
 	}
