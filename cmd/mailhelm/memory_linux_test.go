@@ -32,9 +32,9 @@ func TestCodeIsGivenBackAndComesBack(t *testing.T) { //nolint:paralleltest // se
 func TestCodeIsNotGivenBackWhenItCouldBeLost(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]string{
-		"no such file":      "",
-		"no line for it":    "00001000-00002000 r-xp 00000000 00:00 0 /other\nnot a mapping\n",
-		"written to": "00001000-7fffffffffff rwxp 00000000 00:00 0 /program\n",
+		"no such file":   "",
+		"no line for it": "00001000-00002000 r-xp 00000000 00:00 0 /other\nnot a mapping\n",
+		"written to":     "00001000-7fffffffffff rwxp 00000000 00:00 0 /program\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
