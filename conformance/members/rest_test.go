@@ -1,0 +1,133 @@
+package members_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// route is one that reads, with the table of its answer and calls that show all of it.
+type route struct {
+	path  string
+	table string
+	// own and other are what follows the path in calls of the two organizations.
+	own, other []string
+}
+
+// listOf is the table of a list of records.
+func listOf(record string) string {
+	table := ""
+	for line := range strings.Lines(record) {
+		if line = strings.TrimSpace(line); line != "" {
+			table += "data[]." + line + "\n"
+		}
+	}
+	return table
+}
+
+func pageOf(record string) string { return listOf(record) + paginationTable }
+
+func routes(t *testing.T, s scene) []route {
+	t.Helper()
+	messages := []string{}
+	for _, status := range []string{"Send", "Delivery", "Bounce", "Complaint", "Reject", "Open", "Click", "DeliveryDelay"} {
+		messages = append(messages, s.first(t, "/v1/messages?limit=1&status="+status, "id"))
+	}
+	events := make([]string, len(messages))
+	for i, id := range messages {
+		events[i] = id + "/events"
+	}
+	mailed := s.first(t, "/v1/messages?limit=1&status=Click", "to") + "/messages"
+	return []route{
+		{"/v1/account", accountTable, []string{""}, []string{""}},
+		{"/v1/channels", pageOf(channelTable), []string{"", "?limit=1"}, []string{""}},
+		{"/v1/channels/{name}", channelTable, []string{"marketing", "later", "default"}, nil},
+		{"/v1/identities", pageOf(identityTable), []string{"", "?limit=1"}, []string{""}},
+		{"/v1/identities/{identity}", identityTable, []string{"EXAMPLE.com", "news%40example.org", "later.example.com"}, nil},
+		{"/v1/tracking-domains", pageOf(trackingDomainTable), []string{"", "?limit=1"}, []string{""}},
+		{"/v1/tracking-domains/{domain}", trackingDomainTable, []string{"Click.example.com", "later.example.com"}, nil},
+		{"/v1/templates", pageOf(templateTable), []string{"", "?limit=1"}, []string{""}},
+		{"/v1/templates/{slug}", templateDetailTable, []string{"welcome", "broken"}, nil},
+		{"/v1/messages", pageOf(messageTable), []string{"?limit=200"}, []string{""}},
+		{"/v1/messages/{id}", messageTable, messages, []string{"bare", "unrendered"}},
+		{"/v1/messages/{id}/events", listOf(eventTable), events, []string{"bare/events", "unrendered/events"}},
+		{"/v1/recipients/{email}/messages", pageOf(strings.ReplaceAll(messageTable, " ? ", " (?) ")), []string{mailed, mailed + "?limit=1"}, nil},
+		{"/v1/reports/deliverability", listOf(deliverabilityTable), []string{"", "?group_by=month"}, []string{""}},
+		{"/v1/reports/engagement", listOf(engagementTable), []string{"", "?group_by=week"}, []string{""}},
+		{"/v1/reports/template-performance", listOf(templatePerformanceTable), []string{""}, []string{""}},
+		{"/v1/suppressions", pageOf(suppressionTable), []string{"?limit=1", "?limit=200"}, []string{""}},
+		{"/v1/suppressions/{email}", suppressionTable, []string{s.first(t, "/v1/suppressions?limit=1", "email")}, nil},
+		{"/v1/undeliverable", pageOf(undeliverableTable), []string{"?limit=1", "?since=2026-01-01T00:00:00Z&limit=200"}, []string{""}},
+		{"/v1/undeliverable/rules", rulesTable(), []string{""}, []string{""}},
+	}
+}
+
+// prefix is the path up to what stands for something.
+func (r route) prefix() string {
+	before, _, _ := strings.Cut(r.path, "{")
+	return before
+}
+
+func TestAnswersOfTheAPI(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	described := s.described(t)
+	for _, r := range routes(t, s) {
+		shape := shapeOf(t, r.table)
+		if diff := cmp.Diff(shape.declared(), declaredBy(described[r.path])); diff != "" {
+			t.Errorf("%s is described (-table +document):\n%s", r.path, diff)
+		}
+		seen := surveyOf(shape)
+		look := func(credential, target string) {
+			got := s.get(t, credential, r.prefix()+target)
+			if got.status != http.StatusOK {
+				t.Fatalf("%s%s: %d %s", r.prefix(), target, got.status, got.body)
+			}
+			seen.look(t, r.prefix()+target, got.body)
+		}
+		for _, target := range r.own {
+			look(s.own, target)
+		}
+		for _, target := range r.other {
+			look(s.other, target)
+		}
+		if r.path == "/v1/account" {
+			s.ask(t, sending.AccessFailed)
+			look(s.other, "")
+			s.silence(func() { look(s.other, "") })
+		}
+		seen.complete(t, r.path)
+	}
+}
+
+// described are the schemas of successful answers of the API's own description, by path.
+func (s scene) described(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	var document struct {
+		Paths map[string]struct {
+			Get struct {
+				Responses map[string]struct {
+					Content map[string]struct {
+						Schema struct {
+							Ref string `json:"$ref"`
+						}
+					}
+				}
+			}
+		}
+		Components struct{ Schemas map[string]map[string]any }
+	}
+	if err := json.Unmarshal(s.get(t, "", "/v1/openapi.json").body, &document); err != nil {
+		t.Fatal(err)
+	}
+	schemas := map[string]map[string]any{}
+	for path, of := range document.Paths {
+		name := strings.TrimPrefix(of.Get.Responses["200"].Content["application/json"].Schema.Ref, "#/components/schemas/")
+		schemas[path] = document.Components.Schemas[name]
+	}
+	return schemas
+}

@@ -1,0 +1,168 @@
+package members_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/templates"
+)
+
+// scene is a product with one organization that has everything and another that has
+// next to nothing, so that members are seen with and without a value.
+type scene struct {
+	*product.Product
+	// own and other are credentials of the two.
+	own, other string
+}
+
+// newScene adds to the demo's past what that lacks.
+func newScene(t *testing.T) scene {
+	t.Helper()
+	p := product.Start(t, product.Options{Past: true})
+	s := scene{p, p.Live.APIKey, p.Other.Live.APIKey}
+	s.seed(t)
+	s.mirror(t)
+	s.bare(t)
+	return s
+}
+
+// seed brings a channel with an identity and a tracking domain that nobody has
+// published yet, and a template that does not parse.
+func (s scene) seed(t *testing.T) {
+	t.Helper()
+	err := s.Simulator.Seed(t.Context(), s.OrgID, simulator.Setup{
+		Identities: []sending.Identity{
+			{Identity: "later.example.com", Verification: sending.Failed, ConfigurationSet: "later"},
+		},
+		ConfigurationSets: []sending.ConfigurationSet{{Name: "later", TrackingDomain: "later.example.com"}},
+		Templates:         []sending.Template{{Name: "broken", Subject: "Hello", Text: "{{#if name}}Hello {{name}}"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mirror does what the jobs do that follow the account.
+func (s scene) mirror(t *testing.T) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	follower := channels.New(channels.Config{Store: s.DB.Channels(), Account: s.Simulator, Clock: s.Clock.Now, Log: log})
+	if err := follower.Sync(t.Context(), s.OrgID); err != nil {
+		t.Fatal(err)
+	}
+	copied := templates.New(templates.Config{Store: s.DB.Templates(), Account: s.Simulator, Clock: s.Clock.Now, Log: log})
+	if err := copied.Sync(t.Context(), s.OrgID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bare gives the other organization messages of which the provider said nothing but
+// who sent them, one with events that are no status, and a limit, which the first
+// has not.
+func (s scene) bare(t *testing.T) {
+	t.Helper()
+	at := s.Clock.Now().Add(-time.Hour)
+	mail := messages.Mail{From: "me@shop.example", SentAt: at}
+	_, err := host.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.Other.OrgID, []messages.Event{
+		{ID: "bare", MessageID: "bare", Type: messages.Send, OccurredAt: at, Mail: mail},
+		{ID: "unrendered", MessageID: "unrendered", Type: messages.RenderingFailure, OccurredAt: at, Mail: mail},
+		{ID: "subscribed", MessageID: "unrendered", Type: messages.Subscription, OccurredAt: at, Mail: mail},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := 100_000
+	if err := s.DB.Access().SetRateLimit(t.Context(), s.Other.OrgID, &limit); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// silence makes the account refuse to answer while f runs, a minute later, when what
+// it said before is forgotten.
+func (s scene) silence(f func()) {
+	s.Clock.Advance(2 * time.Minute)
+	s.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
+	defer s.Simulator.Faults().Clear()
+	f()
+}
+
+// ask lets the organization have asked for production access, with this outcome.
+func (s scene) ask(t *testing.T, status sending.AccessStatus) {
+	t.Helper()
+	now := s.Clock.Now()
+	r := sending.AccessRequest{ID: core.NewID(), Status: sending.AccessPending, CreatedAt: now, UpdatedAt: now}
+	if err := s.DB.ProductionRequests().InsertRequest(t.Context(), s.Other.OrgID, r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Status = status; status == sending.AccessGranted {
+		r.GrantedAt = &now
+	}
+	if _, err := s.DB.ProductionRequests().DecideRequest(t.Context(), s.Other.OrgID, r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer is what came back of a call.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// get reads a path, "/v1/..." of the API or a whole address, with a credential.
+func (s scene) get(t *testing.T, credential, target string) answer {
+	t.Helper()
+	return s.send(t, http.MethodGet, credential, target, "")
+}
+
+func (s scene) send(t *testing.T, method, credential, target, body string, headers ...string) answer {
+	t.Helper()
+	if strings.HasPrefix(target, "/") {
+		target = s.BaseURL + target
+	}
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if credential != "" {
+		r.Header.Set("Authorization", "Bearer "+credential)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	got, err := s.HTTP.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{got.StatusCode, got.Header, text}
+}
+
+// first is a member of the first item of a list: where a thing of the list is found.
+func (s scene) first(t *testing.T, list, name string) string {
+	t.Helper()
+	var page struct{ Data []map[string]any }
+	got := s.get(t, s.own, list)
+	if err := json.Unmarshal(got.body, &page); err != nil || len(page.Data) == 0 {
+		t.Fatalf("%s: %d %s", list, got.status, got.body)
+	}
+	text, _ := page.Data[0][name].(string)
+	return text
+}

@@ -1,0 +1,233 @@
+package members_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// shape is the members of an answer by their path; "[]" stands for every item of a list.
+type shape map[string]member
+
+// member is what a member may be.
+type member struct {
+	// kinds are uuid, time, text, int, number, bool, object, array, open, null, and
+	// for a text of few values "=" with each. An open object has members that are
+	// not listed.
+	kinds []string
+	// optional members may be absent.
+	optional bool
+	// rare kinds are declared, and the organization under test has none of them;
+	// "?" is rare for an optional member that is always there.
+	rare []string
+}
+
+// shapeOf reads a table: a path, and after it the kinds. "?" marks an optional member,
+// and parentheses what is rare. What a path leads through is an object or a list unless
+// it has a line of its own.
+func shapeOf(t *testing.T, table string) shape {
+	t.Helper()
+	s := shape{}
+	for line := range strings.Lines(table) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		var m member
+		for _, word := range words[1:] {
+			inner, rare := strings.CutPrefix(word, "(")
+			if rare {
+				word = strings.TrimSuffix(inner, ")")
+				m.rare = append(m.rare, word)
+			}
+			if word == "?" {
+				m.optional = true
+			} else {
+				m.kinds = append(m.kinds, word)
+			}
+		}
+		if _, twice := s[words[0]]; twice || len(m.kinds) == 0 {
+			t.Fatalf("line %q", line)
+		}
+		s[words[0]] = m
+	}
+	for _, path := range slices.Collect(maps.Keys(s)) {
+		for parent, kind := above(path); parent != ""; parent, kind = above(parent) {
+			if _, has := s[parent]; !has {
+				s[parent] = member{kinds: []string{kind}}
+			}
+		}
+	}
+	return s
+}
+
+// above is what holds the path, and which kind that is.
+func above(path string) (parent, kind string) {
+	if list, is := strings.CutSuffix(path, "[]"); is {
+		return list, "array"
+	}
+	if at := strings.LastIndexByte(path, '.'); at > 0 {
+		return path[:at], "object"
+	}
+	return "", ""
+}
+
+// declared is the shape as a schema can say it: one text for each member.
+func (s shape) declared() map[string]string {
+	texts := map[string]string{}
+	for path, m := range s {
+		texts[path] = declaration(m.kinds, m.optional)
+	}
+	return texts
+}
+
+func declaration(kinds []string, optional bool) string {
+	kinds = slices.Sorted(slices.Values(kinds))
+	if optional {
+		kinds = append(kinds, "?")
+	}
+	return strings.Join(kinds, " ")
+}
+
+// survey holds answers against a shape and remembers what it saw.
+type survey struct {
+	shape
+	seen map[string]map[string]bool
+}
+
+func surveyOf(s shape) survey { return survey{s, map[string]map[string]bool{}} }
+
+// look compares one answer.
+func (s survey) look(t *testing.T, what string, body []byte) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(string(body)))
+	decoder.UseNumber()
+	var answer map[string]any
+	if err := decoder.Decode(&answer); err != nil {
+		t.Fatalf("%s: %v: %.300s", what, err, body)
+	}
+	s.members(t, what, "", answer)
+}
+
+func (s survey) members(t *testing.T, what, path string, object map[string]any) {
+	t.Helper()
+	for name, value := range object {
+		s.value(t, what, strings.TrimPrefix(path+"."+name, "."), value)
+	}
+	for of, m := range s.shape {
+		parent, _ := above(of)
+		name := strings.TrimPrefix(strings.TrimPrefix(of, path), ".")
+		if _, there := object[name]; there || parent != path || strings.HasSuffix(of, "[]") {
+			continue
+		}
+		if s.saw(of, "?"); !m.optional {
+			t.Errorf("%s: %s is absent", what, of)
+		}
+	}
+}
+
+func (s survey) value(t *testing.T, what, path string, value any) {
+	t.Helper()
+	m, known := s.shape[path]
+	if !known {
+		t.Errorf("%s: %s is in no table: %v", what, path, value)
+		return
+	}
+	kind := kindOf(value, m.kinds)
+	if kind == "" {
+		t.Errorf("%s: %s is %#v, want %v", what, path, value, m.kinds)
+		return
+	}
+	s.saw(path, kind)
+	switch value := value.(type) {
+	case map[string]any:
+		if kind == "object" {
+			s.members(t, what, path, value)
+		}
+	case []any:
+		for _, item := range value {
+			s.value(t, what, path+"[]", item)
+		}
+	}
+}
+
+func (s survey) saw(path, kind string) {
+	if s.seen[path] == nil {
+		s.seen[path] = map[string]bool{}
+	}
+	s.seen[path][kind] = true
+}
+
+// complete fails the test where the answers together showed less than the table says,
+// but for what is rare. Of several words one is enough.
+func (s survey) complete(t *testing.T, what string) {
+	t.Helper()
+	for path, m := range s.shape {
+		wanted := m.kinds
+		if m.optional {
+			wanted = append([]string{"?"}, wanted...)
+		}
+		words := 0
+		for kind := range s.seen[path] {
+			if kind[0] == '=' {
+				words++
+			}
+		}
+		for _, kind := range wanted {
+			if kind[0] == '=' && words > 0 || s.seen[path][kind] || slices.Contains(m.rare, kind) {
+				continue
+			}
+			t.Errorf("%s: no answer had %s as %s", what, path, kind)
+		}
+	}
+}
+
+// kindOf is which of the kinds the value is, "" for none.
+func kindOf(value any, kinds []string) string {
+	for _, kind := range kinds {
+		if isOf(value, kind) {
+			return kind
+		}
+	}
+	return ""
+}
+
+func isOf(value any, kind string) bool {
+	switch value := value.(type) {
+	case nil:
+		return kind == "null"
+	case bool:
+		return kind == "bool"
+	case json.Number:
+		_, err := value.Int64()
+		return kind == "number" || kind == "int" && err == nil
+	case []any:
+		return kind == "array"
+	case map[string]any:
+		return kind == "object" || kind == "open"
+	case string:
+		return textIs(value, kind)
+	}
+	panic(fmt.Sprintf("%T is no JSON", value))
+}
+
+// textIs: times are in UTC and identifiers as they are usually written.
+func textIs(value, kind string) bool {
+	switch kind {
+	case "text":
+		return true
+	case "time":
+		_, err := time.Parse(time.RFC3339Nano, value)
+		return err == nil && strings.HasSuffix(value, "Z")
+	case "uuid":
+		id, err := uuid.Parse(value)
+		return err == nil && id.String() == value
+	}
+	return kind == "="+value
+}
