@@ -141,8 +141,8 @@ func lean(schema map[string]any) map[string]any {
 			kept[keyword] = v
 		}
 	}
-	if kept["enum"] != nil && kept["type"] == "string" {
-		delete(kept, "type") // the values are strings to see
+	if kept["enum"] != nil {
+		delete(kept, "type") // the values show it, null among them
 	}
 	if items, ok := schema["items"].(map[string]any); ok {
 		kept["items"] = lean(items)

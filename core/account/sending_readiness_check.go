@@ -11,7 +11,7 @@ import (
 
 // CheckReadinessIn may name the channel one wants to send through.
 type CheckReadinessIn struct {
-	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug of the channel to check as well."`
+	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug, to check it too."`
 
 	found *findings
 }
@@ -42,8 +42,8 @@ func (a *Account) sendingReadinessCheck() core.Operation {
 	return core.Declare(core.Op[CheckReadinessIn, Readiness]{
 		Name:  "sending_readiness_check",
 		Title: "Check whether mail can be sent",
-		Purpose: "Checks the connected sending account: sandbox, quota, identities, DNS, channels, bounce and complaint rates. " +
-			"Call it before preparing a send or to find out why mail does not go out. Returns each check with what to do about it. It changes and sends nothing.",
+		Purpose: "Checks the sending account: sandbox, quota, identities, DNS, channels, bounce and complaint rates. " +
+			"Call it before a send or when mail does not go out. Returns each check with what to do. It changes and sends nothing.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.AccountView},
 		Prepare: a.prepareReadiness,

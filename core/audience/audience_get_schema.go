@@ -42,7 +42,7 @@ func (a *Audience) audienceGetSchema() core.Operation {
 		Name:  "audience_get_schema",
 		Title: "Describe the audience",
 		Purpose: "Reads what a contact may hold and subscribe to. Call it once before writing contacts. " +
-			"Returns the attributes with their types and allowed values, the topics with their defaults, and whether definitions are owned by a repository. It holds no data about people.",
+			"Returns attributes with types and values, topics with defaults, and whether a repository owns the definitions. It holds no data about people.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.AttributesView, core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSchemaIn) (GetSchemaIn, error) {

@@ -10,7 +10,7 @@ import (
 // ArchiveContactIn names the contact to archive, one way or the other.
 type ArchiveContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
-	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact, instead of the address."`
+	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
 }
 
 // ArchivedContact says what became of an archiving.
@@ -23,7 +23,7 @@ func (a *Audience) contactsArchive() core.Operation {
 	return core.Declare(core.Op[ArchiveContactIn, ArchivedContact]{
 		Name:  "contacts_archive",
 		Title: "Archive a contact",
-		Purpose: "Archives one contact: it leaves every list and gets no mail, and keeps its address, external id, attributes and opt-outs. " +
+		Purpose: "Archives one contact: it leaves every list and gets no mail, and keeps its data and opt-outs. " +
 			"Use it to take a person out of the audience; to stop mail only, set unsubscribe_all with contacts_upsert. " +
 			"Returns whether this call archived anything; a contact that is unknown or archived is no error. It erases no data.",
 		Effect:  core.Destroys,

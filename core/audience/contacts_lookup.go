@@ -40,7 +40,7 @@ func (a *Audience) contactsLookup() core.Operation {
 		Title: "Look up a contact",
 		Purpose: "Reads one contact by whole address, external id or contact id, archived ones too. " +
 			"Use it before changing a contact or to answer about one person. " +
-			"Returns `status`, attributes, topic choices, global opt-out and lists, with consent as the sending account has it now. It does not search.",
+			"Returns `status`, attributes, topic choices, opt-out and lists, with consent as the account has it now. It does not search.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.ContactsView},
 		Prepare: a.prepareLookup,

@@ -10,10 +10,10 @@ import (
 // UpsertContactIn names a contact by address, external id or both, and what to
 // change of it.
 type UpsertContactIn struct {
-	Email            string         `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Needed to create. With external_id also the new address of the contact that has that id."`
-	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, unique in the organization."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Needed to create. With external_id, that contact's new address."`
+	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
-	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change: an object from topic to choice, or an array."`
+	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in."`
 
 	write *contactWrite
@@ -35,8 +35,8 @@ func (a *Audience) contactsUpsert() core.Operation {
 	return core.Declare(core.Op[UpsertContactIn, ContactWritten]{
 		Name:  "contacts_upsert",
 		Title: "Create or change a contact",
-		Purpose: "Creates a contact, or changes the parts named of one that exists. Use it to store a person, set attributes or record topic choices; " +
-			"call audience_get_schema first when unsure of names. Returns the contact and whether it was created, updated or reactivated. " +
+		Purpose: "Creates a contact, or changes the named parts of one. Use it to store a person, set attributes or record topic choices; " +
+			"audience_get_schema has the names. Returns the contact and whether it was created, updated or reactivated. " +
 			"It sends no mail and puts nobody on a list.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},

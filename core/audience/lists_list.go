@@ -9,8 +9,8 @@ import (
 
 // ListListsIn narrows and pages the lists.
 type ListListsIn struct {
-	Query  string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of a list's name or key; case does not matter."`
-	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many at most."`
+	Query  string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of a name or key, in any case."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many."`
 	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 }
 
@@ -19,7 +19,7 @@ func (a *Audience) listsList() core.Operation {
 		Name:  "lists_list",
 		Title: "List the static lists",
 		Purpose: "Lists the organization's static lists. " +
-			"Use it to find a list by name, or its id for a broadcast's audience. Returns keys, names and member counts, newest first. It does not show members, and segments are not lists.",
+			"Use it to find a list or its id by name. Returns keys, names and member counts, newest first. It shows no members and no segments.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.ListsView},
 		Do:     a.listLists,

@@ -80,7 +80,7 @@ func (r *Reports) sendingHealth() core.Operation {
 		Name:  "reports_get_sending_health",
 		Title: "Get sending health",
 		Purpose: "Sums up how sending went in a window. Use it to judge deliverability or find what changed. " +
-			"Returns totals, rates, a trend, warnings at the provider's thresholds, and what changed since the window before. It does not name recipients.",
+			"Returns totals, rates, a trend, warnings, and what changed since the window before. It does not name recipients.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.ReportsView},
 		Do:     r.getSendingHealth,

@@ -10,7 +10,7 @@ import (
 
 // CheckAddressIn names an address.
 type CheckAddressIn struct {
-	Email string `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"The whole address; case does not matter."`
+	Email string `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"Whole address, in any case."`
 
 	found *Suppressed
 }

@@ -29,7 +29,7 @@ func suppressedOf(e sending.Suppressed) Suppressed {
 // ListSuppressionsIn narrows and pages the account's list.
 type ListSuppressionsIn struct {
 	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only for this reason."`
-	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only what was added at or after this time."`
+	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only what was added since."`
 	From   *time.Time                `json:"from,omitempty" only:"rest" jsonschema_description:"Only what was added at or after this time."`
 	To     *time.Time                `json:"to,omitempty" only:"rest" jsonschema_description:"Only what was added before this time."`
 	Email  string                    `json:"email,omitempty" only:"rest" jsonschema:"maxLength=254" jsonschema_description:"Part of the address; case does not matter. Everything that matches comes in one page."`
@@ -43,7 +43,7 @@ func (s *Suppression) suppressionsList() core.Operation {
 	return core.Declare(core.Op[ListSuppressionsIn, core.Page[Suppressed]]{
 		Name:  "suppressions_list",
 		Title: "List suppressed addresses",
-		Purpose: "Lists addresses that the sending account itself refuses to mail, at most a minute old. " +
+		Purpose: "Lists addresses that the account itself refuses to mail, at most a minute old. " +
 			"Use it to see who was suppressed lately and why. Returns address, reason and time, newest first. It does not add or remove any.",
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.SuppressionsView},

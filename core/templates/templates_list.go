@@ -9,7 +9,7 @@ import (
 
 // ListTemplatesIn narrows and pages the templates.
 type ListTemplatesIn struct {
-	Query    string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of the name, slug or subject; case does not matter."`
+	Query    string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of the name, slug or subject, in any case."`
 	Tag      string `json:"tag,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only templates with this tag."`
 	Untagged bool   `json:"untagged,omitempty" only:"rest" jsonschema_description:"Only templates without a tag. Excludes tag."`
 	Limit    int    `json:"limit,omitempty" only:"rest" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
@@ -21,7 +21,7 @@ func (t *Templates) templatesList() core.Operation {
 		Name:  "templates_list",
 		Title: "List templates",
 		Purpose: "Lists the sending account's email templates. " +
-			"Use it to find a template's slug. Returns names and subjects, newest first, as the last sync saw them. It does not show content.",
+			"Use it to find a template's slug. Returns names and subjects, newest first, as last synced. It does not show content.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.TemplatesView},
 		Do:     t.listTemplates,
