@@ -54,6 +54,19 @@ func (m Memberships) Require(ctx context.Context, actor Actor, orgID string, p P
 	return may.need(p)
 }
 
+// RequireMember refuses, as Require does, an actor who does not belong to the
+// organization.
+func (m Memberships) RequireMember(ctx context.Context, actor Actor, orgID string) error {
+	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
+		return err
+	}
+	may, err := m.authority(ctx, orgID, actor)
+	if err == nil && !may.unlimited && may.member.UserID == "" {
+		return notAllowed("You do not belong to this organization.", "Ask somebody who manages its members to invite you.")
+	}
+	return err
+}
+
 // feltBy makes this process ask anew what a person may do.
 func (m Memberships) feltBy(userID string) {
 	if m.Principals != nil {

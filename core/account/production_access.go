@@ -21,7 +21,12 @@ const (
 // with core.CodeConflict while a request is open, when the account is out of the
 // sandbox, or when the customer's infrastructure template is not the newest. What
 // the provider refuses, or does not answer in time, is kept as failed.
-func (a *Account) RequestProductionAccess(ctx context.Context, orgID string, p sending.ProductionRequest) (sending.AccessRequest, error) {
+//
+// The request is stored in one of the transactions of whoever asks. Where those
+// refuse, nothing is stored and the provider is not asked.
+func (a *Account) RequestProductionAccess(
+	ctx context.Context, asker core.Transactor, orgID string, p sending.ProductionRequest,
+) (sending.AccessRequest, error) {
 	if err := checkForm(p); err != nil {
 		return sending.AccessRequest{}, err
 	}
@@ -30,7 +35,7 @@ func (a *Account) RequestProductionAccess(ctx context.Context, orgID string, p s
 	}
 	now := a.Clock()
 	r := sending.AccessRequest{ID: core.NewID(), ProductionRequest: p, Status: sending.AccessPending, CreatedAt: now, UpdatedAt: now}
-	if err := a.Requests.InsertRequest(ctx, orgID, r); err != nil {
+	if err := asker.InTx(ctx, func(ctx context.Context) error { return a.Requests.InsertRequest(ctx, orgID, r) }); err != nil {
 		return sending.AccessRequest{}, err
 	}
 	asked := a.Account.RequestProductionAccess(ctx, orgID, p)

@@ -34,7 +34,7 @@ func (b *bundle) shown(t *testing.T) string {
 
 func (b *bundle) ask(t *testing.T) {
 	t.Helper()
-	if _, err := b.core.RequestProductionAccess(t.Context(), b.org.ID, form); err != nil {
+	if _, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, form); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -65,7 +65,7 @@ func TestProductionAccessIsGranted(t *testing.T) {
 	if got := b.shown(t); got != "under_review" {
 		t.Errorf("%q", got)
 	}
-	if _, err := b.core.RequestProductionAccess(t.Context(), b.org.ID, form); code(err) != core.CodeConflict {
+	if _, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, form); code(err) != core.CodeConflict {
 		t.Errorf("a second request: %v", err)
 	}
 	if got := b.follow(t, 13*24*time.Hour); got != "under_review" {
@@ -77,7 +77,7 @@ func TestProductionAccessIsGranted(t *testing.T) {
 	if got := b.follow(t, time.Minute); got != "granted" {
 		t.Errorf("%q", got)
 	}
-	if _, err := b.core.RequestProductionAccess(t.Context(), b.org.ID, form); code(err) != core.CodeConflict {
+	if _, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, form); code(err) != core.CodeConflict {
 		t.Errorf("with production access: %v", err)
 	}
 }
@@ -114,7 +114,7 @@ func TestAnAccountThatDoesNotAnswerFailsTheRequest(t *testing.T) {
 	t.Parallel()
 	b := sandboxed(t)
 	b.account.Faults().Set(simulator.Fault{Method: simulator.MethodRequestProductionAccess, Kind: sending.TimedOut, Times: 1})
-	_, err := b.core.RequestProductionAccess(t.Context(), b.org.ID, form)
+	_, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, form)
 	if code(err) != core.CodeUpstreamUnavailable || core.AsError(err).HTTPStatus() != 504 {
 		t.Errorf("%v", err)
 	}
@@ -161,7 +161,7 @@ func TestTheFormOfARequestIsChecked(t *testing.T) {
 	} {
 		r := form
 		edit(&r)
-		_, err := b.core.RequestProductionAccess(t.Context(), b.org.ID, r)
+		_, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, r)
 		if e := core.AsError(err); e == nil || e.Code != core.CodeValidationFailed || len(e.Fields) != 1 || e.Fields[0].Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
@@ -169,7 +169,7 @@ func TestTheFormOfARequestIsChecked(t *testing.T) {
 	for _, website := range []string{"", "example.com", "ftp://example.com", "https://", "https://u:p@example.com", "https://a\x00b", "http://" + strings.Repeat("a", 1000)} {
 		r := form
 		r.Website = website
-		if _, err := b.core.RequestProductionAccess(t.Context(), b.org.ID, r); code(err) != core.CodeValidationFailed {
+		if _, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, r); code(err) != core.CodeValidationFailed {
 			t.Errorf("%q: %v", website, err)
 		}
 	}
@@ -187,7 +187,7 @@ func TestAnOldTemplateBlocksARequest(t *testing.T) {
 		if err := b.db.Connections(nil).SaveConnection(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.core.RequestProductionAccess(t.Context(), b.org.ID, form); code(err) != want {
+		if _, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, form); code(err) != want {
 			t.Errorf("version %d: %v", version, err)
 		}
 		shown := b.mustAccount(t).CloudFormation

@@ -127,7 +127,7 @@ func (d *Dashboard) requestProductionAccess(w http.ResponseWriter, r *http.Reque
 	wanted := sending.ProductionRequest{
 		MailType: sending.MailType(r.PostForm.Get("mail_type")), Website: r.PostForm.Get("website"), UseCase: r.PostForm.Get("use_case"),
 	}
-	made, err := d.Account.RequestProductionAccess(r.Context(), v.Org.ID, wanted)
+	made, err := d.Account.RequestProductionAccess(r.Context(), d.permitted(v, access.MaySubmitProduction), v.Org.ID, wanted)
 	if made.ID != "" { // also when the provider refused it
 		detail := map[string]any{"mail_type": made.MailType, "website": made.Website, "status": made.Status}
 		if err := d.record(context.WithoutCancel(r.Context()), v, "production_access.requested", made.ID, detail); err != nil {
@@ -138,6 +138,8 @@ func (d *Dashboard) requestProductionAccess(w http.ResponseWriter, r *http.Reque
 	switch e := core.AsError(err); {
 	case err == nil:
 		noticed(w, accountPath, "asked")
+	case e.Code == core.CodeInvalidScope:
+		d.fail(w, r, v, err)
 	case e.HTTPStatus() < http.StatusInternalServerError || e.Code == core.CodeUpstreamUnavailable:
 		d.accountForm(w, r, v, e.HTTPStatus(), wanted, productionProblem(e))
 	default:

@@ -53,7 +53,7 @@ func (d *Dashboard) blockedRows(r *http.Request, v access.Visitor) ([]blockedRow
 
 func (d *Dashboard) blockClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
 	clientID := strings.TrimSpace(r.PostForm.Get(fieldClient))
-	err := d.lifecycle().BlockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, clientID)
+	err := d.lifecycle(v).BlockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, clientID)
 	if err == nil {
 		noticed(w, clientsPath, "blocked")
 		return
@@ -72,7 +72,7 @@ func (d *Dashboard) blockClient(w http.ResponseWriter, r *http.Request, v access
 }
 
 func (d *Dashboard) unblockClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
-	if err := d.lifecycle().UnblockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, r.PostForm.Get(fieldClient)); err != nil {
+	if err := d.lifecycle(v).UnblockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, r.PostForm.Get(fieldClient)); err != nil {
 		d.fail(w, r, v, err)
 		return
 	}

@@ -54,12 +54,12 @@ func (d *Dashboard) rotateSecret(w http.ResponseWriter, r *http.Request, v acces
 	}
 	var changed access.Client
 	var secret string
-	err := d.withClient(r.Context(), v, found.ID, func(ctx context.Context, c access.Client) error {
-		if err := checkHandedOut(c.Scopes, v.Member); err != nil {
+	err := d.withClient(r.Context(), v, found.ID, func(ctx context.Context, m access.Member, c access.Client) error {
+		if err := checkHandedOut(c.Scopes, m); err != nil {
 			return err
 		}
 		var err error
-		changed, secret, err = d.lifecycle().RotateClientSecret(ctx, access.ActorOf(v.User.ID), v.Org.ID, c.ID)
+		changed, secret, err = d.lifecycle(v).RotateClientSecret(ctx, access.ActorOf(v.User.ID), v.Org.ID, c.ID)
 		return err
 	})
 	if err != nil {
@@ -85,7 +85,7 @@ func (d *Dashboard) revokeClient(w http.ResponseWriter, r *http.Request, v acces
 	if !ok || !d.Frame.Confirm(w, r, v, clientsPath+"/"+c.ID+"/revoke") {
 		return
 	}
-	if _, err := d.lifecycle().RevokeClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, c.ID); err != nil {
+	if _, err := d.lifecycle(v).RevokeClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, c.ID); err != nil {
 		d.fail(w, r, v, err)
 		return
 	}

@@ -152,13 +152,19 @@ func (d *Dashboard) register(ctx context.Context, v access.Visitor, id string, f
 	if err != nil {
 		return access.Client{}, "", err
 	}
-	if err := checkGiven(f.Scopes, nil, v.Member); err != nil {
-		return access.Client{}, "", err
-	}
-	return d.lifecycle().CreateClient(ctx, access.ActorOf(v.User.ID), access.NewClient{
-		ID: id, OrgID: v.Org.ID, Name: f.Name, Environment: f.Environment, Scopes: f.Scopes, Public: f.Public,
-		RedirectURIs: uris, RefreshDays: days,
+	var c access.Client
+	var secret string
+	err = d.managingCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
+		if err := checkGiven(f.Scopes, nil, m); err != nil {
+			return err
+		}
+		c, secret, err = d.lifecycle(v).CreateClient(ctx, access.ActorOf(v.User.ID), access.NewClient{
+			ID: id, OrgID: v.Org.ID, Name: f.Name, Environment: f.Environment, Scopes: f.Scopes, Public: f.Public,
+			RedirectURIs: uris, RefreshDays: days,
+		})
+		return err
 	})
+	return c, secret, err
 }
 
 func (d *Dashboard) showEditClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
@@ -173,8 +179,8 @@ func (d *Dashboard) editClient(w http.ResponseWriter, r *http.Request, v access.
 		return
 	}
 	f := readClientFields(r)
-	err := d.withClient(r.Context(), v, c.ID, func(ctx context.Context, c access.Client) error {
-		return d.store(ctx, v, c, f)
+	err := d.withClient(r.Context(), v, c.ID, func(ctx context.Context, m access.Member, c access.Client) error {
+		return d.store(ctx, v, m, c, f)
 	})
 	switch {
 	case err == nil:
@@ -186,35 +192,36 @@ func (d *Dashboard) editClient(w http.ResponseWriter, r *http.Request, v access.
 	}
 }
 
-// store puts the content of the form in the place of what c says.
-func (d *Dashboard) store(ctx context.Context, v access.Visitor, c access.Client, f clientFields) error {
+// store puts the content of the form in the place of what c says, as far as m may.
+func (d *Dashboard) store(ctx context.Context, v access.Visitor, m access.Member, c access.Client, f clientFields) error {
 	uris, err := f.addresses()
 	if err != nil {
 		return err
 	}
-	if err := checkSentTo(c.RedirectURIs, uris, f.Scopes, v.Member); err != nil {
+	if err := checkSentTo(c.RedirectURIs, uris, f.Scopes, m); err != nil {
 		return err
 	}
 	c.RedirectURIs = uris
 	if c.RefreshDays, err = f.days(); err != nil {
 		return err
 	}
-	if err := checkGiven(f.Scopes, c.Scopes, v.Member); err != nil {
+	if err := checkGiven(f.Scopes, c.Scopes, m); err != nil {
 		return err
 	}
 	c.Name, c.Scopes = f.Name, f.Scopes
-	_, err = d.lifecycle().EditClient(ctx, access.ActorOf(v.User.ID), c)
+	_, err = d.lifecycle(v).EditClient(ctx, access.ActorOf(v.User.ID), c)
 	return err
 }
 
-// withClient does something with a client that nobody else changes meanwhile.
-func (d *Dashboard) withClient(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.Client) error) error {
-	err := d.Transactor.InTx(ctx, func(ctx context.Context) error {
+// withClient does something with a client that nobody else changes meanwhile; see
+// managingCredentials.
+func (d *Dashboard) withClient(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.Member, access.Client) error) error {
+	err := d.managingCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
 		c, err := d.Keys.ClientByID(ctx, v.Org.ID, id)
 		if err != nil {
 			return err
 		}
-		return do(ctx, c)
+		return do(ctx, m, c)
 	})
 	d.Principals.Forget(id) // once more: the task inside did it before the commit
 	return err

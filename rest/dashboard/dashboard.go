@@ -118,11 +118,11 @@ func New(cfg Config) (http.Handler, error) {
 	return mux, nil
 }
 
-// lifecycle is the tasks on credentials; what they change is felt by the next
-// request to this process.
-func (d *Dashboard) lifecycle() access.Lifecycle {
+// lifecycle is the tasks on credentials, for a visitor who may manage them; what
+// they change is felt by the next request to this process.
+func (d *Dashboard) lifecycle(v access.Visitor) access.Lifecycle {
 	return access.Lifecycle{
-		Store: d.Store, Keys: d.Keys, Transactor: d.Transactor, Clock: d.Clock, Grants: d.Grants, OpenClients: d.OpenClients,
+		Store: d.Store, Keys: d.Keys, Transactor: d.permitted(v, access.MayManageCredentials), Clock: d.Clock, Grants: d.Grants, OpenClients: d.OpenClients,
 		Forget: d.Principals.Forget, ForgetGrant: d.Principals.ForgetGrant,
 	}
 }

@@ -93,7 +93,11 @@ func (d *Dashboard) revokeGrant(w http.ResponseWriter, r *http.Request, v access
 		d.noSuchPage(w, r, v)
 		return
 	}
-	if _, err := d.lifecycle().RevokeGrant(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id); err != nil {
+	tasks := d.lifecycle(v)
+	if g.UserID == v.User.ID {
+		tasks.Transactor = d.belonging(v)
+	}
+	if _, err := tasks.RevokeGrant(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id); err != nil {
 		d.fail(w, r, v, err)
 		return
 	}

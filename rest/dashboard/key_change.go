@@ -64,11 +64,11 @@ func (d *Dashboard) editKeyScopes(w http.ResponseWriter, r *http.Request, v acce
 		}})
 		return
 	}
-	err := d.withKey(r.Context(), v, k.ID, func(ctx context.Context, k access.APIKey) error {
-		if err := checkGiven(chosen, k.Scopes, v.Member); err != nil {
+	err := d.withKey(r.Context(), v, k.ID, func(ctx context.Context, m access.Member, k access.APIKey) error {
+		if err := checkGiven(chosen, k.Scopes, m); err != nil {
 			return err
 		}
-		_, err := d.lifecycle().EditKeyScopes(ctx, access.ActorOf(v.User.ID), v.Org.ID, k.ID, chosen)
+		_, err := d.lifecycle(v).EditKeyScopes(ctx, access.ActorOf(v.User.ID), v.Org.ID, k.ID, chosen)
 		return err
 	})
 	if err != nil {
@@ -84,14 +84,14 @@ func without(set, other core.Scopes) core.Scopes {
 }
 
 // withKey does something with a key that nobody else changes meanwhile, so that
-// what is checked about it is still so.
-func (d *Dashboard) withKey(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.APIKey) error) error {
-	err := d.Transactor.InTx(ctx, func(ctx context.Context) error {
+// what is checked about it is still so; see managingCredentials.
+func (d *Dashboard) withKey(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.Member, access.APIKey) error) error {
+	err := d.managingCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
 		k, err := d.Keys.APIKey(ctx, v.Org.ID, id)
 		if err != nil {
 			return err
 		}
-		return do(ctx, k)
+		return do(ctx, m, k)
 	})
 	d.Principals.Forget(id) // once more: the task inside did it before the commit
 	return err
@@ -114,12 +114,12 @@ func (d *Dashboard) rotateKey(w http.ResponseWriter, r *http.Request, v access.V
 	}
 	var next access.APIKey
 	var secret string
-	err := d.withKey(r.Context(), v, old.ID, func(ctx context.Context, k access.APIKey) error {
-		if err := checkHandedOut(k.Scopes, v.Member); err != nil {
+	err := d.withKey(r.Context(), v, old.ID, func(ctx context.Context, m access.Member, k access.APIKey) error {
+		if err := checkHandedOut(k.Scopes, m); err != nil {
 			return err
 		}
 		var err error
-		next, secret, err = d.lifecycle().RotateKey(ctx, access.ActorOf(v.User.ID), v.Org.ID, k.ID)
+		next, secret, err = d.lifecycle(v).RotateKey(ctx, access.ActorOf(v.User.ID), v.Org.ID, k.ID)
 		return err
 	})
 	if err != nil {
@@ -142,7 +142,7 @@ func (d *Dashboard) revokeKey(w http.ResponseWriter, r *http.Request, v access.V
 	if !ok || !d.Frame.Confirm(w, r, v, keysPath+"/"+k.ID+"/revoke") {
 		return
 	}
-	if _, err := d.lifecycle().RevokeKey(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, k.ID); err != nil {
+	if _, err := d.lifecycle(v).RevokeKey(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, k.ID); err != nil {
 		d.fail(w, r, v, err)
 		return
 	}

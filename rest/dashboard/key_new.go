@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -49,24 +50,26 @@ func (d *Dashboard) createKey(w http.ResponseWriter, r *http.Request, v access.V
 		ID: id, OrgID: v.Org.ID, Name: r.PostForm.Get(fieldName), Environment: core.Environment(r.PostForm.Get(fieldEnvironment)),
 		Scopes: chosenScopes(r),
 	}
-	err := checkGiven(n.Scopes, nil, v.Member)
-	if err == nil {
-		var k access.APIKey
-		var secret string
-		if k, secret, err = d.lifecycle().CreateKey(r.Context(), access.ActorOf(v.User.ID), n); err == nil {
-			d.showKeySecret(w, r, v, keySecret{Key: newKeyRow(k, d.Clock()), Secret: secret})
-			return
+	var k access.APIKey
+	var secret string
+	err := d.managingCredentials(r.Context(), v, func(ctx context.Context, m access.Member) error {
+		if err := checkGiven(n.Scopes, nil, m); err != nil {
+			return err
 		}
-	}
-	if sentBefore(err) {
+		var err error
+		k, secret, err = d.lifecycle(v).CreateKey(ctx, access.ActorOf(v.User.ID), n)
+		return err
+	})
+	switch {
+	case err == nil:
+		d.showKeySecret(w, r, v, keySecret{Key: newKeyRow(k, d.Clock()), Secret: secret})
+	case sentBefore(err):
 		d.refuseAgain(w, r, v, keysPath)
-		return
-	}
-	if problemOf(err) == "" {
+	case problemOf(err) != "":
+		d.newKeyForm(w, r, v, n, err)
+	default:
 		d.fail(w, r, v, err)
-		return
 	}
-	d.newKeyForm(w, r, v, n, err)
 }
 
 // keySecret is what the page shows that shows a key's secret, once.

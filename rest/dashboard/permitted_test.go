@@ -3,17 +3,22 @@ package dashboard
 import (
 	"context"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -72,7 +77,12 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	o.must(err)
 	o.d = &Dashboard{Config: Config{
 		Frame: bareFrame{}, Store: db.Access(), Members: db.Members(), Invitations: db.Invitations(), Grants: db.Grants(),
+		Keys: db.Keys(), OpenClients: db.OpenClients(), Principals: access.NewAuthenticator(access.AuthenticatorConfig{Clock: clock}),
 		Transactor: o.late, Clock: clock,
+		Account: account.New(account.Config{
+			Account: inSandbox(t, o.org.ID), Connections: db.Connections(master), Mirror: db.Channels(), Requests: db.ProductionRequests(),
+			Clock: clock, Log: slog.New(slog.DiscardHandler),
+		}),
 		Suppression:   suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: clock}),
 		Channels:      channels.New(channels.Config{Store: db.Channels(), Clock: clock}),
 		Connecting:    sending.Connecting{Connections: db.Connections(master), Transactor: db, Clock: clock, Follow: func(context.Context, string) error { return nil }},
@@ -89,6 +99,20 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		Sets: []sending.ConfigurationSet{{Name: "main"}},
 	}))
 	return o
+}
+
+// inSandbox is the new sending account of an organization.
+func inSandbox(t *testing.T, orgID string) *simulator.Simulator {
+	t.Helper()
+	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Seed(t.Context(), orgID, simulator.Setup{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func (o *office) must(err error) {
@@ -124,61 +148,82 @@ func (o *office) state() []any {
 	see(channel, err)
 	connection, err := o.d.Connecting.Connections.Connection(ctx, o.org.ID)
 	see(connection, err)
+	request, err := o.db.ProductionRequests().LatestRequest(ctx, o.org.ID)
+	see(request, err)
+	keys, err := o.db.Keys().APIKeysOf(ctx, o.org.ID)
+	see(keys, err)
+	clients, err := o.db.Keys().ClientsOf(ctx, o.org.ID)
+	see(clients, err)
+	grants, err := o.db.Grants().Grants(ctx, o.org.ID, "", 100)
+	see(grants, err)
+	blocked, err := o.db.OpenClients().BlockedClients(ctx, o.org.ID)
+	see(blocked, err)
 	lines, err := o.db.Access().AuditEvents(ctx, o.org.ID, 100)
 	see(lines, err)
 	return seen
 }
 
 // post hands a form to a page as the handler does that admitted the member.
-func (o *office) post(to page, m access.Member, form url.Values) int {
+func (o *office) post(to page, id string, m access.Member, form url.Values) int {
 	r := httptest.NewRequestWithContext(o.t.Context(), http.MethodPost, Path, nil)
 	r.PostForm = form
-	r.SetPathValue("id", o.address)
+	r.SetPathValue("id", id)
 	r.SetPathValue("slug", "main")
 	w := httptest.NewRecorder()
 	to(w, r, access.Visitor{User: o.user, Org: o.org, Member: m})
 	return w.Code
 }
 
-// A member who may do something when the request is admitted and not any more when
-// its transaction begins does nothing.
+// posted is a form that takes a permission.
+type posted struct {
+	name  string
+	needs access.Permission
+	page  page
+	id    string // of what the form is about, as its path names it
+	form  url.Values
+	done  int
+}
+
+// takePermission holds each form to its permission: a member who may do it when the
+// request is admitted and not any more when its transaction begins does nothing.
+func (o *office) takePermission(forms ...posted) {
+	for _, f := range forms {
+		before := o.state()
+		for how, lose := range map[string]func(){
+			"the permission": func() { o.may(access.MayViewSending) },
+			"the membership": func() { o.must(o.db.Members().RemoveMember(o.t.Context(), o.org.ID, o.user.ID)) },
+		} {
+			admitted := o.may(f.needs, access.MayViewSending)
+			o.late.first = lose
+			if status := o.post(f.page, f.id, admitted, f.form); status != http.StatusForbidden || o.late.first != nil {
+				o.t.Errorf("%s without %s: %d", f.name, how, status)
+			}
+			if diff := cmp.Diff(before, o.state()); diff != "" {
+				o.t.Errorf("%s without %s changed (-before +after):\n%s", f.name, how, diff)
+			}
+		}
+		if status := o.post(f.page, f.id, o.may(f.needs, access.MayViewSending), f.form); status != f.done || cmp.Equal(before, o.state()) {
+			o.t.Errorf("%s with the permission: %d", f.name, status)
+		}
+	}
+}
+
 func TestAPermissionLostMeanwhileCounts(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		o := newOffice(t, db)
-		for _, c := range []struct {
-			name  string
-			needs access.Permission
-			page  page
-			form  url.Values
-			done  int
-		}{
-			{"exclude", access.MayManageUndeliverable, o.d.excludeAddress, url.Values{"reason": {"They wrote to us"}}, http.StatusSeeOther},
-			{"rules", access.MayConfigureUndelivered, o.d.saveRules, url.Values{"profile": {"strict"}}, http.StatusSeeOther},
-			{"adopt", access.MayAdoptChannels, o.d.adoptChannel, nil, http.StatusSeeOther},
-			{"sync", access.MayTriggerSync, o.d.syncAccount, nil, http.StatusSeeOther},
-			{"connect", access.MayManageOrg, o.d.connectAccount, url.Values{"provider": {"simulator"}}, http.StatusSeeOther},
-			{"template version", access.MayManageOrg, o.d.recordTemplateVersion, url.Values{"template_version": {"1"}}, http.StatusSeeOther},
-			{"events key", access.MayManageOrg, o.d.makeEventsKey, nil, http.StatusOK},
-			{"disconnect", access.MayManageOrg, o.d.disconnectAccount, nil, http.StatusSeeOther},
-		} {
-			before := o.state()
-			for how, lose := range map[string]func(){
-				"the permission": func() { o.may(access.MayViewSending) },
-				"the membership": func() { o.must(o.db.Members().RemoveMember(t.Context(), o.org.ID, o.user.ID)) },
-			} {
-				admitted := o.may(c.needs)
-				o.late.first = lose
-				if status := o.post(c.page, admitted, c.form); status != http.StatusForbidden || o.late.first != nil {
-					t.Errorf("%s without %s: %d", c.name, how, status)
-				}
-				if diff := cmp.Diff(before, o.state()); diff != "" {
-					t.Errorf("%s without %s changed (-before +after):\n%s", c.name, how, diff)
-				}
-			}
-			if status := o.post(c.page, o.may(c.needs), c.form); status != c.done || cmp.Equal(before, o.state()) {
-				t.Errorf("%s with the permission: %d", c.name, status)
-			}
-		}
+		o.takePermission(
+			posted{"exclude", access.MayManageUndeliverable, o.d.excludeAddress, o.address, url.Values{"reason": {"They wrote to us"}}, http.StatusSeeOther},
+			posted{"rules", access.MayConfigureUndelivered, o.d.saveRules, "", url.Values{"profile": {"strict"}}, http.StatusSeeOther},
+			posted{"adopt", access.MayAdoptChannels, o.d.adoptChannel, "", nil, http.StatusSeeOther},
+			posted{"sync", access.MayTriggerSync, o.d.syncAccount, "", nil, http.StatusSeeOther},
+			posted{"connect", access.MayManageOrg, o.d.connectAccount, "", url.Values{"provider": {"simulator"}}, http.StatusSeeOther},
+			posted{"template version", access.MayManageOrg, o.d.recordTemplateVersion, "", url.Values{"template_version": {"1"}}, http.StatusSeeOther},
+			posted{"events key", access.MayManageOrg, o.d.makeEventsKey, "", nil, http.StatusOK},
+			posted{"disconnect", access.MayManageOrg, o.d.disconnectAccount, "", nil, http.StatusSeeOther},
+			posted{"production access", access.MaySubmitProduction, o.d.requestProductionAccess, "", url.Values{
+				"mail_type": {"TRANSACTIONAL"}, "website": {"https://example.com"}, "use_case": {strings.Repeat("Receipts for orders. ", 3)},
+			}, http.StatusSeeOther},
+		)
 	})
 }
