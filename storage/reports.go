@@ -87,16 +87,25 @@ var (
 		) AS once
 		GROUP BY channel, template, type`)
 
+	// What is kept of the last day holds its later hours too, of which a clock ahead
+	// of ours may have told. Those are taken off again: $4 is that day's end. A domain
+	// is what follows the last @.
 	failingDomains = register("failing domains", `
-		SELECT domain, CAST(sum(bounced) AS bigint) AS bounced FROM report_bounce_domains
-		WHERE org_id = $1 AND day >= $2
-		GROUP BY domain ORDER BY 2 DESC, domain LIMIT $3`)
+		SELECT domain, CAST(sum(number) AS bigint) AS bounced FROM (
+			SELECT domain, bounced AS number FROM report_bounce_domains
+			WHERE org_id = $1 AND day >= $2 AND day < $3
+			UNION ALL
+			SELECT lower(substr(recipient, length(rtrim(recipient, replace(recipient, '@', ''))) + 1)), -1 FROM message_events
+			WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $3 AND occurred_at < $4 AND NOT test
+		) AS counted
+		GROUP BY domain HAVING sum(number) > 0
+		ORDER BY 2 DESC, domain LIMIT $5`)
 	recentBounces = register("recent bounces", `
 		SELECT occurred_at, message_id, recipient, coalesce(bounce_type, '') AS bounce_type,
 			coalesce(bounce_sub_type, '') AS bounce_sub_type, channel, template
 		FROM message_events
-		WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $2 AND NOT test
-		ORDER BY occurred_at DESC, id DESC LIMIT $3`)
+		WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
+		ORDER BY occurred_at DESC, id DESC LIMIT $4`)
 )
 
 // sumOfDays is a report grouped by columns of report_days.
@@ -270,8 +279,10 @@ func (s reportStore) fromEvents(ctx context.Context, statement *Statement, orgID
 	return groups, nil
 }
 
-func (s reportStore) FailingDomains(ctx context.Context, orgID string, since time.Time, limit int) ([]reports.DomainBounces, error) {
-	rows, err := list[bouncesRow](ctx, s.db, failingDomains, orgID, At(since), limit)
+func (s reportStore) FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.DomainBounces, error) {
+	const day = 24 * time.Hour
+	midnight := w.To.Add(day - time.Microsecond).Truncate(day) // w.To itself when it is one
+	rows, err := list[bouncesRow](ctx, s.db, failingDomains, orgID, At(w.From), At(w.To), At(midnight), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -282,8 +293,8 @@ func (s reportStore) FailingDomains(ctx context.Context, orgID string, since tim
 	return domains, nil
 }
 
-func (s reportStore) RecentBounces(ctx context.Context, orgID string, since time.Time, limit int) ([]reports.Bounce, error) {
-	rows, err := list[bounceRow](ctx, s.db, recentBounces, orgID, At(since), limit)
+func (s reportStore) RecentBounces(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.Bounce, error) {
+	rows, err := list[bounceRow](ctx, s.db, recentBounces, orgID, At(w.From), At(w.To), limit)
 	if err != nil {
 		return nil, err
 	}

@@ -69,10 +69,10 @@ func reachReports(org string) map[string]reach {
 			return db.Reports().Engaged(t.Context(), org, counted)
 		},
 		"FailingDomains": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Reports().FailingDomains(t.Context(), org, counted.From, 10)
+			return db.Reports().FailingDomains(t.Context(), org, counted.Window, 10)
 		},
 		"RecentBounces": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Reports().RecentBounces(t.Context(), org, counted.From, 10)
+			return db.Reports().RecentBounces(t.Context(), org, counted.Window, 10)
 		},
 		"Purge reports": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ReportsPurger().Purge(t.Context(), org, counted.To, 10)

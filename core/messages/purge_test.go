@@ -76,7 +76,7 @@ func (k kept) seen() map[string]any {
 	seen["days"] = must(k.db.Reports().ByDay(ctx, k.org.ID, reports.Filter{Window: always}))
 	seen["hours"] = must(k.db.Reports().ByHours(ctx, k.org.ID, reports.Filter{Window: always}))
 	seen["scan"] = must(k.db.Reports().FromEvents(ctx, k.org.ID, reports.Filter{Window: always}))
-	seen["domains"] = must(k.db.Reports().FailingDomains(ctx, k.org.ID, always.From, 10))
+	seen["domains"] = must(k.db.Reports().FailingDomains(ctx, k.org.ID, always, 10))
 	seen["messages"] = must(k.db.Messages().Messages(ctx, k.org.ID, messages.Filter{Window: always, Limit: 1000}))
 	for _, to := range []string{"p0@x.example", "p1@x.example", "p2@x.example", "copy@x.example"} {
 		seen[to] = must(k.db.Messages().CountMessages(ctx, k.org.ID, messages.Filter{Window: always, Recipient: to, Limit: 1000}))

@@ -26,6 +26,11 @@ func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
 			open.ID = fmt.Sprint("open", i)
 			events = append(events, open)
 		}
+		for i := range events {
+			if events[i].Type == messages.Bounce && events[i].OccurredAt.After(now) {
+				events[i].Recipient = `"odd@one"@MAIL0.example`
+			}
+		}
 		if err := b.record(t.Context(), events); err != nil {
 			t.Fatal(err)
 		}
@@ -48,6 +53,12 @@ func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
 		o, err := b.reports.Overview(t.Context(), b.org.ID, 7, false)
 		if err != nil || o.Totals.Sent != 1 || o.Totals.Opens != 1 {
 			t.Errorf("the page: %+v, %v", o.Totals, err)
+		}
+		if len(o.Bounces) != 1 || !o.Bounces[0].At.Before(now) {
+			t.Errorf("bounces that did not happen yet: %+v", o.Bounces)
+		}
+		if len(o.Domains) != 1 || o.Domains[0] != (reports.DomainBounces{Domain: "mail0.example", Bounced: 1}) {
+			t.Errorf("domains with bounces that did not happen yet: %+v", o.Domains)
 		}
 	})
 }

@@ -34,7 +34,8 @@ const (
 func (r *Reports) Overview(ctx context.Context, orgID string, days int, unmasked bool) (Overview, error) {
 	now := r.Clock()
 	o := Overview{From: dayOf(now).AddDate(0, 0, 1-days)}
-	found, err := r.read(ctx, orgID, Filter{Window: core.Window{From: o.From, To: now}}, now, wanted{days: true})
+	window := core.Window{From: o.From, To: now}
+	found, err := r.read(ctx, orgID, Filter{Window: window}, now, wanted{days: true})
 	if err != nil {
 		return Overview{}, err
 	}
@@ -44,10 +45,10 @@ func (r *Reports) Overview(ctx context.Context, orgID string, days int, unmasked
 	}
 	o.Totals = total(found.days)
 	o.Rates, o.Warnings = o.Totals.rates(), warningsOf(o.Totals)
-	if o.Domains, err = r.Store.FailingDomains(ctx, orgID, o.From, shownDomains); err != nil {
+	if o.Domains, err = r.Store.FailingDomains(ctx, orgID, window, shownDomains); err != nil {
 		return Overview{}, fmt.Errorf("failing domains: %w", err)
 	}
-	if o.Bounces, err = r.Store.RecentBounces(ctx, orgID, o.From, shownBounces); err != nil {
+	if o.Bounces, err = r.Store.RecentBounces(ctx, orgID, window, shownBounces); err != nil {
 		return Overview{}, fmt.Errorf("recent bounces: %w", err)
 	}
 	for i := range o.Bounces {

@@ -37,11 +37,12 @@ type Store interface {
 	// UTC day, in which they are unique.
 	Engaged(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
 
-	// FailingDomains are the domains with the most bounces since a day, most first.
-	FailingDomains(ctx context.Context, orgID string, since time.Time, limit int) ([]DomainBounces, error)
-	// RecentBounces are the newest bounces since a time, newest first, without
+	// FailingDomains are the domains with the most bounces in a window that begins at
+	// a midnight, most first.
+	FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]DomainBounces, error)
+	// RecentBounces are the newest bounces in the window, newest first, without
 	// those of test messages.
-	RecentBounces(ctx context.Context, orgID string, since time.Time, limit int) ([]Bounce, error)
+	RecentBounces(ctx context.Context, orgID string, w core.Window, limit int) ([]Bounce, error)
 }
 
 // Filter narrows what is counted. Channel is the name at the provider, Identity a
