@@ -16,6 +16,9 @@ var _ reports.Store = reportStore{}
 // Reports is the store of what is counted of days.
 func (db *DB) Reports() reports.Store { return reportStore{db} }
 
+// triedToDeliver leaves out the bounces and complaints that are messages.Event.KeptBack.
+const triedToDeliver = `coalesce(bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
+
 var (
 	addMarks = register("add report marks", `
 		INSERT INTO report_marks (org_id, mark)
@@ -69,7 +72,7 @@ var (
 		FROM message_events
 		WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
 		AND type IN ('Send', 'Delivery', 'Bounce', 'Complaint', 'Reject')
-		AND NOT (type = 'Complaint' AND coalesce(bounce_sub_type, '') = '`+messages.OnAccountList+`')
+		AND `+triedToDeliver+`
 		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
 		GROUP BY channel, template, type`)
 	anyEvent = registerPoint("any event", `
@@ -97,6 +100,7 @@ var (
 			UNION ALL
 			SELECT lower(substr(recipient, length(rtrim(recipient, replace(recipient, '@', ''))) + 1)), -1 FROM message_events
 			WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $3 AND occurred_at < $4 AND NOT test
+			AND `+triedToDeliver+`
 		) AS counted
 		GROUP BY domain HAVING sum(number) > 0
 		ORDER BY 2 DESC, domain LIMIT $5`)
@@ -104,7 +108,7 @@ var (
 		SELECT occurred_at, message_id, recipient, coalesce(bounce_type, '') AS bounce_type,
 			coalesce(bounce_sub_type, '') AS bounce_sub_type, channel, template
 		FROM message_events
-		WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
+		WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $2 AND occurred_at < $3 AND NOT test AND `+triedToDeliver+`
 		ORDER BY occurred_at DESC, id DESC LIMIT $4`)
 )
 

@@ -54,6 +54,12 @@ type BounceKind struct{ Type, SubType string }
 // and the provider sent nothing.
 const OnAccountList = "OnAccountSuppressionList"
 
+// KeptBack reports whether the provider sent nothing because the address is on the
+// account's own list.
+func (e *Event) KeptBack() bool {
+	return e.ComplaintSubType == OnAccountList || e.Bounced != nil && e.Bounced.SubType == OnAccountList
+}
+
 // The types of bounces.
 const (
 	PermanentBounce    = "Permanent"

@@ -39,12 +39,12 @@ func eventsOf(n int) *rapid.Generator[[]messages.Event] {
 		for i := range events {
 			kind := rapid.SampledFrom(types).Draw(t, "type")
 			repeats := ""
-			if kind == messages.Complaint && rapid.Bool().Draw(t, "repeats the account's list") {
+			if (kind == messages.Complaint || kind == messages.Bounce) && rapid.Bool().Draw(t, "repeats the account's list") {
 				repeats = "OnAccountSuppressionList"
 			}
 			events[i] = messages.Event{
 				ID: fmt.Sprintf("e%d", i), MessageID: rapid.SampledFrom([]string{"m1", "m2", "m3"}).Draw(t, "message"),
-				Type: kind, ComplaintSubType: repeats, OccurredAt: instants().Draw(t, "at"),
+				Type: kind, OccurredAt: instants().Draw(t, "at"),
 				Recipient: rapid.SampledFrom([]string{"a@x.example", "A@X.example", "b@y.example", ""}).Draw(t, "recipient"),
 				Mail: messages.Mail{
 					From:     rapid.SampledFrom([]string{"me@Shop.example", "me@post.example"}).Draw(t, "from"),
@@ -52,6 +52,12 @@ func eventsOf(n int) *rapid.Generator[[]messages.Event] {
 					Template: rapid.SampledFrom([]string{"", "Welcome", "welcome", "bill"}).Draw(t, "template"),
 					Test:     rapid.IntRange(0, 9).Draw(t, "test") == 0,
 				},
+			}
+			switch kind {
+			case messages.Bounce:
+				events[i].Bounced = &messages.BounceKind{Type: messages.PermanentBounce, SubType: repeats}
+			case messages.Complaint:
+				events[i].ComplaintSubType = repeats
 			}
 		}
 		return events
@@ -108,7 +114,7 @@ func scan(events []messages.Event, q question, key func(messages.Event) string) 
 	for _, e := range events {
 		identity := strings.ToLower(strings.Split(e.Mail.From, "@")[1])
 		switch {
-		case e.ComplaintSubType != "", e.Mail.Test, e.OccurredAt.Before(from), !e.OccurredAt.Before(to),
+		case e.ComplaintSubType != "", e.Bounced != nil && e.Bounced.SubType != "", e.Mail.Test, e.OccurredAt.Before(from), !e.OccurredAt.Before(to),
 			q.channel == nobodyID, q.channel == shopID && e.Mail.Channel != "shop-set",
 			q.identity != "" && !strings.HasSuffix(strings.ToLower(q.identity), identity):
 			continue

@@ -17,8 +17,9 @@ import (
 var _ messages.Recorder = (*Reports)(nil)
 
 // Recorded counts new events; see [messages.Recorder]. Those of test messages
-// count nowhere, nor do complaints that repeat the account's own list: nobody
-// complained again, and the provider leaves them out of the rate that it judges by.
+// count nowhere, nor do bounces and complaints that only say that the address is on
+// the account's own list: nothing bounced and nobody complained again, and the
+// provider leaves both out of the rates that it judges by.
 func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
 	t := tallyOf(events)
 	if len(t.marks) > 0 {
@@ -67,7 +68,7 @@ func tallyOf(events []messages.Event) tally {
 }
 
 func (t tally) add(e *messages.Event) {
-	if e.Mail.Test || e.ComplaintSubType == messages.OnAccountList || new(Counts).counter(e.Type) == nil {
+	if e.Mail.Test || e.KeptBack() || new(Counts).counter(e.Type) == nil {
 		return
 	}
 	s := Subject{From: dayOf(e.OccurredAt), Channel: e.Mail.Channel, Identity: domainOf(e.Mail.From), Template: e.Mail.Template}
