@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -173,7 +172,7 @@ func (p *passage) run(ctx context.Context) (err error) {
 	defer p.call.Finish()
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = core.Internal(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+			err = core.Internal(fmt.Errorf("panic: %s", core.PanicText(cause)))
 		}
 	}()
 	return p.next(ctx)

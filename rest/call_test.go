@@ -1,7 +1,9 @@
 package rest_test
 
 import (
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -184,12 +186,38 @@ func TestPanicEndsOneRequest(t *testing.T) {
 		t.Errorf("the answer tells of the panic: %s", a.Body)
 	}
 	log := s.log.String()
-	for _, part := range []string{"a mistake in the program", "probes_test.go", p.RequestID} {
+	for _, part := range []string{"probes_test.go", p.RequestID} {
 		if !strings.Contains(log, part) {
 			t.Errorf("the log lacks %q", part)
 		}
 	}
+	if strings.Contains(log, "a mistake in the program") {
+		t.Errorf("the log repeats the panic's own words: %s", log)
+	}
 	s.do(t, "GET", "/v1/probes/a", "").want(200)
+}
+
+// hostile is a connection that panics when it is written to.
+type hostile struct{ *httptest.ResponseRecorder }
+
+func (hostile) Write([]byte) (int, error) { panic("no mail to jane@example.com") }
+
+// What panics around an operation is logged without its own words as well.
+func TestPanicOutsideOfOperations(t *testing.T) {
+	t.Parallel()
+	s, _ := newProbeStack(t)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/probes/a", nil)
+	func() {
+		defer func() {
+			if err, _ := recover().(error); !errors.Is(err, http.ErrAbortHandler) {
+				t.Errorf("the connection does not end: %v", err)
+			}
+		}()
+		s.handler.ServeHTTP(hostile{httptest.NewRecorder()}, r)
+	}()
+	if log := s.log.String(); !strings.Contains(log, "call_test.go") || strings.Contains(log, "jane") {
+		t.Errorf("logged %s", log)
+	}
 }
 
 func TestFaultsStayInside(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -144,7 +143,7 @@ func (s *Server) recoverPanic(c *gin.Context) {
 		}
 		s.cfg.Log.LogAttrs(c.Request.Context(), slog.LevelError, "panic",
 			slog.String("request_id", requestID(c)), slog.String("route", c.FullPath()),
-			slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+			slog.String("panic", core.PanicText(v)))
 		if c.Writer.Written() {
 			panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 		}

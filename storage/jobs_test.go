@@ -45,7 +45,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 	}
 	storage.AddWorker(queue, jobs.Worker[letter]{Work: func(_ context.Context, args letter) error {
 		if args.To == "panic@example.com" {
-			panic("by test")
+			panic("cannot write to " + args.To)
 		}
 		return errors.New("by test")
 	}})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -55,7 +56,7 @@ func (f jobFailures) HandleError(ctx context.Context, job *rivertype.JobRow, err
 
 func (f jobFailures) HandlePanic(ctx context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
 	f.logger.LogAttrs(ctx, slog.LevelError, "job panicked",
-		jobAttrs(job, slog.String("error", fmt.Sprint(value)), slog.String("trace", trace))...)
+		jobAttrs(job, slog.String("error", core.PanicCause(value)), slog.String("trace", trace))...)
 	return nil
 }
 

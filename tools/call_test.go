@@ -142,6 +142,7 @@ func TestPanicEndsOneCall(t *testing.T) {
 	if len(lines) != len(allRevisions) || lines[0]["level"] != "ERROR" || !strings.Contains(lines[0]["cause"].(string), "probes_test.go") {
 		t.Errorf("log: %v", lines)
 	}
+	w.wantQuiet(t)
 	w.send(call(legacy, "contacts_lookup", map[string]any{"email": "ann@example.com"})).result(t)
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -137,7 +136,7 @@ func (s *Server) answerPanic(w http.ResponseWriter, r *http.Request, x *exchange
 	}
 	s.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)),
-		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+		slog.String("panic", core.PanicText(v)))
 	s.noteRefusal(x, core.Internal(nil))
 	if x.stream.begun {
 		panic(http.ErrAbortHandler)

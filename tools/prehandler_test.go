@@ -261,6 +261,7 @@ func TestPanicBeforeAnyToolEndsOneRequest(t *testing.T) {
 	if lines := w.log.lines(t, "panic"); len(lines) != 1 || lines[0]["request_id"] != r.header.Get("X-Request-Id") {
 		t.Errorf("log: %v", lines)
 	}
+	w.wantQuiet(t)
 	w.send(rpc(legacy, "tools/list", nil)).result(t)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"runtime/debug"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -66,7 +65,7 @@ func (s *Server) encode(ctx context.Context, result mcp.Result) (json.RawMessage
 func (s *Server) logPanic(ctx context.Context, x *exchange, v any) {
 	s.cfg.Log.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)), slog.String("operation", x.tool),
-		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+		slog.String("panic", core.PanicText(v)))
 }
 
 // internalError is internal_error in the terms of JSON-RPC.

@@ -58,7 +58,7 @@ func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server
 
 func newServer(base context.Context, handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           handler,
+		Handler:           panicking(handler, log),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
