@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 )
 
 const (
@@ -63,19 +64,35 @@ func NewJobs(db *DB, c JobsConfig) (*Jobs, error) {
 // Enqueue leaves a job: with the commit of the transaction of ctx, or at once
 // when there is none.
 func (j *Jobs) Enqueue(ctx context.Context, args jobs.Args) error {
+	_, err := j.enqueue(ctx, args, nil)
+	return err
+}
+
+// EnqueueOnce is Enqueue unless a job that it left with the same arguments waits or
+// runs; see [jobs.Queue]. Of two callers at once one leaves it.
+func (j *Jobs) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
+	return j.enqueue(ctx, args, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateScheduled,
+	}}})
+}
+
+// enqueue reports whether there was not such a job already.
+func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOpts) (bool, error) {
+	var left *rivertype.JobInsertResult
 	var err error
 	if t := j.db.transaction(ctx); t != nil {
-		_, err = j.inserter.InsertTx(ctx, t.tx, args, nil)
+		left, err = j.inserter.InsertTx(ctx, t.tx, args, opts)
 	} else {
 		err = j.db.retry(ctx, func() error {
-			_, err := j.inserter.Insert(ctx, args, nil)
+			var err error
+			left, err = j.inserter.Insert(ctx, args, opts)
 			return err
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("storage: enqueue %s: %w", args.Kind(), cause(ctx, err))
+		return false, fmt.Errorf("storage: enqueue %s: %w", args.Kind(), cause(ctx, err))
 	}
-	return nil
+	return !left.UniqueSkippedAsDuplicate, nil
 }
 
 // Start runs jobs until Stop. The context bounds starting alone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,59 @@ func TestJobTimeout(t *testing.T) {
 		}
 		if err := queue.Stop(t.Context()); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// A job that is asked for over and over is there once while it waits and while it
+// runs, and may be asked for again when it has ended.
+func TestEnqueueOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		running, end := make(chan string, 20), make(chan struct{})
+		storage.AddWorker(queue, jobs.Worker[letter]{Work: func(_ context.Context, args letter) error {
+			running <- args.To
+			<-end
+			return nil
+		}})
+		once := func(ctx context.Context, to string) bool {
+			left, err := queue.EnqueueOnce(ctx, letter{to})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return left
+		}
+		if !once(t.Context(), "ann") || once(t.Context(), "ann") || !once(t.Context(), "bob") {
+			t.Error("a job that waits is there twice, or two are taken for one")
+		}
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = queue.Stop(context.Background()) })
+		<-running
+		<-running
+		err = db.InTx(t.Context(), func(ctx context.Context) error {
+			if once(ctx, "ann") {
+				t.Error("a job that runs is there twice")
+			}
+			return queue.Enqueue(ctx, letter{"ann"}) // which asks nobody
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := <-running; again != "ann" {
+			t.Errorf("%s runs", again)
+		}
+		close(end)
+		for !once(t.Context(), "ann") { // it has ended, and the queue learns of it in a moment
+			runtime.Gosched()
+		}
+		if again := <-running; again != "ann" || len(running) > 0 {
+			t.Errorf("%s runs, and %d more", again, len(running))
 		}
 	})
 }

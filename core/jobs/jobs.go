@@ -13,10 +13,15 @@ import (
 // the job's name in the database and in metrics and never changes.
 type Args interface{ Kind() string }
 
-// Queue takes jobs. Enqueue takes part in the transaction of its context, if
+// Queue takes jobs. Both methods take part in the transaction of their context, if
 // there is one.
 type Queue interface {
 	Enqueue(ctx context.Context, args Args) error
+	// EnqueueOnce is Enqueue unless a job that it left with the same arguments still
+	// waits or runs, and reports whether it left one. One that failed and waits to be
+	// tried again does not count. It is for work that somebody asks for over and over;
+	// where a change must be followed that a running job may have missed, Enqueue is.
+	EnqueueOnce(ctx context.Context, args Args) (bool, error)
 }
 
 // Worker does one kind of job.

@@ -122,7 +122,7 @@ func (d *Dashboard) syncAccount(w http.ResponseWriter, r *http.Request, v access
 		return
 	}
 	err = d.permitted(v, access.MayTriggerSync).InTx(r.Context(), func(ctx context.Context) error {
-		if err := d.Connecting.Follow(ctx, v.Org.ID); err != nil {
+		if asked, err := d.SyncAccount(ctx, v.Org.ID); err != nil || !asked {
 			return err
 		}
 		return d.record(ctx, v, "account.sync_requested", v.Org.ID, map[string]any{})

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"embed"
 	"html/template"
 	"io/fs"
@@ -80,6 +81,10 @@ type Config struct {
 	// Connecting changes how the account is reached. Its Record is not used: what
 	// people do here is recorded as theirs.
 	Connecting sending.Connecting
+	// SyncAccount has everything that is mirrored of an organization's account read
+	// soon, in the transaction of its context. It reports false when that is under way
+	// already.
+	SyncAccount func(ctx context.Context, orgID string) (bool, error)
 	// Sending is asked when somebody verifies the account.
 	Sending sending.Account
 	// EventsAddress is where the events of a connection with this path are sent to.

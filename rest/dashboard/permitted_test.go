@@ -86,6 +86,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		Suppression:   suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: clock}),
 		Channels:      channels.New(channels.Config{Store: db.Channels(), Clock: clock}),
 		Connecting:    sending.Connecting{Connections: db.Connections(master), Transactor: db, Clock: clock, Follow: func(context.Context, string) error { return nil }},
+		SyncAccount:   func(context.Context, string) (bool, error) { return true, nil },
 		EventsAddress: func(path string) string { return path },
 	}}
 	entry := suppression.Entry{
@@ -226,4 +227,15 @@ func TestAPermissionLostMeanwhileCounts(t *testing.T) {
 			}, http.StatusSeeOther},
 		)
 	})
+}
+
+// Who asks again while the account is being read is told so, and leaves nothing.
+func TestASyncThatIsUnderWayIsNotAskedForAgain(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, storagetest.SQLite(t))
+	o.d.SyncAccount = func(context.Context, string) (bool, error) { return false, nil }
+	before := o.state()
+	if status := o.post(o.d.syncAccount, "", o.may(access.MayTriggerSync), nil); status != http.StatusSeeOther || !cmp.Equal(before, o.state()) {
+		t.Errorf("%d: %s", status, cmp.Diff(before, o.state()))
+	}
 }

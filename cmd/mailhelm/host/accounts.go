@@ -62,16 +62,38 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 	return embedded.Seed(ctx, orgID, simulator.Setup{List: &sending.ContactList{Name: "contacts"}})
 }
 
-// SyncAccount leaves the jobs that read everything the mirror holds of an
-// organization's account.
+// syncs are the jobs that read everything the mirror holds of an organization's
+// account.
+func syncs(orgID string) []jobs.Args {
+	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, audience.SyncArgs{OrgID: orgID}}
+}
+
+// SyncAccount leaves the syncs of an account that is another than before: those that
+// run may have read the earlier one.
 func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error {
 	return func(ctx context.Context, orgID string) error {
-		for _, job := range []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, audience.SyncArgs{OrgID: orgID}} {
+		for _, job := range syncs(orgID) {
 			if err := queue.Enqueue(ctx, job); err != nil {
 				return err
 			}
 		}
 		return nil
+	}
+}
+
+// syncAccountOnce leaves those syncs of an account that do not wait or run already.
+// It reports whether there were any.
+func syncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {
+	return func(ctx context.Context, orgID string) (bool, error) {
+		some := false
+		for _, job := range syncs(orgID) {
+			left, err := queue.EnqueueOnce(ctx, job)
+			if err != nil {
+				return false, err
+			}
+			some = some || left
+		}
+		return some, nil
 	}
 }
 

@@ -23,6 +23,28 @@ func (l *left) Enqueue(_ context.Context, args jobs.Args) error {
 	return l.err
 }
 
+// EnqueueOnce leaves a job that it has not left before.
+func (l *left) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
+	if slices.Contains(l.jobs, args) {
+		return false, l.err
+	}
+	return true, l.Enqueue(ctx, args)
+}
+
+func TestSyncAccountOnceLeavesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	queue := &left{jobs: syncs("org")[:1]}
+	for _, want := range []bool{true, false} {
+		if some, err := syncAccountOnce(queue)(t.Context(), "org"); some != want || err != nil || len(queue.jobs) != 3 {
+			t.Errorf("left some: %v, %v, now %v", some, err, queue.jobs)
+		}
+	}
+	queue.err = errors.New("full")
+	if _, err := syncAccountOnce(queue)(t.Context(), "org"); !errors.Is(err, queue.err) {
+		t.Errorf("a queue that takes nothing: %v", err)
+	}
+}
+
 func TestSyncAccountLeavesAJobForEachMirror(t *testing.T) {
 	t.Parallel()
 	queue := &left{}
