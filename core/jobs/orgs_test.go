@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -34,8 +35,45 @@ func TestOneOrganizationHoldsUpNoOther(t *testing.T) {
 			}
 			return nil
 		})
+		slices.Sort(visited)
 		if !slices.Equal(visited, tc.visited) || !errors.Is(err, tc.err) || err != nil && err.Error() != tc.text {
 			t.Errorf("%s: visited %v, %v", name, visited, err)
 		}
+	}
+}
+
+// The first organization of a run may use up all of its time. So none is always the
+// first, and none is visited without time.
+func TestNoOrganizationIsAlwaysBehindASlowOne(t *testing.T) {
+	t.Parallel()
+	all := []string{"a", "b", "c", "slow", "x", "y", "z"}
+	served := map[string]int{}
+	const runs = 500
+	for range runs {
+		ctx, cancel := context.WithCancel(t.Context())
+		visited := 0
+		err := jobs.ForEachOrg(ctx, "", func(context.Context) ([]string, error) { return all, nil }, "sync", func(ctx context.Context, org string) error {
+			if ctx.Err() != nil {
+				t.Fatalf("%s is visited without time", org)
+			}
+			served[org]++
+			if visited++; org == "slow" {
+				cancel()
+			}
+			return nil
+		})
+		cancel()
+		want := fmt.Sprintf("sync: organizations not visited: %d: context canceled", len(all)-visited)
+		if left := visited < len(all); left != (err != nil) || left && (err.Error() != want || !errors.Is(err, context.Canceled)) {
+			t.Fatalf("after %d visits: %v", visited, err)
+		}
+	}
+	for _, org := range all {
+		if served[org] < runs/10 {
+			t.Errorf("%s had its turn in %d of %d runs", org, served[org], runs)
+		}
+	}
+	if !slices.IsSorted(all) {
+		t.Error("the list itself was changed")
 	}
 }

@@ -21,6 +21,7 @@ type counting struct {
 	asked   []string
 	gone    string // listed, and not found when it is read
 	failsAt int    // the call that fails; 0 is none
+	taking  func() // is called with each content that is read
 }
 
 func (c *counting) TemplatesPage(_ context.Context, _, token string) ([]sending.TemplateName, string, error) {
@@ -40,6 +41,9 @@ func (c *counting) TemplatesPage(_ context.Context, _, token string) ([]sending.
 
 func (c *counting) Template(_ context.Context, _, name string) (sending.Template, error) {
 	c.asked = append(c.asked, name)
+	if c.taking != nil {
+		c.taking()
+	}
 	if len(c.asked) == c.failsAt {
 		return sending.Template{}, &sending.Failure{Kind: sending.Throttled}
 	}
@@ -155,4 +159,17 @@ func TestARunThatBreaksOffWasNotInVain(t *testing.T) {
 			t.Errorf("%d were kept, then came %v, and %d are there", n, asked[:3], m.count(t))
 		}
 	})
+}
+
+// An account that takes its time gets two minutes of a run and goes on in the next:
+// the run is for the other organizations too.
+func TestASlowAccountGoesOnInTheNextRun(t *testing.T) {
+	t.Parallel()
+	m := many(storagetest.SQLite(t))
+	m.account.taking = func() { m.now = m.now.Add(10 * time.Second) }
+	for run := range 3 {
+		if asked := m.run(t); len(asked) != 12 || asked[0] != fmt.Sprintf("t%04d", 12*run) || m.count(t) != 12*(run+1) {
+			t.Errorf("run %d read %d: %v, and %d are kept", run, len(asked), asked, m.count(t))
+		}
+	}
 }

@@ -36,9 +36,13 @@ func (t *Templates) syncAll(ctx context.Context, args SyncArgs) error {
 	return jobs.ForEachOrg(ctx, args.OrgID, t.Orgs, "templates", t.Sync)
 }
 
-// maxRead is how many contents a run reads. The provider tells of one at a time and
-// of about one a second, and the job visits other organizations too.
-const maxRead = 200
+// maxRead is how many contents a run reads, and readFor how long it goes on reading.
+// The provider tells of one at a time and of about one a second, and the job visits
+// other organizations too.
+const (
+	maxRead = 200
+	readFor = 2 * time.Minute
+)
 
 // Sync brings one organization's mirror up to its account. What the account no longer
 // lists goes at once. It tells of a template's content only one by one, so a run reads
@@ -63,8 +67,12 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	next := slices.SortedFunc(maps.Values(listed), func(a, b sending.TemplateName) int {
 		return cmp.Or(reads[a.Name].Compare(reads[b.Name]), strings.Compare(a.Name, b.Name))
 	})
-	next = next[:min(maxRead, len(next))]
-	for _, n := range next {
+	read, until := 0, t.Clock().Add(readFor)
+	for _, n := range next[:min(maxRead, len(next))] {
+		if !t.Clock().Before(until) {
+			break
+		}
+		read++
 		content, err := t.Account.Template(ctx, orgID, n.Name)
 		if sending.IsNotFound(err) {
 			delete(listed, n.Name)
@@ -77,7 +85,7 @@ func (t *Templates) Sync(ctx context.Context, orgID string) error {
 			return err
 		}
 	}
-	t.Log.InfoContext(ctx, "templates synced", "org_id", orgID, "templates", len(listed), "read", len(next))
+	t.Log.InfoContext(ctx, "templates synced", "org_id", orgID, "templates", len(listed), "read", read)
 	return t.keep(ctx, orgID, listed)
 }
 
