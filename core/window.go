@@ -8,6 +8,12 @@ type Window struct{ From, To time.Time }
 // defaultWindow is how far a window reaches back when its caller does not say.
 const defaultWindow = 30 * 24 * time.Hour
 
+// LastDays is the last n days, UTC, of which today is one, so far: the days that a
+// person means who reads figures by the day.
+func LastDays(now time.Time, n int) Window {
+	return Window{From: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), To: now}
+}
+
 // WindowOf makes the window between from and to. nil means 30 days before now,
 // though not longer ago than the retention, and now. It fails with validation_failed
 // when from is not before to, and with plan_retention_exceeded when from is older

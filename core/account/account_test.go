@@ -26,9 +26,13 @@ type bundle struct {
 }
 
 // figures are what was sent.
-type figures struct{ sent, bounced, complained int64 }
+type figures struct {
+	sent, bounced, complained int64
+	asked                     core.Window // by the latest call
+}
 
-func (f *figures) Rates(context.Context, string, core.Window) (sent, bounced, complained int64, err error) {
+func (f *figures) Rates(_ context.Context, _ string, w core.Window) (sent, bounced, complained int64, err error) {
+	f.asked = w
 	return f.sent, f.bounced, f.complained, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -33,12 +34,12 @@ func TestRatesAreHeldToTheProvidersThresholds(t *testing.T) {
 		figures
 		bounces, complaints string
 	}{
-		{figures{0, 0, 0}, "pass", "pass"},
-		{figures{1000, 49, 0}, "pass", "pass"},
-		{figures{1000, 50, 1}, "warn", "warn"},
-		{figures{1000, 99, 4}, "warn", "warn"},
-		{figures{1000, 100, 5}, "fail", "fail"},
-		{figures{10, 1, 1}, "warn", "warn"},
+		{figures{sent: 0, bounced: 0, complained: 0}, "pass", "pass"},
+		{figures{sent: 1000, bounced: 49, complained: 0}, "pass", "pass"},
+		{figures{sent: 1000, bounced: 50, complained: 1}, "warn", "warn"},
+		{figures{sent: 1000, bounced: 99, complained: 4}, "warn", "warn"},
+		{figures{sent: 1000, bounced: 100, complained: 5}, "fail", "fail"},
+		{figures{sent: 10, bounced: 1, complained: 1}, "warn", "warn"},
 	} {
 		b.rates = tc.figures
 		bounces, complaints := b.check(t, "bounce_rate", ""), b.check(t, "complaint_rate", "")
@@ -86,5 +87,17 @@ func TestReadinessLooksAtTheMirror(t *testing.T) {
 	mirror()
 	if got := b.check(t, "channel", `{"channel":"old"}`); got.Status != "fail" || !strings.Contains(got.Detail, "no longer") {
 		t.Errorf("detached: %+v", got)
+	}
+}
+
+// The days of the rates are those of the health page, so that both say the same.
+func TestTheRatesAreOfTheDaysOfTheHealthPage(t *testing.T) {
+	t.Parallel()
+	b := setup(t, simulator.Setup{})
+	if _, err := b.run(t.Context(), "sending_readiness_check", ""); err != nil {
+		t.Fatal(err)
+	}
+	if want := core.LastDays(b.now, 7); b.rates.asked != want {
+		t.Errorf("rates of %v, want %v", b.rates.asked, want)
 	}
 }

@@ -151,9 +151,8 @@ func (a *Account) recentRates(ctx context.Context, org core.Org) (*rates, error)
 	if a.Rates == nil {
 		return nil, nil //nolint:nilnil // no figures are kept
 	}
-	now := a.Clock()
 	var r rates
 	var err error
-	r.sent, r.bounced, r.complained, err = a.Rates.Rates(ctx, org.ID, core.Window{From: now.AddDate(0, 0, -rateDays), To: now})
+	r.sent, r.bounced, r.complained, err = a.Rates.Rates(ctx, org.ID, core.LastDays(a.Clock(), rateDays))
 	return &r, err
 }

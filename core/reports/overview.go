@@ -33,8 +33,8 @@ const (
 // unless the reader may see them.
 func (r *Reports) Overview(ctx context.Context, orgID string, days int, unmasked bool) (Overview, error) {
 	now := r.Clock()
-	o := Overview{From: dayOf(now).AddDate(0, 0, 1-days)}
-	window := core.Window{From: o.From, To: now}
+	window := core.LastDays(now, days)
+	o := Overview{From: window.From}
 	found, err := r.read(ctx, orgID, Filter{Window: window}, now, wanted{days: true})
 	if err != nil {
 		return Overview{}, err
