@@ -3,6 +3,7 @@ package storage_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,29 +62,26 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	limit := 1
-	holds, outcome := make(chan struct{}, 8), make(chan error, 2)
-	lock := func(first, second string, other <-chan struct{}, mine chan<- struct{}) {
+	limit, outcome := 1, make(chan error, 2)
+	lock := func(first, second string, mine, other chan struct{}) {
+		// They meet once alone: one that is being repeated may take its first row
+		// again before the other has it, which then waits for this one and not here.
+		meet := sync.OnceFunc(func() {
+			close(mine)
+			<-other
+		})
 		outcome <- db.InTx(t.Context(), func(ctx context.Context) error {
 			if err := db.Access().SetRateLimit(ctx, first, &limit); err != nil {
 				return err
 			}
-			mine <- struct{}{}
-			select {
-			case <-other:
-			case <-ctx.Done():
-			}
+			meet()
 			return db.Access().SetRateLimit(ctx, second, &limit)
 		})
 	}
-	others := make(chan struct{}, 8)
-	go lock(ids[0], ids[1], others, holds)
-	go lock(ids[1], ids[0], holds, others)
-	first := <-outcome
-	// The other one is being repeated and waits for its counterpart again.
-	holds <- struct{}{}
-	others <- struct{}{}
-	if err := errors.Join(first, <-outcome); err != nil {
+	one, two := make(chan struct{}), make(chan struct{})
+	go lock(ids[0], ids[1], one, two)
+	go lock(ids[1], ids[0], two, one)
+	if err := errors.Join(<-outcome, <-outcome); err != nil {
 		t.Error(err)
 	}
 }
