@@ -123,10 +123,14 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call, in GetIn) (Overv
 // recorded, whatever the kind of account.
 func (a *Account) recordedTemplate(ctx context.Context, orgID string) (*InfraTemplate, error) {
 	template, err := a.template(ctx, orgID)
-	if err != nil || template == nil || template.TemplateVersion == 0 {
-		return nil, err
+	return recorded(template), err
+}
+
+func recorded(template *InfraTemplate) *InfraTemplate {
+	if template == nil || template.TemplateVersion == 0 {
+		return nil
 	}
-	return template, nil
+	return template
 }
 
 func quotaOf(o sending.Overview) *SendQuota {

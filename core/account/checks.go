@@ -22,6 +22,9 @@ func (f findings) checks(channel string) []Check {
 	return all
 }
 
+// absent is all there is to say of an organization without an account.
+var absent = Check{"connection", Fail, "No sending account is connected to this organization. Connect one on the dashboard's page of the sending account."}
+
 func (f findings) connection() Check {
 	where := ""
 	if f.overview.AccountID != "" {
@@ -50,7 +53,7 @@ func (f findings) sandbox() Check {
 	case f.request == nil:
 		return Check{name, Warn, detail + "Ask for production access before sending to an audience."}
 	case f.request.Status.Open():
-		return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " waits for the provider's decision."}
+		return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " waits for the provider's decision. Wait: the provider does not announce a refusal, and two weeks without an answer count as one."}
 	case f.request.Status == sending.AccessGranted:
 		return Check{name, Warn, detail + "A request was granted earlier. Check that the right account and region are connected."}
 	}
@@ -85,6 +88,9 @@ func (f findings) withVerification(v sending.VerificationStatus) []string {
 
 func (f findings) identity() Check {
 	verified := f.withVerification(sending.Success)
+	if f.provider == sending.SMTP && len(verified) == 0 {
+		return Check{"verified_identity", Pass, "No sender is named for the mail server: the server alone judges senders."}
+	}
 	if len(verified) == 0 {
 		return Check{"verified_identity", Fail, "No domain or address is verified. Publish the DNS records of a sending domain."}
 	}
@@ -103,6 +109,9 @@ func (f findings) dns() Check {
 }
 
 func (f findings) channel(wanted string) Check {
+	if f.provider == sending.SMTP {
+		return channelOfServer(wanted)
+	}
 	var names, active []string
 	var found *channels.Channel
 	for i, c := range f.channels {
@@ -124,13 +133,21 @@ func (f findings) channel(wanted string) Check {
 	known := core.QuotedList(names)
 	switch {
 	case len(names) == 0:
-		return Check{"channel", Fail, "The account has no configuration set, so there is no channel to send through."}
+		return Check{"channel", Fail, "The account has no configuration set, so there is no channel to send through. Make one in the account; it is seen within 15 minutes."}
 	case wanted != "" && found == nil:
 		return Check{"channel", Fail, "There is no channel " + core.Quoted(wanted) + ". The channels are " + known + "."}
 	case found != nil && found.Status == channels.Discovered && len(active) > 0:
 		return Check{"channel", Warn, "The channel " + core.Quoted(wanted) + " is not adopted. Adopt it on the dashboard's channels page."}
 	}
 	return Check{"channel", Pass, "The channels are " + known + "."}
+}
+
+// channelOfServer: a mail server has no configuration sets, and mail needs none there.
+func channelOfServer(wanted string) Check {
+	if wanted != "" {
+		return Check{"channel", Fail, "There is no channel " + core.Quoted(wanted) + ": a mail server has no channels. Leave the channel out."}
+	}
+	return Check{"channel", Pass, "A mail server has no channels, and mail needs none there."}
 }
 
 func (f findings) trackingDomain() Check {

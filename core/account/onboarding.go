@@ -56,8 +56,8 @@ func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) 
 	if s.Request, err = a.latestRequest(ctx, org.ID); err != nil {
 		return Standing{}, err
 	}
-	connection, err := a.Connections.Connection(ctx, org.ID)
-	if err != nil && core.AsError(err).Code != core.CodeNotFound {
+	connection, err := a.connection(ctx, org.ID)
+	if err != nil {
 		return Standing{}, err
 	}
 	s.Provider = connection.Provider

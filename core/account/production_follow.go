@@ -75,23 +75,33 @@ func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time
 	return r
 }
 
+// connection is how the account is reached, zero while nothing is connected by hand.
+func (a *Account) connection(ctx context.Context, orgID string) (sending.Connection, error) {
+	c, err := a.Connections.Connection(ctx, orgID)
+	if err != nil && core.AsError(err).Code == core.CodeNotFound {
+		return sending.Connection{}, nil
+	}
+	return c, err
+}
+
 // template is what is known of the customer's infrastructure; nil while no version
 // is recorded.
 func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, error) {
-	c, err := a.Connections.Connection(ctx, orgID)
+	c, err := a.connection(ctx, orgID)
 	if err != nil {
-		if core.AsError(err).Code == core.CodeNotFound {
-			return nil, nil //nolint:nilnil // absence is an answer
-		}
 		return nil, err
 	}
-	// A stack of Amazon's that nobody recorded cannot be the newest; the other kinds
-	// of account have none.
+	return templateOf(c), nil
+}
+
+// templateOf is the template that the connection tells of. A stack of Amazon's that
+// nobody recorded cannot be the newest; the other kinds of account have none.
+func templateOf(c sending.Connection) *InfraTemplate {
 	if c.TemplateVersion == 0 && c.Provider != sending.SES {
-		return nil, nil //nolint:nilnil // absence is an answer
+		return nil
 	}
 	return &InfraTemplate{
 		TemplateVersion: c.TemplateVersion, LatestVersion: sending.LatestTemplateVersion,
 		UpToDate: c.TemplateVersion >= sending.LatestTemplateVersion,
-	}, nil
+	}
 }

@@ -53,6 +53,10 @@ func (a *Account) sendingReadinessCheck() core.Operation {
 
 // findings is everything that the checks look at.
 type findings struct {
+	// absent: there is no account, and so nothing else to look at.
+	absent bool
+	// provider is "" while nothing is connected by hand.
+	provider   sending.Provider
 	overview   sending.Overview
 	channels   []channels.Channel
 	identities []channels.Identity
@@ -71,7 +75,10 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 	org := c.Principal.Org.ID
 	in.found = &findings{}
 	var err error
-	if in.found.overview, err = a.Account.Overview(ctx, org); err != nil {
+	if in.found.overview, err = a.reach(ctx, org); err != nil {
+		if in.found.absent = sending.IsAbsent(err); in.found.absent {
+			return in, nil
+		}
 		return in, sending.Unavailable(err)
 	}
 	_, err = a.Mirror.LastSync(ctx, org)
@@ -82,6 +89,16 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 		return in, err
 	}
 	return in, sending.Unavailable(a.askForAll(ctx, org, in.found))
+}
+
+// reach asks the account how it stands and, where that does not show whether it can
+// be reached, tries.
+func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, error) {
+	overview, err := a.Account.Overview(ctx, orgID)
+	if prober, ok := a.Account.(sending.Prober); ok && err == nil {
+		err = prober.Probe(ctx, orgID)
+	}
+	return overview, err
 }
 
 // askForAll fills in what an account has that was never synced. Its channels are
@@ -108,6 +125,9 @@ const maxLooked = 1000
 
 func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (Readiness, error) {
 	f := *in.found
+	if f.absent {
+		return Readiness{Checks: []Check{absent}}, nil
+	}
 	if err := a.fill(ctx, c.Principal.Org, &f); err != nil {
 		return Readiness{}, err
 	}
@@ -134,9 +154,11 @@ func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
 			return err
 		}
 	}
-	if f.template, err = a.recordedTemplate(ctx, org.ID); err != nil {
+	connection, err := a.connection(ctx, org.ID)
+	if err != nil {
 		return err
 	}
+	f.provider, f.template = connection.Provider, recorded(templateOf(connection))
 	if f.request, err = a.latestRequest(ctx, org.ID); err != nil {
 		return err
 	}

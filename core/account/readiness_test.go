@@ -1,0 +1,279 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// ready is an account of which every check has only good to say.
+func ready() (sending.Overview, channels.Seen) {
+	overview := sending.Overview{AccountID: "123456789012", Region: "eu-central-1", SendingEnabled: true, Max24HourSend: 1000, SentLast24Hours: 10}
+	return overview, channels.Seen{
+		Sync:       channels.Sync{Account: "123456789012/eu-central-1", Region: "eu-central-1"},
+		Sets:       []sending.ConfigurationSet{{Name: "Main"}, {Name: "Other"}},
+		Identities: []sending.Identity{{Identity: "example.com", Verification: sending.Success}},
+	}
+}
+
+// state is a way for an account to stand, one check about it, and what that says:
+// what was found and, unless it passes, what to do.
+type state struct {
+	check, status string
+	says          []string
+	overview      func(*sending.Overview)
+	seen          func(*channels.Seen)
+	before        func(*testing.T, *bundle)
+	channel       string
+}
+
+func asked(status sending.AccessStatus) func(*testing.T, *bundle) {
+	return func(t *testing.T, b *bundle) {
+		r := sending.AccessRequest{ID: core.NewID(), ProductionRequest: form, Status: status, CreatedAt: b.now.AddDate(0, 0, -3), UpdatedAt: b.now}
+		if status == sending.AccessGranted {
+			r.GrantedAt = &b.now
+		}
+		if err := b.db.ProductionRequests().InsertRequest(t.Context(), b.org.ID, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func connected(c sending.Connection) func(*testing.T, *bundle) {
+	return func(t *testing.T, b *bundle) {
+		c.OrgID, c.IngestPath, c.CreatedAt, c.UpdatedAt = b.org.ID, "p", b.now, b.now
+		if err := b.db.Connections(nil).SaveConnection(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func tracking(status channels.TrackingStatus) func(*testing.T, *bundle) {
+	return func(t *testing.T, b *bundle) {
+		d, err := b.db.Channels().TrackingDomain(t.Context(), b.org.ID, "click.example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Status, d.CheckedAt = status, &b.now; status == channels.TrackingVerified {
+			d.VerifiedAt = &b.now
+		}
+		if err := b.db.Channels().SetTrackingStatus(t.Context(), b.org.ID, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func rated(f figures) func(*testing.T, *bundle) {
+	return func(_ *testing.T, b *bundle) { b.rates = f }
+}
+
+func adopted(t *testing.T, b *bundle) {
+	other, err := b.db.Channels().Channel(t.Context(), b.org.ID, channels.ChannelKey{Slug: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.db.Channels().Adopt(t.Context(), b.org.ID, other.ID, b.now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func states() map[string]state {
+	sandbox := func(o *sending.Overview) { o.Sandbox = true }
+	verified := func(v sending.VerificationStatus) func(*channels.Seen) {
+		return func(s *channels.Seen) {
+			s.Identities = append(s.Identities, sending.Identity{Identity: "example.net", Verification: v})
+		}
+	}
+	tracked := func(s *channels.Seen) { s.Sets[0].TrackingDomain = "click.example.com" }
+	return map[string]state{
+		"answers":              {check: "connection", status: "pass", says: []string{`"123456789012"`, `"eu-central-1"`}},
+		"may send":             {check: "sending_enabled", status: "pass", says: []string{"may send"}},
+		"paused":               {check: "sending_enabled", status: "fail", says: []string{"has paused sending", "answer the review"}, overview: func(o *sending.Overview) { o.SendingEnabled = false }},
+		"out of the sandbox":   {check: "production_access", status: "pass", says: []string{"has production access"}},
+		"in the sandbox":       {check: "production_access", status: "warn", says: []string{"in the sandbox", "Ask for production access"}, overview: sandbox},
+		"asked to leave it":    {check: "production_access", status: "warn", says: []string{"in the sandbox", "The request of 2026-02-26 waits", "Wait"}, overview: sandbox, before: asked(sending.AccessUnderReview)},
+		"just asked":           {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 waits"}, overview: sandbox, before: asked(sending.AccessPending)},
+		"not let out":          {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 was not granted", "ask again"}, overview: sandbox, before: asked(sending.AccessFailed)},
+		"denied":               {check: "production_access", status: "warn", says: []string{"was not granted", "ask again"}, overview: sandbox, before: asked(sending.AccessDenied)},
+		"let out elsewhere":    {check: "production_access", status: "warn", says: []string{"granted earlier", "right account and region"}, overview: sandbox, before: asked(sending.AccessGranted)},
+		"room":                 {check: "send_quota", status: "pass", says: []string{"10 of 1000 messages"}},
+		"little room":          {check: "send_quota", status: "warn", says: []string{"900 of 1000", "higher quota in time"}, overview: func(o *sending.Overview) { o.SentLast24Hours = 900 }},
+		"no room":              {check: "send_quota", status: "fail", says: []string{"1000 of 1000", "Wait"}, overview: func(o *sending.Overview) { o.SentLast24Hours = 1000 }},
+		"all is verified":      {check: "identity_dns", status: "pass", says: []string{"No identity waits"}},
+		"verified":             {check: "verified_identity", status: "pass", says: []string{`1 identity is verified: "example.com"`}},
+		"nothing verified":     {check: "verified_identity", status: "fail", says: []string{"No domain or address is verified", "Publish"}, seen: func(s *channels.Seen) { s.Identities = nil }},
+		"looked for":           {check: "identity_dns", status: "warn", says: []string{`"example.net"`, "Publish the DKIM records"}, seen: verified(sending.Pending)},
+		"not found":            {check: "identity_dns", status: "warn", says: []string{`did not find what proves "example.net"`, "Compare"}, seen: verified(sending.Failed)},
+		"channels":             {check: "channel", status: "pass", says: []string{`"Main"`, `"Other"`}},
+		"no channel":           {check: "channel", status: "fail", says: []string{"no configuration set", "Make one"}, seen: func(s *channels.Seen) { s.Sets = nil }},
+		"another channel":      {check: "channel", status: "fail", says: []string{`There is no channel "none"`, `The channels are "Main"`}, channel: "none"},
+		"nobody's channel":     {check: "channel", status: "warn", says: []string{`"main" is not adopted`, "Adopt it"}, channel: "main", before: adopted},
+		"adopted channel":      {check: "channel", status: "pass", says: []string{`"Other"`}, channel: "other", before: adopted},
+		"no tracking domain":   {check: "tracking_domain", status: "pass", says: []string{"No channel has a tracking domain"}},
+		"waiting for a domain": {check: "tracking_domain", status: "warn", says: []string{`"click.example.com" are not found yet`, "Publish"}, seen: tracked},
+		"no records":           {check: "tracking_domain", status: "warn", says: []string{`"click.example.com" were never found`, "take the domain off"}, seen: tracked, before: tracking(channels.TrackingFailed)},
+		"tracked":              {check: "tracking_domain", status: "pass", says: []string{"1 tracking domain is verified"}, seen: tracked, before: tracking(channels.TrackingVerified)},
+		"old infrastructure":   {check: "infrastructure_template", status: "warn", says: []string{"Version 12", "13 is the newest", "Update the stack"}, before: connected(sending.Connection{Provider: sending.SES, TemplateVersion: 12})},
+		"nothing sent":         {check: "bounce_rate", status: "pass", says: []string{"Nothing was sent in the last 7 days"}},
+		"many bounces":         {check: "bounce_rate", status: "fail", says: []string{"120 of 1000 messages", "12.00 %", "reviews an account at 5 %", "pause it at 10 %", "Stop sending"}, before: rated(figures{1000, 120, 0})},
+		"many complaints":      {check: "complaint_rate", status: "warn", says: []string{"2 of 1000 messages", "0.20 %", "Send only to people who asked"}, before: rated(figures{1000, 0, 2})},
+	}
+}
+
+// at is the organization whose account stands like that, after a sync.
+func (s state) at(t *testing.T) *bundle {
+	t.Helper()
+	overview, seen := ready()
+	if s.overview != nil {
+		s.overview(&overview)
+	}
+	if s.seen != nil {
+		s.seen(&seen)
+	}
+	b := setup(t, simulator.Setup{Account: &overview})
+	seen.At = b.now
+	if err := b.db.Channels().Mirror(t.Context(), b.org.ID, seen); err != nil {
+		t.Fatal(err)
+	}
+	if s.before != nil {
+		s.before(t, b)
+	}
+	return b
+}
+
+func (b *bundle) readiness(t *testing.T, arguments string) account.Readiness {
+	t.Helper()
+	out, err := b.run(t.Context(), "sending_readiness_check", arguments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.(account.Readiness)
+}
+
+// Every check says what was found and, unless it passes, what to do about it; what
+// fails keeps mail from going out, and nothing else does.
+func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, s := range states() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			arguments := `{}`
+			if s.channel != "" {
+				arguments = `{"channel":"` + s.channel + `"}`
+			}
+			got := s.at(t).readiness(t, arguments)
+			if got.Ready == (s.status == account.Fail) {
+				t.Errorf("ready is %v: %+v", got.Ready, got.Checks)
+			}
+			i := slices.IndexFunc(got.Checks, func(c account.Check) bool { return c.Name == s.check })
+			if i < 0 {
+				t.Fatalf("there is no check %s: %+v", s.check, got.Checks)
+			}
+			c := got.Checks[i]
+			if c.Status != s.status {
+				t.Errorf("%+v, want %s", c, s.status)
+			}
+			for _, part := range s.says {
+				if !strings.Contains(c.Detail, part) {
+					t.Errorf("%q does not say %q", c.Detail, part)
+				}
+			}
+			if other := slices.IndexFunc(got.Checks, func(c account.Check) bool { return c.Name != s.check && c.Status == account.Fail }); other >= 0 {
+				t.Errorf("another check fails: %+v", got.Checks[other])
+			}
+		})
+	}
+}
+
+// Rates are those of the last seven days.
+func TestReadinessLooksAtAWeek(t *testing.T) {
+	t.Parallel()
+	b := state{}.at(t)
+	week := &spans{figures: figures{100, 0, 0}}
+	b.core.Rates = week
+	b.readiness(t, "")
+	if want := (core.Window{From: b.now.AddDate(0, 0, -7), To: b.now}); len(week.asked) != 1 || week.asked[0] != want {
+		t.Errorf("looked at %v, want %v", week.asked, want)
+	}
+}
+
+// spans notes which windows somebody asks about.
+type spans struct {
+	figures
+	asked []core.Window
+}
+
+func (s *spans) Rates(ctx context.Context, org string, w core.Window) (sent, bounced, complained int64, err error) {
+	s.asked = append(s.asked, w)
+	return s.figures.Rates(ctx, org, w)
+}
+
+// An organization without an account is told so by the report, which is what the
+// tool is for; no waiting would help.
+func TestReadinessWithoutAnAccount(t *testing.T) {
+	t.Parallel()
+	b := setup(t, simulator.Setup{})
+	b.org.ID = core.NewID()
+	got := b.readiness(t, `{"channel":"main"}`)
+	if got.Ready || got.SendQuota != nil || got.Sandbox || len(got.Checks) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	c := got.Checks[0]
+	if c.Name != "connection" || c.Status != account.Fail || !strings.Contains(c.Detail, "No sending account is connected") || !strings.Contains(c.Detail, "Connect one") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// probed is an account whose overview does not show whether it can be reached.
+type probed struct {
+	account.SendingAccount
+	err error
+}
+
+func (p probed) Probe(context.Context, string) error { return p.err }
+
+// A mail server has no channels and may judge senders alone, so neither keeps mail
+// from going out.
+func TestReadinessOfAMailServer(t *testing.T) {
+	t.Parallel()
+	server := func(identities ...sending.Identity) *bundle {
+		b := state{
+			seen:   func(s *channels.Seen) { s.Sets, s.Identities = nil, identities },
+			before: connected(sending.Connection{Provider: sending.SMTP, Endpoint: "mail.example.com:587"}),
+		}.at(t)
+		b.core.Account = probed{b.account, nil}
+		return b
+	}
+	b := server()
+	if got := b.readiness(t, ""); !got.Ready {
+		t.Errorf("not ready: %+v", got.Checks)
+	}
+	for name, part := range map[string]string{"verified_identity": "the server alone judges senders", "channel": "has no channels"} {
+		if c := b.check(t, name, ""); c.Status != account.Pass || !strings.Contains(c.Detail, part) {
+			t.Errorf("%+v does not say %q", c, part)
+		}
+	}
+	if c := b.check(t, "channel", `{"channel":"main"}`); c.Status != account.Fail || !strings.Contains(c.Detail, `no channel "main"`) || !strings.Contains(c.Detail, "Leave the channel out") {
+		t.Errorf("%+v", c)
+	}
+	named := server(sending.Identity{Identity: "example.com", Verification: sending.Success})
+	if c := named.check(t, "verified_identity", ""); c.Status != account.Pass || !strings.Contains(c.Detail, `"example.com"`) {
+		t.Errorf("%+v", c)
+	}
+	for kind, status := range map[sending.FailureKind]int{sending.Refused: 503, sending.TimedOut: 504} {
+		b.core.Account = probed{b.account, &sending.Failure{Kind: kind, Err: errors.New("by test")}}
+		_, err := b.run(t.Context(), "sending_readiness_check", "")
+		if e := core.AsError(err); e == nil || e.Code != core.CodeUpstreamUnavailable || e.HTTPStatus() != status || e.RetryAfter < time.Second {
+			t.Errorf("a server that is out of reach (%s): %v", kind, err)
+		}
+	}
+}
