@@ -49,7 +49,7 @@ func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Messag
 	}
 	events, err := m.Store.MessageEvents(ctx, c.Principal.Org.ID, id)
 	if err == nil && len(events) == 0 {
-		err = core.NotFound("message")
+		err = unknown()
 	}
 	return found, events, err
 }

@@ -143,6 +143,22 @@ func TestRefusalsOfMessages(t *testing.T) {
 	contains(t, d.must("messages_events", `{"id":"m1"}`), `"type":"Send"`)
 }
 
+// Of a message that was sent a moment ago nothing may be known yet, and its caller
+// is told that this passes.
+func TestAMessageOfWhichNothingIsKnown(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	d.record(happened("old", messages.Send, ago(366*24*time.Hour), ""))
+	for operation, argument := range map[string]string{"messages_get": "id", "messages_events": "id", "messages_diagnose": "message_id"} {
+		for _, id := range []string{"just-sent", "old"} {
+			_, err := d.run(operation, `{"`+argument+`":"`+id+`"}`)
+			if err == nil || err.Code != core.CodeNotFound || !strings.Contains(err.Next, "first event") || !strings.Contains(err.Next, "365 days") {
+				t.Errorf("%s of %s: %+v", operation, id, err)
+			}
+		}
+	}
+}
+
 func TestASearchCountsWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	d := setup(t)

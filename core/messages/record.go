@@ -47,10 +47,16 @@ func recordsOf(c *core.Call, found []Message) []Record {
 // find is one message that is still kept.
 func (m *Messages) find(ctx context.Context, c *core.Call, id string) (Message, error) {
 	found, err := m.Store.Message(ctx, c.Principal.Org.ID, id)
-	if err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -keptDays)) {
-		err = core.NotFound("message")
+	if notFound(err) || err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -keptDays)) {
+		err = unknown()
 	}
 	return found, err
+}
+
+// unknown is said of every message that is not there, whatever the reason: what is
+// somebody else's, too old, or so young that no event has come.
+func unknown() error {
+	return core.NotFound("message").WithNext("Check that the id is the provider's. A message is known here from its first event on, usually seconds after it was sent, and for 365 days.")
 }
 
 // recipientsOf are the addresses that a message and its events name.
