@@ -16,6 +16,7 @@ var (
 	}
 	finders = map[string]string{
 		"list":     "lists_list",
+		"message":  "messages_search",
 		"segment":  "segments_list",
 		"template": "templates_list",
 		"topic":    "audience_get_schema",

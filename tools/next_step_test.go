@@ -20,6 +20,7 @@ func failing(refusal func() error) []core.Operation {
 	return []core.Operation{
 		op("contacts_lookup", refusal, core.ContactsView),
 		op("lists_list", fine, core.ListsView),
+		op("messages_search", fine, core.MessagesView),
 		op("audience_get_schema", fine, core.AttributesView, core.TopicsView),
 	}
 }
@@ -33,6 +34,7 @@ func TestNextStepIsACallThatRepairs(t *testing.T) {
 		tool    string
 	}{
 		"a list":          {core.NotFound("list"), "lists_list"},
+		"a message":       {core.NotFound("message"), "messages_search"},
 		"a topic":         {core.NotFound("topic"), "audience_get_schema"},
 		"attributes":      {&core.Error{Code: core.CodeAttributeValidationFailed, Message: "No."}, "audience_get_schema"},
 		"its own":         {core.Invalid("lists.0", "is no list").WithCall("lists_list", map[string]any{"query": "x"}), "lists_list"},
