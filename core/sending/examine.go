@@ -50,7 +50,7 @@ func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Ove
 		}
 	}
 	findings = append(findings, judgeState(overview)...)
-	findings = append(findings, judgeIdentities(ctx, account, c.OrgID), judgeChannels(ctx, account, c.OrgID), judgeList(ctx, account, c.OrgID))
+	findings = append(findings, judgeIdentities(ctx, account, c), judgeChannels(ctx, account, c), judgeList(ctx, account, c.OrgID))
 	if c.Provider == SES {
 		findings = append(findings, judgeEvents(c), judgeTemplate(c))
 	}
@@ -98,10 +98,13 @@ func judgeState(o Overview) []Finding {
 	return []Finding{enabled, sandbox}
 }
 
-func judgeIdentities(ctx context.Context, account Account, orgID string) Finding {
-	all, err := account.Identities(ctx, orgID)
+func judgeIdentities(ctx context.Context, account Account, c Connection) Finding {
+	all, err := account.Identities(ctx, c.OrgID)
 	if err != nil {
 		return unread("identities", err)
+	}
+	if c.Provider == SMTP && len(all) == 0 {
+		return Finding{Name: "identities", Verdict: Fine, Detail: "None are named: the server alone judges senders."}
 	}
 	verified := 0
 	for _, one := range all {
@@ -116,10 +119,13 @@ func judgeIdentities(ctx context.Context, account Account, orgID string) Finding
 	return f
 }
 
-func judgeChannels(ctx context.Context, account Account, orgID string) Finding {
-	all, err := account.ConfigurationSets(ctx, orgID)
+func judgeChannels(ctx context.Context, account Account, c Connection) Finding {
+	all, err := account.ConfigurationSets(ctx, c.OrgID)
 	if err != nil {
 		return unread("configuration sets", err)
+	}
+	if c.Provider == SMTP && len(all) == 0 {
+		return Finding{Name: "configuration sets", Verdict: Fine, Detail: "A mail server has none."}
 	}
 	f := Finding{Name: "configuration sets", Verdict: Fine, Detail: fmt.Sprintf("%d", len(all))}
 	if len(all) == 0 {

@@ -48,6 +48,28 @@ func TestExamine(t *testing.T) {
 	}
 }
 
+// A mail server has no configuration sets, and with no identities it alone judges
+// senders: both are as they should be.
+func TestExamineAMailServer(t *testing.T) {
+	t.Parallel()
+	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = account.Close() })
+	setup := simulator.Setup{
+		Account: &sending.Overview{SendingEnabled: true, Max24HourSend: -1, MaxSendRate: -1}, List: &sending.ContactList{Name: "people"},
+	}
+	if err := account.Seed(t.Context(), "org", setup); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]sending.Verdict{
+		"account": sending.Fine, "sending": sending.Fine, "sandbox": sending.Fine, "identities": sending.Fine,
+		"configuration sets": sending.Fine, "contact list": sending.Fine,
+	}
+	wantVerdicts(t, account, sending.Connection{OrgID: "org", Provider: sending.SMTP}, want)
+}
+
 func wantVerdicts(t *testing.T, account sending.Account, c sending.Connection, want map[string]sending.Verdict) {
 	t.Helper()
 	findings, _ := sending.Examine(t.Context(), account, c)
