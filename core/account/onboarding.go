@@ -80,7 +80,7 @@ func (a *Account) steps(ctx context.Context, org core.Org, s Standing, live send
 		return nil, err
 	}
 	sent := live.SentLast24Hours > 0 || recent != nil && recent.sent > 0
-	steps := []Step{connectStep(s.Unreachable, asked), stackStep(template), identityStep(identities), sendStep(sent)}
+	steps := []Step{connectStep(s.Unreachable, asked), stackStep(template), identityStep(s.Provider, identities), sendStep(sent)}
 	for i := 1; i < len(steps); i++ {
 		if steps[i-1].State != StepPassed {
 			steps[i].State, steps[i].Detail = StepPending, "Comes after the step before it."
@@ -115,7 +115,10 @@ func stackStep(template *InfraTemplate) Step {
 	return step
 }
 
-func identityStep(identities []channels.Identity) Step {
+func identityStep(provider sending.Provider, identities []channels.Identity) Step {
+	if provider == sending.SMTP && len(identities) == 0 {
+		return Step{Name: "identity", State: StepPassed, Detail: "No sender is named: the mail server alone judges senders."}
+	}
 	step := Step{Name: "identity", State: StepPending, Detail: "The account has no domain or address to send from. One that was just made is seen within 15 minutes."}
 	for _, i := range identities {
 		switch {
