@@ -1,0 +1,99 @@
+package rest_test
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// ordered is a list about sending, and the member by which it is ordered: the
+// newest first, or the oldest for who follows changes.
+type ordered struct {
+	target, by string
+	oldest     bool
+}
+
+func readsInOrder(bounced string) []ordered {
+	return []ordered{
+		{target: "/v1/messages?status=Bounce&template=wholesale-reopening&from=" + monthAgo, by: "sent_at"},
+		{target: "/v1/recipients/" + url.PathEscape(bounced) + "/messages", by: "sent_at"},
+		{target: "/v1/suppressions", by: "suppressed_at"},
+		{target: "/v1/suppressions?reason=complaint", by: "suppressed_at"},
+		{target: "/v1/undeliverable", by: "last_changed_at", oldest: true},
+		{target: "/v1/undeliverable?since=2001-01-01T00:00:00Z", by: "last_changed_at", oldest: true},
+		{target: "/v1/undeliverable?status=excluded", by: "last_changed_at", oldest: true},
+		{target: "/v1/channels", by: "created_at"},
+		{target: "/v1/identities", by: "created_at"},
+		{target: "/v1/tracking-domains", by: "created_at"},
+		{target: "/v1/templates"},
+	}
+}
+
+// monthAgo is filled in when the demo's clock is known.
+const monthAgo = "{month ago}"
+
+// rows walks a list and returns its rows.
+func (a *api) rows(t *testing.T, target string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	walk(t, a, target, func(got *answer) {
+		var page struct{ Data []map[string]any }
+		got.decode(&page)
+		all = append(all, page.Data...)
+	})
+	return all
+}
+
+// TestReadsAreTheWholeInOrder: whatever the size of a page, the links lead through
+// the same rows of a list about sending, each once, in its order and with its
+// filters.
+func TestReadsAreTheWholeInOrder(t *testing.T) {
+	t.Parallel()
+	product.EachWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		from := url.QueryEscape(p.Clock.Now().AddDate(0, 0, -30).UTC().Format(time.RFC3339))
+		some := a.rows(t, "/v1/suppressions?reason=bounce&limit=200")
+		if len(some) == 0 {
+			t.Fatal("nobody is suppressed for a bounce")
+		}
+		for _, list := range readsInOrder(some[0]["email"].(string)) {
+			target := strings.ReplaceAll(list.target, monthAgo, from)
+			with := func(limit string) string {
+				if strings.Contains(target, "?") {
+					return target + "&limit=" + limit
+				}
+				return target + "?limit=" + limit
+			}
+			whole := a.rows(t, with("200"))
+			if len(whole) == 0 {
+				t.Errorf("%s is empty", target)
+			}
+			for _, limit := range []string{"3", "7"} {
+				if diff := gocmp.Diff(whole, a.rows(t, with(limit))); diff != "" {
+					t.Errorf("%s (-200 a page +%s a page):\n%.2000s", target, limit, diff)
+				}
+			}
+			if list.by != "" && !slices.IsSortedFunc(whole, list.compare) {
+				t.Errorf("%s is not in the order of %s", target, list.by)
+			}
+		}
+	})
+}
+
+// compare orders two rows as the list does.
+func (l ordered) compare(x, y map[string]any) int {
+	at := func(row map[string]any) time.Time {
+		parsed, _ := time.Parse(time.RFC3339Nano, row[l.by].(string))
+		return parsed
+	}
+	order := at(y).Compare(at(x))
+	if l.oldest {
+		order = -order
+	}
+	return order
+}
