@@ -114,6 +114,9 @@ func TestSuppressionOverREST(t *testing.T) {
 		if !strings.Contains(search, "Ours@Example.com") || !strings.Contains(search, `"has_more":false`) {
 			t.Errorf("search: %s", search)
 		}
+		if _, one := ask(t, p, token, "/v1/suppressions/OURS%40EXAMPLE.com"); !strings.Contains(one, `"email":"Ours@Example.com"`) {
+			t.Errorf("not as it is stored: %s", one)
+		}
 		for _, path := range []string{"/v1/suppressions?email=theirs", "/v1/suppressions", "/v1/undeliverable?limit=200", "/v1/suppressions/theirs%40example.com"} {
 			if _, body := ask(t, p, token, path); strings.Contains(body, "theirs@example.com") && strings.Contains(body, "suppressed_at") {
 				t.Errorf("%s shows another organization's: %s", path, body)

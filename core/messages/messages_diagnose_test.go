@@ -231,6 +231,25 @@ func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
 	}
 }
 
+// Of two recipients the diagnosis is about the one who asks more for an explanation.
+func TestWhatIsWorse(t *testing.T) {
+	t.Parallel()
+	worse := []messages.EventType{messages.Complaint, messages.Bounce, messages.Reject, messages.DeliveryDelay, messages.Send, messages.Delivery}
+	for i, bad := range worse {
+		for _, good := range worse[i+1:] {
+			d := setup(t).unmasked()
+			for recipient, kind := range map[string]messages.EventType{"bad@example.com": bad, "good@example.com": good} {
+				e := happened("m", kind, ago(hour), "")
+				e.ID, e.Recipient, e.Mail.To = e.ID+recipient, recipient, []string{"bad@example.com", "good@example.com"}
+				d.record(e)
+			}
+			if got := d.diagnose("m"); !strings.HasPrefix(got.Text, `For "bad@example.com", one of 2 recipients: `) {
+				t.Errorf("a %s and a %s: %s", bad, good, got.Text)
+			}
+		}
+	}
+}
+
 func TestOfManyEventsTheLatestAreShown(t *testing.T) {
 	t.Parallel()
 	d := setup(t)

@@ -150,7 +150,7 @@ func TestSmallListIsReadOnce(t *testing.T) {
 	if sample.Total != 3 || len(sample.Items) != 3 || a.calls != 1 {
 		t.Errorf("complaints: %d of %d with %d calls", len(sample.Items), sample.Total, a.calls)
 	}
-	a.pass(listLife - time.Microsecond)
+	a.pass(time.Minute - time.Microsecond)
 	l.must(core.REST, ListSuppressionsIn{})
 	a.pass(time.Microsecond)
 	if l.must(core.REST, ListSuppressionsIn{}); a.calls != 2 {
@@ -257,6 +257,35 @@ func TestCallersShareAReading(t *testing.T) {
 	}
 	if entries, err := l.s.lists.reading("other").all(t.Context(), span{}); err != nil || len(entries) != 20_000 {
 		t.Errorf("after one who left: %d, %v", len(entries), err)
+	}
+}
+
+// A span of time includes its start and not its end, whatever the account takes
+// its ends for.
+func TestSuppressionsOfASpan(t *testing.T) {
+	t.Parallel()
+	a := newAccount(10, time.Hour)
+	l := listingOf(t, a)
+	from, to := noon.Add(-5*time.Hour), noon.Add(-2*time.Hour)
+	for name, c := range map[string]struct {
+		in   ListSuppressionsIn
+		want int // how many hours before noon each was added, from
+		n    int
+	}{
+		"from":        {ListSuppressionsIn{From: &from}, 0, 6},
+		"to":          {ListSuppressionsIn{To: &to}, 3, 7},
+		"from and to": {ListSuppressionsIn{From: &from, To: &to}, 3, 3},
+	} {
+		var got, want []time.Time
+		for _, e := range l.must(core.REST, c.in).Items {
+			got = append(got, e.SuppressedAt)
+		}
+		for i := range c.n {
+			want = append(want, noon.Add(-time.Duration(c.want+i)*time.Hour).UTC())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
 	}
 }
 

@@ -338,6 +338,12 @@ func TestPollingMissesNothing(t *testing.T) {
 		if listed := b.want(core.REST, "undeliverable_list", `{}`)["data"].([]any); len(listed) != 5 {
 			t.Errorf("without since: %d", len(listed))
 		}
+		for status, want := range map[string]int{"listed": 5, "excluded": 1} {
+			arguments := fmt.Sprintf(`{"since":%q,"status":%q}`, since, status)
+			if changed := b.want(core.REST, "undeliverable_list", arguments)["data"].([]any); len(changed) != want {
+				t.Errorf("since, and %s alone: %d", status, len(changed))
+			}
+		}
 		sample := b.want(core.Agent, "undeliverable_list", `{"limit":1}`)
 		if first := sample["items"].([]any)[0].(map[string]any); first["email"] != "a9@example.com" || sample["total"] != 5.0 || sample["truncated"] != true {
 			t.Errorf("for an agent: %v", sample)
