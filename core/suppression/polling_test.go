@@ -3,6 +3,7 @@ package suppression_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -43,8 +44,8 @@ func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
 	}
 }
 
-// Several processes judge at once while somebody polls, and their clocks are
-// minutes apart: a change is never stored with a time that the poll has passed.
+// Several processes judge and exclude at once while somebody polls, and their clocks
+// are minutes apart: a change is never stored with a time that the poll has passed.
 func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -69,6 +70,13 @@ func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
+					if i%4 != 3 {
+						continue
+					}
+					entry := suppression.Entry{Key: event.Recipient}
+					if _, err := other.Exclude(context.Background(), b.org, entry.ID(), "asked"); err != nil && core.AsError(err).Code != core.CodeConflict {
+						t.Error(err)
+					}
 				}
 			})
 		}
@@ -87,6 +95,15 @@ func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 		b.poll(noon.Add(-24*time.Hour), exact)
 		if diff := cmp.Diff(exact, followed); diff != "" || len(exact) != writers*5 {
 			t.Errorf("%d addresses, what a poller has of them (-stored +polled):\n%s", len(exact), diff)
+		}
+		tombstones := 0
+		for _, known := range followed {
+			if strings.HasPrefix(known, string(suppression.Excluded)) {
+				tombstones++
+			}
+		}
+		if tombstones != writers*3 { // each excludes what it wrote in every fourth round
+			t.Errorf("%d tombstones", tombstones)
 		}
 	})
 }
