@@ -26,6 +26,8 @@ const (
 	// Invalid: the account rejects a value of the call, such as a topic it does not
 	// have. The call had no effect, and repeating it will not help.
 	Invalid FailureKind = "invalid"
+	// Full: the account holds no more of such things. The call had no effect.
+	Full FailureKind = "full"
 	// Rejected: the account will not send this message, because of its sender, its
 	// content or the account's own state. Nothing is wrong with the connection.
 	Rejected FailureKind = "rejected"
@@ -91,7 +93,7 @@ const defaultRetryAfter = 5 * time.Second
 
 // Unavailable turns a failure of the account into the error that callers see:
 // upstream_unavailable with 503, or with 504 when the outcome is unknown,
-// validation_failed when the account rejects a value, and conflict when it will not
+// validation_failed when the account rejects a value or is full, and conflict when it will not
 // send a message or cannot do such a thing at all. The underlying text stays in the
 // log. nil stays nil.
 func Unavailable(err error) error {
@@ -110,7 +112,7 @@ func Unavailable(err error) error {
 		e.RetryAfter = f.RetryAfter
 	}
 	switch f.Kind {
-	case Invalid, Rejected, Unsupported:
+	case Invalid, Full, Rejected, Unsupported:
 		return refused(f.Kind, err)
 	case NotConnected:
 		e.Message = "No sending account is connected to this organization."
@@ -129,6 +131,9 @@ func Unavailable(err error) error {
 func refused(kind FailureKind, cause error) *core.Error {
 	e := core.Invalid("", "holds a value that the connected sending account does not accept")
 	switch kind {
+	case Full:
+		e = core.Invalid("", "asks for more than the connected sending account has room for").
+			WithNext("Remove one that is no longer needed, then repeat the call.")
 	case Rejected:
 		e = core.Conflict("The connected sending account will not send this message.",
 			"Check that its sender is verified, that the account may send to its recipients, and what the message holds.")

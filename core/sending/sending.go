@@ -26,6 +26,10 @@ type Account interface {
 	// ContactList reads the account's only contact list with its topics. It
 	// fails with NotFound when the account has none.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
+	// ChangeTopics makes of the list's topics what change makes of them. NotFound
+	// without a list, Invalid for a topic that the account does not take, Full for
+	// more of them than it holds.
+	ChangeTopics(ctx context.Context, orgID string, change TopicsChange) error
 	// Contact reads one contact's consent; NotFound when the address is not on
 	// the list. Addresses are matched without regard to case.
 	Contact(ctx context.Context, orgID, email string) (Contact, error)
@@ -111,6 +115,17 @@ type Topic struct {
 	Description string
 	Default     Subscription
 }
+
+// TopicsChange returns what the topics are to be instead of those that there are,
+// which it leaves alone; their order is the account's affair. A topic that is no
+// longer there takes with it what contacts chose about it. Topics that come out as
+// they were change nothing. When it fails, nothing is done and its error is that of
+// the call.
+//
+// It decides from the topics alone, at once: others may wait for it. It may be
+// called again on what others made of the topics, and on what it made of them
+// itself.
+type TopicsChange func(topics []Topic) ([]Topic, error)
 
 // Contact is what the account knows of a person: the address and the consent.
 type Contact struct {

@@ -26,27 +26,33 @@ const (
 func (a *Account) ContactList(ctx context.Context, _ string) (sending.ContactList, error) {
 	var list sending.ContactList
 	err := a.call(ctx, func(ctx context.Context) error {
-		name, err := a.readListName(ctx)
-		if err != nil {
-			return err
-		}
-		out, err := a.api.GetContactList(ctx, &sesv2.GetContactListInput{ContactListName: &name})
-		if err != nil {
-			return err
-		}
-		list = sending.ContactList{
-			Name: name, Description: aws.ToString(out.Description), UpdatedAt: timeOf(out.LastUpdatedTimestamp),
-		}
-		for _, t := range out.Topics {
-			list.Topics = append(list.Topics, sending.Topic{
-				Name: aws.ToString(t.TopicName), DisplayName: aws.ToString(t.DisplayName),
-				Description: aws.ToString(t.Description), Default: sending.Subscription(t.DefaultSubscriptionStatus),
-			})
-		}
-		return nil
+		var err error
+		list, err = a.readList(ctx)
+		return err
 	})
 	if err != nil {
 		return sending.ContactList{}, err
+	}
+	return list, nil
+}
+
+func (a *Account) readList(ctx context.Context) (sending.ContactList, error) {
+	name, err := a.readListName(ctx)
+	if err != nil {
+		return sending.ContactList{}, err
+	}
+	out, err := a.api.GetContactList(ctx, &sesv2.GetContactListInput{ContactListName: &name})
+	if err != nil {
+		return sending.ContactList{}, err
+	}
+	list := sending.ContactList{
+		Name: name, Description: aws.ToString(out.Description), UpdatedAt: timeOf(out.LastUpdatedTimestamp),
+	}
+	for _, t := range out.Topics {
+		list.Topics = append(list.Topics, sending.Topic{
+			Name: aws.ToString(t.TopicName), DisplayName: aws.ToString(t.DisplayName),
+			Description: aws.ToString(t.Description), Default: sending.Subscription(t.DefaultSubscriptionStatus),
+		})
 	}
 	return list, nil
 }

@@ -11,12 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-const (
-	contactsPage = 1000
-	// maxTopics is how many topics a contact list has at this provider, fewer than
-	// Mailhelm's own lists may have.
-	maxTopics = 20
-)
+const contactsPage = 1000
 
 // Contact reads one contact's consent.
 func (a *Account) Contact(ctx context.Context, _, email string) (sending.Contact, error) {

@@ -70,6 +70,9 @@ type Account struct {
 	pace     *pace
 	control  *pace
 
+	// changing holds a value while somebody changes the topics.
+	changing chan struct{}
+
 	mu       sync.Mutex
 	list     string // the contact list's name, "" while unknown
 	listRead time.Time
@@ -111,6 +114,7 @@ func New(c Config) (*Account, error) {
 		identity: &accountID{known: c.AccountID, ask: tokens},
 		region:   c.Region, clock: c.Clock, timeout: c.CallTimeout,
 		pace: c.pace, control: newControlPace(), details: map[string]identityDetail{},
+		changing: make(chan struct{}, 1),
 	}, nil
 }
 

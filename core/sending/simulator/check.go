@@ -62,6 +62,20 @@ func checkContact(c sending.Contact, topics map[string]bool) error {
 	return nil
 }
 
+func checkTopics(all []sending.Topic) error {
+	names := make(map[string]bool, len(all))
+	for _, t := range all {
+		if err := checkTopic(t); err != nil {
+			return err
+		}
+		if names[t.Name] {
+			return invalid("two topics of one name")
+		}
+		names[t.Name] = true
+	}
+	return nil
+}
+
 func checkTopic(t sending.Topic) error {
 	switch {
 	case !topicName.MatchString(t.Name):

@@ -37,23 +37,59 @@ func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.Cont
 
 // PutContactList replaces the description and the topics of the account's list,
 // whose name stays. What contacts chose about a topic that is taken away is taken
-// away as well. NotFound without a list, Invalid for topics as in Seed.
+// away as well. NotFound without a list, Invalid and Full for topics as in Seed.
 func (s *Simulator) PutContactList(ctx context.Context, orgID, description string, topics []sending.Topic) error {
 	return s.call(ctx, MethodPutContactList, func(ctx context.Context) error {
-		return s.write(ctx, orgID, func(w *change) {
-			var before sending.ContactList
-			before, w.err = readList(ctx, w.tx.StmtContext(ctx, s.listInTx), orgID)
-			if w.err == nil {
-				before.Topics, w.err = readTopics(ctx, w.tx.StmtContext(ctx, s.topicsInTx), orgID)
-			}
-			for _, t := range before.Topics {
-				if !slices.ContainsFunc(topics, func(kept sending.Topic) bool { return kept.Name == t.Name }) {
-					w.exec(`DELETE FROM topics WHERE org_id = $1 AND name = $2`, orgID, t.Name)
-					w.exec(forgetTopic, orgID, " +"+t.Name+" ", " -"+t.Name+" ")
-				}
-			}
-			w.list(sending.ContactList{Name: before.Name, Description: description, Topics: topics}, s.clock().UnixMicro())
+		return s.changeList(ctx, orgID, func(list *sending.ContactList) error {
+			list.Description, list.Topics = description, topics
+			return nil
 		})
+	})
+}
+
+// ChangeTopics is a transaction: nobody else writes between what change is given
+// and what becomes of it. Topics stay in the order they were added.
+func (s *Simulator) ChangeTopics(ctx context.Context, orgID string, change sending.TopicsChange) error {
+	var refused error
+	err := s.call(ctx, MethodChangeTopics, func(ctx context.Context) error {
+		return s.changeList(ctx, orgID, func(list *sending.ContactList) error {
+			list.Topics, refused = change(slices.Clone(list.Topics))
+			return refused
+		})
+	})
+	if refused != nil {
+		return refused
+	}
+	return err
+}
+
+// changeList stores what do makes of the list, but for its name.
+func (s *Simulator) changeList(ctx context.Context, orgID string, do func(*sending.ContactList) error) error {
+	return s.write(ctx, orgID, func(w *change) {
+		before, err := readList(ctx, w.tx.StmtContext(ctx, s.listInTx), orgID)
+		if err == nil {
+			before.Topics, err = readTopics(ctx, w.tx.StmtContext(ctx, s.topicsInTx), orgID)
+		}
+		after := before
+		if err == nil {
+			err = do(&after)
+		}
+		if w.err = err; err == nil {
+			w.err = checkTopics(after.Topics)
+		}
+		gone := false
+		for _, t := range before.Topics {
+			if !slices.ContainsFunc(after.Topics, func(kept sending.Topic) bool { return kept.Name == t.Name }) {
+				w.exec(`DELETE FROM topics WHERE org_id = $1 AND name = $2`, orgID, t.Name)
+				w.exec(forgetTopic, orgID, " +"+t.Name+" ", " -"+t.Name+" ")
+				gone = true
+			}
+		}
+		now := s.clock().UnixMicro()
+		w.list(after, now)
+		if gone {
+			w.exec(touchList, orgID, now)
+		}
 	})
 }
 

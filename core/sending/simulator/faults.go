@@ -26,6 +26,7 @@ const (
 	MethodPutContact        Method = "PutContact"
 	MethodPutContacts       Method = "PutContacts"
 	MethodDeleteContact     Method = "DeleteContact"
+	MethodChangeTopics      Method = "ChangeTopics"
 	MethodPutContactList    Method = "PutContactList"
 	MethodSend              Method = "Send"
 	MethodSendBulk          Method = "SendBulk"

@@ -47,7 +47,7 @@ const (
 // Seed sets up an organization's account. It takes nothing away, and doing it
 // again changes nothing. Unlike the calls of the port it has no deadline of its
 // own and no fault strikes it. It fails with a *sending.Failure: Invalid for a
-// value that the account does not take, such as a 51st topic, NotFound for
+// value that the account does not take, Full for a 51st topic, NotFound for
 // contacts without a list to put them on.
 func (s *Simulator) Seed(ctx context.Context, orgID string, setup Setup) error {
 	err := inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
@@ -150,7 +150,7 @@ WHERE name <> excluded.name OR description <> excluded.description`
 
 	upsertTopic = `
 INSERT INTO topics (org_id, name, display_name, description, default_to, position)
-VALUES ($1, $2, $3, $4, $5, (SELECT count(*) FROM topics WHERE org_id = $1))
+VALUES ($1, $2, $3, $4, $5, (SELECT coalesce(max(position), -1) + 1 FROM topics WHERE org_id = $1))
 ON CONFLICT (org_id, name) DO UPDATE SET
 	display_name = excluded.display_name, description = excluded.description, default_to = excluded.default_to
 WHERE display_name <> excluded.display_name OR description <> excluded.description OR default_to <> excluded.default_to`
@@ -181,6 +181,6 @@ func (w *change) list(l sending.ContactList, at int64) {
 	if err := w.tx.QueryRowContext(w.ctx, countTopics, w.orgID).Scan(&topics); err != nil {
 		w.err = err
 	} else if topics > maxTopics {
-		w.err = invalid("a contact list has at most 50 topics")
+		w.err = full("a contact list has at most 50 topics")
 	}
 }

@@ -138,7 +138,7 @@ func TestSeedRefusesBadValues(t *testing.T) {
 		setup simulator.Setup
 		kind  sending.FailureKind
 	}{
-		"51 topics":          {simulator.Setup{List: list(many...)}, sending.Invalid},
+		"51 topics":          {simulator.Setup{List: list(many...)}, sending.Full},
 		"a topic's name":     {simulator.Setup{List: list("two words")}, sending.Invalid},
 		"a topic's default":  {simulator.Setup{List: undecided}, sending.Invalid},
 		"a display name":     {simulator.Setup{List: wordy}, sending.Invalid},
@@ -154,7 +154,7 @@ func TestSeedRefusesBadValues(t *testing.T) {
 	}
 	s := open(t, filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
 	must(t, s.Seed(t.Context(), "org", simulator.Setup{List: list(many[:50]...)}))
-	wantFailure(t, s.Seed(t.Context(), "org", simulator.Setup{List: list("one-more")}), sending.Invalid)
+	wantFailure(t, s.Seed(t.Context(), "org", simulator.Setup{List: list("one-more")}), sending.Full)
 	if l, err := s.ContactList(t.Context(), "org"); err != nil || len(l.Topics) != 50 {
 		t.Errorf("a refused 51st topic leaves %d, %v", len(l.Topics), err)
 	}

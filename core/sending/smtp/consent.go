@@ -16,6 +16,11 @@ func (s *SMTP) ContactList(ctx context.Context, orgID string) (list sending.Cont
 	return list, err
 }
 
+// ChangeTopics hands the change to Consent.
+func (s *SMTP) ChangeTopics(ctx context.Context, orgID string, change sending.TopicsChange) error {
+	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.ChangeTopics(ctx, orgID, change) })
+}
+
 // Contact reads one contact that Consent keeps.
 func (s *SMTP) Contact(ctx context.Context, orgID, email string) (c sending.Contact, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {

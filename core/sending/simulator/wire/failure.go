@@ -61,7 +61,7 @@ func refusalOf(err error) *refusal {
 		return &refusal{http.StatusBadRequest, "SendingPausedException", text, 0}
 	case f.Kind == sending.Rejected:
 		return &refusal{http.StatusBadRequest, "MessageRejected", text, 0}
-	case f.Kind == sending.Invalid, f.Kind == sending.Unsupported:
+	case f.Kind == sending.Invalid, f.Kind == sending.Full, f.Kind == sending.Unsupported:
 		return &refusal{http.StatusBadRequest, "BadRequestException", text, 0}
 	}
 	return &refusal{http.StatusForbidden, "UnrecognizedClientException", "The security token included in the request is invalid.", 0}

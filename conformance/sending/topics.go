@@ -1,0 +1,164 @@
+package sending
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	port "github.com/mailhelm/mailhelm/core/sending"
+)
+
+var errTopicExists = errors.New("there is such a topic")
+
+func topicOf(name string) port.Topic {
+	return port.Topic{Name: name, DisplayName: "About " + name, Description: "What is said of " + name, Default: port.OptIn}
+}
+
+// adding refuses to add a topic that there is.
+func adding(name string) port.TopicsChange {
+	return func(topics []port.Topic) ([]port.Topic, error) {
+		if slices.ContainsFunc(topics, func(t port.Topic) bool { return t.Name == name }) {
+			return nil, errTopicExists
+		}
+		return append(topics, topicOf(name)), nil
+	}
+}
+
+func without(name string) port.TopicsChange {
+	return func(topics []port.Topic) ([]port.Topic, error) {
+		return slices.DeleteFunc(topics, func(t port.Topic) bool { return t.Name == name }), nil
+	}
+}
+
+func into(topics ...port.Topic) port.TopicsChange {
+	return func([]port.Topic) ([]port.Topic, error) { return topics, nil }
+}
+
+func readList(t *testing.T, a port.Account) port.ContactList {
+	t.Helper()
+	list, err := a.ContactList(t.Context(), "org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(list.Topics, func(a, b port.Topic) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func changeTopics(t *testing.T, a port.Account, change port.TopicsChange) {
+	t.Helper()
+	if err := a.ChangeTopics(t.Context(), "org", change); err != nil {
+		t.Fatalf("changing the topics: %v", err)
+	}
+}
+
+func topicsAreChanged(t *testing.T, s Subject) {
+	const email = "person@example.com"
+	setup := people(port.Contact{Email: email, Preferences: map[string]port.Subscription{"news": port.OptOut, "offers": port.OptIn}})
+	setup.List.Description = "Everybody"
+	s.Seed(t, "org", setup)
+	before := readList(t, s.Account)
+
+	changeTopics(t, s.Account, adding("weather"))
+	put(t, s.Account, port.Contact{Email: "fan@example.com", Preferences: choices("weather", port.OptOut)})
+	renamed := port.Topic{Name: "news", DisplayName: "Daily news – grüße", Default: port.OptOut}
+	changeTopics(t, s.Account, into(renamed, topicOf("weather")))
+
+	after := readList(t, s.Account)
+	if diff := cmp.Diff([]port.Topic{renamed, topicOf("weather")}, after.Topics); diff != "" {
+		t.Errorf("the topics (-want +got):\n%s", diff)
+	}
+	if after.Name != "people" || after.Description != "Everybody" || !after.UpdatedAt.After(before.UpdatedAt) {
+		t.Errorf("the list became %+v from %+v", after, before)
+	}
+	wantContact(t, get(t, s.Account, email), port.Contact{Email: email, Preferences: choices("news", port.OptOut)})
+
+	changeTopics(t, s.Account, without("news"))
+	changeTopics(t, s.Account, adding("news"))
+	wantContact(t, get(t, s.Account, email), port.Contact{Email: email})
+	wantContact(t, get(t, s.Account, "fan@example.com"), port.Contact{Email: "fan@example.com", Preferences: choices("weather", port.OptOut)})
+}
+
+func unchangedTopics(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	before := readList(t, s.Account)
+	changeTopics(t, s.Account, func(topics []port.Topic) ([]port.Topic, error) { return topics, nil })
+	changeTopics(t, s.Account, without("weather"))
+	if diff := cmp.Diff(before, readList(t, s.Account)); diff != "" {
+		t.Errorf("the same topics changed the list (-before +after):\n%s", diff)
+	}
+}
+
+func refusedChange(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	before := readList(t, s.Account)
+	if err := s.Account.ChangeTopics(t.Context(), "org", adding("news")); !errors.Is(err, errTopicExists) || kindOf(err) != "untyped" {
+		t.Errorf("a change that refuses is %v", err)
+	}
+	if diff := cmp.Diff(before, readList(t, s.Account)); diff != "" {
+		t.Errorf("a refused change (-before +after):\n%s", diff)
+	}
+}
+
+func invalidTopics(t *testing.T, s Subject) {
+	s.Seed(t, "org", people())
+	before := readList(t, s.Account)
+	named := func(name string) port.Topic { return port.Topic{Name: name, DisplayName: "x", Default: port.OptIn} }
+	for name, bad := range map[string][]port.Topic{
+		"no name":              {named("")},
+		"a name with a space":  {named("a b")},
+		"a name of 65":         {named(strings.Repeat("x", 65))},
+		"no default":           {{Name: "weather", DisplayName: "x"}},
+		"a default that is no": {{Name: "weather", DisplayName: "x", Default: "MAYBE"}},
+		"a long display name":  {{Name: "weather", DisplayName: strings.Repeat("ü", 129), Default: port.OptIn}},
+		"a long description":   {{Name: "weather", DisplayName: "x", Description: strings.Repeat("ü", 501), Default: port.OptIn}},
+		"one name twice":       {named("weather"), named("weather")},
+		"a good and a bad one": {named("weather"), named("a\x00")},
+	} {
+		WantKind(t, name, s.Account.ChangeTopics(t.Context(), "org", into(bad...)), port.Invalid)
+	}
+	if diff := cmp.Diff(before, readList(t, s.Account)); diff != "" {
+		t.Errorf("refused topics (-before +after):\n%s", diff)
+	}
+}
+
+// topicsHaveALimit: accounts hold different numbers of topics, but none fewer than
+// twenty, and all say when it is too many.
+func topicsHaveALimit(t *testing.T, s Subject) {
+	const least, most = 20, 50
+	s.Seed(t, "org", people())
+	changeTopics(t, s.Account, into())
+	for n := range most + 1 {
+		err := s.Account.ChangeTopics(t.Context(), "org", adding(fmt.Sprint("topic-", n)))
+		if err == nil {
+			continue
+		}
+		WantKind(t, fmt.Sprint("topic ", n+1), err, port.Full)
+		wantShown(t, "ChangeTopics", err, 422, 0)
+		if list := readList(t, s.Account); n < least || len(list.Topics) != n {
+			t.Errorf("a list of %d topics is full, after %d were added", len(list.Topics), n)
+		}
+		return
+	}
+	t.Errorf("a list took %d topics", most+1)
+}
+
+func concurrentTopics(t *testing.T, s Subject) {
+	const writers = 8
+	s.Seed(t, "org", people())
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			if err := s.Account.ChangeTopics(t.Context(), "org", adding(fmt.Sprint("topic-", w))); err != nil {
+				t.Errorf("adding topic %d: %v", w, err)
+			}
+		})
+	}
+	wg.Wait()
+	if list := readList(t, s.Account); len(list.Topics) != writers+2 {
+		t.Errorf("%d topics after all writers, want %d", len(list.Topics), writers+2)
+	}
+}
