@@ -61,11 +61,12 @@ var sesKinds = map[string]sesKind{
 const ofDestination = "destination"
 
 // events makes one event for each recipient that the details list.
-func (k sesKind) events(raw json.RawMessage, mail mailOf, now time.Time) ([]Event, error) {
-	details, err := k.read(raw)
+func (k sesKind) events(members map[string]json.RawMessage, mail mailOf, now time.Time) ([]Event, error) {
+	details, err := k.read(members[k.member])
 	if err != nil {
 		return nil, err
 	}
+	beside := k.beside(members)
 	at := mail.SentAt
 	if stamp, ok := details["timestamp"].(string); ok {
 		if at, err = sesTime(k.member+".timestamp", stamp, now); err != nil {
@@ -86,7 +87,7 @@ func (k sesKind) events(raw json.RawMessage, mail mailOf, now time.Time) ([]Even
 		maps.Copy(all, r.details)
 		events[i] = Event{
 			MessageID: mail.messageID, Type: k.event, OccurredAt: at, Recipient: r.address, Mail: mail.Mail,
-			Metadata: k.metadata(all), Bounced: k.bounced(all),
+			Metadata: k.metadata(all, beside), Bounced: k.bounced(all),
 		}
 		if k.event == Complaint {
 			events[i].ComplaintSubType = text(details, "complaintSubType", maxName)
@@ -111,6 +112,25 @@ func (k sesKind) read(raw json.RawMessage) (map[string]any, error) {
 		details = map[string]any{}
 	}
 	return details, nil
+}
+
+// beside are the members of the event that we do not know, in values like those of
+// the details. They are kept and mean nothing.
+func (k sesKind) beside(members map[string]json.RawMessage) map[string]any {
+	unknown := map[string]any{}
+	for name, raw := range members {
+		switch name {
+		case "eventType", "notificationType", "mail", k.member:
+			continue
+		}
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		var value any
+		if decoder.Decode(&value) == nil { // it was read before, as a part of the event
+			unknown[name] = value
+		}
+	}
+	return unknown
 }
 
 // recipient is one of those that an event happened to, with what is said of that
@@ -175,9 +195,9 @@ func (k sesKind) bounced(details map[string]any) *BounceKind {
 	return &b
 }
 
-// metadata is the details under our names. Of those that we have no name for, the
-// ones that do not fit are left out.
-func (k sesKind) metadata(details map[string]any) json.RawMessage {
+// metadata is the details under our names, with what stands beside them. Of those
+// that we have no name for, the ones that do not fit are left out.
+func (k sesKind) metadata(details, beside map[string]any) json.RawMessage {
 	kept, size := make(map[string]json.RawMessage), 0
 	keep := func(name string, value any) {
 		encoded, err := json.Marshal(cleanValue(value, maxMetadataDepth))
@@ -189,10 +209,12 @@ func (k sesKind) metadata(details map[string]any) json.RawMessage {
 	for _, theirs := range slices.Sorted(maps.Keys(k.names)) {
 		keep(k.names[theirs], details[theirs])
 	}
-	for _, theirs := range slices.Sorted(maps.Keys(details)) {
-		name := cleanText(theirs, maxMetadataName)
-		if _, taken := kept[name]; k.names[theirs] == "" && !taken && name != "" {
-			keep(name, details[theirs])
+	for _, unnamed := range []map[string]any{details, beside} {
+		for _, theirs := range slices.Sorted(maps.Keys(unnamed)) {
+			name := cleanText(theirs, maxMetadataName)
+			if _, taken := kept[name]; k.names[theirs] == "" && !taken && name != "" {
+				keep(name, unnamed[theirs])
+			}
 		}
 	}
 	if len(kept) == 0 {

@@ -71,7 +71,7 @@ func ParseSES(raw []byte, now time.Time) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kind.events(members[kind.member], mail, now)
+	return kind.events(members, mail, now)
 }
 
 func sesMembers(raw []byte) (map[string]json.RawMessage, error) {

@@ -187,6 +187,39 @@ func TestParseSESCleans(t *testing.T) {
 	}
 }
 
+// What the provider says that we have no name for is kept, wherever in the event it
+// stands, beside what we know and without taking its place or making it another
+// event.
+func TestUnknownMembersAreKept(t *testing.T) {
+	t.Parallel()
+	plain := fixture(t, "delivery")
+	known, err := messages.ParseSES(plain, parsedAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := bytes.Replace(plain, []byte(`"eventType":`), []byte(`"novelty": {"of": ["\u0000", 1]}, "smtp_response": "forged", "link": "https://x.example/", "feedbackId": "f",
+		"userAgent": "u", "open": {}, "recipients": ["eve@example.com"], "timestamp": "2020-01-01T00:00:00Z", "eventType":`), 1)
+	raw = bytes.Replace(raw, []byte(`"delivery": {`), []byte(`"delivery": {"relayedBy": "192.0.2.1",`), 1)
+	events, err := messages.ParseSES(raw, parsedAt)
+	if err != nil || len(events) != len(known) {
+		t.Fatalf("%d events, %v", len(events), err)
+	}
+	var before, after map[string]any
+	if err := errors.Join(json.Unmarshal(known[0].Metadata, &before), json.Unmarshal(events[0].Metadata, &after)); err != nil {
+		t.Fatal(err)
+	}
+	before["novelty"], before["relayedBy"] = map[string]any{"of": []any{"", 1.0}}, "192.0.2.1"
+	before["link"], before["feedbackId"], before["userAgent"], before["open"] = "https://x.example/", "f", "u", map[string]any{}
+	before["recipients"], before["timestamp"] = []any{"eve@example.com"}, "2020-01-01T00:00:00Z"
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("metadata (-want +got):\n%s", diff)
+	}
+	events[0].Metadata = known[0].Metadata
+	if diff := cmp.Diff(known[0], events[0]); diff != "" {
+		t.Errorf("another event (-want +got):\n%s", diff)
+	}
+}
+
 func FuzzParseSES(f *testing.F) {
 	for _, raw := range fixtures(f) {
 		f.Add(raw)
