@@ -135,6 +135,7 @@ func TestSendingIsPaced(t *testing.T) {
 	p := newProvider(t)
 	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
 	p.on(sendEmail, say(`{"MessageId":"m"}`))
+	p.on(sendBulk, say(`{"BulkEmailEntryResults":[{"Status":"SUCCESS","MessageId":"m"}]}`))
 	c := config(p)
 	c.CallTimeout = 200 * time.Millisecond
 	a := open(t, c)
@@ -146,7 +147,9 @@ func TestSendingIsPaced(t *testing.T) {
 	if wait := retryAfter(err); wait <= 0 || wait > time.Second {
 		t.Errorf("to be repeated after %v", wait)
 	}
-	if sends, rates := p.count(sendEmail), p.count(getAccount); sends != 1 || rates != 1 {
+	_, err = a.SendBulk(t.Context(), "org", bulk(1))
+	wantFailure(t, "a bulk in the same second", err, sending.Throttled)
+	if sends, rates := p.count(sendEmail)+p.count(sendBulk), p.count(getAccount); sends != 1 || rates != 1 {
 		t.Errorf("%d messages, the rate read %d times; want one of each", sends, rates)
 	}
 	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":1000}}`))
@@ -155,6 +158,9 @@ func TestSendingIsPaced(t *testing.T) {
 	}
 	for range 20 {
 		if _, err := a.Send(t.Context(), "org", message()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.SendBulk(t.Context(), "org", bulk(1)); err != nil {
 			t.Fatal(err)
 		}
 	}
