@@ -82,6 +82,43 @@ func TestAbsentContactsDoNotEachReadTheList(t *testing.T) {
 	}
 }
 
+// Whoever comes in between, a contact ends with the consent that was put, on the
+// list that there is, and with attributes that somebody else just gave it.
+func TestPutContactBesideOthers(t *testing.T) {
+	t.Parallel()
+	create := "POST " + strings.TrimSuffix(contact, "/ada%40example.com")
+	absent, there := refuse(404, "NotFoundException"), say(`{"EmailAddress":"ada@example.com","AttributesData":"theirs"}`)
+	done := say(`{}`)
+	for name, test := range map[string]struct {
+		get, create, update http.HandlerFunc
+		last                string
+		writes              int
+	}{
+		"created in between":  {inTurn(absent, there), refuse(400, "AlreadyExistsException"), done, "PUT", 2},
+		"deleted in between":  {inTurn(there, absent), done, absent, "POST", 2},
+		"written at one time": {there, nil, inTurn(refuse(409, "ConcurrentModificationException"), done), "PUT", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t)
+			p.on(contactLists, say(oneList))
+			p.on("GET "+contact, test.get)
+			p.on(create, test.create)
+			p.on("PUT "+contact, test.update)
+			consent := sending.Contact{Email: "ada@example.com", UnsubscribeAll: true}
+			if err := open(t, config(p)).PutContact(t.Context(), "org", consent); err != nil {
+				t.Fatal(err)
+			}
+			calls := p.asked()
+			last := calls[len(calls)-1]
+			if writes := p.count(create) + p.count("PUT "+contact); writes != test.writes || last.method != test.last ||
+				!strings.Contains(last.body, `"UnsubscribeAll":true`) || last.method == http.MethodPut && !strings.Contains(last.body, "theirs") {
+				t.Errorf("%d writes, at last %+v", writes, last)
+			}
+		})
+	}
+}
+
 // A list that cannot be read says nothing about who is on it.
 func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	t.Parallel()

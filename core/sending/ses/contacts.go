@@ -81,7 +81,10 @@ func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) e
 	}
 	return a.call(ctx, func(ctx context.Context) error {
 		err := a.putContact(ctx, c)
-		if code(err) == "AlreadyExistsException" || sending.IsNotFound(failureOf(ctx, err)) {
+		switch {
+		case code(err) == "ConcurrentModificationException": // somebody else writes it: read anew what they leave
+			return a.putContact(ctx, c)
+		case code(err) == "AlreadyExistsException" || sending.IsNotFound(failureOf(ctx, err)):
 			// Somebody else created or deleted it in between, or the list is another.
 			a.remember("")
 			return a.putContact(ctx, c)
