@@ -233,11 +233,16 @@ func (s *scene) post(path string, header map[string]string, body []byte) *httpte
 
 func (s *scene) notify(path string, n note) *httptest.ResponseRecorder {
 	s.t.Helper()
-	body, err := json.Marshal(n)
+	return s.post(path, map[string]string{"x-amz-sns-message-type": n["Type"], "Content-Type": "text/plain; charset=UTF-8"}, []byte(asJSON(s.t, n)))
+}
+
+func asJSON(t *testing.T, n note) string {
+	t.Helper()
+	text, err := json.Marshal(n)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return s.post(path, map[string]string{"x-amz-sns-message-type": n["Type"], "Content-Type": "text/plain; charset=UTF-8"}, body)
+	return string(text)
 }
 
 // stored is how many events an organization has of the message.
