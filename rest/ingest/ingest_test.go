@@ -140,6 +140,9 @@ func TestForgedNotifications(t *testing.T) {
 		"a path upwards":        forge(note{"SigningCertURL": "https://sns.eu-west-1.amazonaws.com/x/../SimpleNotificationService-0.pem"}),
 		"no pem":                forge(note{"SigningCertURL": "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-0.txt"}),
 		"no address":            forge(note{"SigningCertURL": "\x00://"}),
+		"a query":               forge(note{"SigningCertURL": certURL + "?x=.pem"}),
+		"a user":                forge(note{"SigningCertURL": strings.Replace(certURL, "sns.", "somebody@sns.", 1)}),
+		"link below the root":   confirm("https://sns.eu-west-1.amazonaws.com/x/?Action=ConfirmSubscription&TopicArn=" + topic),
 		"link elsewhere":        confirm("https://evil.example/?Action=ConfirmSubscription&TopicArn=" + topic),
 		"link of another topic": confirm("https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=other"),
 		"link to do otherwise":  confirm("https://sns.eu-west-1.amazonaws.com/?Action=Publish&TopicArn=" + topic),
@@ -203,6 +206,17 @@ func TestExpiredCertificate(t *testing.T) {
 	problem(t, s.notify("path-ses", notification(delivered("x")).sign(t, s.signer.key)), 401, "invalid_key")
 }
 
+// A certificate is believed no longer than it lasts, however lately it was fetched.
+func TestCertificateThatExpiresWhileItIsRemembered(t *testing.T) {
+	t.Parallel()
+	s := sceneWith(t, newAuthority(t, signingKey(), "sns.amazonaws.com", now.Add(time.Hour)))
+	accepted(t, s.notify("path-ses", notification(delivered("in-time")).sign(t, s.signer.key)))
+	s.later.Store(int64(2 * time.Hour))
+	late := notification(delivered("late"))
+	late["Timestamp"] = now.Add(2*time.Hour - time.Second).Format(time.RFC3339)
+	problem(t, s.notify("path-ses", late.sign(t, s.signer.key)), 401, "invalid_key")
+}
+
 func TestEventBridge(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -244,6 +258,9 @@ func TestPathsAndMethods(t *testing.T) {
 		}
 	}
 	problem(t, s.notify("path-unpinned", notification(delivered("x")).sign(t, s.signer.key)), 401, "invalid_key")
+	nowhere := notification(delivered("x")) // no topic is not the topic of a connection without one
+	nowhere["TopicArn"] = ""
+	problem(t, s.notify("path-unpinned", nowhere.sign(t, s.signer.key)), 401, "invalid_key")
 }
 
 // A chunked body does not say how long it is.
