@@ -81,7 +81,7 @@ func noListNoContacts(t *testing.T, s Subject) {
 	setup.List = nil
 	s.Seed(t, "org", setup)
 	all := Calls(t, s.Account, "org")
-	for _, name := range []string{"ContactList", "ChangeTopics", "Contact", "Contacts", "PutContact"} {
+	for _, name := range []string{"ContactList", "ChangeTopics", "Contact", "Contacts", "PutContact", "PutContacts"} {
 		WantKind(t, name, all[name](t.Context()), port.NotFound)
 	}
 	for _, name := range []string{"Overview", "Identities", "ConfigurationSets", "DeleteContact"} {

@@ -123,6 +123,51 @@ func invalidValues(t *testing.T, s Subject) {
 	}
 }
 
+func manyContacts(t *testing.T, s Subject) {
+	const unchanged = "person-0002@example.com"
+	s.Seed(t, "org", people())
+	many := crowd(30)
+	put(t, s.Account, many[2])
+	before := get(t, s.Account, unchanged)
+	many[5].Preferences = choices("weather", port.OptIn)
+	many[7].Email = "person"
+	many[9].Preferences = choices("news", "MAYBE")
+	outcomes, err := s.Account.PutContacts(t.Context(), "org", many)
+	if err != nil || len(outcomes) != len(many) {
+		t.Fatalf("%d outcomes, %v", len(outcomes), err)
+	}
+	for i, outcome := range outcomes {
+		switch i {
+		case 5, 7, 9:
+			if outcome == nil || outcome.Kind != port.Invalid {
+				t.Errorf("contact %d is %v, want invalid", i, outcome)
+			}
+		default:
+			if outcome != nil {
+				t.Errorf("contact %d fails with %v", i, outcome)
+			}
+			wantContact(t, get(t, s.Account, many[i].Email), many[i])
+		}
+	}
+	if all := walk(t, s.Account, "org", nil); len(all) != len(many)-3 {
+		t.Errorf("%d contacts were put, want %d", len(all), len(many)-3)
+	}
+	if diff := cmp.Diff(before, get(t, s.Account, unchanged)); diff != "" {
+		t.Errorf("putting the same again changed (-before +after):\n%s", diff)
+	}
+	if outcomes, err := s.Account.PutContacts(t.Context(), "org", nil); err != nil || len(outcomes) != 0 {
+		t.Errorf("nobody has %d outcomes, %v", len(outcomes), err)
+	}
+	for name, bad := range map[string][]port.Contact{
+		"one address twice": {{Email: "twice@example.com"}, {Email: "Twice@example.com"}}, "too many": crowd(port.MaxContacts + 1),
+	} {
+		_, err := s.Account.PutContacts(t.Context(), "org", bad)
+		WantKind(t, name, err, port.Invalid)
+	}
+	_, err = s.Account.Contact(t.Context(), "org", "twice@example.com")
+	WantKind(t, "reading what was put twice at once", err, port.NotFound)
+}
+
 func deleteIsRepeatable(t *testing.T, s Subject) {
 	const email = "person@example.com"
 	s.Seed(t, "org", people(port.Contact{Email: email}, port.Contact{Email: "other@example.com"}))

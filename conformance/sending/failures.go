@@ -37,8 +37,15 @@ func knownCalls(a port.Account, orgID string) map[string]func(context.Context) e
 		"Contact":           func(ctx context.Context) error { _, err := a.Contact(ctx, orgID, email); return err },
 		"Contacts":          func(ctx context.Context) error { _, _, err := a.Contacts(ctx, orgID, ""); return err },
 		"PutContact":        func(ctx context.Context) error { return a.PutContact(ctx, orgID, port.Contact{Email: email}) },
-		"DeleteContact":     func(ctx context.Context) error { return a.DeleteContact(ctx, orgID, email) },
-		"Suppressed":        func(ctx context.Context) error { _, err := a.Suppressed(ctx, orgID, email); return err },
+		"PutContacts": func(ctx context.Context) error {
+			outcomes, err := a.PutContacts(ctx, orgID, []port.Contact{{Email: email}})
+			if err == nil && outcomes[0] != nil {
+				err = outcomes[0]
+			}
+			return err
+		},
+		"DeleteContact": func(ctx context.Context) error { return a.DeleteContact(ctx, orgID, email) },
+		"Suppressed":    func(ctx context.Context) error { _, err := a.Suppressed(ctx, orgID, email); return err },
 		"SuppressedPage": func(ctx context.Context) error {
 			_, _, err := a.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, "")
 			return err

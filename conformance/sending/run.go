@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"a put replaces all consent", putReplaces},
 		{"a repeated put changes nothing", repeatedPutChangesNothing},
 		{"values the account does not take are invalid", invalidValues},
+		{"of many contacts each has its outcome", manyContacts},
 		{"a delete may be repeated", deleteIsRepeatable},
 		{"topics are what a change makes of them", topicsAreChanged},
 		{"a change of topics that changes nothing leaves the list", unchangedTopics},

@@ -79,6 +79,15 @@ func (a *Accounts) PutContact(ctx context.Context, orgID string, c Contact) erro
 	return account.PutContact(ctx, orgID, c)
 }
 
+// PutContacts asks the organization's account.
+func (a *Accounts) PutContacts(ctx context.Context, orgID string, contacts []Contact) ([]*Failure, error) {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	return account.PutContacts(ctx, orgID, contacts)
+}
+
 // DeleteContact asks the organization's account.
 func (a *Accounts) DeleteContact(ctx context.Context, orgID, email string) error {
 	account, err := a.of(ctx, orgID)

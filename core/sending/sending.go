@@ -39,6 +39,11 @@ type Account interface {
 	// PutContact creates the contact or replaces its consent. Applying the same
 	// value twice changes nothing.
 	PutContact(ctx context.Context, orgID string, c Contact) error
+	// PutContacts does for at most MaxContacts contacts what PutContact does for one,
+	// and returns what became of each, in their order: nil for one that holds. No two
+	// have the same address. An error means that it holds for none, or that this is
+	// unknown.
+	PutContacts(ctx context.Context, orgID string, contacts []Contact) ([]*Failure, error)
 	// DeleteContact takes an address off the list. One that is not there is no failure.
 	DeleteContact(ctx context.Context, orgID, email string) error
 

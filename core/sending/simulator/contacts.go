@@ -3,6 +3,7 @@ package simulator
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -69,14 +70,34 @@ func (s *Simulator) readPage(ctx context.Context, orgID string, after int64) ([]
 // leaves gaps for other writers.
 const chunk = 5000
 
-// PutContacts does for many contacts what PutContact does for one, under one
-// deadline. All are checked first: one that is Invalid leaves everything as it
-// was. After another failure some may be stored; the same call may be repeated.
-func (s *Simulator) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) error {
-	now := s.clock()
-	return s.call(ctx, MethodPutContacts, func(ctx context.Context) error {
-		return s.storeContacts(ctx, s.putContact, orgID, contacts, func(sending.Contact) time.Time { return now })
+// PutContacts is one transaction: a contact that is Invalid leaves the others be,
+// and after another failure none is stored.
+func (s *Simulator) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error) {
+	if err := sending.CheckContacts(contacts); err != nil {
+		return nil, err
+	}
+	outcomes := make([]*sending.Failure, len(contacts))
+	err := s.call(ctx, MethodPutContacts, func(ctx context.Context) error {
+		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
+			known, err := s.topicNames(ctx, tx, orgID)
+			if err != nil {
+				return err
+			}
+			put, now := tx.StmtContext(ctx, s.putContact), s.clock()
+			for i, c := range contacts {
+				if refused, ok := errors.AsType[*sending.Failure](checkContact(c, known)); ok {
+					outcomes[i] = refused
+				} else if err := storeContact(ctx, put, orgID, c, now); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
+	if err != nil {
+		return nil, err
+	}
+	return outcomes, nil
 }
 
 func (s *Simulator) storeContacts(ctx context.Context, stmt *sql.Stmt, orgID string, contacts []sending.Contact, date func(sending.Contact) time.Time) error {

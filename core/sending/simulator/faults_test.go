@@ -69,7 +69,10 @@ func TestFaultAfterTheWrite(t *testing.T) {
 		},
 		{
 			simulator.MethodPutContacts,
-			func() error { return s.PutContacts(t.Context(), "org", []sending.Contact{person(8)}) },
+			func() error {
+				_, err := s.PutContacts(t.Context(), "org", []sending.Contact{person(8)})
+				return err
+			},
 			func() bool { return there(8) },
 		},
 		{

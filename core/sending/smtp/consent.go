@@ -44,6 +44,15 @@ func (s *SMTP) PutContact(ctx context.Context, orgID string, c sending.Contact) 
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.PutContact(ctx, orgID, c) })
 }
 
+// PutContacts hands the contacts to Consent.
+func (s *SMTP) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) (outcomes []*sending.Failure, err error) {
+	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
+		outcomes, err = kept.PutContacts(ctx, orgID, contacts)
+		return err
+	})
+	return outcomes, err
+}
+
 // DeleteContact takes the address off the list that Consent keeps. Where no list
 // was set up, there is nothing to take off.
 func (s *SMTP) DeleteContact(ctx context.Context, orgID, email string) error {

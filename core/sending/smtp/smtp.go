@@ -35,6 +35,7 @@ type Consent interface {
 	Contact(ctx context.Context, orgID, email string) (sending.Contact, error)
 	Contacts(ctx context.Context, orgID, token string) (page []sending.Contact, next string, err error)
 	PutContact(ctx context.Context, orgID string, c sending.Contact) error
+	PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error)
 	DeleteContact(ctx context.Context, orgID, email string) error
 }
 

@@ -1,0 +1,26 @@
+package sending
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// MaxContacts is the most contacts of one PutContacts.
+const MaxContacts = 1000
+
+// CheckContacts refuses what no adapter takes in one PutContacts.
+func CheckContacts(contacts []Contact) error {
+	if n := len(contacts); n > MaxContacts {
+		return &Failure{Kind: Invalid, Err: fmt.Errorf("%d contacts at once, more than %d", n, MaxContacts)}
+	}
+	seen := make(map[string]bool, len(contacts))
+	for _, c := range contacts {
+		key := strings.ToLower(c.Email)
+		if seen[key] {
+			return &Failure{Kind: Invalid, Err: errors.New("two contacts of one address")}
+		}
+		seen[key] = true
+	}
+	return nil
+}

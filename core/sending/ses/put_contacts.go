@@ -1,0 +1,53 @@
+package ses
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"golang.org/x/sync/errgroup"
+)
+
+// contactWriters is how many contacts are written at a time.
+const contactWriters = 4
+
+// PutContacts writes one contact after another, a few at a time: the provider has
+// no call for several. Once it does not answer as it should, it is left alone: what
+// comes after has the outcome of the one that failed, and may be put again.
+func (a *Account) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error) {
+	if err := sending.CheckContacts(contacts); err != nil {
+		return nil, err
+	}
+	var stopped atomic.Pointer[sending.Failure]
+	var held atomic.Bool
+	outcomes := make([]*sending.Failure, len(contacts))
+	err := a.sweep(ctx, func(ctx context.Context) error {
+		var writers errgroup.Group
+		writers.SetLimit(contactWriters)
+		for i, c := range contacts {
+			writers.Go(func() error {
+				if outcomes[i] = stopped.Load(); outcomes[i] != nil {
+					return nil
+				}
+				failure, failed := errors.AsType[*sending.Failure](a.PutContact(ctx, orgID, c))
+				switch {
+				case !failed:
+					held.Store(true)
+				case failure.Kind != sending.Invalid:
+					stopped.CompareAndSwap(nil, failure)
+				}
+				outcomes[i] = failure
+				return nil
+			})
+		}
+		return writers.Wait()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if failure := stopped.Load(); failure != nil && !held.Load() {
+		return nil, failure
+	}
+	return outcomes, nil
+}
