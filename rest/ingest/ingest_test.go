@@ -200,6 +200,17 @@ func TestPublisherOutOfReach(t *testing.T) {
 	}
 }
 
+// A root vouches for many: what it vouches for must be the publisher's own.
+func TestCertificateOfAnotherHost(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"sqs.amazonaws.com", "evil.example", "sns.us-east-1.amazonaws.com"} {
+		s := sceneWith(t, newAuthority(t, signingKey(), host, now.Add(1000*time.Hour)))
+		problem(t, s.notify("path-ses", notification(delivered("x")).sign(t, s.signer.key)), 401, "invalid_key")
+	}
+	s := sceneWith(t, newAuthority(t, signingKey(), "sns.eu-west-1.amazonaws.com", now.Add(1000*time.Hour)))
+	accepted(t, s.notify("path-ses", notification(delivered("regional")).sign(t, s.signer.key)))
+}
+
 func TestExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	s := sceneWith(t, newAuthority(t, signingKey(), "sns.amazonaws.com", now.Add(-time.Minute)))
