@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -58,6 +59,12 @@ func TestBodiesThatEndEarly(t *testing.T) {
 			})
 		}
 	}
+	broken := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/ingest/ses/path-ses",
+		io.MultiReader(strings.NewReader(event), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	broken.Header.Set("X-Api-Key", eventKey)
+	w := httptest.NewRecorder()
+	s.handler.ServeHTTP(w, broken)
+	problem(t, w, 400, "validation_failed")
 	accepted(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(delivered("whole"))))
 	all.Wait()
 	if cut, whole := s.stored("org-ses", "cut-off"), s.stored("org-ses", "whole"); cut != 0 || whole != 1 {

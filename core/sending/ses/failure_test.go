@@ -186,6 +186,20 @@ func TestBrokenConnections(t *testing.T) {
 	wantFailure(t, "a message that went nowhere", err, sending.Refused)
 }
 
+// A signed request is for one host, whatever that host says.
+func TestNobodyIsFollowedElsewhere(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	p.on(getAccount, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://elsewhere.example/v2/email/other", http.StatusTemporaryRedirect)
+	})
+	_, err := open(t, config(p)).Overview(t.Context(), "org")
+	wantFailure(t, "an answer that leads elsewhere", err, sending.Refused)
+	if calls := p.asked(); len(calls) != p.count(getAccount) {
+		t.Errorf("asked for %+v", calls)
+	}
+}
+
 func TestConfigIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*ses.Config){
