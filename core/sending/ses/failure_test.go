@@ -191,7 +191,7 @@ func TestNobodyIsFollowedElsewhere(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
 	p.on(getAccount, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "https://elsewhere.example/v2/email/other", http.StatusTemporaryRedirect)
+		http.Redirect(w, r, "https://elsewhere.example/v2/email/other", http.StatusFound)
 	})
 	_, err := open(t, config(p)).Overview(t.Context(), "org")
 	wantFailure(t, "an answer that leads elsewhere", err, sending.Refused)
