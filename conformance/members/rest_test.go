@@ -72,11 +72,31 @@ func (r route) prefix() string {
 	return before
 }
 
-func TestAnswersOfTheAPI(t *testing.T) {
+// TestReadsOfTheAPI goes through every route with one product, whose past takes longer
+// to make than all that is asked of it.
+func TestReadsOfTheAPI(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
+	all := routes(t, s)
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, []route)
+	}{
+		{"answers", s.answers},
+		{"headers", s.headers},
+		{"refusals", s.refusals},
+		{"failures of the account", s.failures},
+		{"over the limit", s.overTheLimit}, // nothing is answered after it
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.test(t, all) }) {
+			return
+		}
+	}
+}
+
+func (s scene) answers(t *testing.T, all []route) {
 	described := s.described(t)
-	for _, r := range routes(t, s) {
+	for _, r := range all {
 		shape := shapeOf(t, r.table)
 		if diff := cmp.Diff(shape.declared(), declaredBy(described[r.path])); diff != "" {
 			t.Errorf("%s is described (-table +document):\n%s", r.path, diff)

@@ -39,15 +39,17 @@ func newScene(t *testing.T) scene {
 	return s
 }
 
-// seed brings a channel with an identity and a tracking domain that nobody has
-// published yet, and a template that does not parse.
+const later = "later.example.com"
+
+// seed brings a channel with an identity and a tracking domain that nobody publishes,
+// and a template that does not parse.
 func (s scene) seed(t *testing.T) {
 	t.Helper()
 	err := s.Simulator.Seed(t.Context(), s.OrgID, simulator.Setup{
 		Identities: []sending.Identity{
-			{Identity: "later.example.com", Verification: sending.Failed, ConfigurationSet: "later"},
+			{Identity: later, Verification: sending.Failed, ConfigurationSet: "later"},
 		},
-		ConfigurationSets: []sending.ConfigurationSet{{Name: "later", TrackingDomain: "later.example.com"}},
+		ConfigurationSets: []sending.ConfigurationSet{{Name: "later", TrackingDomain: later}},
 		Templates:         []sending.Template{{Name: "broken", Subject: "Hello", Text: "{{#if name}}Hello {{name}}"}},
 	})
 	if err != nil {
@@ -55,12 +57,25 @@ func (s scene) seed(t *testing.T) {
 	}
 }
 
-// mirror does what the jobs do that follow the account.
+// mirror does what the jobs do that follow the account, and gives up the domain that
+// nobody publishes.
 func (s scene) mirror(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	follower := channels.New(channels.Config{Store: s.DB.Channels(), Account: s.Simulator, Clock: s.Clock.Now, Log: log})
-	if err := follower.Sync(t.Context(), s.OrgID); err != nil {
+	err := s.DB.InTx(t.Context(), func(ctx context.Context) error {
+		if err := follower.Sync(ctx, s.OrgID); err != nil {
+			return err
+		}
+		d, err := s.DB.Channels().TrackingDomain(ctx, s.OrgID, later)
+		if err != nil {
+			return err
+		}
+		// At once, before the job sees that a simulated domain is published.
+		d.Status = channels.TrackingFailed
+		return s.DB.Channels().SetTrackingStatus(ctx, s.OrgID, d)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	copied := templates.New(templates.Config{Store: s.DB.Templates(), Account: s.Simulator, Clock: s.Clock.Now, Log: log})
@@ -90,10 +105,13 @@ func (s scene) bare(t *testing.T) {
 	}
 }
 
+// twoMinutes is longer than anything of the account, or of a limit, is remembered.
+const twoMinutes = 2 * time.Minute
+
 // silence makes the account refuse to answer while f runs, a minute later, when what
 // it said before is forgotten.
 func (s scene) silence(f func()) {
-	s.Clock.Advance(2 * time.Minute)
+	s.Clock.Advance(twoMinutes)
 	s.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
 	defer s.Simulator.Faults().Clear()
 	f()
@@ -155,13 +173,21 @@ func (s scene) send(t *testing.T, method, credential, target, body string, heade
 	return answer{got.StatusCode, got.Header, text}
 }
 
+// decode reads an answer that must be one.
+func (s scene) decode(t *testing.T, got answer, into any) {
+	t.Helper()
+	if err := json.Unmarshal(got.body, into); err != nil || got.status != http.StatusOK {
+		t.Fatalf("%d %v: %s", got.status, err, got.body)
+	}
+}
+
 // first is a member of the first item of a list: where a thing of the list is found.
 func (s scene) first(t *testing.T, list, name string) string {
 	t.Helper()
 	var page struct{ Data []map[string]any }
 	got := s.get(t, s.own, list)
-	if err := json.Unmarshal(got.body, &page); err != nil || len(page.Data) == 0 {
-		t.Fatalf("%s: %d %s", list, got.status, got.body)
+	if s.decode(t, got, &page); len(page.Data) == 0 {
+		t.Fatalf("%s: %s", list, got.body)
 	}
 	text, _ := page.Data[0][name].(string)
 	return text
