@@ -350,6 +350,29 @@ var (
 		FROM message_events WHERE org_id = $1 AND message_id = $2 ORDER BY occurred_at, id`)
 )
 
+var recipientsOfMessages = register("recipients of messages", `
+	SELECT message_id, recipient FROM message_recipients
+	WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+
+func (s messageStore) Recipients(ctx context.Context, orgID string, ids []string) (map[string][]string, error) {
+	parameter, err := jsonParameter(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := list[struct {
+		Message   string `db:"message_id"`
+		Recipient string `db:"recipient"`
+	}](ctx, s.db, recipientsOfMessages, orgID, parameter)
+	if err != nil {
+		return nil, err
+	}
+	recipients := make(map[string][]string, len(ids))
+	for _, r := range rows {
+		recipients[r.Message] = append(recipients[r.Message], r.Recipient)
+	}
+	return recipients, nil
+}
+
 func (s messageStore) Message(ctx context.Context, orgID, id string) (messages.Message, error) {
 	row, err := one[messageRow](ctx, s.db, "message", messageByID, orgID, id)
 	if err != nil {

@@ -37,6 +37,9 @@ func reachMessages(org string) map[string]reach {
 		"MessageEvents": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Messages().MessageEvents(t.Context(), org, "same")
 		},
+		"Recipients": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Messages().Recipients(t.Context(), org, []string{"same"})
+		},
 		"Messages": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Messages().Messages(t.Context(), org, everyMessage())
 		},

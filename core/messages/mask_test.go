@@ -45,6 +45,30 @@ func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 	contains(t, everything(), jane, "user jane.doe unknown", "secret.person@example.net", "jane.doe%40example.com")
 }
 
+// A subject may call any recipient by the name in their address, not only the first.
+func TestSubjectsHideTheNamesOfAllRecipients(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	for _, to := range []string{jane, "second.person@example.net"} {
+		e := happened("m", messages.Delivery, ago(hour), "")
+		e.ID, e.Recipient, e.Mail.Subject = "to "+to, to, "A note for second.person and jane.doe"
+		d.record(e)
+	}
+	everything := func() string {
+		d.surface = core.REST
+		all := d.must("messages_list", `{}`) + d.must("messages_get", `{"id":"m"}`)
+		d.surface = core.Agent
+		return all + d.must("messages_search", `{}`) + d.must("messages_diagnose", `{"message_id":"m"}`)
+	}
+	if masked := everything(); strings.Count(masked, "A note for s*** and j***") != 4 {
+		t.Error(masked)
+	}
+	d.unmasked()
+	if shown := everything(); strings.Count(shown, "A note for second.person and jane.doe") != 4 {
+		t.Error(shown)
+	}
+}
+
 // Metadata that is no object is as good as none, whatever the caller may see.
 func TestMetadataThatIsNoObjectIsLeftOut(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,10 @@ func (m *Messages) messagesGet() core.Operation {
 			if err != nil {
 				return Record{}, err
 			}
-			records := recordsOf(c, []Message{found})
+			records, err := m.recordsOf(ctx, c, []Message{found})
+			if err != nil {
+				return Record{}, err
+			}
 			return records[0], m.nameChannels(ctx, c, records)
 		},
 	})

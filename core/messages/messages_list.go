@@ -119,7 +119,10 @@ func (m *Messages) page(ctx context.Context, c *core.Call, f Filter, asked pageA
 		return core.Page[Record]{}, err
 	}
 	page := core.PageOf(found, asked.limit, asked.filter, func(m Message) core.After { return core.After{At: m.SentAt, ID: m.ID} })
-	records := recordsOf(c, page.Items)
+	records, err := m.recordsOf(ctx, c, page.Items)
+	if err != nil {
+		return core.Page[Record]{}, err
+	}
 	if err := m.nameChannels(ctx, c, records); err != nil {
 		return core.Page[Record]{}, err
 	}

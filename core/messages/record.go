@@ -35,13 +35,25 @@ func recordOf(m Message, hide mask) Record {
 	return r
 }
 
-// recordsOf hides in each message only what that message holds.
-func recordsOf(c *core.Call, found []Message) []Record {
-	records := make([]Record, len(found))
-	for i, m := range found {
-		records[i] = recordOf(m, maskFor(c, m.To))
+// recordsOf hides in each message only what that message holds, and of that the
+// names of all its recipients: a subject may be about any of them.
+func (m *Messages) recordsOf(ctx context.Context, c *core.Call, found []Message) ([]Record, error) {
+	var recipients map[string][]string
+	if len(found) > 0 && !c.Principal.Scopes.Has(core.MessagesUnmask) {
+		ids := make([]string, len(found))
+		for i, f := range found {
+			ids[i] = f.ID
+		}
+		var err error
+		if recipients, err = m.Store.Recipients(ctx, c.Principal.Org.ID, ids); err != nil {
+			return nil, err
+		}
 	}
-	return records
+	records := make([]Record, len(found))
+	for i, f := range found {
+		records[i] = recordOf(f, maskFor(c, append(recipients[f.ID], f.To)...))
+	}
+	return records, nil
 }
 
 // find is one message that is still kept.

@@ -18,6 +18,8 @@ type Store interface {
 	Message(ctx context.Context, orgID, id string) (Message, error)
 	// MessageEvents are all events of a message, oldest first.
 	MessageEvents(ctx context.Context, orgID, id string) ([]Event, error)
+	// Recipients are the addresses that each of the messages went to, by its id.
+	Recipients(ctx context.Context, orgID string, ids []string) (map[string][]string, error)
 	// Messages is one page, newest first by SentAt and id; at most f.Limit.
 	Messages(ctx context.Context, orgID string, f Filter) ([]Message, error)
 	// CountMessages counts the messages that fit, whatever f.After says, to f.Limit
