@@ -78,7 +78,7 @@ func (t adminTarget) with(p *program, do func(context.Context, *session) error) 
 			Actor: access.ActorOf(access.Operator),
 		},
 	}
-	return errors.Join(explained(do(p.ctx, s)), db.Close())
+	return errors.Join(p.explained(do(p.ctx, s)), db.Close())
 }
 
 // openExisting opens a database that is there and up to date. Making or changing
@@ -102,20 +102,6 @@ func openExisting(ctx context.Context, cfg config.Config) (*storage.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
-}
-
-// explained is an error as a person at a shell reads it: a refusal without its
-// code, with what to do about it.
-func explained(err error) error {
-	refusal, ok := errors.AsType[*core.Error](err)
-	if !ok || refusal.Code == core.CodeInternalError {
-		return err
-	}
-	text := strings.ReplaceAll(refusal.Message, "`", "")
-	if refusal.Next != "" {
-		text += " " + refusal.Next
-	}
-	return errors.New(text)
 }
 
 // org finds an organization by its id or slug.

@@ -219,13 +219,13 @@ type accountConnect struct {
 	Region       string   `help:"Region of the account, such as eu-central-1." once:""`
 	Endpoint     string   `help:"Another address than the region's own, as a URL. For smtp, host:port." once:""`
 	AccessKeyID  string   `name:"access-key-id" help:"Id of the access key. For smtp, the user name." once:""`
-	SecretStdin  bool     `name:"secret-stdin" help:"Read the secret of the access key, or the password, from the first line of standard input." xor:"secret" once:""`
-	SecretFile   string   `name:"secret-file" help:"Read it from the first line of a file." xor:"secret" placeholder:"FILE" once:""`
+	SecretStdin  bool     `name:"secret-stdin" help:"Read the secret of the access key, or the password, from the first line of standard input." xor:"secret" field:"secret" once:""`
+	SecretFile   string   `name:"secret-file" help:"Read it from the first line of a file." xor:"secret" field:"secret" placeholder:"FILE" once:""`
 	RoleARN      string   `name:"role-arn" help:"Role to take on." once:""`
 	TopicARN     string   `name:"topic-arn" help:"The notification topic from which events are taken, and from no other." once:""`
-	Identity     []string `help:"A domain or an address that an smtp account sends from; may be repeated. With none, its server alone judges senders." sep:"none" placeholder:"DOMAIN"`
-	Max24Hour    int64    `name:"max-24-hour" help:"How many recipients an smtp account may have in 24 hours. Default: no limit." placeholder:"N" once:""`
-	MaxRate      int64    `name:"max-rate" help:"How many messages an smtp account may send in a second. Default: no limit." placeholder:"N" once:""`
+	Identity     []string `help:"A domain or an address that an smtp account sends from; may be repeated. With none, its server alone judges senders." field:"identities" sep:"none" placeholder:"DOMAIN"`
+	Max24Hour    int64    `name:"max-24-hour" help:"How many recipients an smtp account may have in 24 hours. Default: no limit." field:"max_24_hour_send" placeholder:"N" once:""`
+	MaxRate      int64    `name:"max-rate" help:"How many messages an smtp account may send in a second. Default: no limit." field:"max_send_rate" placeholder:"N" once:""`
 	NewIngestKey bool     `name:"new-ingest-key" help:"Make a key for events that come without a signature, and print it, once." once:""`
 }
 
@@ -300,7 +300,7 @@ func (c *accountShow) Run(p *program) error {
 
 type accountTemplateVersion struct {
 	accountTarget
-	Version int `arg:"" help:"Number of the template."`
+	Version int `arg:"" field:"template_version" help:"Number of the template."`
 }
 
 // Run records the version.

@@ -90,7 +90,7 @@ func TestAdminAccount(t *testing.T) {
 	}
 
 	// A secret does not follow the connection to another server.
-	s.refuses("secret is missing", "account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1",
+	s.refuses("--secret-stdin or --secret-file is missing", "account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1",
 		"--access-key-id", accessKey, "--endpoint", "https://elsewhere.example")
 	s.says("account", "disconnect", "acme")
 	s.refuses("no sending account is connected", "account", "show", "acme")
@@ -124,23 +124,26 @@ func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {
 	s := withMasterKey(t)
 	connect := func(more ...string) []string { return append([]string{"account", "connect", "acme"}, more...) }
 	for text, args := range map[string][]string{
-		"region is not written":        connect("--provider", "ses", "--role-arn", "arn:aws:iam::111122223333:role/x"),
-		"access_key_id is missing":     connect("--provider", "ses", "--region", "eu-central-1"),
-		"access_key_id is no":          connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", "short"),
-		"role_arn is not":              connect("--provider", "ses", "--region", "eu-central-1", "--role-arn", "admin"),
-		"topic_arn is not":             connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--topic-arn", "mine"),
-		"endpoint is no https":         connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--endpoint", "http://example.com"),
-		"endpoint is not host:port":    connect("--provider", "smtp", "--endpoint", "smtp.example.com"),
-		"SMTP server, which has":       connect("--provider", "smtp", "--endpoint", "smtp.example.com:587", "--region", "eu-central-1"),
-		"simulator, which needs":       connect("--provider", "simulator", "--region", "eu-central-1"),
-		"none of the versions":         {"account", "template-version", "acme", "99"},
-		"there is no secret to read":   connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--secret-stdin"),
-		"account_id is not twelve":     connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--account-id", "12"),
-		"secret is missing":            connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey),
-		`must be one of "ses","smtp"`:  connect("--provider", "pigeon"),
-		"no such file":                 connect("--provider", "smtp", "--endpoint", "a.example:25", "--secret-file", filepath.Join(t.TempDir(), "none")),
-		"mailhelm admin org list":      {"account", "show", "nobody"},
-		"mailhelm admin account conne": {"account", "verify", "acme"},
+		"mailhelm: --region is not written":          connect("--provider", "ses", "--role-arn", "arn:aws:iam::111122223333:role/x"),
+		"--access-key-id is missing":                 connect("--provider", "ses", "--region", "eu-central-1"),
+		"--access-key-id is no":                      connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", "short"),
+		"--role-arn is not":                          connect("--provider", "ses", "--region", "eu-central-1", "--role-arn", "admin"),
+		"--topic-arn is not":                         connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--topic-arn", "mine"),
+		"--endpoint is no https":                     connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--endpoint", "http://example.com"),
+		"--endpoint is not host:port":                connect("--provider", "smtp", "--endpoint", "smtp.example.com"),
+		"--provider is an SMTP server, which has":    connect("--provider", "smtp", "--endpoint", "smtp.example.com:587", "--region", "eu-central-1"),
+		"simulator, which needs":                     connect("--provider", "simulator", "--region", "eu-central-1"),
+		"<version> is none of the versions":          {"account", "template-version", "acme", "99"},
+		"there is no secret to read":                 connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--secret-stdin"),
+		"--account-id is not twelve":                 connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--account-id", "12"),
+		"--secret-stdin or --secret-file is missing": connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey),
+		`must be one of "ses","smtp"`:                connect("--provider", "pigeon"),
+		"--identity must be domains":                 connect("--provider", "smtp", "--endpoint", "a.example:25", "--identity", "no domain"),
+		"--max-24-hour is no number":                 connect("--provider", "smtp", "--endpoint", "a.example:25", "--max-24-hour=-1"),
+		"--max-rate is no number":                    connect("--provider", "smtp", "--endpoint", "a.example:25", "--max-rate=-1"),
+		"no such file":                               connect("--provider", "smtp", "--endpoint", "a.example:25", "--secret-file", filepath.Join(t.TempDir(), "none")),
+		"mailhelm admin org list":                    {"account", "show", "nobody"},
+		"mailhelm admin account conne":               {"account", "verify", "acme"},
 	} {
 		s.refuses(text, args...)
 	}

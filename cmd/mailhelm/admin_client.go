@@ -112,7 +112,7 @@ type clientCreate struct {
 	Org             string   `arg:"" help:"Slug or id."`
 	Name            string   `help:"Name for people; consent pages show it." required:"" once:""`
 	Scopes          []string `help:"Scope names separated by commas, or all, or read." required:"" once:""`
-	RedirectURI     []string `name:"redirect-uri" sep:"none" help:"Where codes may be sent. Give it again for more." placeholder:"URL" once:""`
+	RedirectURI     []string `name:"redirect-uri" field:"redirect_uris" sep:"none" help:"Where codes may be sent. Give it again for more." placeholder:"URL" once:""`
 	Public          bool     `help:"A client without a secret." once:""`
 	RefreshLifetime string   `help:"Days from the authorization for which a grant can be refreshed: 30, 90, 365, or never, which has no end." enum:"never,30,90,365" default:"90" once:""`
 	Environment     string   `help:"live or test." enum:"live,test" default:"live" once:""`

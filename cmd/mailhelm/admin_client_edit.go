@@ -10,7 +10,7 @@ type clientEdit struct {
 	clientTarget
 	Name            string   `help:"Name for people; consent pages show it." once:""`
 	Scopes          []string `help:"Scope names separated by commas, or all, or read, in place of those there are." once:""`
-	RedirectURI     []string `name:"redirect-uri" sep:"none" help:"Where codes may be sent, in place of what there is. Give it again for more." placeholder:"URL" once:""`
+	RedirectURI     []string `name:"redirect-uri" field:"redirect_uris" sep:"none" help:"Where codes may be sent, in place of what there is. Give it again for more." placeholder:"URL" once:""`
 	RefreshLifetime string   `help:"Days from the authorization for which a grant can be refreshed: 30, 90, 365, or never, which has no end. It holds for grants from now on." enum:",never,30,90,365" default:"" once:""`
 }
 

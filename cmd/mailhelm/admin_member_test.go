@@ -19,7 +19,7 @@ func TestAdminMembers(t *testing.T) {
 	s.refuses("every permission", "user", "set-permissions", "acme", "ada@example.com", "none")
 	s.refuses("no permission", "user", "set-permissions", "acme", "bob@example.com", "everything")
 	s.refuses("no person", "user", "set-permissions", "acme", "eve@example.com", "none")
-	s.refuses("email address", "user", "invite", "acme", "eve")
+	s.refuses("<email> must be an email address", "user", "invite", "acme", "eve")
 	s.refuses("every permission", "user", "invite", "acme", "eve@example.com", "--role", "owner", "--permissions", "all")
 	s.refuses("nothing to change", "org", "edit", "acme")
 

@@ -142,11 +142,11 @@ const (
 
 func (n NewConnection) checkIdentities() error {
 	if len(n.Identities) > maxIdentities {
-		return core.Invalid("identities", "are more than 100")
+		return core.Invalid("identities", "must be at most 100")
 	}
 	for _, identity := range n.Identities {
 		if !isIdentity(identity) {
-			return core.Invalid("identities", "are not all domains or addresses, such as example.com and me@example.com")
+			return core.Invalid("identities", "must be domains or addresses, such as example.com and me@example.com")
 		}
 	}
 	return nil
