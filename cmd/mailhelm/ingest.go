@@ -25,6 +25,8 @@ type ingestCommand struct {
 func (ingestCommand) Help() string {
 	return `Takes in events of Amazon SES that were kept elsewhere, as JSON lines: bare, or still in the notification of Amazon SNS or the envelope of Amazon EventBridge they came in. Events that are there already are skipped, so a run that was interrupted can be repeated, and a server may run at the same time. Lines that hold no event are counted and named; they stop nothing.
 
+The exit status is 0 when every event that was found is stored, also beside lines that hold none. It is 1 when an event could not be stored, and when there are lines and none holds an event: that is the wrong file.
+
 Examples:
 
     mailhelm ingest events.jsonl --org acme
@@ -60,11 +62,16 @@ func (c *ingestCommand) Run(p *program) error {
 		if err != nil && sum.Lines == 0 {
 			return err // there is nothing to sum up
 		}
-		err = errors.Join(err, s.printIngested(org, sum))
-		if err == nil && sum.Failed > 0 {
-			return errReported
+		if err = errors.Join(err, s.printIngested(org, sum)); err != nil {
+			return err
 		}
-		return err
+		switch {
+		case sum.Failed > 0:
+			return errReported
+		case sum.Malformed > 0 && sum.Events == 0:
+			return fmt.Errorf("no line of %s holds an event of Amazon SES: is it another file, or one event over several lines?", c.File)
+		}
+		return nil
 	})
 }
 

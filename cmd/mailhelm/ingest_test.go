@@ -59,6 +59,32 @@ func TestIngest(t *testing.T) {
 	}
 }
 
+// A file in which no line holds an event is another file than was meant, which a
+// script must notice. One that is empty, or says only that a topic works, is none.
+func TestIngestOfAnotherFile(t *testing.T) {
+	t.Parallel()
+	s := migrated(t)
+	s.says("org", "create", "acme")
+	const notice = "Successfully validated SNS topic for Amazon SES event publishing.\n"
+	for content, want := range map[string]int{
+		"":                                  exitOK,
+		notice:                              exitOK,
+		"{\n  \"eventType\": \"Open\"\n}\n": exitFailure,
+		notice + "no event\n":               exitFailure,
+		"no event\n" + eventLine:            exitOK,
+	} {
+		file := filepath.Join(t.TempDir(), "events.jsonl")
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := runWith(t, nil, append([]string{"ingest", file, "--json"}, s.where...)...)
+		told := strings.Contains(r.stderr, "no line of "+file+" holds an event")
+		if r.status != want || told != (want != exitOK) || !strings.Contains(r.stdout, `"malformed_lines"`) {
+			t.Errorf("%q: status %d, want %d\n%s%s", content, r.status, want, r.stdout, r.stderr)
+		}
+	}
+}
+
 // gzipOnly begins as gzip and goes on as something else.
 func gzipOnly(t *testing.T) string {
 	t.Helper()
