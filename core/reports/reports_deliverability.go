@@ -24,7 +24,7 @@ type DeliverabilityPoint struct {
 	Bounced      int64     `json:"bounced"`
 	Complained   int64     `json:"complained"`
 	Suppressed   int64     `json:"suppressed"`
-	DeliveryRate float64   `json:"delivery_rate" jsonschema_description:"Delivered of sent; 0 when none was sent."`
+	DeliveryRate float64   `json:"delivery_rate" jsonschema_description:"Delivered of sent; 0 when none was sent, above 1 when mail of an earlier period arrived late."`
 }
 
 func (r *Reports) deliverability() core.Operation {

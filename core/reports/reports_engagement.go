@@ -16,8 +16,8 @@ type EngagementPoint struct {
 	UniqueOpens  int64     `json:"unique_opens" jsonschema_description:"Each recipient of a message counts once a UTC day."`
 	Clicks       int64     `json:"clicks"`
 	UniqueClicks int64     `json:"unique_clicks" jsonschema_description:"Each recipient of a message counts once a UTC day."`
-	OpenRate     float64   `json:"open_rate" jsonschema_description:"Unique opens of delivered; 0 when none was delivered."`
-	ClickRate    float64   `json:"click_rate" jsonschema_description:"Unique clicks of delivered; 0 when none was delivered."`
+	OpenRate     float64   `json:"open_rate" jsonschema_description:"Unique opens of delivered; 0 when none was delivered, above 1 when more mail of earlier periods was opened."`
+	ClickRate    float64   `json:"click_rate" jsonschema_description:"Unique clicks of delivered; 0 when none was delivered, above 1 like open_rate."`
 }
 
 func (r *Reports) engagement() core.Operation {

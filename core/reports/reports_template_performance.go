@@ -32,8 +32,8 @@ type TemplateRow struct {
 	UniqueClicks  int64   `json:"unique_clicks"`
 	BounceRate    float64 `json:"bounce_rate" jsonschema_description:"Bounced of sent."`
 	ComplaintRate float64 `json:"complaint_rate" jsonschema_description:"Complained of sent."`
-	OpenRate      float64 `json:"open_rate" jsonschema_description:"Unique opens of delivered."`
-	ClickRate     float64 `json:"click_rate" jsonschema_description:"Unique clicks of delivered."`
+	OpenRate      float64 `json:"open_rate" jsonschema_description:"Unique opens of delivered; above 1 when more was opened of mail from before the window."`
+	ClickRate     float64 `json:"click_rate" jsonschema_description:"Unique clicks of delivered; above 1 like open_rate."`
 }
 
 func (r *Reports) templatePerformance() core.Operation {

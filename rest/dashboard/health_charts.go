@@ -55,8 +55,8 @@ func troubleChart(o reports.Overview) chartShown {
 func engagementChart(o reports.Overview) chartShown {
 	return plan{
 		id: "engagement", title: "Engagement", draw: chart.Lines, write: howMany, axis: howMany,
-		summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts once a day.",
-			percentage(o.Rates.Open), percentage(o.Rates.Click)),
+		summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts once a day, that of older mail too, so there may be more than 100%s.",
+			percentage(o.Rates.Open), percentage(o.Rates.Click), percentSign),
 		measures: []measure{
 			{"Opened", func(c reports.Counts) float64 { return float64(c.UniqueOpens) }},
 			{"Clicked", func(c reports.Counts) float64 { return float64(c.UniqueClicks) }},

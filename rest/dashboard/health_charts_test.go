@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,9 @@ func TestEngagementIsCounted(t *testing.T) {
 		{Day: busy.AddDate(0, 0, 1), Counts: reports.Counts{Sent: 20, Delivered: 20, UniqueOpens: 1200, UniqueClicks: 60}},
 	}
 	shown := engagementChart(reports.Overview{Days: days, Rates: reports.Rates{Open: 0.7, Click: 0.05}})
+	if !strings.Contains(shown.Summary, "may be more than 100") {
+		t.Errorf("shares above all of it are not explained: %s", shown.Summary)
+	}
 	want := []tableRow{{Day: "2026-03-04", Values: []string{"1,200", "60"}}, {Day: "2026-03-03", Values: []string{"900", "90"}}}
 	if diff := cmp.Diff(want, shown.Rows); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)
