@@ -36,3 +36,10 @@ func (tab *Tab) Await(selector string) {
 	tab.t.Helper()
 	tab.run("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
 }
+
+// Bottom is how far below the top of the page the first thing ends that a selector
+// finds, in CSS pixels.
+func (tab *Tab) Bottom(selector string) float64 {
+	tab.t.Helper()
+	return evaluate[float64](tab, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().bottom + scrollY`, selector))
+}

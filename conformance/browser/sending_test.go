@@ -33,6 +33,9 @@ func TestPagesAboutSending(t *testing.T) {
 		}
 	}
 	tab.Go(s.p.AppURL + "/dashboard/undeliverable")
+	if field, button := tab.Bottom(".filters input"), tab.Bottom(".filters button"); field != button {
+		t.Errorf("the fields end at %v pixels, and the button beside them at %v", field, button)
+	}
 	tab.Submit("ul.things li:first-child a")
 	tab.Expect(http.StatusOK, "Why")
 	tab.Picture("demo-undeliverable-one")
