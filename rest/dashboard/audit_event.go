@@ -136,7 +136,8 @@ func (d *Dashboard) auditEvent(ctx context.Context, names auditNames, e access.A
 }
 
 // detailLines reads an event's detail, whatever it holds: added and removed
-// together, what changed from one value to another, and the rest by name.
+// together, what changed from one value to another, and the rest that has a value
+// by name.
 func detailLines(detail string) []detailLine {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(detail), &object) != nil {
@@ -155,6 +156,9 @@ func detailLines(detail string) []detailLine {
 		delete(object, "after")
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if string(object[name]) == `""` {
+			continue // the event says nothing of it
+		}
 		line := detailLine{Name: strings.ReplaceAll(name, "_", " ")}
 		var change struct{ Before, After json.RawMessage }
 		if json.Unmarshal(object[name], &change) == nil && change.Before != nil && change.After != nil {
