@@ -42,6 +42,12 @@ var domainEdges = map[[2]string]string{
 	{"replay", "jobs"}:          "expired records are swept by a job",
 }
 
+// adapterEdges are the domains that an adapter knows besides the one whose port it
+// is for, with the reason.
+var adapterEdges = map[[2]string]string{
+	{"core/sending/smtp", "outbound"}: "customers name the servers, and the ways out are judged in one place",
+}
+
 // coreModules are the modules that core's own code may import. Each one works on
 // values in memory: none speaks a protocol, opens a database or is an SDK.
 var coreModules = map[string]string{
@@ -50,6 +56,7 @@ var coreModules = map[string]string{
 	"github.com/invopop/jsonschema":         "schemas from Go types",
 	"github.com/santhosh-tekuri/jsonschema": "validation by schema",
 	"github.com/pquerna/otp":                "codes of authenticator apps",
+	"code.dny.dev/ssrf":                     "which addresses are on the public Internet",
 	"golang.org/x/crypto":                   "password hashes",
 	"golang.org/x/time":                     "token buckets against guessing",
 }
@@ -107,6 +114,8 @@ func coreRefusal(folder, target string) string {
 	case folder == "core":
 		return "the vocabulary imports no domain"
 	case from == "catalogue":
+		return ""
+	case isAdapter(folder) && adapterEdges[[2]string{folder, to}] != "":
 		return ""
 	case isAdapter(folder):
 		return "an adapter knows only the domain whose port it is for"

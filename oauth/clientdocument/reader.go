@@ -41,7 +41,7 @@ var _ access.DocumentReader = (*Reader)(nil)
 
 // New makes a reader.
 func New(config Config) *Reader {
-	return newReader(config, newGuard(config.Allowed).control)
+	return newReader(config, newGuard(config.Allowed).Control)
 }
 
 // newReader lets tests watch what is connected to.

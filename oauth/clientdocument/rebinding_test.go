@@ -117,7 +117,7 @@ func TestRebinding(t *testing.T) {
 	reader, dials := reading(Config{Resolver: names.resolver()})
 
 	first, err := names.resolver().LookupNetIP(t.Context(), "ip4", "app.example")
-	if err != nil || len(first) != 1 || connect(newGuard(nil), first[0].String(), "443") != nil {
+	if err != nil || len(first) != 1 || newGuard(nil).Control("tcp4", netip.AddrPortFrom(first[0], 443).String(), nil) != nil {
 		t.Fatalf("the first lookup is not public: %v, %v", first, err)
 	}
 	_, err = reader.ReadDocument(t.Context(), appID)

@@ -33,7 +33,7 @@ type dials struct {
 }
 
 func (d *dials) control(network, address string, conn syscall.RawConn) error {
-	err := d.guard.control(network, address, conn)
+	err := d.guard.Control(network, address, conn)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {

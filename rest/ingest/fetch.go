@@ -9,11 +9,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
-	"syscall"
 	"time"
 
-	"code.dny.dev/ssrf"
+	"github.com/mailhelm/mailhelm/core/outbound"
 )
 
 // The bounds of a fetch.
@@ -45,19 +43,7 @@ func NewFetcher(cfg FetcherConfig) Fetcher {
 	if cfg.Client != nil && cfg.Client.Transport != nil {
 		return fetcher{cfg.Client.Transport}
 	}
-	public := ssrf.New(
-		ssrf.WithPorts(443, 80),
-		// The host agent and metadata of Azure, on an address that looks public.
-		ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")),
-	)
-	control := func(network, address string, conn syscall.RawConn) error {
-		to, err := netip.ParseAddrPort(address)
-		if err == nil && slices.ContainsFunc(cfg.Allowed, func(p netip.Prefix) bool { return p.Contains(to.Addr()) }) {
-			return nil
-		}
-		return public.Safe(network, address, conn)
-	}
-	dialer := net.Dialer{Timeout: fetchTime, KeepAlive: -1, Control: control}
+	dialer := net.Dialer{Timeout: fetchTime, KeepAlive: -1, Control: outbound.New(cfg.Allowed, 443, 80).Control}
 	return fetcher{&http.Transport{
 		DialContext:            dialer.DialContext,
 		TLSClientConfig:        &tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12},

@@ -125,7 +125,7 @@ func (s *SMTP) Open(c sending.Connection) (sending.Account, error) {
 		return server, nil
 	}
 	if !c.MayReachPrivate {
-		cfg.Dial = newGuard(s.cfg.Networks).dialer().DialContext
+		cfg.Dial = guardedDialer(s.cfg.Networks).DialContext
 	}
 	return &SMTP{cfg: cfg, boxes: s.boxes}, nil
 }
