@@ -32,10 +32,7 @@ type Setup struct {
 // suite, which then runs in parallel with the others.
 func Run(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, s Subject)
-	}{
+	promises{
 		{"the account is read as it was set up", accountIsRead},
 		{"an organization without an account is not connected", noAccountIsNotConnected},
 		{"an account without a list has no contacts", noListNoContacts},
@@ -75,10 +72,21 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"the quota of a day is kept", dailyQuotaIsKept},
 		{"a bulk has an outcome for each recipient", bulkOutcomes},
 		{"a bulk that is none is invalid", invalidBulks},
-	} {
-		t.Run(test.name, func(t *testing.T) {
+	}.hold(t, open)
+}
+
+// promises are what an adapter is held to, each by itself.
+type promises []struct {
+	name string
+	run  func(t *testing.T, s Subject)
+}
+
+func (p promises) hold(t *testing.T, open func(t *testing.T) Subject) {
+	t.Helper()
+	for _, promise := range p {
+		t.Run(promise.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(t, open(t))
+			promise.run(t, open(t))
 		})
 	}
 }

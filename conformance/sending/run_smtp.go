@@ -12,10 +12,7 @@ import (
 // says.
 func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, s Subject)
-	}{
+	promises{
 		{"an organization without an account is not connected", noAccountIsNotConnected},
 		{"an account without a list has no contacts", noListNoContacts},
 		{"a contact comes back as it was put", contactRoundTrip},
@@ -41,12 +38,7 @@ func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 		{"the quota of a day is kept", serverQuotaIsKept},
 		{"what a server cannot do is unsupported", serverCannot},
 		{"what a server has none of is empty", serverHasNone},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			test.run(t, open(t))
-		})
-	}
+	}.hold(t, open)
 }
 
 // bare is a message without a channel.
