@@ -177,7 +177,7 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 		{"endpoint", shown.Endpoint},
 		{"access key id", shown.AccessKeyID},
 		{"role", shown.RoleARN},
-		{"external id", shown.ExternalID},
+		{"external id", externalIDWords(c)},
 		{"topic", shown.TopicARN},
 		{"identities", strings.Join(shown.Identities, ", ")},
 		{"in 24 hours", limitWords(shown.Max24HourSend, "recipients")},
@@ -187,13 +187,23 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 			rows = append(rows, row)
 		}
 	}
-	rows = append(rows,
-		[]string{"template", templateWords(shown.TemplateVersion, shown.LatestVersion)},
-		[]string{"ingest address", "{base_url}" + shown.IngestAddress})
+	if c.Provider != sending.SMTP { // a mail server has no stack and reports nothing
+		rows = append(rows,
+			[]string{"template", templateWords(shown.TemplateVersion, shown.LatestVersion)},
+			[]string{"ingest address", "{base_url}" + shown.IngestAddress})
+	}
 	if ingestKey != "" {
 		rows = append(rows, []string{"ingest key", ingestKey}, []string{"", "Keep it now: it is not shown again."})
 	}
 	return s.printTable("", rows)
+}
+
+// externalIDWords is "" for an account without roles.
+func externalIDWords(c sending.Connection) string {
+	if c.Provider != sending.SES {
+		return ""
+	}
+	return c.ExternalID
 }
 
 // templateWords are the version that somebody recorded, and the newest.
@@ -214,7 +224,7 @@ func limitWords(limit int64, of string) string {
 
 type accountConnect struct {
 	accountTarget
-	Provider     string   `help:"ses, smtp or simulator." enum:"ses,smtp,simulator" required:"" once:""`
+	Provider     string   `help:"ses, smtp or simulator." enum:"ses,smtp,simulator" required:"" placeholder:"NAME" once:""`
 	AccountID    string   `name:"account-id" help:"The account's twelve digits at Amazon. Default: verify finds out." once:""`
 	Region       string   `help:"Region of the account, such as eu-central-1." once:""`
 	Endpoint     string   `help:"Another address than the region's own, as a URL. For smtp, host:port." once:""`

@@ -96,6 +96,18 @@ func TestAdminAccount(t *testing.T) {
 	s.refuses("no sending account is connected", "account", "show", "acme")
 }
 
+// A mail server is shown without what belongs to Amazon alone.
+func TestAdminAccountOfAServer(t *testing.T) {
+	t.Parallel()
+	s := withMasterKey(t)
+	got := s.says("account", "connect", "acme", "--provider", "smtp", "--endpoint", "smtp.example.com:587", "--max-24-hour", "2000",
+		"--identity", "example.com", "--identity", "me@example.org")
+	const want = "provider     smtp\nendpoint     smtp.example.com:587\nidentities   example.com, me@example.org\nin 24 hours  at most 2000 recipients\n"
+	if got != want {
+		t.Errorf("shown:\n%swant:\n%s", got, want)
+	}
+}
+
 // wantNowhereOnDisk reads every byte of the data folder: the databases with their
 // journals, and whatever else is there.
 func wantNowhereOnDisk(t *testing.T, s shell, secrets ...string) {
