@@ -169,6 +169,9 @@ func judgeTemplate(c Connection) Finding {
 	if c.TemplateVersion < LatestTemplateVersion {
 		f.Verdict = Warning
 		f.Detail = fmt.Sprintf("Version %d of the infrastructure template is recorded, the latest is %d.", c.TemplateVersion, LatestTemplateVersion)
+		if c.TemplateVersion == 0 {
+			f.Detail = fmt.Sprintf("No version of the infrastructure template is recorded; the latest is %d.", LatestTemplateVersion)
+		}
 		f.Next = "Apply the latest template, then record its version."
 	}
 	return f

@@ -2,6 +2,7 @@ package sending_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -29,6 +30,10 @@ func TestExamine(t *testing.T) {
 		"account": sending.Fine, "sending": sending.Fine, "sandbox": sending.Warning, "identities": sending.Broken,
 		"configuration sets": sending.Warning, "contact list": sending.Warning, "events": sending.Warning, "template": sending.Warning,
 	})
+
+	if findings, _ := sending.Examine(t.Context(), account, c); !strings.HasPrefix(findings[len(findings)-1].Detail, "No version of") {
+		t.Errorf("nothing recorded: %+v", findings[len(findings)-1])
+	}
 
 	seed(simulator.Setup{
 		Account:           &sending.Overview{AccountID: "111122223333", SendingEnabled: true, Max24HourSend: 1, MaxSendRate: 1},
