@@ -63,7 +63,7 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 	}
 	for name, s := range map[string]state{
 		"simulated": {}, "a mail server": {before: server}, "a mail server that judges senders": {before: server, seen: identity()},
-		"sent days ago": {overview: unsent, before: rated(figures{1, 0, 0})},
+		"sent days ago": {overview: unsent, before: rated(figures{sent: 1})},
 	} {
 		if got := s.at(t).steps(t); got != "passed passed passed passed" {
 			t.Errorf("%s: %s", name, got)

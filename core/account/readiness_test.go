@@ -124,8 +124,8 @@ func states() map[string]state {
 		"tracked":              {check: "tracking_domain", status: "pass", says: []string{"1 tracking domain is verified"}, seen: tracked, before: tracking(channels.TrackingVerified)},
 		"old infrastructure":   {check: "infrastructure_template", status: "warn", says: []string{"Version 12", "13 is the newest", "Update the stack"}, before: connected(sending.Connection{Provider: sending.SES, TemplateVersion: 12})},
 		"nothing sent":         {check: "bounce_rate", status: "pass", says: []string{"Nothing was sent in the last 7 days"}},
-		"many bounces":         {check: "bounce_rate", status: "fail", says: []string{"120 of 1000 messages", "12.00 %", "reviews an account at 5 %", "pause it at 10 %", "Stop sending"}, before: rated(figures{1000, 120, 0})},
-		"many complaints":      {check: "complaint_rate", status: "warn", says: []string{"2 of 1000 messages", "0.20 %", "Send only to people who asked"}, before: rated(figures{1000, 0, 2})},
+		"many bounces":         {check: "bounce_rate", status: "fail", says: []string{"120 of 1000 messages", "12.00 %", "reviews an account at 5 %", "pause it at 10 %", "Stop sending"}, before: rated(figures{sent: 1000, bounced: 120, complained: 0})},
+		"many complaints":      {check: "complaint_rate", status: "warn", says: []string{"2 of 1000 messages", "0.20 %", "Send only to people who asked"}, before: rated(figures{sent: 1000, bounced: 0, complained: 2})},
 	}
 }
 
