@@ -198,7 +198,7 @@ func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
 func TestReadinessLooksAtAWeek(t *testing.T) {
 	t.Parallel()
 	b := state{}.at(t)
-	week := &spans{figures: figures{100, 0, 0}}
+	week := &spans{figures: figures{sent: 100, bounced: 0, complained: 0}}
 	b.core.Rates = week
 	b.readiness(t, "")
 	if want := (core.Window{From: b.now.AddDate(0, 0, -7), To: b.now}); len(week.asked) != 1 || week.asked[0] != want {
