@@ -194,14 +194,14 @@ func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
 	}
 }
 
-// Rates are those of the last seven days.
+// Rates are those of the last seven days, whole ones as on the page about health.
 func TestReadinessLooksAtAWeek(t *testing.T) {
 	t.Parallel()
 	b := state{}.at(t)
 	week := &spans{figures: figures{sent: 100, bounced: 0, complained: 0}}
 	b.core.Rates = week
 	b.readiness(t, "")
-	if want := (core.Window{From: b.now.AddDate(0, 0, -7), To: b.now}); len(week.asked) != 1 || week.asked[0] != want {
+	if want := core.LastDays(b.now, 7); len(week.asked) != 1 || week.asked[0] != want {
 		t.Errorf("looked at %v, want %v", week.asked, want)
 	}
 }
