@@ -35,3 +35,6 @@ func OpenSlots(text string) string { return openSlots(text) }
 
 // JobSteps is the table of River's versions.
 func JobSteps() map[int64]int { return jobSteps }
+
+// MaxKinds is how many kinds of messages a page looks at.
+const MaxKinds = maxKinds

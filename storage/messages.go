@@ -49,7 +49,7 @@ var (
 			subject = CASE WHEN CAST(excluded.subject AS bytetext) > CAST(messages.subject AS bytetext) THEN excluded.subject ELSE messages.subject END,
 			template = CASE WHEN excluded.template > messages.template THEN excluded.template ELSE messages.template END,
 			test = messages.test OR excluded.test
-		RETURNING id, sent_at`)
+		RETURNING id, sent_at, channel, identity, template, status`)
 	// A message found to be sent earlier takes the rows of its recipients along.
 	moveRecipients = register("move message recipients", `
 		UPDATE message_recipients SET sent_at = `+sentOfMessage+`
@@ -110,10 +110,15 @@ type recipientRow struct {
 	Message   string `json:"message"`
 }
 
-// sentRow is when a message was sent, as all its events so far say.
+// sentRow is when a message was sent and of which kind it is, as all its events so
+// far say.
 type sentRow struct {
-	Message string `db:"id"`
-	Sent    Time   `db:"sent_at"`
+	Message  string `db:"id"`
+	Sent     Time   `db:"sent_at"`
+	Channel  string `db:"channel"`
+	Identity string `db:"identity"`
+	Template string `db:"template"`
+	Status   string `db:"status"`
 }
 
 func (s messageStore) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
@@ -198,6 +203,9 @@ func (s messageStore) mergeMessages(ctx context.Context, orgID string, fresh []m
 	}
 	sent, err := list[sentRow](ctx, s.db, mergeMessages, orgID, parameter)
 	if err != nil {
+		return err
+	}
+	if err := s.insertKinds(ctx, orgID, sent); err != nil {
 		return err
 	}
 	return s.insertRecipients(ctx, orgID, slices.Collect(maps.Keys(recipients)), sent)

@@ -48,7 +48,11 @@ func (s messageStore) Purge(ctx context.Context, orgID string, before time.Time,
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		purged = 0
 		ids, err := values[string](ctx, s.db, oldMessages, orgID, At(before), limit)
-		if err != nil || len(ids) == 0 {
+		if err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			_, err = s.db.exec(ctx, purgeKinds, orgID, spanOf(At(before)))
 			return err
 		}
 		parameter, err := jsonParameter(ids)

@@ -51,12 +51,11 @@ func init() {
 	for i := range messageWays {
 		way := &messageWays[i]
 		matching, next := way.matching()
-		limit := ` LIMIT $` + strconv.Itoa(next)
-		order := strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC`
+		walk := matching + ` ORDER BY ` + strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC LIMIT $` + strconv.Itoa(next)
 		way.page = register("messages by "+way.name, `
-		SELECT `+messageColumns+matching+` ORDER BY `+order+limit)
+		SELECT `+messageColumns+walk)
 		way.count = register("count messages by "+way.name, `
-		SELECT count(*) FROM (SELECT 1 AS one`+matching+limit+`) AS found`)
+		SELECT count(*) FROM (SELECT 1 AS one`+walk+`) AS found`)
 	}
 }
 
@@ -83,7 +82,7 @@ func (w messageWay) matching() (string, int) {
 		text += ` AND m.sent_at >= $2 AND (` + w.place() + `) < ($3, $4)`
 	} else {
 		by := w.r + `.` + w.by
-		text += ` AND (` + by + `, ` + w.r + `.sent_at) >= ($2, $3) AND (` + w.place() + `) < ($2, $4, $5)`
+		text += ` AND CAST(` + by + ` AS text) = $2 AND (` + by + `, ` + w.r + `.sent_at) >= ($2, $3) AND (` + w.place() + `) < ($2, $4, $5)`
 		next++
 	}
 	for _, other := range w.others() {
@@ -108,7 +107,8 @@ func (w messageWay) others() []messageWay {
 	return found
 }
 
-func wayOf(f messages.Filter) messageWay {
+// indexOf is the way of those that walk one index.
+func indexOf(f messages.Filter) messageWay {
 	for _, way := range messageWays {
 		if way.by == "" || way.key(f) != "" {
 			return way
@@ -119,10 +119,7 @@ func wayOf(f messages.Filter) messageWay {
 
 // arguments are what both statements of the way take.
 func (w messageWay) arguments(orgID string, f messages.Filter) []any {
-	at, id := At(f.To), ""
-	if f.After != nil && f.After.At.Before(f.To) {
-		at, id = At(f.After.At), f.After.ID
-	}
+	at, id := placeOf(f)
 	args := []any{orgID}
 	if w.by != "" {
 		args = append(args, w.key(f))
@@ -134,9 +131,34 @@ func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 	return append(args, f.Limit)
 }
 
+// placeOf is what the rows of a page are less than: where the page before ended,
+// or the end of the window.
+func placeOf(f messages.Filter) (Time, string) {
+	if f.After != nil && f.After.At.Before(f.To) {
+		return At(f.After.At), f.After.ID
+	}
+	return At(f.To), ""
+}
+
+// wayOf is the way that answers a filter, with the arguments of its statements.
+func (s messageStore) wayOf(ctx context.Context, orgID string, f messages.Filter) (messageWay, []any, error) {
+	few, err := s.fitsFewKinds(ctx, orgID, f)
+	if err != nil {
+		return messageWay{}, nil, err
+	}
+	if few {
+		return messageWay{page: messagesByKinds, count: countByKinds}, byKindsArguments(orgID, f), nil
+	}
+	way := indexOf(f)
+	return way, way.arguments(orgID, f), nil
+}
+
 func (s messageStore) Messages(ctx context.Context, orgID string, f messages.Filter) ([]messages.Message, error) {
-	way := wayOf(f)
-	rows, err := list[messageRow](ctx, s.db, way.page, way.arguments(orgID, f)...)
+	way, args, err := s.wayOf(ctx, orgID, f)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := list[messageRow](ctx, s.db, way.page, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -148,9 +170,12 @@ func (s messageStore) Messages(ctx context.Context, orgID string, f messages.Fil
 }
 
 func (s messageStore) CountMessages(ctx context.Context, orgID string, f messages.Filter) (int, error) {
-	way := wayOf(f)
 	f.After = nil
-	counts, err := values[int](ctx, s.db, way.count, way.arguments(orgID, f)...)
+	way, args, err := s.wayOf(ctx, orgID, f)
+	if err != nil {
+		return 0, err
+	}
+	counts, err := values[int](ctx, s.db, way.count, args...)
 	if err != nil {
 		return 0, err
 	}

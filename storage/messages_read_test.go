@@ -174,6 +174,28 @@ func TestPagesOfMessagesWalkAnIndex(t *testing.T) {
 	}
 }
 
+// A page by kinds goes to the places of one index, and sorts what it finds there.
+func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	places := map[string]int{"messages by kinds": 3, "count messages by kinds": 1}
+	for _, s := range storage.Statements() {
+		want, ours := places[s.Name()]
+		if !ours {
+			continue
+		}
+		delete(places, s.Name())
+		plan := planOf(t, db, s)
+		exact := strings.Count(plan, "COVERING INDEX messages_by_kind (org_id=? AND channel=? AND identity=? AND template=? AND status=? AND sent_at>? AND (sent_at,id)<(?,?))")
+		if exact != want || strings.Contains(plan, "SCAN m;") || !strings.Contains(plan, "message_kinds_1 (org_id=? AND span>? AND span<?)") {
+			t.Errorf("%s: %d places in %s", s.Name(), exact, plan)
+		}
+	}
+	if len(places) > 0 {
+		t.Errorf("statements are missing: %v", places)
+	}
+}
+
 func planOf(t *testing.T, db *storage.DB, s *storage.Statement) string {
 	t.Helper()
 	args := make([]any, strings.Count(s.Text(), "$")+1)
@@ -204,7 +226,7 @@ func TestPurgeWalksAnIndex(t *testing.T) {
 	db := storagetest.SQLite(t)
 	walks := map[string]string{
 		"old messages": "messages_newest", "purge message recipients": "message_recipients_of_message", "purge message events": "sqlite_autoindex_message_events_1",
-		"purge report marks": "sqlite_autoindex_report_marks_1", "move message recipients": "message_recipients_of_message",
+		"purge report marks": "sqlite_autoindex_report_marks_1", "purge message kinds": "sqlite_autoindex_message_kinds_1", "move message recipients": "message_recipients_of_message",
 	}
 	seen := 0
 	for _, s := range storage.Statements() {

@@ -79,8 +79,7 @@ func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, org
 }
 
 // BenchmarkReport is reports over 30 days of a million messages, with the part of
-// a day at the start of the window. It also reads pages of these
-// messages that nothing matches. Making the messages takes minutes, so it runs when
+// a day at the start of the window. Making the messages takes minutes, so it runs when
 // it is asked for by name: -bench 'Report$' -benchtime 21x -timeout 1h.
 func BenchmarkReport(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
@@ -100,16 +99,6 @@ func BenchmarkReport(b *testing.B) {
 					b.Fatal(err)
 				}
 				measureMiddle(b, func() error { _, err := op.Do(b.Context(), c, in); return err })
-			})
-		}
-		for name, f := range map[string]messages.Filter{
-			"nothing of a channel and identity":  {Channel: "channel-1", Identity: "other.example"},
-			"nothing of a status and a template": {Status: messages.Delivery, Template: "template-no"},
-			"nothing of a status and a channel":  {Status: messages.Delivery, Channel: "channel-no"},
-		} {
-			f.From, f.To, f.Limit = benchEnd.AddDate(0, 0, -30), benchEnd, 51
-			b.Run(name, func(b *testing.B) {
-				measureMiddle(b, func() error { _, err := db.Messages().Messages(b.Context(), org.ID, f); return err })
 			})
 		}
 	})
