@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -46,8 +45,6 @@ const (
 		excluded_at, exclusion_reason, forgiven_at`
 	// adverseTypes is worded as the condition of the index that finds such events.
 	adverseTypes = `type IN ('Bounce', 'Complaint', 'Reject')`
-	// undeliverableFilter takes a status or '', the first instant, and a pattern.
-	undeliverableFilter = `org_id = $1 AND ($2 = '' OR status = $2) AND last_changed_at >= $3 AND email_key LIKE $4 ESCAPE '\'`
 )
 
 var (
@@ -103,15 +100,6 @@ var (
 			reason = excluded.reason, first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
 			last_changed_at = excluded.last_changed_at, event_count = excluded.event_count,
 			excluded_at = excluded.excluded_at, exclusion_reason = excluded.exclusion_reason, forgiven_at = excluded.forgiven_at`)
-	undeliverableOldest = register("undeliverable oldest", `
-		SELECT `+undeliverableColumns+` FROM undeliverable
-		WHERE `+undeliverableFilter+` AND (last_changed_at, id) > ($5, $6)
-		ORDER BY last_changed_at, id LIMIT $7`)
-	undeliverableNewest = register("undeliverable newest", `
-		SELECT `+undeliverableColumns+` FROM undeliverable
-		WHERE `+undeliverableFilter+` AND (last_changed_at, id) < ($5, $6)
-		ORDER BY last_changed_at DESC, id DESC LIMIT $7`)
-	countUndeliverable = register("count undeliverable", `SELECT count(*) FROM undeliverable WHERE `+undeliverableFilter)
 )
 
 type undeliverableStore struct{ db *DB }
@@ -249,43 +237,6 @@ func (s undeliverableStore) SaveEntries(ctx context.Context, orgID string, entri
 	}
 	_, err = s.db.exec(ctx, saveUndeliverable, orgID, parameter)
 	return err
-}
-
-func (s undeliverableStore) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
-	statement, at, id := undeliverableOldest, Time(math.MinInt64), ""
-	if f.Newest {
-		statement = undeliverableNewest
-		at, id = start(f.After)
-	} else if f.After != nil {
-		at, id = At(f.After.At), f.After.ID
-	}
-	status, since, pattern := undeliverableParameters(f)
-	rows, err := list[undeliverableRow](ctx, s.db, statement, orgID, status, since, pattern, at, id, f.Limit)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]suppression.Entry, len(rows))
-	for i, r := range rows {
-		entries[i] = r.entry()
-	}
-	return entries, nil
-}
-
-func (s undeliverableStore) CountEntries(ctx context.Context, orgID string, f suppression.EntryFilter) (int, error) {
-	status, since, pattern := undeliverableParameters(f)
-	counts, err := values[int](ctx, s.db, countUndeliverable, orgID, status, since, pattern)
-	if err != nil {
-		return 0, err
-	}
-	return counts[0], nil
-}
-
-func undeliverableParameters(f suppression.EntryFilter) (status string, since Time, pattern string) { //nolint:nonamedreturns // three texts
-	since = math.MinInt64
-	if !f.ChangedSince.IsZero() {
-		since = At(f.ChangedSince)
-	}
-	return string(f.Status), since, searchPattern(f.Part)
 }
 
 func (r undeliverableRow) entry() suppression.Entry {

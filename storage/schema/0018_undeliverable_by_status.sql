@@ -1,0 +1,2 @@
+-- A page of the few addresses with one status would otherwise pass all others.
+CREATE INDEX undeliverable_by_status ON undeliverable (org_id, status, last_changed_at, id);

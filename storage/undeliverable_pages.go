@@ -1,0 +1,99 @@
+package storage
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/suppression"
+)
+
+// entryPages are the statements that read entries by some filters. An index has the
+// entries by their latest change, and one those of each status.
+type entryPages struct {
+	oldest, newest, count *Statement
+}
+
+// entryPagesBy has the statements by whether a status, and whether a part of the
+// address, is set. A part is looked for in every row of the index.
+var entryPagesBy = map[bool]map[bool]entryPages{
+	false: {false: registerEntryPages(false, false), true: registerEntryPages(false, true)},
+	true:  {false: registerEntryPages(true, false), true: registerEntryPages(true, true)},
+}
+
+// The bounds are of one row value, and the equality is for PostgreSQL alone; see
+// messageWay.matching.
+func registerEntryPages(status, part bool) entryPages {
+	name, from := "undeliverable", ` FROM undeliverable WHERE org_id = $1 AND (last_changed_at, id) > ($2, $3) AND (last_changed_at, id) < ($4, $5)`
+	order, next := []string{"last_changed_at", "id"}, 6
+	if status {
+		name += " with a status"
+		from = ` FROM undeliverable WHERE org_id = $1 AND CAST(status AS text) = $2
+			AND (status, last_changed_at, id) > ($2, $3, $4) AND (status, last_changed_at, id) < ($2, $5, $6)`
+		order, next = append([]string{"status"}, order...), 7
+	}
+	if part {
+		name += " by part"
+		from += ` AND email_key LIKE $` + strconv.Itoa(next) + ` ESCAPE '\'`
+		next++
+	}
+	limit := ` LIMIT $` + strconv.Itoa(next)
+	return entryPages{
+		oldest: register(name+", oldest", `SELECT `+undeliverableColumns+from+` ORDER BY `+strings.Join(order, ", ")+limit),
+		newest: register(name+", newest", `SELECT `+undeliverableColumns+from+` ORDER BY `+strings.Join(order, " DESC, ")+` DESC`+limit),
+		count:  register(name+", counted", `SELECT count(*)`+from),
+	}
+}
+
+// entryArguments are what the statements take before a limit: the entries between
+// two places, neither of which belongs.
+func entryArguments(orgID string, f suppression.EntryFilter) []any {
+	fromAt, fromID, toAt, toID := Time(math.MinInt64), "", Time(math.MaxInt64), ""
+	if !f.ChangedSince.IsZero() {
+		fromAt = At(f.ChangedSince)
+	}
+	switch {
+	case f.After == nil:
+	case f.Newest:
+		toAt, toID = At(f.After.At), f.After.ID
+	case At(f.After.At) >= fromAt:
+		fromAt, fromID = At(f.After.At), f.After.ID
+	}
+	args := []any{orgID}
+	if f.Status != "" {
+		args = append(args, string(f.Status))
+	}
+	args = append(args, fromAt, fromID, toAt, toID)
+	if f.Part != "" {
+		args = append(args, searchPattern(f.Part))
+	}
+	return args
+}
+
+func (s undeliverableStore) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
+	pages := entryPagesBy[f.Status != ""][f.Part != ""]
+	statement := pages.oldest
+	if f.Newest {
+		statement = pages.newest
+	}
+	rows, err := list[undeliverableRow](ctx, s.db, statement, append(entryArguments(orgID, f), f.Limit)...)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]suppression.Entry, len(rows))
+	for i, r := range rows {
+		entries[i] = r.entry()
+	}
+	return entries, nil
+}
+
+func (s undeliverableStore) CountEntries(ctx context.Context, orgID string, f suppression.EntryFilter) (int, error) {
+	f.After = nil
+	pages := entryPagesBy[f.Status != ""][f.Part != ""]
+	counts, err := values[int](ctx, s.db, pages.count, entryArguments(orgID, f)...)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
