@@ -9,8 +9,9 @@ import (
 )
 
 // Each filter has an index that ends in time and id, and so has the page without
-// any. A page walks one of them, newest first, from where it starts to its limit;
-// the other filters are looked at row by row. A database that sees all filters in
+// any. A page by at most one filter, by a recipient, or by what too many kinds of
+// messages fit, walks one of them, newest first, from where it starts to its limit;
+// other filters are looked at row by row. A database that sees all filters in
 // one statement, set or not, takes none of these indexes, so there is a statement
 // for each way. A way is chosen by what usually leaves fewest rows.
 type messageWay struct {
