@@ -107,23 +107,24 @@ func (s messageStore) insertKinds(ctx context.Context, orgID string, merged []se
 	return err
 }
 
-// fitsFewKinds tells whether the filter is one that no index of one column bounds,
-// and not too many kinds fit it.
-func (s messageStore) fitsFewKinds(ctx context.Context, orgID string, f messages.Filter) (bool, error) {
+// goesByKinds tells whether the statements by kinds answer the filter: by two of the
+// four, of which no index of one column bounds a page, when not too many kinds fit. A
+// recipient has an index, which is not walked when no kind fits the other filters.
+func (s messageStore) goesByKinds(ctx context.Context, orgID string, f messages.Filter) (bool, error) {
 	set := 0
 	for _, filter := range []string{f.Channel, f.Identity, f.Template, string(f.Status)} {
 		if filter != "" {
 			set++
 		}
 	}
-	if set < 2 || f.Recipient != "" {
+	if set == 0 || set == 1 && f.Recipient == "" {
 		return false, nil
 	}
 	found, err := values[int](ctx, s.db, countKinds, append(kindArguments(orgID, f), maxKinds+1)...)
 	if err != nil {
 		return false, err
 	}
-	return found[0] <= maxKinds, nil
+	return found[0] == 0 || f.Recipient == "" && found[0] <= maxKinds, nil
 }
 
 // kindArguments are what kindsThatFit takes.

@@ -74,8 +74,9 @@ func (w messageWay) place() string {
 // matching is the statement between its columns and its order, and the number of
 // the parameter that follows. The window and what the way goes by are two bounds in
 // the index, compared as one value each: SQLite, which knows nothing of how many
-// rows there are, then has no other index to take. The bound from above is the
-// place to go on behind, or on the first page the end of the window.
+// rows there are, then has no other index to take. What is cast is for PostgreSQL alone,
+// to which a cast to the column's own type is none: it guesses badly how many rows
+// bounds of row values leave. The bound from above is the place to go on behind, or on the first page the end of the window.
 func (w messageWay) matching() (string, int) {
 	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
 	next := 5
@@ -83,7 +84,9 @@ func (w messageWay) matching() (string, int) {
 		text += ` AND m.sent_at >= $2 AND (` + w.place() + `) < ($3, $4)`
 	} else {
 		by := w.r + `.` + w.by
-		text += ` AND CAST(` + by + ` AS text) = $2 AND (` + by + `, ` + w.r + `.sent_at) >= ($2, $3) AND (` + w.place() + `) < ($2, $4, $5)`
+		at := w.r + `.sent_at`
+		text += ` AND CAST(` + by + ` AS text) = $2 AND CAST(` + at + ` AS bigint) >= $3 AND CAST(` + at + ` AS bigint) <= $4
+			AND (` + by + `, ` + at + `) >= ($2, $3) AND (` + w.place() + `) < ($2, $4, $5)`
 		next++
 	}
 	for _, other := range w.others() {
@@ -143,11 +146,11 @@ func placeOf(f messages.Filter) (Time, string) {
 
 // wayOf is the way that answers a filter, with the arguments of its statements.
 func (s messageStore) wayOf(ctx context.Context, orgID string, f messages.Filter) (messageWay, []any, error) {
-	few, err := s.fitsFewKinds(ctx, orgID, f)
+	byKinds, err := s.goesByKinds(ctx, orgID, f)
 	if err != nil {
 		return messageWay{}, nil, err
 	}
-	if few {
+	if byKinds {
 		return messageWay{page: messagesByKinds, count: countByKinds}, byKindsArguments(orgID, f), nil
 	}
 	way := indexOf(f)

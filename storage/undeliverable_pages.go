@@ -22,7 +22,7 @@ var entryPagesBy = map[bool]map[bool]entryPages{
 	true:  {false: registerEntryPages(true, false), true: registerEntryPages(true, true)},
 }
 
-// The bounds are of one row value, and the equality is for PostgreSQL alone; see
+// The bounds are of one row value, and what is cast is for PostgreSQL alone; see
 // messageWay.matching.
 func registerEntryPages(status, part bool) entryPages {
 	name, from := "undeliverable", ` FROM undeliverable WHERE org_id = $1 AND (last_changed_at, id) > ($2, $3) AND (last_changed_at, id) < ($4, $5)`
@@ -30,7 +30,8 @@ func registerEntryPages(status, part bool) entryPages {
 	if status {
 		name += " with a status"
 		from = ` FROM undeliverable WHERE org_id = $1 AND CAST(status AS text) = $2
-			AND (status, last_changed_at, id) > ($2, $3, $4) AND (status, last_changed_at, id) < ($2, $5, $6)`
+			AND CAST(last_changed_at AS bigint) >= $3 AND (status, last_changed_at, id) > ($2, $3, $4)
+			AND CAST(last_changed_at AS bigint) <= $5 AND (status, last_changed_at, id) < ($2, $5, $6)`
 		order, next = append([]string{"status"}, order...), 7
 	}
 	if part {
