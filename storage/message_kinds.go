@@ -108,7 +108,8 @@ func (s messageStore) insertKinds(ctx context.Context, orgID string, merged []se
 }
 
 // goesByKinds tells whether the statements by kinds answer the filter: by two of the
-// four, of which no index of one column bounds a page, when not too many kinds fit. A
+// four or an identity, where no index of one column bounds a page, when not too many
+// kinds fit. A
 // recipient has an index, which is not walked when no kind fits the other filters.
 func (s messageStore) goesByKinds(ctx context.Context, orgID string, f messages.Filter) (bool, error) {
 	set := 0
@@ -117,7 +118,7 @@ func (s messageStore) goesByKinds(ctx context.Context, orgID string, f messages.
 			set++
 		}
 	}
-	if set == 0 || set == 1 && f.Recipient == "" {
+	if set == 0 || set == 1 && f.Identity == "" && f.Recipient == "" {
 		return false, nil
 	}
 	found, err := values[int](ctx, s.db, countKinds, append(kindArguments(orgID, f), maxKinds+1)...)

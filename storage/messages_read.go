@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// Each filter has an index that ends in time and id, and so has the page without
-// any. A page by at most one filter, by a recipient, or by what too many kinds of
+// Each filter but the identity has an index that ends in time and id, and so has the
+// page without any. A page by at most one filter, by a recipient, or by what too many kinds of
 // messages fit, walks one of them, newest first, from where it starts to its limit;
 // other filters are looked at row by row. A database that sees all filters in
 // one statement, set or not, takes none of these indexes, so there is a statement
@@ -21,6 +21,8 @@ type messageWay struct {
 	// by is the column of the index, "" for that of time alone.
 	by  string
 	key func(messages.Filter) string
+	// noIndex is a filter that is looked at on other ways alone.
+	noIndex bool
 	// page and count are its statements.
 	page, count *Statement
 }
@@ -32,7 +34,7 @@ var messageWays = []messageWay{
 	{name: "rare status", rows: `messages AS m`, r: "m", by: "status", key: rareStatus},
 	{name: "template", rows: `messages AS m`, r: "m", by: "template", key: func(f messages.Filter) string { return f.Template }},
 	{name: "channel", rows: `messages AS m`, r: "m", by: "channel", key: func(f messages.Filter) string { return f.Channel }},
-	{name: "identity", rows: `messages AS m`, r: "m", by: "identity", key: func(f messages.Filter) string { return f.Identity }},
+	{name: "identity", by: "identity", noIndex: true, key: func(f messages.Filter) string { return f.Identity }},
 	{name: "status", rows: `messages AS m`, r: "m", by: "status", key: func(f messages.Filter) string { return string(f.Status) }},
 	{name: "time", rows: `messages AS m`, r: "m", key: func(messages.Filter) string { return "" }},
 }
@@ -51,6 +53,9 @@ func rareStatus(f messages.Filter) string {
 func init() {
 	for i := range messageWays {
 		way := &messageWays[i]
+		if way.noIndex {
+			continue
+		}
 		matching, next := way.matching()
 		walk := matching + ` ORDER BY ` + strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC LIMIT $` + strconv.Itoa(next)
 		way.page = register("messages by "+way.name, `
@@ -98,12 +103,12 @@ func (w messageWay) matching() (string, int) {
 }
 
 // others are the ways whose filters this one looks at row by row: those after it,
-// because each before it would have been taken.
+// because each before it would have been taken, and those that are never taken.
 func (w messageWay) others() []messageWay {
 	var found []messageWay
 	behind := false
 	for _, other := range messageWays {
-		if behind && other.by != "" && other.by != w.by {
+		if (behind || other.noIndex) && other.by != "" && other.by != w.by {
 			found = append(found, other)
 		}
 		behind = behind || other.name == w.name
@@ -114,7 +119,7 @@ func (w messageWay) others() []messageWay {
 // indexOf is the way of those that walk one index.
 func indexOf(f messages.Filter) messageWay {
 	for _, way := range messageWays {
-		if way.by == "" || way.key(f) != "" {
+		if way.by == "" || way.key(f) != "" && !way.noIndex {
 			return way
 		}
 	}
