@@ -2,7 +2,6 @@ package storage_test
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -132,7 +131,7 @@ func tellSlowest(b *testing.B, read func(messages.Filter) error, asked messages.
 	for class, pages := range slowest {
 		slices.SortFunc(pages, func(x, y timedPage) int { return cmp.Compare(y.took, x.took) })
 		for _, p := range pages[:min(3, len(pages))] {
-			b.Log(fmt.Sprintf("%s: %v by %q %q %q %q %q", class, p.took, p.filter.Status, p.filter.Template, p.filter.Channel, p.filter.Identity, p.filter.Recipient))
+			b.Logf("%s: %v by %q %q %q %q %q", class, p.took, p.filter.Status, p.filter.Template, p.filter.Channel, p.filter.Identity, p.filter.Recipient)
 		}
 		b.Logf("%s: middle %v of %d", class, pages[len(pages)/2].took, len(pages))
 	}
