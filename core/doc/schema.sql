@@ -301,6 +301,16 @@ CREATE INDEX message_events_engaged ON message_events
 
 CREATE INDEX message_events_of_message ON message_events (org_id, message_id, occurred_at, id);
 
+CREATE TABLE message_kinds (
+	org_id bytetext NOT NULL,
+	span bigint NOT NULL,
+	channel bytetext NOT NULL,
+	identity bytetext NOT NULL,
+	template bytetext NOT NULL,
+	status bytetext NOT NULL,
+	PRIMARY KEY (org_id, span, channel, identity, template, status)
+);
+
 CREATE TABLE message_recipients (
 	org_id bytetext NOT NULL,
 	recipient bytetext NOT NULL,
@@ -330,7 +340,7 @@ CREATE TABLE messages (
 
 CREATE INDEX messages_by_channel ON messages (org_id, channel, sent_at, id);
 
-CREATE INDEX messages_by_identity ON messages (org_id, identity, sent_at, id);
+CREATE INDEX messages_by_kind ON messages (org_id, channel, identity, template, status, sent_at, id);
 
 CREATE INDEX messages_by_status ON messages (org_id, status, sent_at, id);
 
@@ -580,6 +590,8 @@ CREATE TABLE undeliverable (
 );
 
 CREATE INDEX undeliverable_by_change ON undeliverable (org_id, last_changed_at, id);
+
+CREATE INDEX undeliverable_by_status ON undeliverable (org_id, status, last_changed_at, id);
 
 CREATE TABLE undeliverable_rules (
 	org_id bytetext NOT NULL,
