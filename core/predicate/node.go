@@ -1,0 +1,256 @@
+package predicate
+
+// Node is one node of a predicate: *And, *Or, *Not, *Compare, *In, *Match, *Known,
+// *Age, *EventTest, *Consent or *Membership, and nothing else. A where-condition
+// consists of the first seven alone, over fields of one event; elsewhere fields are
+// the contact's.
+//
+// In a Tree, names are as written, Field.Type is Unresolved, Membership.ID is
+// empty and a quoted date and time is a String. In a Checked all is resolved.
+type Node interface {
+	// Pos is where the node begins.
+	Pos() Pos
+	node()
+}
+
+// Pos is an offset in bytes into the source. Tree.Position gives line and column.
+type Pos int32
+
+// Pos is the offset itself: nodes embed it.
+func (p Pos) Pos() Pos { return p }
+
+// And is the least of its terms, of which there are at least two.
+type And struct {
+	Pos
+	Terms []Node
+}
+
+// Or is the greatest of its terms, of which there are at least two.
+type Or struct {
+	Pos
+	Terms []Node
+}
+
+// Not is True when its term is False, False when it is True, else Unknown.
+type Not struct {
+	Pos
+	Term Node
+}
+
+// Compare tests a field against a literal of its type: "attr.plan = "pro"".
+// Unknown when the field is absent. String and Bool know Equal and NotEqual alone.
+// A Datetime may be compared with a relative moment.
+type Compare struct {
+	Pos
+	Field Field
+	Op    Op
+	Value Value
+}
+
+// In tests whether a field equals one of 1 to 100 literals of its type, none of
+// them relative. Unknown when the field is absent.
+type In struct {
+	Pos
+	Field  Field
+	Values []Value
+}
+
+// Match looks for a text, which is not empty, in a String field, byte by byte.
+// Unknown when the field is absent.
+type Match struct {
+	Pos
+	Field Field
+	How   MatchKind
+	Text  string
+}
+
+// Known is True when the field's presence is as Want says, else False; it is never
+// Unknown. An empty string is present.
+type Known struct {
+	Pos
+	Field Field
+	Want  bool
+	// Prefix is whether it was written "has attr.x"; it means the same.
+	Prefix bool
+}
+
+// Age compares the time from a Datetime attribute to now with a duration:
+// "now - attr.trial_ends > 14d". With Between, Low <= age <= High and Op is unset;
+// else age Op Low. The age is negative when the attribute lies ahead. Unknown when
+// the attribute is absent.
+type Age struct {
+	Pos
+	Field     Field
+	Op        Op
+	Between   bool
+	Low, High Duration
+}
+
+// EventTest tests what happened to or was done by the contact, by its Kind:
+//
+//	Count          how many events there are, Op Number; 0 for none, never Unknown
+//	Exists         whether there is any; never Unknown
+//	Sum, Avg,      Field over the events that have it, Op Number; Unknown when none has
+//	Min, Max       it. Sums add doubles in no particular order; Avg is sum by count
+//	Last, First    when the latest or earliest was, Op Time; Unknown when there is none
+type EventTest struct {
+	Pos
+	Kind EventTestKind
+	// Field is a Number, and set for Sum, Avg, Min and Max alone.
+	Field  Field
+	Source EventSource
+	Op     Op
+	// Number is what Count, Sum, Avg, Min and Max are compared with.
+	Number float64
+	// Time is what Last and First are compared with.
+	Time Moment
+}
+
+// EventSource selects events of one contact: those of the Event for which Where is
+// True, inside both windows. Unknown is not enough: an event without the property
+// that Where tests is not selected.
+type EventSource struct {
+	Pos
+	Event Event
+	// Where is nil for no condition.
+	Where Node
+	// Within, when HasWithin, selects now - Within <= time <= now.
+	Within    Duration
+	HasWithin bool
+	// Between, when HasBetween, selects From <= time < Until.
+	Between    Span
+	HasBetween bool
+}
+
+// Span is a time from From up to but without Until, in microseconds since 1970. A
+// span that was written with a DATE as its end lasts to the end of that day in UTC.
+type Span struct{ From, Until int64 }
+
+// Consent tests what the contact agreed to. It is never Unknown. The effective
+// choice about a topic is the explicit one, else DefaultIn. By its Kind:
+//
+//	Subscribed       not unsubscribed from all and the effective choice is to be in
+//	OptedOut         the effective choice is to be out, whatever else
+//	UnsubscribedAll  unsubscribed from all
+//	Suppressed       the address is on a suppression list of the organization
+type Consent struct {
+	Pos
+	Kind ConsentKind
+	// Topic is set for Subscribed and OptedOut.
+	Topic string
+	// DefaultIn is the topic's default by the schema.
+	DefaultIn bool
+}
+
+// Membership is True when the contact is on the list or in the segment, else
+// False; it is never Unknown.
+type Membership struct {
+	Pos
+	Segment bool // else a list
+	Key     string
+	ID      string
+}
+
+func (*And) node()        {}
+func (*Or) node()         {}
+func (*Not) node()        {}
+func (*Compare) node()    {}
+func (*In) node()         {}
+func (*Match) node()      {}
+func (*Known) node()      {}
+func (*Age) node()        {}
+func (*EventTest) node()  {}
+func (*Consent) node()    {}
+func (*Membership) node() {}
+
+// Field is what a test looks at.
+type Field struct {
+	Pos
+	Source FieldSource
+	Name   string
+	// Type is String, Number, Bool or Datetime once checked.
+	Type Type
+}
+
+// FieldSource says where a field's value comes from.
+type FieldSource uint8
+
+// The sources. Email is the contact's address, written attr.email; it is always
+// present. Property is a property of the event that a where-condition or an
+// aggregate is about.
+const (
+	Attribute FieldSource = iota
+	Email
+	Property
+)
+
+// Event is a kind of event; Activity is its name when Kind is ActivityEvent.
+type Event struct {
+	Kind     EventKind
+	Activity string
+}
+
+// EventKind is what happened.
+type EventKind uint8
+
+// The kinds of events: eight of messages to the contact, and activities.
+const (
+	Send EventKind = iota
+	Delivery
+	Open
+	Click
+	Bounce
+	Complaint
+	Reject
+	DeliveryDelay
+	ActivityEvent
+)
+
+// Op is a comparison.
+type Op uint8
+
+// The comparisons.
+const (
+	Equal Op = iota + 1
+	NotEqual
+	Less
+	LessOrEqual
+	Greater
+	GreaterOrEqual
+)
+
+// MatchKind is where a text is looked for.
+type MatchKind uint8
+
+// The kinds of matches.
+const (
+	StartsWith MatchKind = iota
+	EndsWith
+	Contains
+)
+
+// EventTestKind is what is asked about events.
+type EventTestKind uint8
+
+// The kinds of event tests.
+const (
+	Count EventTestKind = iota
+	Exists
+	Sum
+	Avg
+	Min
+	Max
+	Last
+	First
+)
+
+// ConsentKind is what is asked about consent.
+type ConsentKind uint8
+
+// The kinds of consent tests.
+const (
+	Subscribed ConsentKind = iota
+	OptedOut
+	UnsubscribedAll
+	Suppressed
+)

@@ -1,0 +1,35 @@
+package predicate
+
+// Truth is the outcome of a test. The order is False < Unknown < True, so that
+// "and" is the least and "or" the greatest of its terms.
+type Truth int8
+
+// The three values.
+const (
+	False   Truth = -1
+	Unknown Truth = 0
+	True    Truth = 1
+)
+
+// Not turns True and False into each other and leaves Unknown.
+func (t Truth) Not() Truth { return -t }
+
+// String is "true", "false" or "unknown".
+func (t Truth) String() string {
+	switch t {
+	case True:
+		return "true"
+	case False:
+		return "false"
+	case Unknown:
+		return "unknown"
+	}
+	return "no truth"
+}
+
+func truthOf(b bool) Truth {
+	if b {
+		return True
+	}
+	return False
+}
