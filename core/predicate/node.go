@@ -8,32 +8,33 @@ package predicate
 // In a Tree, names are as written, Field.Type is Unresolved, Membership.ID is
 // empty and a quoted date and time is a String. In a Checked all is resolved.
 type Node interface {
-	// Pos is where the node begins.
-	Pos() Pos
+	// Pos is where the node begins in the source.
+	Pos() Offset
 	node()
 }
 
-// Pos is an offset in bytes into the source. Tree.Position gives line and column.
-type Pos int32
+// Offset is a place in the source, in bytes from its beginning. Tree.Position gives
+// line and column. It is no part of what a node means.
+type Offset int32
 
 // Pos is the offset itself: nodes embed it.
-func (p Pos) Pos() Pos { return p }
+func (o Offset) Pos() Offset { return o }
 
 // And is the least of its terms, of which there are at least two.
 type And struct {
-	Pos
+	Offset
 	Terms []Node
 }
 
 // Or is the greatest of its terms, of which there are at least two.
 type Or struct {
-	Pos
+	Offset
 	Terms []Node
 }
 
 // Not is True when its term is False, False when it is True, else Unknown.
 type Not struct {
-	Pos
+	Offset
 	Term Node
 }
 
@@ -41,7 +42,7 @@ type Not struct {
 // Unknown when the field is absent. String and Bool know Equal and NotEqual alone.
 // A Datetime may be compared with a relative moment.
 type Compare struct {
-	Pos
+	Offset
 	Field Field
 	Op    Op
 	Value Value
@@ -50,7 +51,7 @@ type Compare struct {
 // In tests whether a field equals one of 1 to 100 literals of its type, none of
 // them relative. Unknown when the field is absent.
 type In struct {
-	Pos
+	Offset
 	Field  Field
 	Values []Value
 }
@@ -58,7 +59,7 @@ type In struct {
 // Match looks for a text, which is not empty, in a String field, byte by byte.
 // Unknown when the field is absent.
 type Match struct {
-	Pos
+	Offset
 	Field Field
 	How   MatchKind
 	Text  string
@@ -67,7 +68,7 @@ type Match struct {
 // Known is True when the field's presence is as Want says, else False; it is never
 // Unknown. An empty string is present.
 type Known struct {
-	Pos
+	Offset
 	Field Field
 	Want  bool
 	// Prefix is whether it was written "has attr.x"; it means the same.
@@ -79,7 +80,7 @@ type Known struct {
 // else age Op Low. The age is negative when the attribute lies ahead. Unknown when
 // the attribute is absent.
 type Age struct {
-	Pos
+	Offset
 	Field     Field
 	Op        Op
 	Between   bool
@@ -94,7 +95,7 @@ type Age struct {
 //	Min, Max       it. Sums add doubles in no particular order; Avg is sum by count
 //	Last, First    when the latest or earliest was, Op Time; Unknown when there is none
 type EventTest struct {
-	Pos
+	Offset
 	Kind EventTestKind
 	// Field is a Number, and set for Sum, Avg, Min and Max alone.
 	Field  Field
@@ -110,7 +111,7 @@ type EventTest struct {
 // True, inside both windows. Unknown is not enough: an event without the property
 // that Where tests is not selected.
 type EventSource struct {
-	Pos
+	Offset
 	Event Event
 	// Where is nil for no condition.
 	Where Node
@@ -134,7 +135,7 @@ type Span struct{ From, Until int64 }
 //	UnsubscribedAll  unsubscribed from all
 //	Suppressed       the address is on a suppression list of the organization
 type Consent struct {
-	Pos
+	Offset
 	Kind ConsentKind
 	// Topic is set for Subscribed and OptedOut.
 	Topic string
@@ -145,7 +146,7 @@ type Consent struct {
 // Membership is True when the contact is on the list or in the segment, else
 // False; it is never Unknown.
 type Membership struct {
-	Pos
+	Offset
 	Segment bool // else a list
 	Key     string
 	ID      string
@@ -165,7 +166,7 @@ func (*Membership) node() {}
 
 // Field is what a test looks at.
 type Field struct {
-	Pos
+	Offset
 	Source FieldSource
 	Name   string
 	// Type is String, Number, Bool or Datetime once checked.

@@ -1,0 +1,174 @@
+package predicate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Checked is a predicate whose every name is known and whose every comparison is of
+// one type. It never changes and may be used by several goroutines.
+type Checked struct {
+	// Root is the whole predicate, resolved.
+	Root     Node
+	tree     *Tree
+	warnings []Warning
+}
+
+// Tree is what was checked.
+func (c *Checked) Tree() *Tree { return c.tree }
+
+// String is the predicate in its canonical spelling.
+func (c *Checked) String() string { return c.tree.String() }
+
+// Check resolves a tree by a schema. It fails with [Errors], the faults in the order
+// of the source. The tree stays as it is.
+func Check(tree *Tree, schema Schema) (*Checked, error) {
+	c := checker{tree: tree, schema: schema}
+	root := c.node(tree.Root)
+	if len(c.faults) > 0 {
+		slices.SortStableFunc(c.faults, func(a, b *Error) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		})
+		return nil, c.faults[:min(len(c.faults), MaxFaults)]
+	}
+	return &Checked{Root: root, tree: tree, warnings: c.warnings}, nil
+}
+
+// Compile is Parse and Check in one. It fails with [*Error] or [Errors].
+func Compile(source string, schema Schema) (*Checked, error) {
+	tree, err := Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	return Check(tree, schema)
+}
+
+// checker resolves copies of nodes. What has a fault is resolved all the same, as
+// far as it goes, so that one fault is told once.
+type checker struct {
+	tree     *Tree
+	schema   Schema
+	faults   Errors
+	warnings []Warning
+	// event is what properties belong to; nil outside of event sources.
+	event *Event
+}
+
+func (c *checker) fail(at Offset, message string) *Error {
+	line, column := c.tree.Position(at)
+	fault := &Error{Line: line, Column: column, Message: message}
+	c.faults = append(c.faults, fault)
+	return fault
+}
+
+func (c *checker) node(n Node) Node {
+	switch n := n.(type) {
+	case *And:
+		return &And{Offset: n.Offset, Terms: c.nodes(n.Terms)}
+	case *Or:
+		return &Or{Offset: n.Offset, Terms: c.nodes(n.Terms)}
+	case *Not:
+		return &Not{Offset: n.Offset, Term: c.node(n.Term)}
+	case *Compare:
+		return c.compare(*n)
+	case *In:
+		return c.in(*n)
+	case *Match:
+		return c.match(*n)
+	case *Known:
+		resolved := *n
+		resolved.Field = c.field(n.Field)
+		return &resolved
+	case *Age:
+		return c.age(*n)
+	case *EventTest:
+		return c.eventTest(*n)
+	case *Consent:
+		return c.consent(*n)
+	case *Membership:
+		return c.membership(*n)
+	}
+	return n
+}
+
+func (c *checker) nodes(terms []Node) []Node {
+	resolved := make([]Node, 0, len(terms))
+	for _, term := range terms {
+		resolved = append(resolved, c.node(term))
+	}
+	return resolved
+}
+
+func (c *checker) compare(n Compare) Node {
+	n.Field = c.field(n.Field)
+	n.Value = c.value(n.Field, n.Value, n.Offset)
+	ordered := n.Field.Type == Number || n.Field.Type == Datetime
+	if n.Op != Equal && n.Op != NotEqual && !ordered && n.Field.Type != Unresolved {
+		fault := c.fail(n.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", which has no order")
+		fault.Expected = "= or !="
+	}
+	return &n
+}
+
+func (c *checker) in(n In) Node {
+	n.Field = c.field(n.Field)
+	values := make([]Value, 0, len(n.Values))
+	for _, v := range n.Values {
+		values = append(values, c.value(n.Field, v, n.Offset))
+	}
+	n.Values = values
+	return &n
+}
+
+func (c *checker) match(n Match) Node {
+	n.Field = c.field(n.Field)
+	if n.Field.Type != String && n.Field.Type != Unresolved {
+		c.fail(n.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", and "+n.How.String()+" looks into strings only")
+	}
+	if n.Text == "" {
+		c.fail(n.Offset, n.How.String()+` "" is true of every string`).Suggestion = "has " + n.Field.title()
+	}
+	return &n
+}
+
+func (c *checker) age(n Age) Node {
+	n.Field = c.field(n.Field)
+	if n.Field.Type != Datetime && n.Field.Type != Unresolved {
+		c.fail(n.Field.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", and only a datetime has an age")
+	}
+	return &n
+}
+
+// value brings a literal to the type of the field it is compared with. A string is
+// read as a date and time where one is wanted.
+func (c *checker) value(f Field, v Value, at Offset) Value {
+	if f.Type == v.Type || f.Type == Unresolved {
+		c.enumValue(f, v)
+		return v
+	}
+	if f.Type == Datetime && v.Type == String {
+		micros, ok := parseTime(v.Text)
+		if !ok {
+			c.fail(at, notATime(v.Text))
+		}
+		return Value{Type: Datetime, Moment: Moment{Micros: micros}}
+	}
+	fault := c.fail(at, f.title()+" is a "+f.Type.String()+" and is compared with a "+v.Type.String())
+	fault.Expected = literals[f.Type]
+	return v
+}
+
+// literals are how values of a type are written.
+var literals = map[Type]string{
+	String:   `a string in double quotes`,
+	Number:   `a number without quotes`,
+	Bool:     `true or false without quotes`,
+	Datetime: `a date such as 2026-01-31, or a date and time in quotes`,
+}
+
+// title is the field as predicates write it.
+func (f Field) title() string {
+	var p printer
+	p.field(f)
+	return p.String()
+}

@@ -1,0 +1,178 @@
+package predicate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// messageProperties are the properties that events of messages have, by kind. All
+// kinds have those of Send besides.
+var messageProperties = map[EventKind]map[string]Type{
+	Send:     {"subject": String, "template": String, "sender_domain": String},
+	Click:    {"url": String},
+	Bounce:   {"type": String, "sub_type": String},
+	Delivery: {"processing_ms": Number},
+}
+
+// siteProperties are what every activity of a website has.
+var siteProperties = map[string]Type{
+	"path": String, "referrer": String, "title": String,
+	"utm_source": String, "utm_medium": String, "utm_campaign": String,
+}
+
+// IsSiteActivity reports whether activities of the name come from a website and have
+// the built-in properties: "site_" and 1 to 60 of a-z, 0-9 and "_".
+func IsSiteActivity(name string) bool {
+	rest, found := strings.CutPrefix(name, "site_")
+	return found && len(rest) >= 1 && len(rest) <= 60 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+// PropertyType is the type of an event's property, String for an Enum; ok is false
+// when events of the kind have none of the name that predicates may test.
+func (s Schema) PropertyType(event Event, name string) (t Type, ok bool) {
+	if event.Kind != ActivityEvent {
+		if t, ok = messageProperties[Send][name]; !ok {
+			t, ok = messageProperties[event.Kind][name]
+		}
+		return t, ok
+	}
+	if IsSiteActivity(event.Activity) {
+		if t, ok = siteProperties[name]; ok {
+			return t, true
+		}
+	}
+	t, ok = s.Properties[ActivityProperty{event.Activity, name}]
+	return castClass(t), ok
+}
+
+// castClass makes one type of those whose values compare alike.
+func castClass(t Type) Type {
+	if t == Enum {
+		return String
+	}
+	return t
+}
+
+// propertyNames are the properties of an event, sorted.
+func (s Schema) propertyNames(event Event) []string {
+	names := map[string]bool{}
+	add := func(properties map[string]Type) {
+		for name := range properties {
+			names[name] = true
+		}
+	}
+	switch {
+	case event.Kind != ActivityEvent:
+		add(messageProperties[Send])
+		add(messageProperties[event.Kind])
+	case IsSiteActivity(event.Activity):
+		add(siteProperties)
+	}
+	if event.Kind == ActivityEvent {
+		for property := range s.Properties {
+			if property.Activity == event.Activity {
+				names[property.Property] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// field resolves what a test looks at. Its type stays Unresolved when it is unknown.
+func (c *checker) field(f Field) Field {
+	switch f.Source {
+	case Email:
+		f.Type = String
+	case Attribute:
+		registered, ok := c.schema.Attributes[f.Name]
+		if !ok {
+			c.unknown(f.Offset, "attribute "+quoted(f.Name)+" is not registered", "attr.", f.Name, append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email"))
+		}
+		f.Type = castClass(registered.Type)
+	case Property:
+		t, ok := c.schema.PropertyType(*c.event, f.Name)
+		if !ok {
+			c.unknownProperty(f)
+		}
+		f.Type = t
+	}
+	return f
+}
+
+func (c *checker) unknownProperty(f Field) {
+	known := c.schema.propertyNames(*c.event)
+	fault := c.unknown(f.Offset, c.event.title()+" has no property "+quoted(f.Name)+" to test", "", f.Name, known)
+	switch {
+	case len(known) > 0:
+		fault.Expected = "one of " + strings.Join(shown(known), ", ")
+	case c.event.Kind == ActivityEvent:
+		fault.Expected = "a property that is registered for this activity; none is"
+	}
+}
+
+// shown are the first names of many.
+func shown(names []string) []string {
+	const most = 12
+	if len(names) <= most {
+		return names
+	}
+	return append(names[:most:most], "and more")
+}
+
+// unknown is the fault of a name that the schema does not have.
+func (c *checker) unknown(at Offset, message, prefix, name string, known []string) *Error {
+	fault := c.fail(at, message)
+	if meant := nearest(name, known); meant != "" {
+		fault.Suggestion = prefix + meant
+	}
+	return fault
+}
+
+func (c *checker) eventTest(n EventTest) Node {
+	c.event = &n.Source.Event
+	c.seen(n.Source)
+	if n.Kind >= Sum && n.Kind <= Max {
+		n.Field = c.field(n.Field)
+		if n.Field.Type != Number && n.Field.Type != Unresolved {
+			c.fail(n.Field.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", and "+n.Kind.String()+" needs a number")
+		}
+	}
+	if n.Source.Where != nil {
+		n.Source.Where = c.node(n.Source.Where)
+	}
+	c.event = nil
+	return &n
+}
+
+func (c *checker) consent(n Consent) Node {
+	if n.Kind != Subscribed && n.Kind != OptedOut {
+		return &n
+	}
+	in, ok := c.schema.Topics[n.Topic]
+	if !ok {
+		c.unknown(n.Offset, "there is no topic "+quoted(n.Topic), "", n.Topic, slices.Sorted(maps.Keys(c.schema.Topics)))
+	}
+	n.DefaultIn = in
+	return &n
+}
+
+func (c *checker) membership(n Membership) Node {
+	known, kind := c.schema.Lists, "list"
+	if n.Segment {
+		known, kind = c.schema.Segments, "segment"
+	}
+	id, ok := known[n.Key]
+	if !ok {
+		c.unknown(n.Offset, "there is no "+kind+" "+quoted(n.Key), "", n.Key, slices.Sorted(maps.Keys(known)))
+	}
+	n.ID = id
+	return &n
+}
+
+// title is the event as predicates write it.
+func (e Event) title() string {
+	var p printer
+	p.source(EventSource{Event: e})
+	return p.String()
+}

@@ -1,0 +1,172 @@
+package predicate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Warning is something that is allowed and is seldom meant.
+type Warning struct {
+	Line, Column int
+	Kind         WarningKind
+	Message      string
+	// Suggestion is what to write if it was not meant, when there is such a thing.
+	Suggestion string
+}
+
+// WarningKind is what a warning is about.
+type WarningKind string
+
+// The kinds of warnings.
+const (
+	// WarnAbsence: contacts without a value, or without an event, are left out though
+	// the words sound as if they were in.
+	WarnAbsence WarningKind = "absence"
+	// WarnEnumValue: an enum is compared with a text that it never has.
+	WarnEnumValue WarningKind = "enum_value"
+	// WarnActivity: an activity of that name was never seen.
+	WarnActivity WarningKind = "unseen_activity"
+)
+
+// Lint are the warnings about the predicate, in the order of the source. None keeps
+// it from being used.
+func (c *Checked) Lint() []Warning {
+	l := linter{tree: c.tree, warnings: slices.Clone(c.warnings)}
+	l.node(c.Root, nil, false)
+	slices.SortStableFunc(l.warnings, func(a, b Warning) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return l.warnings
+}
+
+// linter looks for tests that read as true of an absent value and are unknown.
+type linter struct {
+	tree     *Tree
+	warnings []Warning
+}
+
+// subject is what may be absent: an attribute by name, or the events of a source as
+// it is printed.
+type subject struct{ attribute, events string }
+
+// node walks n. guards are what is settled to be there or not to be there wherever
+// n decides; negated is whether n stands inside of a not.
+func (l *linter) node(n Node, guards []subject, negated bool) {
+	switch n := n.(type) {
+	case *And:
+		l.terms(n.Terms, guards, true, negated)
+	case *Or:
+		l.terms(n.Terms, guards, false, negated)
+	case *Not:
+		l.node(n.Term, guards, true)
+	case *Compare:
+		if negated || n.Op == NotEqual {
+			l.absentField(n, n.Field, guards)
+		}
+	case *In:
+		if negated {
+			l.absentField(n, n.Field, guards)
+		}
+	case *Match:
+		if negated {
+			l.absentField(n, n.Field, guards)
+		}
+	case *Age:
+		l.absentField(n, n.Field, guards)
+	case *EventTest:
+		l.event(n, guards, negated)
+	}
+}
+
+// terms walks terms that stand side by side. Beside a test of presence, in an and,
+// the others decide for nobody who lacks it; beside a test of absence, in an or,
+// those who lack it are decided about already. That holds inside of not as well.
+func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
+	guards = slices.Clip(guards)
+	for _, term := range terms {
+		guards = append(guards, guarded(term, present)...)
+	}
+	for _, term := range terms {
+		l.node(term, guards, negated)
+	}
+}
+
+// guarded is what the term tests the presence of or, with present false, the absence.
+func guarded(n Node, present bool) []subject {
+	switch n := n.(type) {
+	case *Not:
+		return guarded(n.Term, !present)
+	case *Known:
+		if n.Want == present {
+			return []subject{{attribute: n.Field.Name}}
+		}
+	case *EventTest:
+		if n.Kind != Exists && n.Kind != Count {
+			return nil
+		}
+		ofNone := n.Kind == Count && holds(n.Op, 0, n.Number)
+		if ofNone == present {
+			return nil
+		}
+		guards := []subject{{events: sourceText(n.Source)}}
+		if present { // of some events, so there are events of the kind
+			guards = append(guards, subject{events: n.Source.Event.title()})
+		}
+		return guards
+	}
+	return nil
+}
+
+func sourceText(s EventSource) string {
+	var p printer
+	p.source(s)
+	return p.String()
+}
+
+func (l *linter) absentField(n Node, f Field, guards []subject) {
+	if f.Source != Attribute || slices.Contains(guards, subject{attribute: f.Name}) {
+		return
+	}
+	l.warn(n, "contacts without "+f.title()+" are left out here", "has "+f.title()+" and, or: or "+f.title()+" is unknown")
+}
+
+// event: what asks a time or a figure of events that never happened is unknown. The
+// time always surprises; a figure does inside of not.
+func (l *linter) event(n *EventTest, guards []subject, negated bool) {
+	figure := n.Kind >= Sum && n.Kind <= Max && (negated || n.Op == NotEqual)
+	if n.Kind != Last && n.Kind != First && !figure {
+		return
+	}
+	events := sourceText(n.Source)
+	if slices.Contains(guards, subject{events: events}) {
+		return
+	}
+	l.warn(n, "contacts without any such event are left out here", "exists("+events+") and, or: or not exists("+events+")")
+}
+
+func (l *linter) warn(n Node, message, suggestion string) {
+	line, column := l.tree.Position(n.Pos())
+	l.warnings = append(l.warnings, Warning{Line: line, Column: column, Kind: WarnAbsence, Message: message, Suggestion: suggestion})
+}
+
+// enumValue warns of a value that an enum never has.
+func (c *checker) enumValue(f Field, v Value) {
+	registered := c.schema.Attributes[f.Name]
+	if f.Source != Attribute || registered.Type != Enum || slices.Contains(registered.EnumValues, v.Text) {
+		return
+	}
+	w := Warning{Kind: WarnEnumValue, Message: f.title() + " is never " + quoted(v.Text), Suggestion: nearest(v.Text, registered.EnumValues)}
+	w.Line, w.Column = c.tree.Position(f.Offset)
+	c.warnings = append(c.warnings, w)
+}
+
+// seen warns of an activity that nobody did so far.
+func (c *checker) seen(s EventSource) {
+	name := s.Event.Activity
+	if s.Event.Kind != ActivityEvent || len(c.schema.Activities) == 0 || slices.Contains(c.schema.Activities, name) {
+		return
+	}
+	w := Warning{Kind: WarnActivity, Message: "no activity " + quoted(name) + " has been recorded so far", Suggestion: nearest(name, c.schema.Activities)}
+	w.Line, w.Column = c.tree.Position(s.Offset)
+	c.warnings = append(c.warnings, w)
+}

@@ -1,0 +1,95 @@
+package predicate
+
+// eventTest looks at each event once.
+func (e *evaluation) eventTest(n *EventTest) Truth {
+	var f figures
+	for i := range e.subject.Events {
+		o := &e.subject.Events[i]
+		if !e.selected(&n.Source, o) {
+			continue
+		}
+		if n.Kind == Exists {
+			return True
+		}
+		if e.add(&f, n, o) {
+			f.count++
+		}
+	}
+	switch n.Kind {
+	case Exists:
+		return False
+	case Count:
+		return truthOf(holds(n.Op, float64(f.count), n.Number))
+	}
+	if f.count == 0 {
+		return Unknown
+	}
+	switch n.Kind {
+	case Last:
+		return truthOf(holds(n.Op, f.last, n.Time.At(e.at)))
+	case First:
+		return truthOf(holds(n.Op, f.first, n.Time.At(e.at)))
+	}
+	return truthOf(holds(n.Op, f.of(n.Kind), n.Number))
+}
+
+// figures are of the events seen so far; all but count are set once there is one.
+type figures struct {
+	count          int
+	sum, low, high float64
+	first, last    int64
+}
+
+func (f *figures) of(kind EventTestKind) float64 {
+	switch kind {
+	case Avg:
+		return f.sum / float64(f.count)
+	case Min:
+		return f.low
+	case Max:
+		return f.high
+	default:
+		return f.sum
+	}
+}
+
+// add takes one event into the figures. It reports false when the event has not what
+// is asked for.
+func (e *evaluation) add(f *figures, n *EventTest, o *Occurrence) bool {
+	if f.count == 0 {
+		f.first, f.last = o.At, o.At
+	}
+	f.first, f.last = min(f.first, o.At), max(f.last, o.At)
+	if n.Field.Name == "" {
+		return true
+	}
+	e.occurrence = o
+	v, known := e.value(n.Field)
+	if !known {
+		return false
+	}
+	if f.count == 0 {
+		f.low, f.high = v.Number, v.Number
+	}
+	f.sum += v.Number
+	f.low, f.high = min(f.low, v.Number), max(f.high, v.Number)
+	return true
+}
+
+// selected reports whether the source takes the event.
+func (e *evaluation) selected(s *EventSource, o *Occurrence) bool {
+	if o.Event != s.Event {
+		return false
+	}
+	if s.HasWithin && (o.At > e.now || o.At < e.now-s.Within.Micros()) {
+		return false
+	}
+	if s.HasBetween && (o.At < s.Between.From || o.At >= s.Between.Until) {
+		return false
+	}
+	if s.Where == nil {
+		return true
+	}
+	e.occurrence = o
+	return e.node(s.Where) == True
+}

@@ -1,0 +1,224 @@
+package predicate
+
+const (
+	testHint  = `a test, such as attr.plan = "pro" or count(open within 30d) > 0`
+	fieldHint = `a test of a property, such as url contains "pricing"`
+	valueHint = `a value: a "string", a number, true, false, or a date`
+)
+
+// starters are the words that a test of a contact begins with.
+var starters = []string{
+	"has", "now", "count", "exists", "sum", "avg", "min", "max", "last", "first",
+	"subscribed", "opted", "unsubscribed", "suppressed", "in", "not",
+}
+
+// contactTest is one test, as it stands outside of where.
+func (p *parser) contactTest() Node {
+	start := p.tok
+	if start.kind == tokenAttribute {
+		return p.fieldTest()
+	}
+	if start.kind != tokenWord {
+		p.notATest()
+		return nil
+	}
+	switch start.text {
+	case "has":
+		return p.fieldTest()
+	case "now":
+		return p.age()
+	case "subscribed", "opted", "unsubscribed", "suppressed":
+		return p.consent()
+	case "in":
+		return p.member()
+	}
+	for kind, word := range testWords {
+		if word == start.text {
+			return p.eventTest(EventTestKind(kind))
+		}
+	}
+	p.notATest()
+	return nil
+}
+
+// notATest is the fault that no test begins here. A bare name before an operator was
+// probably meant as an attribute.
+func (p *parser) notATest() {
+	t := p.tok
+	switch {
+	case t.kind == tokenActivity:
+		p.fail(t, "an activity is tested by what is asked about it").Expected = "count(activity.x) > 0, exists(activity.x) or the like"
+		return
+	case t.kind == tokenWord && eventKind(t.text) < ActivityEvent && p.peek().kind != tokenEnd:
+		p.fail(t, "an event is tested by what is asked about it").Expected = "count(" + t.text + ") > 0, exists(" + t.text + ") or the like"
+		return
+	}
+	p.unexpected(testHint, starters...)
+	if t.kind == tokenWord && p.fault.Suggestion == "" && !reserved[t.text] && startsOperator(p.peek()) {
+		p.fault.Suggestion = "attr." + t.text
+	}
+}
+
+// peek is the token after tok.
+func (p *parser) peek() token {
+	ahead := p.lexer
+	return ahead.next()
+}
+
+func startsOperator(t token) bool {
+	switch t.kind {
+	case tokenSymbol:
+		return opOf(t.text) != 0
+	case tokenWord:
+		return t.text == "is" || t.text == "in" || t.text == "starts" || t.text == "ends" || t.text == "contains"
+	default:
+		return false
+	}
+}
+
+// fieldTest is a test of an attribute or, in a where-condition, of a property.
+func (p *parser) fieldTest() Node {
+	at := Offset(p.tok.start)
+	if p.accept("has") {
+		return &Known{Offset: at, Field: p.field(), Want: true, Prefix: true}
+	}
+	f := p.field()
+	if p.fault != nil {
+		return nil
+	}
+	if op := opOf(p.tok.text); p.tok.kind == tokenSymbol && op != 0 {
+		p.advance()
+		return &Compare{Offset: at, Field: f, Op: op, Value: p.value(true)}
+	}
+	if p.tok.kind == tokenWord {
+		switch p.tok.text {
+		case "in":
+			return &In{Offset: at, Field: f, Values: p.values()}
+		case "is":
+			p.advance()
+			return &Known{Offset: at, Field: f, Want: p.known()}
+		case "starts", "ends", "contains":
+			return p.match(at, f)
+		}
+	}
+	p.unexpected("= != < <= > >=, in, is, starts with, ends with or contains", "in", "is", "starts", "ends", "contains")
+	return nil
+}
+
+func (p *parser) known() bool {
+	known := p.tok.is("known")
+	if !known && !p.tok.is("unknown") {
+		p.unexpected("known or unknown")
+	}
+	p.advance()
+	return known
+}
+
+func (p *parser) match(at Offset, f Field) Node {
+	how := Contains
+	switch p.tok.text {
+	case "starts":
+		how = StartsWith
+	case "ends":
+		how = EndsWith
+	}
+	p.advance()
+	if how != Contains {
+		p.word("with")
+	}
+	return &Match{Offset: at, Field: f, How: how, Text: p.text(`a "string" to look for`)}
+}
+
+// field is ATTR, or the name of a property inside of where.
+func (p *parser) field() Field {
+	t := p.tok
+	f := Field{Offset: Offset(t.start), Name: t.text}
+	switch {
+	case p.fault != nil:
+		return f
+	case p.event == nil && t.kind == tokenAttribute:
+		if t.text == "email" {
+			f.Source = Email
+		}
+	case p.event == nil:
+		p.unexpected("an attribute, written attr.<name>")
+		if t.kind == tokenWord && !reserved[t.text] {
+			p.fault.Suggestion = "attr." + t.text
+		}
+	case t.kind == tokenProperty, t.kind == tokenWord && !reserved[t.text]:
+		f.Source = Property
+	case t.kind == tokenAttribute:
+		p.fail(t, "where tests properties of the event, not attributes of the contact").Expected = fieldHint
+	case t.kind == tokenWord && startsOperator(p.peek()):
+		p.fail(t, quoted(t.text)+" is a word of the language").Suggestion = `property.` + t.text
+	default:
+		p.unexpected(fieldHint)
+	}
+	p.advance()
+	return f
+}
+
+// age := "now" "-" ATTR ( op DUR | "between" DUR "and" DUR ).
+func (p *parser) age() Node {
+	age := &Age{Offset: Offset(p.tok.start)}
+	p.advance()
+	p.sign("-")
+	age.Field = p.field()
+	if p.accept("between") {
+		at := p.tok
+		age.Between = true
+		age.Low, age.High = p.duration(), p.andDuration()
+		if p.fault == nil && age.Low.Micros() > age.High.Micros() {
+			p.fail(at, "the first duration of between is longer than the second")
+		}
+		return age
+	}
+	age.Op = p.op()
+	age.Low = p.duration()
+	return age
+}
+
+func (p *parser) andDuration() Duration {
+	p.word("and")
+	return p.duration()
+}
+
+func (p *parser) consent() Node {
+	c := &Consent{Offset: Offset(p.tok.start)}
+	word := p.tok.text
+	p.advance()
+	switch word {
+	case "suppressed":
+		c.Kind = Suppressed
+	case "unsubscribed":
+		c.Kind = UnsubscribedAll
+		p.word("from")
+		p.word("all")
+	case "subscribed":
+		p.word("to")
+		c.Topic = p.text(`the "name" of a topic`)
+	case "opted":
+		c.Kind = OptedOut
+		p.word("out")
+		p.word("of")
+		c.Topic = p.text(`the "name" of a topic`)
+	}
+	return c
+}
+
+// member := "in" ("list" | "segment") STRING.
+func (p *parser) member() Node {
+	start := p.tok
+	if p.membership++; p.membership > MaxMembership {
+		p.limit(LimitMembership, start.start)
+		return nil
+	}
+	p.advance()
+	m := &Membership{Offset: Offset(start.start), Segment: p.tok.is("segment")}
+	if p.fault == nil && !m.Segment && !p.tok.is("list") {
+		p.unexpected("list or segment")
+	}
+	p.advance()
+	m.Key = p.text(`the "key" of it`)
+	return m
+}

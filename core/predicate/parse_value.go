@@ -1,0 +1,193 @@
+package predicate
+
+import (
+	"strconv"
+	"strings"
+)
+
+func opOf(sign string) Op {
+	for op := Equal; op <= GreaterOrEqual; op++ {
+		if opWords[op] == sign {
+			return op
+		}
+	}
+	return 0
+}
+
+// wordsOf are the words in a hint: the candidates for what a wrong word was meant as.
+func wordsOf(hint string) []string {
+	words := strings.FieldsFunc(hint, func(r rune) bool { return r == ' ' || r == ',' })
+	kept := words[:0]
+	for _, word := range words {
+		if reserved[word] {
+			kept = append(kept, word)
+		}
+	}
+	return kept
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func (p *parser) op() Op {
+	op := opOf(p.tok.text)
+	if p.fault == nil && (p.tok.kind != tokenSymbol || op == 0) {
+		p.unexpected("= != < <= > or >=")
+	}
+	p.advance()
+	return op
+}
+
+// text is a STRING.
+func (p *parser) text(expected string) string {
+	text := p.tok.text
+	if p.fault == nil && p.tok.kind != tokenString {
+		p.unexpected(expected)
+		if p.tok.kind == tokenWord && !reserved[text] {
+			p.fault.Suggestion = `"` + text + `"`
+		}
+	}
+	p.advance()
+	return text
+}
+
+// value is a literal: STRING, NUMBER, true, false or DATE and, when relative ones are
+// welcome, now with or without a distance.
+func (p *parser) value(relative bool) Value {
+	t := p.tok
+	switch {
+	case p.fault != nil:
+		return Value{}
+	case t.kind == tokenString:
+		p.advance()
+		return StringValue(t.text)
+	case t.kind == tokenNumber, t.sign("-"):
+		return NumberValue(p.number())
+	case t.is("true"), t.is("false"):
+		p.advance()
+		return BoolValue(t.text == "true")
+	case t.kind == tokenDate, relative && t.is("now"):
+		return Value{Type: Datetime, Moment: p.moment()}
+	case t.is("now"):
+		p.fail(t, "a list holds fixed values, not now")
+		return Value{}
+	}
+	p.unexpected(valueHint, "true", "false", "now")
+	if t.kind == tokenWord && !reserved[t.text] && p.fault.Suggestion == "" {
+		p.fault.Suggestion = `"` + t.text + `"`
+	}
+	return Value{}
+}
+
+// values is "in" "[" value { "," value } "]".
+func (p *parser) values() []Value {
+	p.advance()
+	p.sign("[")
+	values := []Value{p.value(false)}
+	for p.fault == nil && p.tok.sign(",") {
+		p.advance()
+		if len(values) == MaxListItems {
+			p.limit(LimitListItems, p.tok.start)
+			return nil
+		}
+		values = append(values, p.value(false))
+	}
+	if p.fault == nil && !p.tok.sign("]") {
+		p.unexpected(`"," or "]"`)
+	}
+	p.advance()
+	return values
+}
+
+// number is a NUMBER, which may have a minus before it. There is no negative zero.
+func (p *parser) number() float64 {
+	negative := p.tok.sign("-")
+	if negative {
+		p.advance()
+	}
+	n := p.tok.number
+	if p.fault == nil && p.tok.kind != tokenNumber {
+		p.unexpected("a number")
+	}
+	p.advance()
+	if negative && n != 0 {
+		return -n
+	}
+	return n
+}
+
+func (p *parser) duration() Duration {
+	t := p.tok
+	if p.fault == nil && t.kind != tokenDuration {
+		p.unexpected("a duration without a space, such as 30d (" + unitsHint + ")")
+		if t.kind == tokenNumber {
+			p.fault.Suggestion = p.spacedDuration()
+		}
+	}
+	p.advance()
+	return Duration{Amount: t.number, Unit: t.unit}
+}
+
+// spacedDuration is the duration that "30 days" was meant as, "" when it was none.
+func (p *parser) spacedDuration() string {
+	unit := p.peek()
+	if unit.kind != tokenWord {
+		return ""
+	}
+	digits := p.source[p.tok.start:p.tok.end]
+	meant := duration(digits, p.tok.number, unit.text)
+	if meant.kind == tokenDuration {
+		return digits + unit.text
+	}
+	return meant.fix
+}
+
+// moment is DATE, a quoted date and time, or "now" [("-"|"+") DUR].
+func (p *parser) moment() Moment {
+	t := p.tok
+	if t.is("now") {
+		p.advance()
+		return p.distance()
+	}
+	return Moment{Micros: p.absolute(`a date, a quoted date and time, or now`)}
+}
+
+func (p *parser) distance() Moment {
+	m := Moment{Relative: true}
+	sign := int64(1)
+	switch {
+	case p.fault != nil:
+		return m
+	case p.tok.sign("-"):
+		sign = -1
+	case !p.tok.sign("+"):
+		return m
+	}
+	p.advance()
+	m.Span = p.duration()
+	m.Micros = sign * m.Span.Micros()
+	return m
+}
+
+// absolute is DATE or a quoted date and time.
+func (p *parser) absolute(expected string) int64 {
+	t := p.tok
+	micros := t.micros
+	switch {
+	case p.fault != nil:
+		return 0
+	case t.kind == tokenString:
+		at, ok := parseTime(t.text)
+		if !ok {
+			p.fail(t, notATime(t.text))
+		}
+		micros = at
+	case t.kind != tokenDate:
+		p.unexpected(expected)
+	}
+	p.advance()
+	return micros
+}
+
+func notATime(s string) string {
+	return quoted(s) + ` is not a date and time by RFC 3339, such as "2026-01-31T09:00:00Z"`
+}

@@ -1,0 +1,152 @@
+package predicate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// References are what a predicate looks at, each once and sorted.
+type References struct {
+	// Attributes are names of registered attributes, without the built-in email.
+	Attributes []string
+	// Email is whether attr.email is tested.
+	Email bool
+	// Topics are names.
+	Topics []string
+	// Consent is whether topics or the opt-out from all are tested.
+	Consent bool
+	// Suppression is whether suppression is tested.
+	Suppression bool
+	// Lists and Segments are ids.
+	Lists, Segments []string
+	// Events are the events that are counted, summed or dated.
+	Events []Event
+	// Properties are the promoted properties of activities. Built-in ones are none.
+	Properties []ActivityProperty
+}
+
+// References are what the predicate looks at: a change of anything else does not
+// change who is in, but for time.
+func (c *Checked) References() References {
+	var r References
+	properties, events := map[ActivityProperty]bool{}, map[Event]bool{}
+	names := map[string]map[string]bool{"attribute": {}, "topic": {}, "list": {}, "segment": {}}
+	property := func(e Event, f Field) {
+		if _, builtIn := (Schema{}).PropertyType(e, f.Name); !builtIn {
+			properties[ActivityProperty{e.Activity, f.Name}] = true
+		}
+	}
+	walk(c.Root, nil, func(n Node, event *Event) {
+		if f, ok := fieldOf(n); ok {
+			switch f.Source {
+			case Email:
+				r.Email = true
+			case Attribute:
+				names["attribute"][f.Name] = true
+			case Property:
+				property(*event, f)
+			}
+		}
+		switch n := n.(type) {
+		case *EventTest:
+			events[n.Source.Event] = true
+			if n.Field.Name != "" {
+				property(n.Source.Event, n.Field)
+			}
+		case *Consent:
+			r.consent(n, names["topic"])
+		case *Membership:
+			if n.Segment {
+				names["segment"][n.ID] = true
+			} else {
+				names["list"][n.ID] = true
+			}
+		}
+	})
+	r.Attributes, r.Topics = sortedKeys(names["attribute"]), sortedKeys(names["topic"])
+	r.Lists, r.Segments = sortedKeys(names["list"]), sortedKeys(names["segment"])
+	r.Events = slices.SortedFunc(maps.Keys(events), func(a, b Event) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Activity, b.Activity))
+	})
+	r.Properties = slices.SortedFunc(maps.Keys(properties), func(a, b ActivityProperty) int {
+		return cmp.Or(cmp.Compare(a.Activity, b.Activity), cmp.Compare(a.Property, b.Property))
+	})
+	return r
+}
+
+func (r *References) consent(n *Consent, topics map[string]bool) {
+	if n.Kind == Suppressed {
+		r.Suppression = true
+		return
+	}
+	r.Consent = true
+	if n.Topic != "" {
+		topics[n.Topic] = true
+	}
+}
+
+func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
+
+// EvalClass says what makes contacts come and go.
+type EvalClass string
+
+// The classes.
+const (
+	// Incremental predicates change with the contact and its events alone.
+	Incremental EvalClass = "incremental"
+	// Sweep predicates change as time passes, in every test: now, within, last,
+	// first and ages.
+	Sweep EvalClass = "sweep"
+	// Both have tests of either sort.
+	Both EvalClass = "both"
+)
+
+// EvalClass is the class of the predicate.
+func (c *Checked) EvalClass() EvalClass {
+	var timed, still bool
+	walk(c.Root, nil, func(n Node, event *Event) {
+		switch n := n.(type) {
+		case *And, *Or, *Not:
+			return
+		case *EventTest:
+			if passes(n) {
+				timed = true
+				return
+			}
+		default:
+			if event != nil || isTimed(n) {
+				timed = timed || isTimed(n)
+				return
+			}
+		}
+		still = true
+	})
+	switch {
+	case timed && still:
+		return Both
+	case timed:
+		return Sweep
+	}
+	return Incremental
+}
+
+// passes reports whether the passing of time alone may change the outcome, where its
+// condition is counted as a part of it.
+func passes(n *EventTest) bool {
+	timed := n.Source.HasWithin || n.Kind == Last || n.Kind == First
+	if n.Source.Where != nil {
+		walk(n.Source.Where, &n.Source.Event, func(inner Node, _ *Event) { timed = timed || isTimed(inner) })
+	}
+	return timed
+}
+
+func isTimed(n Node) bool {
+	switch n := n.(type) {
+	case *Age:
+		return true
+	case *Compare:
+		return n.Value.Type == Datetime && n.Value.Moment.Relative
+	}
+	return false
+}
