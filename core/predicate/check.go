@@ -101,7 +101,7 @@ func (c *checker) nodes(terms []Node) []Node {
 
 func (c *checker) compare(n Compare) Node {
 	n.Field = c.field(n.Field)
-	n.Value = c.value(n.Field, n.Value, n.Offset)
+	n.Value = c.value(n.Field, n.Value, n.ValueAt)
 	ordered := n.Field.Type == Number || n.Field.Type == Datetime
 	if n.Op != Equal && n.Op != NotEqual && !ordered && n.Field.Type != Unresolved {
 		fault := c.fail(n.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", which has no order")
@@ -113,8 +113,12 @@ func (c *checker) compare(n Compare) Node {
 func (c *checker) in(n In) Node {
 	n.Field = c.field(n.Field)
 	values := make([]Value, 0, len(n.Values))
-	for _, v := range n.Values {
-		values = append(values, c.value(n.Field, v, n.Offset))
+	for i, v := range n.Values {
+		at := n.Offset
+		if i < len(n.ValuesAt) { // always so, but in a tree that was not parsed
+			at = n.ValuesAt[i]
+		}
+		values = append(values, c.value(n.Field, v, at))
 	}
 	n.Values = values
 	return &n
@@ -153,9 +157,26 @@ func (c *checker) value(f Field, v Value, at Offset) Value {
 		}
 		return Value{Type: Datetime, Moment: Moment{Micros: micros}}
 	}
-	fault := c.fail(at, f.title()+" is a "+f.Type.String()+" and is compared with a "+v.Type.String())
+	fault := c.fail(at, f.title()+" is a "+f.Type.String()+" and is compared with the "+v.Type.String()+" "+valueWords(v))
 	fault.Expected = literals[f.Type]
+	fault.Suggestion = rewritten(v, f.Type)
 	return v
+}
+
+// rewritten is the literal as one of type t, "" when it cannot be one.
+func rewritten(v Value, t Type) string {
+	switch {
+	case t == String && (v.Type == Number || v.Type == Bool):
+		return `"` + valueWords(v) + `"`
+	case t == Bool && v.Type == String && (v.Text == "true" || v.Text == "false"):
+		return v.Text
+	case t == Number && v.Type == String:
+		l := lexer{source: v.Text}
+		if l.next().kind == tokenNumber && l.at == len(v.Text) {
+			return v.Text
+		}
+	}
+	return ""
 }
 
 // literals are how values of a type are written.

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // messageProperties are the properties that events of messages have, by kind. All
@@ -54,8 +56,8 @@ func castClass(t Type) Type {
 	return t
 }
 
-// propertyNames are the properties of an event, sorted.
-func (s Schema) propertyNames(event Event) []string {
+// PropertyNames are the properties of an event that predicates may test, sorted.
+func (s Schema) PropertyNames(event Event) []string {
 	names := map[string]bool{}
 	add := func(properties map[string]Type) {
 		for name := range properties {
@@ -87,7 +89,7 @@ func (c *checker) field(f Field) Field {
 	case Attribute:
 		registered, ok := c.schema.Attributes[f.Name]
 		if !ok {
-			c.unknown(f.Offset, "attribute "+quoted(f.Name)+" is not registered", "attr.", f.Name, append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email"))
+			c.unknown(f.Offset, "attribute "+quoted(f.Name)+" is not registered", f.Name, append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email"), func(name string) string { return "attr." + name })
 		}
 		f.Type = castClass(registered.Type)
 	case Property:
@@ -101,30 +103,23 @@ func (c *checker) field(f Field) Field {
 }
 
 func (c *checker) unknownProperty(f Field) {
-	known := c.schema.propertyNames(*c.event)
-	fault := c.unknown(f.Offset, c.event.title()+" has no property "+quoted(f.Name)+" to test", "", f.Name, known)
+	known := c.schema.PropertyNames(*c.event)
+	write := func(name string) string { return Field{Source: Property, Name: name}.title() }
+	fault := c.unknown(f.Offset, c.event.title()+" has no property "+quoted(f.Name)+" to test", f.Name, known, write)
 	switch {
 	case len(known) > 0:
-		fault.Expected = "one of " + strings.Join(shown(known), ", ")
+		fault.Expected = "one of " + core.QuotedList(known)
 	case c.event.Kind == ActivityEvent:
 		fault.Expected = "a property that is registered for this activity; none is"
 	}
 }
 
-// shown are the first names of many.
-func shown(names []string) []string {
-	const most = 12
-	if len(names) <= most {
-		return names
-	}
-	return append(names[:most:most], "and more")
-}
-
-// unknown is the fault of a name that the schema does not have.
-func (c *checker) unknown(at Offset, message, prefix, name string, known []string) *Error {
+// unknown is the fault of a name that the schema does not have. write spells the
+// one that was meant as predicates do.
+func (c *checker) unknown(at Offset, message, name string, known []string, write func(string) string) *Error {
 	fault := c.fail(at, message)
 	if meant := nearest(name, known); meant != "" {
-		fault.Suggestion = prefix + meant
+		fault.Suggestion = write(meant)
 	}
 	return fault
 }
@@ -151,7 +146,7 @@ func (c *checker) consent(n Consent) Node {
 	}
 	in, ok := c.schema.Topics[n.Topic]
 	if !ok {
-		c.unknown(n.Offset, "there is no topic "+quoted(n.Topic), "", n.Topic, slices.Sorted(maps.Keys(c.schema.Topics)))
+		c.unknown(n.TopicAt, "there is no topic "+quoted(n.Topic), n.Topic, sortedKeys(c.schema.Topics), textLiteral)
 	}
 	n.DefaultIn = in
 	return &n
@@ -164,10 +159,17 @@ func (c *checker) membership(n Membership) Node {
 	}
 	id, ok := known[n.Key]
 	if !ok {
-		c.unknown(n.Offset, "there is no "+kind+" "+quoted(n.Key), "", n.Key, slices.Sorted(maps.Keys(known)))
+		c.unknown(n.KeyAt, "there is no "+kind+" "+quoted(n.Key), n.Key, slices.Sorted(maps.Keys(known)), textLiteral)
 	}
 	n.ID = id
 	return &n
+}
+
+// textLiteral is s as predicates write it.
+func textLiteral(s string) string {
+	var p printer
+	p.text(s)
+	return p.String()
 }
 
 // title is the event as predicates write it.

@@ -64,6 +64,15 @@ func (e *Error) Error() string {
 	return text
 }
 
+// bounded drops a suggestion that nobody would read: it may repeat the source.
+func (e *Error) bounded() *Error {
+	const longest = 80
+	if len(e.Suggestion) > longest {
+		e.Suggestion = ""
+	}
+	return e
+}
+
 // Errors are the faults that Check found, in the order of the source, at most
 // [MaxFaults].
 type Errors []*Error

@@ -56,7 +56,7 @@ func (l *lexer) skipBlank() {
 
 func (l *lexer) word() token {
 	word := l.take(isNameByte)
-	if l.at+1 >= len(l.source) || l.source[l.at] != '.' {
+	if l.at >= len(l.source) || l.source[l.at] != '.' {
 		return token{kind: tokenWord, text: word}
 	}
 	switch word {
@@ -73,13 +73,13 @@ func (l *lexer) word() token {
 	if prefix := nearest(word, []string{"attr", "activity", "property"}); prefix != "" {
 		fix = prefix + "." + name
 	}
-	return token{kind: tokenBad, text: "nothing begins with " + quoted(word+"."), fix: fix}
+	return token{kind: tokenBad, text: "nothing begins with " + quoted(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}
 }
 
 // name reads what stands behind the dot: a bare name, or any other in quotes.
 func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	l.at++
-	if kind != tokenAttribute && l.source[l.at] == '"' {
+	if kind != tokenAttribute && strings.HasPrefix(l.source[l.at:], `"`) {
 		t := l.text()
 		if t.kind == tokenString && t.text == "" {
 			return token{kind: tokenBad, text: "the name behind " + quoted(prefix+".") + " is empty"}

@@ -46,6 +46,8 @@ type Compare struct {
 	Field Field
 	Op    Op
 	Value Value
+	// ValueAt is where the literal begins.
+	ValueAt Offset
 }
 
 // In tests whether a field equals one of 1 to 100 literals of its type, none of
@@ -54,6 +56,8 @@ type In struct {
 	Offset
 	Field  Field
 	Values []Value
+	// ValuesAt are where the literals begin.
+	ValuesAt []Offset
 }
 
 // Match looks for a text, which is not empty, in a String field, byte by byte.
@@ -141,6 +145,8 @@ type Consent struct {
 	Topic string
 	// DefaultIn is the topic's default by the schema.
 	DefaultIn bool
+	// TopicAt is where the topic's name begins.
+	TopicAt Offset
 }
 
 // Membership is True when the contact is on the list or in the segment, else
@@ -150,6 +156,8 @@ type Membership struct {
 	Segment bool // else a list
 	Key     string
 	ID      string
+	// KeyAt is where the key begins.
+	KeyAt Offset
 }
 
 func (*And) node()        {}

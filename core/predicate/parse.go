@@ -1,6 +1,7 @@
 package predicate
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -139,7 +140,7 @@ func (p *parser) primary() Node {
 	p.depth--
 	if p.fault == nil && !p.tok.sign(")") {
 		line, _ := position(p.source, Offset(start.start))
-		p.unexpected("and, or, or the \")\" of line " + itoa(line))
+		p.unexpected(`"and", "or" or the ")" to the "(" of line ` + itoa(line))
 	}
 	p.advance()
 	return inner
@@ -179,7 +180,7 @@ func (p *parser) accept(word string) bool {
 // word passes the keyword, which must stand here.
 func (p *parser) word(word string) {
 	if p.fault == nil && !p.accept(word) {
-		p.unexpected(word)
+		p.unexpected(`"` + word + `"`)
 	}
 }
 
@@ -218,10 +219,14 @@ func (p *parser) unexpected(expected string, candidates ...string) {
 	if len(candidates) == 0 {
 		candidates = wordsOf(expected)
 	}
-	fault := p.fail(p.tok, "unexpected "+quoted(p.source[p.tok.start:p.tok.end]))
+	what := "unexpected "
+	if p.tok.kind == tokenString {
+		what = "unexpected string "
+	}
+	fault := p.fail(p.tok, what+quoted(strings.Trim(p.source[p.tok.start:p.tok.end], `"`)))
 	fault.Expected = expected
-	if p.tok.kind == tokenWord {
-		fault.Suggestion = nearest(p.tok.text, candidates)
+	if meant := nearest(p.tok.text, candidates); p.tok.kind == tokenWord && meant != p.tok.text {
+		fault.Suggestion = meant
 	}
 }
 

@@ -1,9 +1,10 @@
 package predicate
 
 const (
-	testHint  = `a test, such as attr.plan = "pro" or count(open within 30d) > 0`
-	fieldHint = `a test of a property, such as url contains "pricing"`
-	valueHint = `a value: a "string", a number, true, false, or a date`
+	testHint     = `a test, such as attr.plan = "pro" or count(open within 30d) > 0`
+	fieldHint    = `a test of a property, such as url contains "pricing"`
+	operatorHint = `one of = != < <= > >=, "in", "is", "starts with", "ends with" or "contains"`
+	valueHint    = `a value: a "string", a number, true, false, or a date`
 )
 
 // starters are the words that a test of a contact begins with.
@@ -88,12 +89,13 @@ func (p *parser) fieldTest() Node {
 	}
 	if op := opOf(p.tok.text); p.tok.kind == tokenSymbol && op != 0 {
 		p.advance()
-		return &Compare{Offset: at, Field: f, Op: op, Value: p.value(true)}
+		literal := Offset(p.tok.start)
+		return &Compare{Offset: at, Field: f, Op: op, Value: p.value(true), ValueAt: literal}
 	}
 	if p.tok.kind == tokenWord {
 		switch p.tok.text {
 		case "in":
-			return &In{Offset: at, Field: f, Values: p.values()}
+			return p.in(at, f)
 		case "is":
 			p.advance()
 			return &Known{Offset: at, Field: f, Want: p.known()}
@@ -101,14 +103,14 @@ func (p *parser) fieldTest() Node {
 			return p.match(at, f)
 		}
 	}
-	p.unexpected("= != < <= > >=, in, is, starts with, ends with or contains", "in", "is", "starts", "ends", "contains")
+	p.unexpected(operatorHint, "in", "is", "starts", "ends", "contains")
 	return nil
 }
 
 func (p *parser) known() bool {
 	known := p.tok.is("known")
 	if !known && !p.tok.is("unknown") {
-		p.unexpected("known or unknown")
+		p.unexpected(`"known" or "unknown"`)
 	}
 	p.advance()
 	return known
@@ -196,12 +198,12 @@ func (p *parser) consent() Node {
 		p.word("all")
 	case "subscribed":
 		p.word("to")
-		c.Topic = p.text(`the "name" of a topic`)
+		c.TopicAt, c.Topic = Offset(p.tok.start), p.text(`the "name" of a topic`)
 	case "opted":
 		c.Kind = OptedOut
 		p.word("out")
 		p.word("of")
-		c.Topic = p.text(`the "name" of a topic`)
+		c.TopicAt, c.Topic = Offset(p.tok.start), p.text(`the "name" of a topic`)
 	}
 	return c
 }
@@ -216,9 +218,9 @@ func (p *parser) member() Node {
 	p.advance()
 	m := &Membership{Offset: Offset(start.start), Segment: p.tok.is("segment")}
 	if p.fault == nil && !m.Segment && !p.tok.is("list") {
-		p.unexpected("list or segment")
+		p.unexpected(`"list" or "segment"`)
 	}
 	p.advance()
-	m.Key = p.text(`the "key" of it`)
+	m.KeyAt, m.Key = Offset(p.tok.start), p.text(`the "key" of it`)
 	return m
 }

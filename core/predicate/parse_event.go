@@ -44,7 +44,7 @@ func (p *parser) aggregated() Field {
 	t := p.tok
 	f := Field{Offset: Offset(t.start), Source: Property, Name: t.text}
 	if p.fault == nil && t.kind != tokenProperty && (t.kind != tokenWord || reserved[t.text]) {
-		p.unexpected("a property of the event, then of: sum(amount of activity.purchase)")
+		p.unexpected(`a property of the event and "of", such as sum(amount of activity.purchase)`)
 	}
 	p.advance()
 	return f
@@ -70,7 +70,7 @@ func (p *parser) eventSource() EventSource {
 			s.HasBetween, s.Between = true, p.span()
 		default:
 			if !t.sign(")") {
-				p.unexpected(`where, within, between or ")"`, "where", "within", "between", "and", "or")
+				p.unexpected(`"where", "within", "between" or ")"`, "where", "within", "between", "and", "or")
 			}
 			return s
 		}

@@ -16,7 +16,7 @@ func opOf(sign string) Op {
 
 // wordsOf are the words in a hint: the candidates for what a wrong word was meant as.
 func wordsOf(hint string) []string {
-	words := strings.FieldsFunc(hint, func(r rune) bool { return r == ' ' || r == ',' })
+	words := strings.FieldsFunc(hint, func(r rune) bool { return r == ' ' || r == ',' || r == '"' })
 	kept := words[:0]
 	for _, word := range words {
 		if reserved[word] {
@@ -31,7 +31,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (p *parser) op() Op {
 	op := opOf(p.tok.text)
 	if p.fault == nil && (p.tok.kind != tokenSymbol || op == 0) {
-		p.unexpected("= != < <= > or >=")
+		p.unexpected("one of = != < <= > >=")
 	}
 	p.advance()
 	return op
@@ -78,24 +78,26 @@ func (p *parser) value(relative bool) Value {
 	return Value{}
 }
 
-// values is "in" "[" value { "," value } "]".
-func (p *parser) values() []Value {
+// in reads what follows the field: "in" "[" value { "," value } "]".
+func (p *parser) in(at Offset, f Field) Node {
+	n := &In{Offset: at, Field: f}
 	p.advance()
 	p.sign("[")
-	values := []Value{p.value(false)}
-	for p.fault == nil && p.tok.sign(",") {
-		p.advance()
-		if len(values) == MaxListItems {
-			p.limit(LimitListItems, p.tok.start)
-			return nil
+	for more := true; more && p.fault == nil; more = p.tok.sign(",") {
+		if len(n.Values) > 0 {
+			p.advance()
 		}
-		values = append(values, p.value(false))
+		if len(n.Values) == MaxListItems {
+			p.limit(LimitListItems, p.tok.start)
+		}
+		n.ValuesAt = append(n.ValuesAt, Offset(p.tok.start))
+		n.Values = append(n.Values, p.value(false))
 	}
 	if p.fault == nil && !p.tok.sign("]") {
 		p.unexpected(`"," or "]"`)
 	}
 	p.advance()
-	return values
+	return n
 }
 
 // number is a NUMBER, which may have a minus before it. There is no negative zero.

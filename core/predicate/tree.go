@@ -26,10 +26,10 @@ func Parse(source string) (*Tree, error) {
 	p := newParser(source, 0)
 	root := p.predicate()
 	if p.fault == nil && p.tok.kind != tokenEnd {
-		p.unexpected("and, or, or the end")
+		p.unexpected(`"and", "or" or the end`)
 	}
 	if p.fault != nil {
-		return nil, p.fault
+		return nil, p.fault.bounded()
 	}
 	return &Tree{Root: root, text: source}, nil
 }
@@ -41,7 +41,7 @@ func ParsePrefix(source string, from int) (tree *Tree, next int, err error) {
 	p := newParser(source, from)
 	root := p.predicate()
 	if p.fault != nil {
-		return nil, 0, p.fault
+		return nil, 0, p.fault.bounded()
 	}
 	return &Tree{Root: root, text: source}, p.tok.start, nil
 }

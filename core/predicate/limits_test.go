@@ -1,0 +1,56 @@
+package predicate_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+func repeated(n int, what, by string) string {
+	return strings.TrimSuffix(strings.Repeat(what+by, n), by)
+}
+
+// Each limit allows what it says, and refuses one more by its name.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		limit        predicate.Limit
+		fits, beyond string
+	}{
+		{predicate.LimitNodes, repeated(199, "suppressed", " and "), repeated(200, "suppressed", " and ")},
+		{predicate.LimitNodes, "exists(open where " + repeated(198, `url = "a"`, " or ") + ")", "exists(open where " + repeated(199, `url = "a"`, " or ") + ")"},
+		{predicate.LimitDepth, strings.Repeat("not ", 19) + "suppressed", strings.Repeat("not ", 20) + "suppressed"},
+		{predicate.LimitDepth, strings.Repeat("(", 19) + "suppressed" + strings.Repeat(")", 19), strings.Repeat("(", 20) + "suppressed" + strings.Repeat(")", 20)},
+		{predicate.LimitDepth, strings.Repeat("(", 18) + "exists(open where a = 1)" + strings.Repeat(")", 18), strings.Repeat("(", 19) + "exists(open where a = 1)" + strings.Repeat(")", 19)},
+		{predicate.LimitListItems, "attr.x in [" + repeated(100, "1", ",") + "]", "attr.x in [" + repeated(101, "1", ",") + "]"},
+		{predicate.LimitEventTerms, repeated(8, "exists(open)", " or "), repeated(9, "exists(open)", " or ")},
+		{predicate.LimitMembership, repeated(4, `in list "a" or in segment "b"`, " or "), repeated(9, `in list "a"`, " or ")},
+		{predicate.LimitSource, "suppressed" + strings.Repeat(" ", predicate.MaxSource-10), "suppressed" + strings.Repeat(" ", predicate.MaxSource-9)},
+	} {
+		if _, err := predicate.Parse(row.fits); err != nil {
+			t.Errorf("%s: what fits is refused: %v", row.limit, err)
+		}
+		_, err := predicate.Parse(row.beyond)
+		fault, is := errors.AsType[*predicate.Error](err)
+		if !is || fault.Limit != row.limit {
+			t.Errorf("%s: one beyond the limit gives %v", row.limit, err)
+		}
+	}
+}
+
+// Sources made to exhaust the stack, the memory or the patience.
+func TestHostileSources(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"(", "not ", "not(", "exists(open where ", "[", "attr.", `"`, `\`, "1", "1e", "-", "now-", "#", "\x00", "\xff", "é", "attr.x in [", "a.", "2026-", `activity."`} {
+		source := strings.Repeat(part, predicate.MaxSource/len(part))
+		for _, text := range []string{source, "attr.x = " + source, "exists(" + source} {
+			if _, err := predicate.Parse(text); err == nil && part != "#" {
+				t.Errorf("%.20q... was read", text)
+			} else if err != nil && len(err.Error()) > 1000 {
+				t.Errorf("%.20q... gives an error of %d bytes", text, len(err.Error()))
+			}
+		}
+	}
+}
