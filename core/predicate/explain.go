@@ -1,229 +1,169 @@
 package predicate
 
-import (
-	"strconv"
-	"strings"
-	"time"
-)
+import "strings"
 
 // Explain says in plain words, in one sentence, which contacts are in. Names and
 // texts of others stand in quotation marks, made fit to be shown. The words are for
-// people: they change with the language of the product, not with the predicate.
+// people, and may change where the predicate does not.
 func (c *Checked) Explain() string {
-	return "Contacts " + clause(c.Root, false) + "."
+	return "Contacts " + clause(c.Root, false, false) + "."
 }
 
-// clause is a node as a relative clause: "whose plan is ...". Inside of another it
-// is bracketed where "and" and "or" would run into each other.
-func clause(n Node, inner bool) string {
+// clause is a node as a relative clause, "whose plan is ...", or as its negation. A
+// not is carried inward to the tests, which changes no outcome. Inside of another
+// clause, several stand in parentheses.
+func clause(n Node, negated, inner bool) string {
 	switch n := n.(type) {
 	case *And:
-		return bracketed(n.Terms, ", and ", inner)
+		return clauses(n.Terms, !negated, negated, inner)
 	case *Or:
-		return bracketed(n.Terms, ", or ", inner)
+		return clauses(n.Terms, negated, negated, inner)
 	case *Not:
-		return "for whom it is false that they are those " + clause(n.Term, true)
+		return clause(n.Term, !negated, inner)
+	case *Compare:
+		return whose(n.Field, opPhrase(n.Op.unless(negated), n.Field.Type), valueWords(n.Value))
+	case *In:
+		return whose(n.Field, pick(negated, "is none of", "is one of"), listWords(n.Values))
+	case *Match:
+		return whose(n.Field, matchPhrase(n.How, negated), quoted(n.Text))
+	case *Known:
+		return whose(n.Field, pick(n.Want == negated, "is not known", "is known"))
+	case *Age:
+		return whose(n.Field, ageWords(n, negated))
 	case *EventTest:
-		return eventClause(n)
+		return eventClause(n, negated)
 	case *Consent:
-		return consentClause(n)
+		return consentClause(n, negated)
 	case *Membership:
-		if n.Segment {
-			return "who are in the segment " + quoted(n.Key)
-		}
-		return "who are on the list " + quoted(n.Key)
+		return "who are " + pick(negated, "not ", "") + pick(n.Segment, "in the segment ", "on the list ") + quoted(n.Key)
 	}
-	return "whose " + condition(n)
+	return ""
 }
 
-func bracketed(terms []Node, by string, inner bool) string {
+func clauses(terms []Node, all, negated, inner bool) string {
 	parts := make([]string, 0, len(terms))
 	for _, term := range terms {
-		parts = append(parts, clause(term, true))
+		parts = append(parts, clause(term, negated, true))
 	}
-	text := strings.Join(parts, by)
+	text := strings.Join(parts, pick(all, ", and ", ", or "))
 	if inner {
 		return "(" + text + ")"
 	}
 	return text
 }
 
-// condition is a test of a field: "plan is ...".
-func condition(n Node) string {
-	switch n := n.(type) {
-	case *And:
-		return conditions(n.Terms, " and ")
-	case *Or:
-		return conditions(n.Terms, " or ")
-	case *Not:
-		return "not (" + condition(n.Term) + ")"
-	case *Compare:
-		return fieldWords(n.Field) + " " + opPhrase(n.Op, n.Field.Type) + " " + valueWords(n.Value)
-	case *In:
-		parts := make([]string, 0, len(n.Values))
-		for _, v := range n.Values {
-			parts = append(parts, valueWords(v))
-		}
-		return fieldWords(n.Field) + " is one of " + strings.Join(parts, ", ")
-	case *Match:
-		verb := [...]string{StartsWith: "starts with", EndsWith: "ends with", Contains: "contains"}[n.How]
-		return fieldWords(n.Field) + " " + verb + " " + quoted(n.Text)
-	case *Known:
-		if n.Want {
-			return fieldWords(n.Field) + " is known"
-		}
-		return fieldWords(n.Field) + " is not known"
-	case *Age:
-		return ageWords(n)
+func pick(first bool, a, b string) string {
+	if first {
+		return a
 	}
-	return ""
+	return b
 }
 
-func conditions(terms []Node, by string) string {
-	parts := make([]string, 0, len(terms))
-	for _, term := range terms {
-		parts = append(parts, condition(term))
-	}
-	return "(" + strings.Join(parts, by) + ")"
-}
-
-func fieldWords(f Field) string {
+func whose(f Field, words ...string) string {
+	name := quoted(f.Name)
 	if f.Source == Email {
-		return "email address"
+		name = "email address"
 	}
-	return quoted(f.Name)
+	return "whose " + name + " " + strings.Join(words, " ")
 }
 
-func ageWords(n *Age) string {
-	f := fieldWords(n.Field)
+// unless is the comparison that is true when o is false; o itself for false.
+func (o Op) unless(negated bool) Op {
+	if !negated {
+		return o
+	}
+	return [...]Op{
+		Equal: NotEqual, NotEqual: Equal, Less: GreaterOrEqual, GreaterOrEqual: Less, Greater: LessOrEqual, LessOrEqual: Greater,
+	}[o]
+}
+
+func matchPhrase(how MatchKind, negated bool) string {
+	if negated {
+		return [...]string{StartsWith: "does not start with", EndsWith: "does not end with", Contains: "does not contain"}[how]
+	}
+	return [...]string{StartsWith: "starts with", EndsWith: "ends with", Contains: "contains"}[how]
+}
+
+// ageWords speak of a past moment. One that lies ahead has a negative age.
+func ageWords(n *Age, negated bool) string {
 	if n.Between {
-		return f + " was between " + n.Low.words() + " and " + n.High.words() + " ago"
+		return pick(negated, "was not", "was") + " between " + n.Low.words() + " and " + n.High.words() + " ago"
 	}
-	switch n.Op {
-	case Less, LessOrEqual:
-		return f + " was " + n.Low.words() + " ago or later" + exactly(n.Op == Less)
-	case Greater, GreaterOrEqual:
-		return f + " was " + n.Low.words() + " ago or earlier" + exactly(n.Op == Greater)
-	case NotEqual:
-		return f + " was not exactly " + n.Low.words() + " ago"
-	default:
-		return f + " was exactly " + n.Low.words() + " ago"
-	}
+	phrase := [...]string{
+		Equal: "was exactly", NotEqual: "was not exactly", Less: "lies ahead or was less than",
+		LessOrEqual: "lies ahead or was at most", Greater: "was more than", GreaterOrEqual: "was at least",
+	}[n.Op.unless(negated)]
+	return phrase + " " + n.Low.words() + " ago"
 }
 
-func exactly(strict bool) string {
-	if strict {
-		return " (not at that very moment)"
+func eventClause(n *EventTest, negated bool) string {
+	op := n.Op
+	if n.Kind != Exists {
+		op = op.unless(negated)
 	}
-	return ""
-}
-
-func eventClause(n *EventTest) string {
-	source := sourceWords(n.Source)
+	figure := ""
 	switch n.Kind {
 	case Exists:
-		return "who have at least one " + source
+		return "who have " + pick(negated, "no ", "at least one ") + sourceWords(n.Source, false)
 	case Count:
-		return "whose number of " + source + " " + opPhrase(n.Op, Number) + " " + number(n.Number)
+		return "who have " + countWords(op) + " " + number(n.Number) + " " + sourceWords(n.Source, true)
 	case Last, First:
-		verb := "first"
-		if n.Kind == Last {
-			verb = "latest"
-		}
-		return "whose " + verb + " " + source + " " + opPhrase(n.Op, Datetime) + " " + momentWords(n.Time)
+		return "whose " + pick(n.Kind == Last, "latest ", "first ") + sourceWords(n.Source, false) + ", " + opPhrase(op, Datetime) + " " + momentWords(n.Time)
+	case Sum:
+		figure = "sum"
+	case Avg:
+		figure = "average"
+	case Min:
+		figure = "smallest"
+	case Max:
+		figure = "largest"
 	}
-	figure := map[EventTestKind]string{Sum: "sum", Avg: "average", Min: "smallest", Max: "largest"}[n.Kind]
-	return "whose " + figure + " of " + quoted(n.Field.Name) + " over " + source + " " + opPhrase(n.Op, Number) + " " + number(n.Number)
+	return "whose " + figure + " of " + quoted(n.Field.Name) + " over " + sourceWords(n.Source, true) + ", " + opPhrase(op, Number) + " " + number(n.Number)
 }
 
-func sourceWords(s EventSource) string {
-	text := strings.ReplaceAll(s.Event.Kind.String(), "_", " ")
+func countWords(op Op) string {
+	return [...]string{
+		Equal: "exactly", NotEqual: "any number but", Less: "fewer than", LessOrEqual: "at most", Greater: "more than", GreaterOrEqual: "at least",
+	}[op]
+}
+
+func sourceWords(s EventSource, plural bool) string {
+	text := strings.ReplaceAll(s.Event.Kind.String(), "_", " ") + pick(plural, " events", " event")
 	if s.Event.Kind == ActivityEvent {
-		text += " " + quoted(s.Event.Activity)
-	} else {
-		text += " event"
-	}
-	if s.Where != nil {
-		text += " with " + condition(s.Where)
+		text = quoted(s.Event.Activity) + pick(plural, " activities", " activity")
 	}
 	if s.HasWithin {
 		text += " within the last " + s.Within.words()
 	}
 	if s.HasBetween {
-		text += " from " + timeWords(s.Between.From) + " until before " + timeWords(s.Between.Until)
+		text += " " + spanWords(s.Between)
+	}
+	if s.Where != nil {
+		text += " " + clause(s.Where, false, true)
 	}
 	return text
 }
 
-func consentClause(n *Consent) string {
+func spanWords(s Span) string {
+	if day := units[Day].micros; s.Until%day == 0 {
+		return "from " + timeWords(s.From) + " through " + timeWords(s.Until-day)
+	}
+	return "from " + timeWords(s.From) + " to " + timeWords(s.Until-1)
+}
+
+func consentClause(n *Consent, negated bool) string {
+	are := pick(negated, "who are not ", "who are ")
 	switch n.Kind {
 	case Suppressed:
-		return "whose address is suppressed"
+		return "whose address is " + pick(negated, "not ", "") + "suppressed"
 	case UnsubscribedAll:
-		return "who unsubscribed from all mail"
+		return are + "unsubscribed from all mail"
 	case OptedOut:
-		return "who are opted out of the topic " + quoted(n.Topic) + byDefault(!n.DefaultIn)
+		return are + "opted out of the topic " + quoted(n.Topic) + byDefault(!n.DefaultIn)
 	}
-	return "who are subscribed to the topic " + quoted(n.Topic) + byDefault(n.DefaultIn)
+	return are + "subscribed to the topic " + quoted(n.Topic) + byDefault(n.DefaultIn)
 }
 
 func byDefault(is bool) string {
-	if is {
-		return " (as who made no choice is)"
-	}
-	return ""
-}
-
-func opPhrase(op Op, t Type) string {
-	if t == Datetime {
-		return [...]string{
-			Equal: "is exactly", NotEqual: "is not exactly", Less: "is before", LessOrEqual: "is not after",
-			Greater: "is after", GreaterOrEqual: "is not before",
-		}[op]
-	}
-	return [...]string{
-		Equal: "is", NotEqual: "is not", Less: "is less than", LessOrEqual: "is at most",
-		Greater: "is more than", GreaterOrEqual: "is at least",
-	}[op]
-}
-
-func valueWords(v Value) string {
-	switch v.Type {
-	case Number:
-		return number(v.Number)
-	case Bool:
-		return strconv.FormatBool(v.Bool)
-	case Datetime:
-		return momentWords(v.Moment)
-	default:
-		return quoted(v.Text)
-	}
-}
-
-func momentWords(m Moment) string {
-	switch {
-	case !m.Relative:
-		return timeWords(m.Micros)
-	case m.Micros == 0:
-		return "now"
-	case m.Micros < 0:
-		return m.Span.words() + " ago"
-	}
-	return m.Span.words() + " from now"
-}
-
-func timeWords(micros int64) string {
-	t := time.UnixMicro(micros).UTC()
-	if micros%units[Day].micros == 0 {
-		return t.Format(time.DateOnly)
-	}
-	return t.Format("2006-01-02 15:04:05.999999 UTC")
-}
-
-// words is the duration in words: "30 days".
-func (d Duration) words() string {
-	if d.Amount == 1 {
-		return "1 " + units[d.Unit].word
-	}
-	return number(d.Amount) + " " + units[d.Unit].word + "s"
+	return pick(is, " (which is its default)", " (which is not its default)")
 }

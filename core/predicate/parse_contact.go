@@ -198,12 +198,14 @@ func (p *parser) consent() Node {
 		p.word("all")
 	case "subscribed":
 		p.word("to")
-		c.TopicAt, c.Topic = Offset(p.tok.start), p.text(`the "name" of a topic`)
+		c.TopicAt = Offset(p.tok.start)
+		c.Topic = p.text(`the "name" of a topic`)
 	case "opted":
 		c.Kind = OptedOut
 		p.word("out")
 		p.word("of")
-		c.TopicAt, c.Topic = Offset(p.tok.start), p.text(`the "name" of a topic`)
+		c.TopicAt = Offset(p.tok.start)
+		c.Topic = p.text(`the "name" of a topic`)
 	}
 	return c
 }
@@ -221,6 +223,7 @@ func (p *parser) member() Node {
 		p.unexpected(`"list" or "segment"`)
 	}
 	p.advance()
-	m.KeyAt, m.Key = Offset(p.tok.start), p.text(`the "key" of it`)
+	m.KeyAt = Offset(p.tok.start)
+	m.Key = p.text(`the "key" of it`)
 	return m
 }

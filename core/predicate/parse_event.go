@@ -52,7 +52,8 @@ func (p *parser) aggregated() Field {
 
 // eventSource := EVENT { "where" cond | "within" DUR | "between" DATE "and" DATE }.
 func (p *parser) eventSource() EventSource {
-	s := EventSource{Offset: Offset(p.tok.start), Event: p.eventName()}
+	s := EventSource{Offset: Offset(p.tok.start)}
+	s.Event = p.eventName()
 	for p.fault == nil {
 		t := p.tok
 		switch {

@@ -1,0 +1,108 @@
+package predicate_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/predicate/predicatetest"
+	"pgregory.net/rapid"
+)
+
+// The laws of three-valued logic, for whatever predicates and contacts.
+func TestLaws(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := predicatetest.Cases(5, 2).Draw(t, "case")
+		p, q := c.Predicates[0], c.Predicates[1]
+		of := func(source string) *predicate.Checked {
+			checked, err := predicate.Compile(source, c.Schema)
+			if err != nil {
+				t.Skip("the two together are beyond a limit")
+			}
+			return checked
+		}
+		a, b := "("+p.String()+")", "("+q.String()+")"
+		both, either := of(a+" and "+b), of(a+" or "+b)
+		neither, notNot := of("not ("+a+" or "+b+")"), of("not not "+a)
+		for _, s := range c.Subjects {
+			x, y := p.Match(s, predicatetest.Now), q.Match(s, predicatetest.Now)
+			for name, law := range map[string]struct{ got, want predicate.Truth }{
+				"and":     {both.Match(s, predicatetest.Now), min(x, y)},
+				"or":      {either.Match(s, predicatetest.Now), max(x, y)},
+				"neither": {neither.Match(s, predicatetest.Now), -max(x, y)},
+				"not not": {notNot.Match(s, predicatetest.Now), x},
+			} {
+				if law.got != law.want {
+					t.Fatalf("%s of %s (%s) and %s (%s) is %s", name, a, x, b, y, law.got)
+				}
+			}
+		}
+	})
+}
+
+// What a predicate does not refer to does not matter to it, and what has no absent
+// values in it is never unknown.
+func TestReferencesAreAllThatMatters(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := predicatetest.Cases(5, 3).Draw(t, "case")
+		for _, p := range c.Predicates {
+			r := p.References()
+			for _, s := range c.Subjects {
+				if whole, part := p.Match(s, predicatetest.Now), p.Match(only(s, r), predicatetest.Now); whole != part {
+					t.Fatalf("%s is %s, and %s with what it refers to alone: %+v", p, whole, part, r)
+				}
+			}
+		}
+	})
+}
+
+// only is the part of s that r names.
+func only(s predicate.Subject, r predicate.References) predicate.Subject {
+	part := predicate.Subject{Attributes: map[string]predicate.Value{}, Topics: map[string]bool{}, Lists: map[string]bool{}, Segments: map[string]bool{}}
+	for _, name := range r.Attributes {
+		if v, ok := s.Attributes[name]; ok {
+			part.Attributes[name] = v
+		}
+	}
+	if r.Email {
+		part.Email = s.Email
+	}
+	for _, topic := range r.Topics {
+		if in, ok := s.Topics[topic]; ok {
+			part.Topics[topic] = in
+		}
+	}
+	part.UnsubscribedFromAll = r.Consent && s.UnsubscribedFromAll
+	part.Suppressed = r.Suppression && s.Suppressed
+	for _, id := range r.Lists {
+		part.Lists[id] = s.Lists[id]
+	}
+	for _, id := range r.Segments {
+		part.Segments[id] = s.Segments[id]
+	}
+	for _, o := range s.Events {
+		for _, event := range r.Events {
+			if o.Event == event {
+				part.Events = append(part.Events, o)
+			}
+		}
+	}
+	return part
+}
+
+// An incremental predicate does not change as time passes.
+func TestIncrementalPredicatesStandStill(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := predicatetest.Cases(5, 3).Draw(t, "case")
+		later := predicatetest.Now.AddDate(2, 1, 3)
+		for _, p := range c.Predicates {
+			for _, s := range c.Subjects {
+				if p.EvalClass() == predicate.Incremental && p.Match(s, predicatetest.Now) != p.Match(s, later) {
+					t.Fatalf("%s is incremental and changes with time", p)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package predicatetest_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/predicate/predicatetest"
+	"pgregory.net/rapid"
+)
+
+// Cases are worth nothing when they all come out alike: each form of test must be
+// seen true, and false, and unknown where it can be.
+func TestCasesReachEveryOutcome(t *testing.T) {
+	t.Parallel()
+	seen := map[string]map[predicate.Truth]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		c := predicatetest.Cases(10, 20).Draw(t, "case")
+		for _, p := range c.Predicates {
+			form := formOf(p.Root)
+			if seen[form] == nil {
+				seen[form] = map[predicate.Truth]int{}
+			}
+			for _, s := range c.Subjects {
+				seen[form][p.Match(s, predicatetest.Now)]++
+			}
+		}
+	})
+	neverUnknown := map[string]bool{"known": true, "count": true, "exists": true, "consent": true, "membership": true}
+	for _, form := range []string{"and", "or", "not", "compare", "in", "match", "known", "age", "count", "exists", "sum", "avg", "min", "max", "last", "first", "consent", "membership"} {
+		counts := seen[form]
+		if counts[predicate.True] == 0 || counts[predicate.False] == 0 || neverUnknown[form] != (counts[predicate.Unknown] == 0) {
+			t.Errorf("%s came out %v", form, counts)
+		}
+	}
+}
+
+func formOf(n predicate.Node) string {
+	switch n := n.(type) {
+	case *predicate.And:
+		return "and"
+	case *predicate.Or:
+		return "or"
+	case *predicate.Not:
+		return "not"
+	case *predicate.Compare:
+		return "compare"
+	case *predicate.In:
+		return "in"
+	case *predicate.Match:
+		return "match"
+	case *predicate.Known:
+		return "known"
+	case *predicate.Age:
+		return "age"
+	case *predicate.EventTest:
+		return n.Kind.String()
+	case *predicate.Consent:
+		return "consent"
+	case *predicate.Membership:
+		return "membership"
+	}
+	return "no form"
+}
