@@ -54,11 +54,10 @@ type checker struct {
 	event *Event
 }
 
-func (c *checker) fail(at Offset, message string) *Error {
-	line, column := c.tree.Position(at)
-	fault := &Error{Line: line, Column: column, Message: message}
-	c.faults = append(c.faults, fault)
-	return fault
+// fail notes a fault at a place of the source.
+func (c *checker) fail(at Offset, fault Error) {
+	fault.Line, fault.Column = c.tree.Position(at)
+	c.faults = append(c.faults, &fault)
 }
 
 func (c *checker) node(n Node) Node {
@@ -104,8 +103,7 @@ func (c *checker) compare(n Compare) Node {
 	n.Value = c.value(n.Field, n.Value, n.ValueAt)
 	ordered := n.Field.Type == Number || n.Field.Type == Datetime
 	if n.Op != Equal && n.Op != NotEqual && !ordered && n.Field.Type != Unresolved {
-		fault := c.fail(n.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", which has no order")
-		fault.Expected = "= or !="
+		c.fail(n.Offset, Error{Message: n.Field.title() + " is a " + n.Field.Type.String() + ", which has no order", Expected: "= or !="})
 	}
 	return &n
 }
@@ -127,10 +125,10 @@ func (c *checker) in(n In) Node {
 func (c *checker) match(n Match) Node {
 	n.Field = c.field(n.Field)
 	if n.Field.Type != String && n.Field.Type != Unresolved {
-		c.fail(n.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", and "+n.How.String()+" looks into strings only")
+		c.fail(n.Offset, Error{Message: n.Field.title() + " is a " + n.Field.Type.String() + ", and " + n.How.String() + " looks into strings only"})
 	}
 	if n.Text == "" {
-		c.fail(n.Offset, n.How.String()+` "" is true of every string`).Suggestion = "has " + n.Field.title()
+		c.fail(n.Offset, Error{Message: n.How.String() + ` "" is true of every string`, Suggestion: "has " + n.Field.title()})
 	}
 	return &n
 }
@@ -138,7 +136,7 @@ func (c *checker) match(n Match) Node {
 func (c *checker) age(n Age) Node {
 	n.Field = c.field(n.Field)
 	if n.Field.Type != Datetime && n.Field.Type != Unresolved {
-		c.fail(n.Field.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", and only a datetime has an age")
+		c.fail(n.Field.Offset, Error{Message: n.Field.title() + " is a " + n.Field.Type.String() + ", and only a datetime has an age"})
 	}
 	return &n
 }
@@ -153,13 +151,15 @@ func (c *checker) value(f Field, v Value, at Offset) Value {
 	if f.Type == Datetime && v.Type == String {
 		micros, ok := parseTime(v.Text)
 		if !ok {
-			c.fail(at, notATime(v.Text))
+			c.fail(at, Error{Message: notATime(v.Text)})
 		}
 		return Value{Type: Datetime, Moment: Moment{Micros: micros}}
 	}
-	fault := c.fail(at, f.title()+" is a "+f.Type.String()+" and is compared with the "+v.Type.String()+" "+valueWords(v))
-	fault.Expected = literals[f.Type]
-	fault.Suggestion = rewritten(v, f.Type)
+	c.fail(at, Error{
+		Message:    f.title() + " is a " + f.Type.String() + " and is compared with the " + v.Type.String() + " " + valueWords(v),
+		Expected:   literals[f.Type],
+		Suggestion: rewritten(v, f.Type),
+	})
 	return v
 }
 

@@ -89,7 +89,11 @@ func (c *checker) field(f Field) Field {
 	case Attribute:
 		registered, ok := c.schema.Attributes[f.Name]
 		if !ok {
-			c.unknown(f.Offset, "attribute "+quoted(f.Name)+" is not registered", f.Name, append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email"), func(name string) string { return "attr." + name })
+			fault := Error{Message: "attribute " + quoted(f.Name) + " is not registered"}
+			if meant := nearest(f.Name, append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email")); meant != "" {
+				fault.Suggestion = "attr." + meant
+			}
+			c.fail(f.Offset, fault)
 		}
 		f.Type = castClass(registered.Type)
 	case Property:
@@ -104,24 +108,26 @@ func (c *checker) field(f Field) Field {
 
 func (c *checker) unknownProperty(f Field) {
 	known := c.schema.PropertyNames(*c.event)
-	write := func(name string) string { return Field{Source: Property, Name: name}.title() }
-	fault := c.unknown(f.Offset, c.event.title()+" has no property "+quoted(f.Name)+" to test", f.Name, known, write)
+	fault := Error{Message: c.event.title() + " has no property " + quoted(f.Name) + " to test"}
+	if meant := nearest(f.Name, known); meant != "" {
+		fault.Suggestion = Field{Source: Property, Name: meant}.title()
+	}
 	switch {
 	case len(known) > 0:
 		fault.Expected = "one of " + core.QuotedList(known)
 	case c.event.Kind == ActivityEvent:
 		fault.Expected = "a property that is registered for this activity; none is"
 	}
+	c.fail(f.Offset, fault)
 }
 
-// unknown is the fault of a name that the schema does not have. write spells the
-// one that was meant as predicates do.
-func (c *checker) unknown(at Offset, message, name string, known []string, write func(string) string) *Error {
-	fault := c.fail(at, message)
+// unknown is the fault of a topic, list or segment that the schema does not have.
+func (c *checker) unknown(at Offset, what, name string, known []string) {
+	fault := Error{Message: "there is no " + what + " " + quoted(name)}
 	if meant := nearest(name, known); meant != "" {
-		fault.Suggestion = write(meant)
+		fault.Suggestion = textLiteral(meant)
 	}
-	return fault
+	c.fail(at, fault)
 }
 
 func (c *checker) eventTest(n EventTest) Node {
@@ -130,7 +136,7 @@ func (c *checker) eventTest(n EventTest) Node {
 	if n.Kind >= Sum && n.Kind <= Max {
 		n.Field = c.field(n.Field)
 		if n.Field.Type != Number && n.Field.Type != Unresolved {
-			c.fail(n.Field.Offset, n.Field.title()+" is a "+n.Field.Type.String()+", and "+n.Kind.String()+" needs a number")
+			c.fail(n.Field.Offset, Error{Message: n.Field.title() + " is a " + n.Field.Type.String() + ", and " + n.Kind.String() + " needs a number"})
 		}
 	}
 	if n.Source.Where != nil {
@@ -146,7 +152,7 @@ func (c *checker) consent(n Consent) Node {
 	}
 	in, ok := c.schema.Topics[n.Topic]
 	if !ok {
-		c.unknown(n.TopicAt, "there is no topic "+quoted(n.Topic), n.Topic, sortedKeys(c.schema.Topics), textLiteral)
+		c.unknown(n.TopicAt, "topic", n.Topic, sortedKeys(c.schema.Topics))
 	}
 	n.DefaultIn = in
 	return &n
@@ -159,7 +165,7 @@ func (c *checker) membership(n Membership) Node {
 	}
 	id, ok := known[n.Key]
 	if !ok {
-		c.unknown(n.KeyAt, "there is no "+kind+" "+quoted(n.Key), n.Key, slices.Sorted(maps.Keys(known)), textLiteral)
+		c.unknown(n.KeyAt, kind, n.Key, slices.Sorted(maps.Keys(known)))
 	}
 	n.ID = id
 	return &n

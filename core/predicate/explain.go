@@ -106,11 +106,11 @@ func eventClause(n *EventTest, negated bool) string {
 	case Exists:
 		return "who have " + pick(negated, "no ", "at least one ") + sourceWords(n.Source, false)
 	case Count:
-		return "who have " + countWords(op) + " " + number(n.Number) + " " + sourceWords(n.Source, true)
+		return "who have " + countWords(op) + " " + number(n.Number) + " " + sourceWords(n.Source, n.Number != 1)
 	case Last, First:
-		return "whose " + pick(n.Kind == Last, "latest ", "first ") + sourceWords(n.Source, false) + ", " + opPhrase(op, Datetime) + " " + momentWords(n.Time)
+		return "whose " + pick(n.Kind == Last, "latest ", "first ") + sourceWords(n.Source, false) + " " + opPhrase(op, Datetime) + " " + momentWords(n.Time)
 	case Sum:
-		figure = "sum"
+		figure = "sum of"
 	case Avg:
 		figure = "average"
 	case Min:
@@ -118,7 +118,7 @@ func eventClause(n *EventTest, negated bool) string {
 	case Max:
 		figure = "largest"
 	}
-	return "whose " + figure + " of " + quoted(n.Field.Name) + " over " + sourceWords(n.Source, true) + ", " + opPhrase(op, Number) + " " + number(n.Number)
+	return "whose " + figure + " " + quoted(n.Field.Name) + " over " + sourceWords(n.Source, true) + " " + opPhrase(op, Number) + " " + number(n.Number)
 }
 
 func countWords(op Op) string {
@@ -139,7 +139,7 @@ func sourceWords(s EventSource, plural bool) string {
 		text += " " + spanWords(s.Between)
 	}
 	if s.Where != nil {
-		text += " " + clause(s.Where, false, true)
+		text += " (" + clause(s.Where, false, false) + ")"
 	}
 	return text
 }

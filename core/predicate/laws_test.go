@@ -17,11 +17,14 @@ func TestLaws(t *testing.T) {
 		of := func(source string) *predicate.Checked {
 			checked, err := predicate.Compile(source, c.Schema)
 			if err != nil {
-				t.Skip("the two together are beyond a limit")
+				t.Fatal(err)
 			}
 			return checked
 		}
 		a, b := "("+p.String()+")", "("+q.String()+")"
+		if _, err := predicate.Parse(a + " and " + b); err != nil {
+			return // the two together are beyond a limit
+		}
 		both, either := of(a+" and "+b), of(a+" or "+b)
 		neither, notNot := of("not ("+a+" or "+b+")"), of("not not "+a)
 		for _, s := range c.Subjects {

@@ -26,7 +26,7 @@ func newParser(source string, from int) *parser {
 	case len(source) > MaxSource:
 		p.limit(LimitSource, 0)
 	case !utf8.ValidString(source):
-		p.fail(token{start: invalidAt(source)}, "the text is not valid UTF-8")
+		p.fail(token{start: invalidAt(source)}, Error{Message: "the text is not valid UTF-8"})
 	default:
 		p.tok = p.next()
 	}
@@ -50,7 +50,7 @@ func (p *parser) predicate() Node {
 		return nil
 	}
 	if p.tok.kind == tokenEnd {
-		p.fail(p.tok, "the predicate is empty").Expected = testHint
+		p.fail(p.tok, Error{Message: "the predicate is empty", Expected: testHint})
 		return nil
 	}
 	return p.or()
@@ -192,28 +192,27 @@ func (p *parser) sign(sign string) {
 	p.advance()
 }
 
-// fail notes a fault at t unless there is one already, and returns the new one for
-// more to be said, or one that nobody sees.
-func (p *parser) fail(t token, message string) *Error {
-	line, column := position(p.source, Offset(t.start))
-	fault := &Error{Line: line, Column: column, Message: message}
+// fail notes a fault at t unless there is one already.
+func (p *parser) fail(t token, fault Error) {
 	if p.fault == nil {
-		p.fault = fault
+		fault.Line, fault.Column = position(p.source, Offset(t.start))
+		p.fault = &fault
 	}
-	return fault
 }
 
-func (p *parser) limit(l Limit, at int) { p.fail(token{start: at}, limits[l]).Limit = l }
+func (p *parser) limit(l Limit, at int) {
+	p.fail(token{start: at}, Error{Message: limits[l], Limit: l})
+}
 
 // unexpected is the fault that tok is none of the words expected, with the nearest of
 // the candidates as the suggestion.
 func (p *parser) unexpected(expected string, candidates ...string) {
 	if p.tok.kind == tokenBad {
-		p.fail(p.tok, p.tok.text).Suggestion = p.tok.fix
+		p.fail(p.tok, Error{Message: p.tok.text, Suggestion: p.tok.fix})
 		return
 	}
 	if p.tok.kind == tokenEnd {
-		p.fail(p.tok, "the predicate ends too early").Expected = expected
+		p.fail(p.tok, Error{Message: "the predicate ends too early", Expected: expected})
 		return
 	}
 	if len(candidates) == 0 {
@@ -223,11 +222,11 @@ func (p *parser) unexpected(expected string, candidates ...string) {
 	if p.tok.kind == tokenString {
 		what = "unexpected string "
 	}
-	fault := p.fail(p.tok, what+quoted(strings.Trim(p.source[p.tok.start:p.tok.end], `"`)))
-	fault.Expected = expected
+	fault := Error{Message: what + quoted(strings.Trim(p.source[p.tok.start:p.tok.end], `"`)), Expected: expected}
 	if meant := nearest(p.tok.text, candidates); p.tok.kind == tokenWord && meant != p.tok.text {
 		fault.Suggestion = meant
 	}
+	p.fail(p.tok, fault)
 }
 
 func quoted(s string) string { return core.Quoted(s) }

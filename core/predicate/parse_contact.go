@@ -48,10 +48,10 @@ func (p *parser) notATest() {
 	t := p.tok
 	switch {
 	case t.kind == tokenActivity:
-		p.fail(t, "an activity is tested by what is asked about it").Expected = "count(activity.x) > 0, exists(activity.x) or the like"
+		p.fail(t, Error{Message: "an activity is tested by what is asked about it", Expected: "count(activity.x) > 0, exists(activity.x) or the like"})
 		return
 	case t.kind == tokenWord && eventKind(t.text) < ActivityEvent && p.peek().kind != tokenEnd:
-		p.fail(t, "an event is tested by what is asked about it").Expected = "count(" + t.text + ") > 0, exists(" + t.text + ") or the like"
+		p.fail(t, Error{Message: "an event is tested by what is asked about it", Expected: "count(" + t.text + ") > 0, exists(" + t.text + ") or the like"})
 		return
 	}
 	p.unexpected(testHint, starters...)
@@ -150,9 +150,9 @@ func (p *parser) field() Field {
 	case t.kind == tokenProperty, t.kind == tokenWord && !reserved[t.text]:
 		f.Source = Property
 	case t.kind == tokenAttribute:
-		p.fail(t, "where tests properties of the event, not attributes of the contact").Expected = fieldHint
+		p.fail(t, Error{Message: "where tests properties of the event, not attributes of the contact", Expected: fieldHint})
 	case t.kind == tokenWord && startsOperator(p.peek()):
-		p.fail(t, quoted(t.text)+" is a word of the language").Suggestion = `property.` + t.text
+		p.fail(t, Error{Message: quoted(t.text) + " is a word of the language", Suggestion: "property." + t.text})
 	default:
 		p.unexpected(fieldHint)
 	}
@@ -171,7 +171,7 @@ func (p *parser) age() Node {
 		age.Between = true
 		age.Low, age.High = p.duration(), p.andDuration()
 		if p.fault == nil && age.Low.Micros() > age.High.Micros() {
-			p.fail(at, "the first duration of between is longer than the second")
+			p.fail(at, Error{Message: "the first duration of between is longer than the second"})
 		}
 		return age
 	}

@@ -61,12 +61,12 @@ func (p *parser) eventSource() EventSource {
 			s.Where = p.where(t, s)
 		case p.accept("within"):
 			if s.HasWithin {
-				p.fail(t, "within stands here twice")
+				p.fail(t, Error{Message: "within stands here twice"})
 			}
 			s.HasWithin, s.Within = true, p.duration()
 		case p.accept("between"):
 			if s.HasBetween {
-				p.fail(t, "between stands here twice")
+				p.fail(t, Error{Message: "between stands here twice"})
 			}
 			s.HasBetween, s.Between = true, p.span()
 		default:
@@ -165,7 +165,7 @@ func (p *parser) span() Span {
 		until++
 	}
 	if p.fault == nil && until <= from {
-		p.fail(start, "the first date of between is after the second")
+		p.fail(start, Error{Message: "the first date of between is after the second"})
 	}
 	return Span{From: from, Until: until}
 }

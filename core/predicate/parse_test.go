@@ -112,7 +112,7 @@ func TestParsePrefix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tree.String() != "attr.vip = true and suppressed" || source[next] != '{' {
+	if tree.Source() != source || tree.String() != "attr.vip = true and suppressed" || source[next] != '{' {
 		t.Errorf("read %q and stopped at %q", tree, source[next:])
 	}
 	line, column := tree.Position(tree.Root.(*predicate.And).Terms[1].Pos())
@@ -137,6 +137,13 @@ func TestTwoConditionsAsDeepAsOne(t *testing.T) {
 	fits := `exists(open where ` + deep + `)`
 	tree, err := predicate.Parse(fits)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = predicate.Parse(tree.String()); err != nil {
+		t.Error(err)
+	}
+	fits = strings.Repeat("(", 16) + `exists(open where not (a = 1 and b = 2) where c = 3 or d = 4)` + strings.Repeat(")", 16)
+	if tree, err = predicate.Parse(fits); err != nil {
 		t.Fatal(err)
 	}
 	if _, err = predicate.Parse(tree.String()); err != nil {

@@ -68,7 +68,7 @@ func (p *parser) value(relative bool) Value {
 	case t.kind == tokenDate, relative && t.is("now"):
 		return Value{Type: Datetime, Moment: p.moment()}
 	case t.is("now"):
-		p.fail(t, "a list holds fixed values, not now")
+		p.fail(t, Error{Message: "a list holds fixed values, not now"})
 		return Value{}
 	}
 	p.unexpected(valueHint, "true", "false", "now")
@@ -180,7 +180,7 @@ func (p *parser) absolute(expected string) int64 {
 	case t.kind == tokenString:
 		at, ok := parseTime(t.text)
 		if !ok {
-			p.fail(t, notATime(t.text))
+			p.fail(t, Error{Message: notATime(t.text)})
 		}
 		micros = at
 	case t.kind != tokenDate:

@@ -25,9 +25,10 @@ var spoken = []string{
 	`last(open) < now - 90d`, `exists(open) and last(open) < now - 90d`, `last(open) < now - 90d or not exists(open)`, `last(open) < now - 90d or count(open) = 0`, `count(open) >= 1 and first(open) > 2026-01-01`,
 	`last(open within 30d) > 2026-01-01 and exists(open)`, `last(open) > 2026-01-01 and exists(open within 5d)`, `last(open within 5d) > now - 1d and exists(open within 5d)`,
 	`sum(amount of activity.purchase) > 5`, `not avg(amount of activity.purchase) > 5`, `min(amount of activity.purchase) != 5`, `max(amount of activity.purchase) <= 5`,
-	`exists(activity.purchase where now = 5)`,
 	`subscribed to "news" and not suppressed`, `opted out of "offers"`, `subscribed to "offers" or opted out of "news"`, `not unsubscribed from all`,
 	`in list "vip" and not in segment "engaged"`, `attr.plan = "por"`, `exists(activity.purchsae)`, `exists(activity.purchase where due < now)`,
+	`count(open) = 1`, `not exists(open between 2026-01-01 and "2026-01-31T09:00:00.5Z")`, `attr.mrr in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]`,
+	`not (attr.joined > now or now - attr.joined between 0s and 1.5mo or count(open) > 2 or in list "vip" or suppressed)`, `not exists(open) and first(open) < now`,
 	`(attr.vip = true or suppressed) and (attr.mrr > 1 or attr.mrr is unknown)`,
 }
 

@@ -19,9 +19,15 @@ var numbers = []float64{-100, -1.5, -1, 0, 0.25, 0.5, 1, 2, 2.5, 99.5, 100, 1e10
 // durations are what windows and ages are drawn from, and what moments are distant
 // from Now.
 var durations = []predicate.Duration{
-	{Amount: 0, Unit: predicate.Second}, {Amount: 90, Unit: predicate.Second}, {Amount: 5, Unit: predicate.Minute},
-	{Amount: 1.5, Unit: predicate.Hour}, {Amount: 1, Unit: predicate.Day}, {Amount: 30, Unit: predicate.Day},
-	{Amount: 2, Unit: predicate.Week}, {Amount: 1, Unit: predicate.Month}, {Amount: 1, Unit: predicate.Year},
+	{Amount: 0, Unit: predicate.Second},
+	{Amount: 90, Unit: predicate.Second},
+	{Amount: 5, Unit: predicate.Minute},
+	{Amount: 1.5, Unit: predicate.Hour},
+	{Amount: 1, Unit: predicate.Day},
+	{Amount: 30, Unit: predicate.Day},
+	{Amount: 2, Unit: predicate.Week},
+	{Amount: 1, Unit: predicate.Month},
+	{Amount: 1, Unit: predicate.Year},
 }
 
 func drawText(t *rapid.T) string { return rapid.SampledFrom(texts).Draw(t, "text") }
