@@ -25,7 +25,9 @@ type Error struct {
 // Limit names one of the limits of the language.
 type Limit string
 
-// The limits, and how much each allows.
+// The limits, and how much each allows. A node is a test, inside of where as well, an
+// and or an or with all its terms, or a not. Depth is one for the test and one for
+// each not, where and pair of parentheses around it.
 const (
 	LimitSource     Limit = "source_bytes"
 	LimitNodes      Limit = "nodes"
