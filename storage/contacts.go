@@ -45,6 +45,7 @@ var (
 
 	lockByEmail      = register("lock contact by email", contactWithLists(`email_key`, contactLock))
 	lockByExternalID = register("lock contact by external id", contactWithLists(`external_id`, contactLock))
+	lockByID         = register("lock contact by id", contactWithLists(`id`, contactLock))
 
 	// A filter that is not set is an empty text or NULL and matches all. The
 	// effective choice about a topic is the explicit one, or else the default of a
@@ -73,7 +74,7 @@ func (s audienceStore) ContactByExternalID(ctx context.Context, orgID, externalI
 }
 
 func (s audienceStore) ContactByID(ctx context.Context, orgID, id string) (audience.Contact, error) {
-	return s.contact(ctx, contactByID, orgID, id)
+	return s.contact(ctx, s.lockedInside(ctx, contactByID, lockByID), orgID, id)
 }
 
 func (s audienceStore) lockedInside(ctx context.Context, read, lock *Statement) *Statement {

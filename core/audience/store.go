@@ -14,8 +14,7 @@ import (
 type Store interface {
 	// ContactByEmail finds by EmailKey, archived contacts too. ContactByExternalID
 	// and ContactByID likewise. The contact comes with its topic preferences and
-	// its lists. Inside a transaction a contact found by address or external id
-	// is locked until the transaction ends.
+	// its lists. Inside a transaction it is locked until the transaction ends.
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 	ContactByID(ctx context.Context, orgID, id string) (Contact, error)
@@ -34,19 +33,8 @@ type Store interface {
 	// fails as InsertContact does when the new address or external id is taken.
 	UpdateContact(ctx context.Context, orgID string, c Contact) error
 
-	// ContactLists are the lists a contact is on, by key.
-	ContactLists(ctx context.Context, orgID, contactID string) ([]ListRef, error)
-	// ReplaceMembership puts the contact on exactly these lists and returns the
-	// ids of those it left and those it joined.
-	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (left, joined []string, err error)
-
-	InsertList(ctx context.Context, orgID string, l List) error
-	// Lists is one page of active lists, newest first, with member counts. Query
-	// is matched in name and key without regard to case; "" matches all.
-	Lists(ctx context.Context, orgID string, f ListFilter) ([]List, error)
-	CountLists(ctx context.Context, orgID, query string) (int, error)
-	// ListsByRef finds active lists by UUID or key. What is not found is left out.
-	ListsByRef(ctx context.Context, orgID string, refs []string) ([]ListRef, error)
+	ListStore
+	VisitorStore
 
 	InsertAttribute(ctx context.Context, orgID string, a Attribute) error
 	// Attributes is the whole registry, by name.
@@ -89,11 +77,4 @@ type ContactFilter struct {
 	AttributeValue *string
 	After          *core.After
 	Limit          int
-}
-
-// ListFilter narrows a page of lists.
-type ListFilter struct {
-	Query string
-	After *core.After
-	Limit int
 }

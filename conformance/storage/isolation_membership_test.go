@@ -1,0 +1,72 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+func (o owned) ownVisitor(t *testing.T, db *storage.DB) {
+	t.Helper()
+	must(t, db.Audience().InsertVisitorID(t.Context(), o.org, visitorOf(o)))
+}
+
+func visitorOf(o owned) audience.VisitorID {
+	return audience.VisitorID{ContactID: o.contact.ID, Hash: []byte("same hash"), Sealed: []byte(o.org), IssuedAt: start}
+}
+
+func (o owned) membershipState(t *testing.T, db *storage.DB) []any {
+	t.Helper()
+	ctx, store := t.Context(), db.Audience()
+	list, err := store.List(ctx, o.org, o.list.Key)
+	must(t, err)
+	members, err := store.ListMembers(ctx, o.org, o.list.ID, nil, 10)
+	must(t, err)
+	log, err := store.MembershipLog(ctx, o.org, nil, 10)
+	must(t, err)
+	visitor, err := store.VisitorID(ctx, o.org, o.contact.ID)
+	must(t, err)
+	return []any{list, members, log, visitor}
+}
+
+func reachMembership(o owned, org string) map[string]reach {
+	return map[string]reach{
+		"List by id": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().List(t.Context(), org, o.list.ID)
+		},
+		"List": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().List(t.Context(), org, o.list.Key)
+		},
+		"UpdateList": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Audience().UpdateList(t.Context(), org, o.list)
+		},
+		"DeleteList": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Audience().DeleteList(t.Context(), org, o.list.ID)
+		},
+		"ListMembers": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().ListMembers(t.Context(), org, o.list.ID, nil, 10)
+		},
+		"IsListMember by id": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().IsListMember(t.Context(), org, o.list.ID, o.contact.ID)
+		},
+		"IsListMember": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().IsListMember(t.Context(), org, o.list.ID, o.contact.Email)
+		},
+		"MembershipLog": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().MembershipLog(t.Context(), org, nil, 10)
+		},
+		"VisitorID": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().VisitorID(t.Context(), org, o.contact.ID)
+		},
+		"InsertVisitorID": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Audience().InsertVisitorID(t.Context(), org, visitorOf(o))
+		},
+		"DeleteVisitorID": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Audience().DeleteVisitorID(t.Context(), org, o.contact.ID)
+		},
+		"ContactOfVisitor": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Audience().ContactOfVisitor(t.Context(), org, visitorOf(o).Hash)
+		},
+	}
+}
