@@ -3,6 +3,8 @@ package core
 import (
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // Longest parts of an address, in octets (RFC 5321 section 4.5.3.1).
@@ -16,11 +18,34 @@ const (
 // domain (RFC 5321 section 4.1.2), all of it visible ASCII. Quoted local parts and
 // address literals are left out on purpose: they let nearly every character into
 // headers, logs and prompts, and sending accounts do not take them either. An
-// internationalized domain is written in its ASCII form.
+// internationalized domain is written in its ASCII form; see [CanonicalEmail].
 func IsEmail(s string) bool {
 	at := strings.LastIndexByte(s, '@')
 	return at > 0 && at <= maxLocalPart && len(s) <= maxAddress && isDotString(s[:at]) && isDomain(s[at+1:])
 }
+
+// CanonicalEmail writes an address the way mail carries it. A domain with letters
+// beyond ASCII is taken to its ASCII form by the rules for looking a name up
+// (UTS 46, nontransitional; RFC 5891 section 5); one in ASCII stays as it is
+// spelled. The local part is never touched: one beyond ASCII needs SMTPUTF8
+// (RFC 6531), which sending accounts do not speak, and is refused. It fails for
+// whatever is no address then, as IsEmail says.
+func CanonicalEmail(s string) (string, bool) {
+	at := strings.LastIndexByte(s, '@')
+	if at < 0 {
+		return "", false
+	}
+	if domain := s[at+1:]; len(s) <= maxAddress && utf8.ValidString(domain) && strings.ContainsFunc(domain, isBeyondASCII) {
+		ascii, err := idna.Lookup.ToASCII(domain)
+		if err != nil {
+			return "", false
+		}
+		s = s[:at+1] + ascii
+	}
+	return s, IsEmail(s)
+}
+
+func isBeyondASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 func isDotString(local string) bool {
 	for atom := range strings.SplitSeq(local, ".") {

@@ -25,6 +25,39 @@ func TestIsEmail(t *testing.T) {
 	}
 }
 
+func TestCanonicalEmail(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"Ann+tag@Example.com": "Ann+tag@Example.com", "ann@bücher.example": "ann@xn--bcher-kva.example",
+		"ANN@BÜCHER.example": "ANN@xn--bcher-kva.example", "ann@bu\u0308cher.example": "ann@xn--bcher-kva.example",
+		"ann@faß.de": "ann@xn--fa-hia.de", "ann@例え。テスト": "ann@xn--r8jz45g.xn--zckzah", "ann@xn--bcher-kva.example": "ann@xn--bcher-kva.example",
+		"bücher@example.com": "", "ann@bü cher.example": "", "ann@-bü.example": "", "ann@bü..example": "", "ann@": "", "ann": "", "": "",
+		"ann@\u200d.example": "", "ann@a\u200b\u00fc\u0000.example": "", "ann@" + strings.Repeat("ü", 64) + ".example": "",
+		"ann@ü.example\r\nBcc: x": "", "ann@" + strings.Repeat("ü.", 10_000): "", "ann@\xff\xfe": "",
+	} {
+		got, ok := core.CanonicalEmail(address)
+		if ok != (want != "") || ok && got != want {
+			t.Errorf("%.80q: %q, %t, want %q", address, got, ok, want)
+		}
+	}
+}
+
+// FuzzCanonicalEmail: what passes is an address in ASCII, and canonical already.
+func FuzzCanonicalEmail(f *testing.F) {
+	for _, seed := range []string{"ann@example.com", "ann@bücher.example", "ann@例え。テスト", "a@ß\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		canonical, ok := core.CanonicalEmail(s)
+		if !ok {
+			return
+		}
+		if again, ok := core.CanonicalEmail(canonical); !ok || again != canonical || !core.IsEmail(canonical) {
+			t.Fatalf("%q became %q, and that %q, %t", s, canonical, again, ok)
+		}
+	})
+}
+
 // FuzzIsEmail: what passes is an address to a parser that is not ours, and holds
 // nothing that could end a line or a quoted text.
 func FuzzIsEmail(f *testing.F) {

@@ -96,6 +96,7 @@ func mustCompile(name string, text []byte) *validator.Schema {
 	c.DefaultDraft(validator.Draft2020)
 	c.AssertFormat()
 	c.RegisterFormat(&validator.Format{Name: "email", Validate: checkEmailFormat})
+	c.RegisterFormat(&validator.Format{Name: "idn-email", Validate: checkIDNEmailFormat})
 	if err := c.AddResource("schema.json", doc); err != nil {
 		panic("core: schema of " + name + ": " + err.Error())
 	}
@@ -109,6 +110,16 @@ var errNotAnEmail = errors.New("not an address")
 func checkEmailFormat(value any) error {
 	if s, ok := value.(string); ok && !IsEmail(s) {
 		return errNotAnEmail
+	}
+	return nil
+}
+
+// checkIDNEmailFormat likewise, for addresses whose domain may be internationalized.
+func checkIDNEmailFormat(value any) error {
+	if s, ok := value.(string); ok {
+		if _, ok := CanonicalEmail(s); !ok {
+			return errNotAnEmail
+		}
 	}
 	return nil
 }

@@ -135,7 +135,7 @@ func formatWords(format string) string {
 	switch format {
 	case "date-time":
 		return "date-time, such as 2026-03-02T08:00:00Z"
-	case "email":
+	case "email", "idn-email":
 		return "email address"
 	}
 	return format

@@ -58,6 +58,7 @@ var coreModules = map[string]string{
 	"github.com/pquerna/otp":                "codes of authenticator apps",
 	"code.dny.dev/ssrf":                     "which addresses are on the public Internet",
 	"golang.org/x/crypto":                   "password hashes",
+	"golang.org/x/net/idna":                 "internationalized domain names",
 	"golang.org/x/time":                     "token buckets against guessing",
 }
 

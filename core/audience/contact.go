@@ -52,7 +52,17 @@ type ListRef struct {
 // EmailKey is the form of an address under which contacts are found and unique:
 // lower case throughout. Mailbox providers treat the local part so, and so does
 // the sending account's contact list, although RFC 5321 would allow otherwise.
-func EmailKey(email string) string { return strings.ToLower(email) }
+// An internationalized domain and its ASCII form are the same.
+func EmailKey(email string) string { return strings.ToLower(addressed(email)) }
+
+// addressed is an address as it is stored and handed to the account; what is none
+// stays as it is.
+func addressed(email string) string {
+	if canonical, ok := core.CanonicalEmail(email); ok {
+		return canonical
+	}
+	return email
+}
 
 // mailableNote says in a sentence whether mail may be sent to the contact.
 func mailableNote(c Contact) string {

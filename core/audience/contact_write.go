@@ -3,6 +3,7 @@ package audience
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -77,7 +78,8 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite, addr
 	if err := a.Account.PutContact(ctx, org, w.consent); err != nil {
 		return sending.Unavailable(err)
 	}
-	if existing != nil && EmailKey(existing.Email) != EmailKey(after.Email) {
+	// An account may have the address spelled with an internationalized domain.
+	if existing != nil && !strings.EqualFold(existing.Email, after.Email) {
 		return sending.Unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
 	}
 	return nil

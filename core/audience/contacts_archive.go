@@ -9,7 +9,7 @@ import (
 
 // ArchiveContactIn names the contact to archive, one way or the other.
 type ArchiveContactIn struct {
-	Email      string `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
 }
 

@@ -8,7 +8,7 @@ import (
 
 // CreateContactIn is a new contact. Members that are left out take their defaults.
 type CreateContactIn struct {
-	Email            string          `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Email            string          `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any  `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each must be in the attribute registry."`
 	TopicPreferences TopicChoices    `json:"topic_preferences,omitempty" jsonschema_description:"Explicit choices about topics, as an array of topic and subscription_status or as an object from topic to status."`
 	UnsubscribeAll   *bool           `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
@@ -49,13 +49,13 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 		lists:  lists,
 		edit: func(existing *Contact) (Contact, error) {
 			if existing == nil {
-				return Contact{Email: in.Email, Attributes: merge(nil, attributes)}, nil
+				return Contact{Email: addressed(in.Email), Attributes: merge(nil, attributes)}, nil
 			}
 			if existing.Status == Active && !existing.Shell {
 				return Contact{}, core.Conflict("A contact with this address exists.", "Use PATCH to change it or PUT to replace it.")
 			}
 			back := *existing
-			back.Email, back.Attributes = in.Email, merge(nil, attributes)
+			back.Email, back.Attributes = addressed(in.Email), merge(nil, attributes)
 			return back, nil
 		},
 	}

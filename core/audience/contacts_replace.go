@@ -9,7 +9,7 @@ import (
 // ReplaceContactIn is the whole of a contact. What is left out is cleared, but
 // for the global opt-out and list membership, which stay.
 type ReplaceContactIn struct {
-	Email            string         `json:"email" jsonschema:"format=email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Left out: the contact has none."`
 	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
@@ -51,7 +51,7 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 			if existing != nil {
 				replaced = *existing
 			}
-			replaced.Email, replaced.Attributes = in.Email, merge(nil, attributes)
+			replaced.Email, replaced.Attributes = addressed(in.Email), merge(nil, attributes)
 			return replaced, nil
 		},
 	}

@@ -10,7 +10,7 @@ import (
 // UpsertContactIn names a contact by address, external id or both, and what to
 // change of it.
 type UpsertContactIn struct {
-	Email            string         `json:"email,omitempty" jsonschema:"format=email,maxLength=254" jsonschema_description:"Needed to create. With external_id, that contact's new address."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. With external_id, that contact's new address."`
 	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
 	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
@@ -140,7 +140,7 @@ func (in UpsertContactIn) edit(existing *Contact, attributes map[string]any) (Co
 		changed = *existing
 	}
 	if in.Email != "" {
-		changed.Email = in.Email
+		changed.Email = addressed(in.Email)
 	}
 	if in.ExternalID != "" {
 		changed.ExternalID = &in.ExternalID
