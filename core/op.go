@@ -40,6 +40,10 @@ type Op[In, Out any] struct {
 	// Do does the task. Writes run inside a transaction that also holds the
 	// audit line and the replay record, and never touch the network.
 	Do func(context.Context, *Call, In) (Out, error)
+	// Recall completes a result that a repeated call is answered with, by what must
+	// not be remembered: members of Out that are secrets, tagged json:"-". nil when
+	// there is nothing of the kind.
+	Recall func(context.Context, *Call, Out) (Out, error)
 }
 
 // Effect is what an operation does to the world.

@@ -28,6 +28,8 @@ type Operation interface {
 	Do(ctx context.Context, c *Call, in any) (any, error)
 	// DecodeResult gives back a result that was stored as its JSON.
 	DecodeResult(raw []byte) (any, error)
+	// Recall completes a result that DecodeResult gave back; see Op.Recall.
+	Recall(ctx context.Context, c *Call, out any) (any, error)
 	// View is the result as the surface shows it.
 	View(s Surface, out any) any
 	sealed()
@@ -138,6 +140,13 @@ func (d *declared[In, Out]) DecodeResult(raw []byte) (any, error) {
 	var out Out
 	err := json.Unmarshal(raw, &out)
 	return out, err
+}
+
+func (d *declared[In, Out]) Recall(ctx context.Context, c *Call, out any) (any, error) {
+	if d.op.Recall == nil {
+		return out, nil
+	}
+	return d.op.Recall(ctx, c, out.(Out))
 }
 
 func (d *declared[In, Out]) View(s Surface, out any) any { return d.views[side(s)].view(out) }

@@ -45,7 +45,7 @@ func replays(ctx context.Context, p *passage) error {
 		return err
 	}
 	if !won {
-		return p.replay(r, existing)
+		return p.replay(ctx, r, existing)
 	}
 	r.token = existing.Token
 	p.reservation = r
@@ -87,7 +87,7 @@ func (p *passage) reservationFor() (*reservation, error) {
 }
 
 // replay answers a call whose key somebody else holds.
-func (p *passage) replay(r *reservation, existing replay.Record) error {
+func (p *passage) replay(ctx context.Context, r *reservation, existing replay.Record) error {
 	if existing.Digest != r.digest {
 		return core.Conflict("This idempotency key was used with other arguments.", "Use a fresh key for a different call.")
 	}
@@ -100,6 +100,9 @@ func (p *passage) replay(r *reservation, existing replay.Record) error {
 	}
 	out, err := p.op.DecodeResult(existing.Result)
 	if err != nil {
+		return err
+	}
+	if out, err = p.op.Recall(ctx, p.call, out); err != nil {
 		return err
 	}
 	p.out, p.replayed = out, true

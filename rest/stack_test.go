@@ -116,7 +116,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 			Clock: s.clock.Now, Log: log,
 		}),
 		Audience: audience.New(audience.Config{
-			Store: db.Audience(), Account: sim, Orgs: db.Access().OrgIDs, Clock: s.clock.Now, Log: log,
+			Store: db.Audience(), Transactor: db, Account: sim, Orgs: db.Access().OrgIDs, Clock: s.clock.Now, Log: log,
 		}),
 	})
 	server, err := rest.NewServer(rest.Config{

@@ -3,19 +3,33 @@ package audience
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config is what the audience needs. All members are required.
+// Config is what the audience needs. All members are required, unless they say
+// what nil means.
 type Config struct {
-	Store   Store
-	Account sending.Account
+	Store      Store
+	Transactor core.Transactor
+	Account    sending.Account
+	// Sealer seals visitor ids.
+	Sealer sending.Sealer
 	// Orgs lists every organization, for the job that visits all.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
+
+	// Changed is told, in the transaction of the write, whose contacts' record,
+	// consent or lists changed; nil tells nobody.
+	Changed func(ctx context.Context, orgID string, contactIDs []string) error
+	// Record takes an activity of a contact, in the transaction of what it is about;
+	// nil records none.
+	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
+	// SegmentsOf counts the segments that a contact is in; nil counts none.
+	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
 }
 
 // Audience does the tasks of this package.
@@ -30,6 +44,13 @@ func New(cfg Config) *Audience {
 	return &Audience{Config: cfg, topics: newTopicCache(cfg.Clock), writes: newAddressLocks()}
 }
 
+func (a *Audience) changed(ctx context.Context, orgID string, contactIDs ...string) error {
+	if a.Changed == nil || len(contactIDs) == 0 {
+		return nil
+	}
+	return a.Changed(ctx, orgID, contactIDs)
+}
+
 // Operations are the tasks, in the order of the catalogue.
 func (a *Audience) Operations() []core.Operation {
 	return []core.Operation{
@@ -39,7 +60,11 @@ func (a *Audience) Operations() []core.Operation {
 		a.contactsReplace(),
 		a.contactsUpdate(),
 		a.contactsUpsert(),
+		a.contactsUpsertByExternalID(),
 		a.contactsArchive(),
+		a.contactsArchiveByExternalID(),
+		a.contactsIdentify(),
+		a.contactsSetListMembership(),
 		a.listsList(),
 		a.attributesList(),
 		a.topicsList(),

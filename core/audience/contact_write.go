@@ -25,6 +25,10 @@ type contactWrite struct {
 	decide func(inForce sending.Contact) sending.Contact
 	// lists is nil when membership is untouched.
 	lists membershipEdit
+	// addresses, and the external id that is claimed, are what the write waits its
+	// turn for, besides the address that the contact has.
+	addresses []string
+	claims    string
 
 	consent sending.Contact // what the account accepted; set by push
 	shell   string          // a shell that stands where the contact moves to; set by find
@@ -35,6 +39,8 @@ type contactWrite struct {
 type ContactWritten struct {
 	Contact Contact `json:"contact"`
 	Result  string  `json:"result"` // created, updated or reactivated
+	// VisitorID is shown and not remembered with the result: it is a credential.
+	VisitorID string `json:"-"`
 }
 
 // RESTView is the contact alone.
@@ -58,9 +64,9 @@ func (w *contactWrite) existing(ctx context.Context) (*Contact, error) {
 // push is the first half: it asks the account and returns with the consent
 // stored there. It holds the addresses, and the one that the contact has now,
 // until the call is over.
-func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite, addresses ...string) error {
+func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite) error {
 	org := c.Principal.Org.ID
-	existing, err := a.hold(ctx, c, w, addresses)
+	existing, err := a.hold(ctx, c, w)
 	if err != nil {
 		return err
 	}
@@ -87,13 +93,16 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite, addr
 
 const maxMoves = 5
 
-// hold takes the turn for all addresses and returns the contact as it is then.
-// While it waits the contact may move to an address that nobody holds; then it
-// lets go and takes that one too.
-func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite, addresses []string) (*Contact, error) {
-	keys := make([]string, 0, len(addresses)+1)
-	for _, address := range addresses {
+// hold takes the turn for all names of the write and returns the contact as it is
+// then. While it waits the contact may move to an address that nobody holds; then
+// it lets go and takes that one too.
+func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite) (*Contact, error) {
+	var keys []string
+	for _, address := range w.addresses {
 		keys = append(keys, turnOf(c, address))
+	}
+	if w.claims != "" {
+		keys = append(keys, c.Principal.Org.ID+"#"+w.claims)
 	}
 	for range maxMoves {
 		release, err := a.writes.lock(ctx, keys...)
@@ -160,8 +169,10 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 		return ContactWritten{}, err
 	}
 	c.About(written.Contact.ID)
-	written.Contact.Lists, err = a.applyMembership(ctx, c, written.Contact, w.lists)
-	return written, err
+	if written.Contact.Lists, err = a.applyMembership(ctx, c, written.Contact, w.lists); err != nil {
+		return ContactWritten{}, err
+	}
+	return written, a.changed(ctx, c.Principal.Org.ID, written.Contact.ID)
 }
 
 // put stores the edited contact in place of the existing one, nil when there is none.

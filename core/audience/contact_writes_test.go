@@ -114,7 +114,7 @@ func TestRefusedWritesChangeNothing(t *testing.T) {
 		`{"email":"a@example.com","topic_preferences":{"news":"MAYBE"}}`:                                                                                   {core.CodeValidationFailed, []string{"topic_preferences.news"}},
 		`{"email":"a@example.com","lists":{"add":["nope"]}}`:                                                                                               {core.CodeValidationFailed, []string{"lists.add.0"}},
 		`{"email":"a@example.com","lists":{"set":[],"add":["beta"]}}`:                                                                                      {core.CodeValidationFailed, []string{"lists"}},
-		`{"email":"a@example.com","lists":{"remove":["beta"],"add":["beta"]}}`:                                                                             {core.CodeValidationFailed, []string{"lists"}},
+		`{"email":"a@example.com","lists":{"remove":["beta"],"add":["beta"]}}`:                                                                             {core.CodeValidationFailed, []string{"lists.remove"}},
 		`{"email":"a@example.com","topic_preferences":[{"topic":"news","subscription_status":"OPT_IN"},{"topic":"news","subscription_status":"OPT_OUT"}]}`: {core.CodeValidationFailed, []string{"topic_preferences.news"}},
 		`{"email":"not an address"}`: {core.CodeValidationFailed, []string{"email"}},
 	} {

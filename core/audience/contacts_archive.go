@@ -40,12 +40,11 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 		return in, core.Invalid("email", "or `external_id` is required, and not both")
 	}
 	org := c.Principal.Org.ID
-	find := &contactWrite{find: func(ctx context.Context) (Contact, error) { return a.toArchive(ctx, org, in) }}
-	var addresses []string
+	find := &contactWrite{find: func(ctx context.Context) (Contact, error) { return a.toArchive(ctx, org, in) }, claims: in.ExternalID}
 	if in.Email != "" {
-		addresses = []string{in.Email}
+		find.addresses = []string{in.Email}
 	}
-	existing, err := a.hold(ctx, c, find, addresses)
+	existing, err := a.hold(ctx, c, find)
 	if err != nil || existing == nil || existing.Status == Archived {
 		return in, err
 	}
@@ -77,7 +76,10 @@ func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactI
 	if err != nil {
 		return ArchivedContact{}, err
 	}
-	return ArchivedContact{Archived: true, Summary: archivedSummary(len(left))}, nil
+	if err := a.Store.DeleteVisitorID(ctx, org, contact.ID); err != nil {
+		return ArchivedContact{}, err
+	}
+	return ArchivedContact{Archived: true, Summary: archivedSummary(len(left))}, a.changed(ctx, org, contact.ID)
 }
 
 func (a *Audience) toArchive(ctx context.Context, org string, in ArchiveContactIn) (Contact, error) {

@@ -44,9 +44,10 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 		return in, err
 	}
 	in.write = &contactWrite{
-		find:   func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
-		decide: decideConsent(in.UnsubscribeAll, replaceTopics(in.TopicPreferences)),
-		lists:  lists,
+		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		addresses: []string{in.Email},
+		decide:    decideConsent(in.UnsubscribeAll, replaceTopics(in.TopicPreferences)),
+		lists:     lists,
 		edit: func(existing *Contact) (Contact, error) {
 			if existing == nil {
 				return Contact{Email: addressed(in.Email), Attributes: merge(nil, attributes)}, nil
@@ -59,7 +60,7 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 			return back, nil
 		},
 	}
-	return in, a.push(ctx, c, in.write, in.Email)
+	return in, a.push(ctx, c, in.write)
 }
 
 // checkContact checks what every contact write carries: attributes against the

@@ -15,15 +15,20 @@ type LookupContactIn struct {
 	found Contact
 }
 
-// FoundContact is one contact with everything known about it.
+// FoundContact is one contact with everything known about it. An agent gets the
+// last two besides.
 type FoundContact struct {
-	Contact Contact
+	Contact   Contact
+	VisitorID string
+	Segments  int
 }
 
 // LookupView is a contact as an agent sees it.
 type LookupView struct {
 	Contact      Contact `json:"contact"`
 	MailableNote string  `json:"mailable_note" voice:"ours" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
+	VisitorID    string  `json:"visitor_id,omitempty" voice:"ours" jsonschema_description:"Recognizes the contact on your website. Treat it as a credential."`
+	Segments     int     `json:"segments_count" jsonschema_description:"How many segments the contact is in."`
 }
 
 // RESTView is the contact alone.
@@ -31,7 +36,7 @@ func (f FoundContact) RESTView() Contact { return f.Contact }
 
 // AgentView adds what a model needs to tell its user.
 func (f FoundContact) AgentView() LookupView {
-	return LookupView{Contact: f.Contact, MailableNote: mailableNote(f.Contact)}
+	return LookupView{Contact: f.Contact, MailableNote: mailableNote(f.Contact), VisitorID: f.VisitorID, Segments: f.Segments}
 }
 
 func (a *Audience) contactsLookup() core.Operation {
@@ -44,10 +49,21 @@ func (a *Audience) contactsLookup() core.Operation {
 		Effect:  core.Reads,
 		Scopes:  []core.Scope{core.ContactsView},
 		Prepare: a.prepareLookup,
-		Do: func(_ context.Context, _ *core.Call, in LookupContactIn) (FoundContact, error) {
-			return FoundContact{Contact: in.found}, nil
-		},
+		Do:      a.lookup,
 	})
+}
+
+func (a *Audience) lookup(ctx context.Context, c *core.Call, in LookupContactIn) (FoundContact, error) {
+	found := FoundContact{Contact: in.found}
+	if c.Surface != core.Agent {
+		return found, nil
+	}
+	org, err := c.Principal.Org.ID, error(nil)
+	if found.VisitorID, err = a.visitorID(ctx, org, in.found.ID); err != nil || a.SegmentsOf == nil {
+		return found, err
+	}
+	found.Segments, err = a.SegmentsOf(ctx, org, in.found.ID)
+	return found, err
 }
 
 func (a *Audience) prepareLookup(ctx context.Context, c *core.Call, in LookupContactIn) (LookupContactIn, error) {

@@ -43,9 +43,10 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 		return in, err
 	}
 	in.write = &contactWrite{
-		find:   func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
-		decide: decideConsent(in.UnsubscribeAll, replaceTopics(in.TopicPreferences)),
-		lists:  lists,
+		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		addresses: []string{in.Email},
+		decide:    decideConsent(in.UnsubscribeAll, replaceTopics(in.TopicPreferences)),
+		lists:     lists,
 		edit: func(existing *Contact) (Contact, error) {
 			replaced := Contact{}
 			if existing != nil {
@@ -55,5 +56,5 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 			return replaced, nil
 		},
 	}
-	return in, a.push(ctx, c, in.write, in.Email)
+	return in, a.push(ctx, c, in.write)
 }

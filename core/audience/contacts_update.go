@@ -42,9 +42,10 @@ func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateCon
 		return in, err
 	}
 	in.write = &contactWrite{
-		find:   func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
-		decide: decideConsent(in.UnsubscribeAll, mergeTopics(in.TopicPreferences)),
-		lists:  lists,
+		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		addresses: []string{in.Email},
+		decide:    decideConsent(in.UnsubscribeAll, mergeTopics(in.TopicPreferences)),
+		lists:     lists,
 		edit: func(existing *Contact) (Contact, error) {
 			if existing == nil {
 				return Contact{}, core.NotFound("contact")
@@ -57,5 +58,5 @@ func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateCon
 			return changed, nil
 		},
 	}
-	return in, a.push(ctx, c, in.write, in.Email)
+	return in, a.push(ctx, c, in.write)
 }

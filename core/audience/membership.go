@@ -43,17 +43,23 @@ func (a *Audience) directed(ctx context.Context, orgID string, d *ListsDirective
 		}
 		return a.exactly(ctx, orgID, "lists.set", d.Set)
 	}
-	add, err := a.resolveLists(ctx, orgID, "lists.add", d.Add)
+	return a.addAndRemove(ctx, orgID, "lists.", d.Add, d.Remove)
+}
+
+// addAndRemove is the edit that joins some lists and leaves others; prefix stands in
+// front of `add` and `remove` where a refusal names them.
+func (a *Audience) addAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (membershipEdit, error) {
+	add, err := a.resolveLists(ctx, orgID, prefix+"add", joins)
 	if err != nil {
 		return nil, err
 	}
-	remove, err := a.resolveLists(ctx, orgID, "lists.remove", d.Remove)
+	remove, err := a.resolveLists(ctx, orgID, prefix+"remove", leaves)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range remove {
 		if slices.Contains(add, id) {
-			return nil, core.Invalid("lists", "adds and removes the same list")
+			return nil, core.Invalid(prefix+"remove", "names a list that `add` names too")
 		}
 	}
 	return func(current []string) []string {

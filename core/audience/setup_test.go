@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -26,8 +27,44 @@ type bundle struct {
 	ops      map[string]core.Operation
 	surface  core.Surface
 
-	mu  sync.Mutex
-	now time.Time
+	mu         sync.Mutex
+	now        time.Time
+	changed    []string // contact ids
+	activities []string // names and contact ids
+}
+
+func sealer(t *testing.T) sending.Sealer {
+	t.Helper()
+	key, err := access.NewMasterKey(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func (b *bundle) noteChanged(_ context.Context, org string, contactIDs []string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range contactIDs {
+		b.changed = append(b.changed, org+"/"+id)
+	}
+	return nil
+}
+
+func (b *bundle) noteActivity(_ context.Context, org, contactID, activity string, _ time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.activities = append(b.activities, activity+" "+org+"/"+contactID)
+	return nil
+}
+
+// noted are the contacts that somebody was told had changed, since the last call.
+func (b *bundle) noted() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.changed
+	b.changed = nil
+	return all
 }
 
 func (b *bundle) clock() time.Time {
@@ -59,7 +96,8 @@ func setupOn(t *testing.T, db *storage.DB) *bundle {
 	}
 	b.define(t)
 	b.audience = audience.New(audience.Config{
-		Store: db.Audience(), Account: account, Orgs: db.Access().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Store: db.Audience(), Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Access().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Changed: b.noteChanged, Record: b.noteActivity,
 	})
 	for _, op := range b.audience.Operations() {
 		b.ops[op.Info().Name] = op

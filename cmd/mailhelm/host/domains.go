@@ -41,7 +41,7 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		Channels:    through,
 		Templates:   templates.New(templates.Config{Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log}),
 		Audience: audience.New(audience.Config{
-			Store: s.db.Audience(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+			Store: s.db.Audience(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 		}),
 	}
 }

@@ -1,0 +1,33 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ArchiveByExternalIDIn names the contact to archive.
+type ArchiveByExternalIDIn struct {
+	ExternalID string `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. Percent-encode it in the path."`
+}
+
+func (in ArchiveByExternalIDIn) archive() ArchiveContactIn {
+	return ArchiveContactIn{ExternalID: in.ExternalID}
+}
+
+func (a *Audience) contactsArchiveByExternalID() core.Operation {
+	return core.Declare(core.Op[ArchiveByExternalIDIn, ArchivedContact]{
+		Name:    "contacts_archive_by_external_id",
+		Title:   "Archive a contact by external id",
+		Purpose: "Archives the contact with this external id as contacts_archive does. A contact that is unknown or archived is no error. It erases no data.",
+		Effect:  core.Destroys,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Prepare: func(ctx context.Context, c *core.Call, in ArchiveByExternalIDIn) (ArchiveByExternalIDIn, error) {
+			_, err := a.prepareArchive(ctx, c, in.archive())
+			return in, err
+		},
+		Do: func(ctx context.Context, c *core.Call, in ArchiveByExternalIDIn) (ArchivedContact, error) {
+			return a.archive(ctx, c, in.archive())
+		},
+	})
+}

@@ -1,0 +1,135 @@
+package audience
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// IdentifyContactIn says who is visiting the website.
+type IdentifyContactIn struct {
+	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; an address that is new makes a contact."`
+	ExternalID string `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email it is given to the contact with that address, if it has none."`
+
+	write  *contactWrite
+	pushed bool // the account has what write stores
+}
+
+// Identified is who is visiting.
+type Identified struct {
+	ContactID string `json:"contact_id"`
+	Result    string `json:"result"` // created or existing
+	// VisitorID is shown and not remembered with the result: it is a credential.
+	VisitorID string `json:"-"`
+}
+
+// IdentifiedView is the answer to whoever asks.
+type IdentifiedView struct {
+	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
+	VisitorID string `json:"visitor_id" voice:"ours" jsonschema_description:"Recognizes the contact on your website; the same until the contact is archived. Treat it as a credential."`
+	Result    string `json:"result" jsonschema:"enum=created,enum=existing" jsonschema_description:"Whether the call made the contact."`
+}
+
+// RESTView shows the visitor id.
+func (i Identified) RESTView() IdentifiedView {
+	return IdentifiedView{ContactID: i.ContactID, VisitorID: i.VisitorID, Result: i.Result}
+}
+
+func (a *Audience) contactsIdentify() core.Operation {
+	return core.Declare(core.Op[IdentifyContactIn, Identified]{
+		Name:  "contacts_identify",
+		Title: "Identify a website visitor",
+		Purpose: "Finds the contact by address, external id or both, creates it when the address is new, and gives it a visitor id, the same at every call. " +
+			"Call it from your server when somebody signs in to your website. An archived contact is taken back into use. It changes no consent.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Prepare: a.prepareIdentify,
+		Do:      a.identify,
+		Recall: func(ctx context.Context, c *core.Call, out Identified) (Identified, error) {
+			var err error
+			out.VisitorID, err = a.visitorID(ctx, c.Principal.Org.ID, out.ContactID)
+			if err == nil && out.VisitorID == "" {
+				err = core.Conflict("The visitor id that this call issued was revoked since.", "Call again with a fresh idempotency key for a new one.")
+			}
+			return out, err
+		},
+	})
+}
+
+// prepareIdentify writes to the account only when there is something to write: a
+// visitor who is known as named is answered also while the account is away.
+func (a *Audience) prepareIdentify(ctx context.Context, c *core.Call, in IdentifyContactIn) (IdentifyContactIn, error) {
+	if in.Email == "" && in.ExternalID == "" {
+		missing := core.Invalid("email", "or `external_id` is required")
+		missing.Status = http.StatusBadRequest
+		return in, missing
+	}
+	org := c.Principal.Org.ID
+	in.write = a.claimed(org, claim{email: in.Email, externalID: in.ExternalID}, changes{})
+	in.write.find = func(ctx context.Context) (Contact, error) { return in.find(ctx, a.Store, org) }
+	existing, err := in.write.existing(ctx)
+	if err != nil || existing != nil && in.isKnownAs(*existing) {
+		return in, err
+	}
+	in.pushed = true
+	return in, a.push(ctx, c, in.write)
+}
+
+// isKnownAs reports whether the contact is in use and has the names given. A shell
+// is not: it has to become a contact that nobody drops.
+func (in IdentifyContactIn) isKnownAs(c Contact) bool {
+	return c.Status == Active && !c.Shell && (in.ExternalID == "" || c.ExternalID != nil && *c.ExternalID == in.ExternalID)
+}
+
+// find refuses names that belong to two contacts: a visitor is one person, and
+// neither moves to the other's name by visiting.
+func (in IdentifyContactIn) find(ctx context.Context, store Store, org string) (Contact, error) {
+	if in.ExternalID == "" {
+		return store.ContactByEmail(ctx, org, in.Email)
+	}
+	byID, err := store.ContactByExternalID(ctx, org, in.ExternalID)
+	if in.Email == "" || err != nil && !isNotFound(err) {
+		return byID, err
+	}
+	byEmail, errEmail := store.ContactByEmail(ctx, org, in.Email)
+	switch {
+	case errEmail != nil && !isNotFound(errEmail):
+		return Contact{}, errEmail
+	case err == nil && (errEmail != nil || byEmail.ID != byID.ID):
+		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "Another contact than the one with this address has this external id."}
+	case errEmail == nil && byEmail.ExternalID != nil && *byEmail.ExternalID != in.ExternalID:
+		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "The contact with this address has another external id."}
+	}
+	return byEmail, errEmail
+}
+
+func (a *Audience) identify(ctx context.Context, c *core.Call, in IdentifyContactIn) (Identified, error) {
+	org := c.Principal.Org.ID
+	existing, err := in.write.existing(ctx)
+	if err != nil {
+		return Identified{}, err
+	}
+	found := Identified{Result: "existing"}
+	switch {
+	case existing != nil && in.isKnownAs(*existing):
+		found.ContactID = existing.ID
+		c.About(existing.ID)
+	case !in.pushed:
+		return Identified{}, &core.Error{
+			Code: core.CodeContactClaimRace, RetryAfter: time.Second, Message: "The contact was archived or renamed at the same moment.",
+		}
+	default:
+		written, err := a.store(ctx, c, in.write)
+		if err != nil {
+			return Identified{}, claim{}.lostRace(err)
+		}
+		found.ContactID = written.Contact.ID
+		if written.WasCreated() {
+			found.Result = "created"
+		}
+	}
+	found.VisitorID, err = a.issueVisitorID(ctx, org, found.ContactID, c.Now)
+	return found, err
+}

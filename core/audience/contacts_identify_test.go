@@ -1,0 +1,132 @@
+package audience_test
+
+import (
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+var visitorShape = regexp.MustCompile(`^vis_[0-9a-hjkmnp-tv-z]{26}$`)
+
+func TestIdentifyGivesOneVisitorID(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		const identify = "contacts_identify"
+		first := b.want(t, identify, `{"email":"ada@example.com"}`)
+		if id := first["visitor_id"].(string); first["result"] != "created" || !visitorShape.MatchString(id) {
+			t.Errorf("first %v", first)
+		}
+		if _, there := b.atAccount(t, "ada@example.com"); !there {
+			t.Error("the contact made is not at the account")
+		}
+		for _, names := range []string{`{"email":"ADA@example.com"}`, `{"email":"ada@example.com","external_id":"7"}`, `{"external_id":"7"}`} {
+			again := b.want(t, identify, names)
+			want := map[string]any{"contact_id": first["contact_id"], "visitor_id": first["visitor_id"], "result": "existing"}
+			if diff := cmp.Diff(want, again); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", names, diff)
+			}
+		}
+		if want := []string{"site_identified " + b.org.ID + "/" + first["contact_id"].(string)}; !cmp.Equal(b.activities, want) {
+			t.Errorf("recorded %v, want %v", b.activities, want)
+		}
+		found, err := b.audience.ContactOfVisitor(t.Context(), b.org.ID, first["visitor_id"].(string))
+		if err != nil || found != first["contact_id"] {
+			t.Errorf("the visitor is %q, %v", found, err)
+		}
+		for _, none := range []string{"", "vis_", first["visitor_id"].(string) + "0", "VIS_" + first["visitor_id"].(string)[4:]} {
+			if _, err := b.audience.ContactOfVisitor(t.Context(), b.org.ID, none); err == nil {
+				t.Errorf("%q is a visitor", none)
+			}
+		}
+		if _, err := b.audience.ContactOfVisitor(t.Context(), core.NewID(), first["visitor_id"].(string)); err == nil {
+			t.Error("another organization knows the visitor")
+		}
+	})
+}
+
+func TestIdentifyRefusesNamesOfTwo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const identify = "contacts_identify"
+	if none := b.refusal(t, identify, `{}`, core.CodeValidationFailed); none.HTTPStatus() != http.StatusBadRequest {
+		t.Errorf("nobody is refused with %d", none.HTTPStatus())
+	}
+	b.refuse(t, identify, `{"external_id":"7"}`, core.CodeUnknownExternalID)
+	b.want(t, identify, `{"email":"one@example.com","external_id":"1"}`)
+	b.want(t, identify, `{"email":"two@example.com","external_id":"2"}`)
+	b.want(t, identify, `{"email":"free@example.com"}`)
+	for _, names := range []string{
+		`{"email":"one@example.com","external_id":"2"}`, `{"email":"one@example.com","external_id":"3"}`,
+		`{"email":"new@example.com","external_id":"1"}`, `{"email":"free@example.com","external_id":"1"}`,
+	} {
+		b.refuse(t, identify, names, core.CodeExternalIDConflict)
+	}
+	if _, there := b.atAccount(t, "new@example.com"); there {
+		t.Error("a refused address is at the account")
+	}
+}
+
+// Archiving revokes the id for good, and whoever comes back gets another, with the
+// consent that was left behind.
+func TestArchivingRevokesTheVisitorID(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const identify = "contacts_identify"
+	b.want(t, "contacts_create", `{"email":"ada@example.com","unsubscribe_all":true}`)
+	first := b.want(t, identify, `{"email":"ada@example.com"}`)
+	b.want(t, "contacts_archive", `{"email":"ada@example.com"}`)
+	if _, err := b.audience.ContactOfVisitor(t.Context(), b.org.ID, first["visitor_id"].(string)); err == nil {
+		t.Error("the id of an archived contact still leads to it")
+	}
+	again := b.want(t, identify, `{"email":"ada@example.com"}`)
+	if again["contact_id"] != first["contact_id"] || again["visitor_id"] == first["visitor_id"] || again["result"] != "existing" {
+		t.Errorf("first %v, again %v", first, again)
+	}
+	if c := b.want(t, "contacts_lookup", `{"email":"ada@example.com"}`); c["status"] != "active" || c["unsubscribe_all"] != true {
+		t.Errorf("came back as %v", c)
+	}
+}
+
+// Somebody who is known signs in also while the account is away.
+func TestIdentifyOfTheKnownNeedsNoAccount(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.want(t, "contacts_identify", `{"email":"ada@example.com","external_id":"1"}`)
+	b.account.Faults().Set(simulator.Fault{Kind: sending.Refused})
+	if again := b.want(t, "contacts_identify", `{"external_id":"1"}`); again["visitor_id"] != first["visitor_id"] {
+		t.Errorf("first %v, again %v", first, again)
+	}
+	b.refuse(t, "contacts_identify", `{"email":"new@example.com"}`, core.CodeUpstreamUnavailable)
+}
+
+// An agent sees the id, the routes about contacts do not.
+func TestAgentsSeeTheVisitorID(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.surface = core.Agent
+	without := b.want(t, "contacts_upsert", `{"email":"ada@example.com"}`)
+	if _, has := without["visitor_id"]; has {
+		t.Errorf("nobody asked: %v", without)
+	}
+	issued := b.want(t, "contacts_upsert", `{"email":"ada@example.com","issue_visitor_id":true}`)
+	if id, _ := issued["visitor_id"].(string); !visitorShape.MatchString(id) {
+		t.Errorf("issued %v", issued)
+	}
+	for name, arguments := range map[string]string{"contacts_upsert": `{"email":"ada@example.com"}`, "contacts_lookup": `{"email":"ada@example.com"}`} {
+		if got := b.want(t, name, arguments); got["visitor_id"] != issued["visitor_id"] {
+			t.Errorf("%s shows %v", name, got)
+		}
+	}
+	b.surface = core.REST
+	if got := b.want(t, "contacts_lookup", `{"email":"ada@example.com"}`); got["visitor_id"] != nil {
+		t.Errorf("REST shows %v", got)
+	}
+}

@@ -1,0 +1,82 @@
+package audience
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// SetListMembershipIn names a contact and the lists it shall join and leave.
+type SetListMembershipIn struct {
+	Contact string   `json:"contact" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Contact id, address or external id."`
+	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, by id or key."`
+	Remove  []string `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to leave, likewise."`
+
+	edit membershipEdit
+}
+
+// ListsOfContact are the lists that a contact is on.
+type ListsOfContact struct {
+	Lists []ListRef `json:"lists"`
+}
+
+func (a *Audience) contactsSetListMembership() core.Operation {
+	return core.Declare(core.Op[SetListMembershipIn, ListsOfContact]{
+		Name:  "contacts_set_list_membership",
+		Title: "Put a contact on lists",
+		Purpose: "Puts one contact on static lists and takes it off others. Use it after contacts_lookup and lists_list. " +
+			"Returns all lists the contact is on then. It creates no list and does not change consent or segments.",
+		Effect: core.Writes,
+		Scopes: []core.Scope{core.ContactsManage, core.ListsView},
+		Prepare: func(ctx context.Context, c *core.Call, in SetListMembershipIn) (SetListMembershipIn, error) {
+			if len(in.Add)+len(in.Remove) == 0 {
+				return in, core.Invalid("add", "or `remove` is required")
+			}
+			var err error
+			in.edit, err = a.addAndRemove(ctx, c.Principal.Org.ID, "", in.Add, in.Remove)
+			return in, err
+		},
+		Do: a.setListMembership,
+	})
+}
+
+func (a *Audience) setListMembership(ctx context.Context, c *core.Call, in SetListMembershipIn) (ListsOfContact, error) {
+	org := c.Principal.Org.ID
+	contact, err := a.named(ctx, org, in.Contact)
+	if err != nil {
+		return ListsOfContact{}, err
+	}
+	if contact.Status == Archived {
+		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Take it back into use with contacts_upsert first.")
+	}
+	c.About(contact.ID)
+	if contact.Shell { // somebody said something about it now
+		if err := a.Store.UpdateContact(ctx, org, contact); err != nil {
+			return ListsOfContact{}, err
+		}
+	}
+	lists, err := a.applyMembership(ctx, c, contact, in.edit)
+	if err != nil {
+		return ListsOfContact{}, err
+	}
+	return ListsOfContact{Lists: lists}, a.changed(ctx, org, contact.ID)
+}
+
+// named finds a contact by whichever of its names the text is. An external id may
+// look like an address; the address comes first.
+func (a *Audience) named(ctx context.Context, org, name string) (Contact, error) {
+	finders := []func(context.Context, string, string) (Contact, error){a.Store.ContactByExternalID}
+	if strings.Contains(name, "@") {
+		finders = append([]func(context.Context, string, string) (Contact, error){a.Store.ContactByEmail}, finders...)
+	}
+	if core.IsID(name) {
+		finders = append([]func(context.Context, string, string) (Contact, error){a.Store.ContactByID}, finders...)
+	}
+	for _, find := range finders {
+		if c, err := find(ctx, org, name); !isNotFound(err) {
+			return c, err
+		}
+	}
+	return Contact{}, core.NotFound("contact").WithCall("contacts_lookup", nil)
+}

@@ -1,0 +1,58 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// UpsertByExternalIDIn is what to change of the contact with an external id, or
+// the contact to create under it.
+type UpsertByExternalIDIn struct {
+	ExternalID       string         `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, unique in the organization. Percent-encode it in the path."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. Another one than the contact has moves the contact to it; left out, the address stays."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
+	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in. Left out or null: untouched."`
+	Lists            *[]string      `json:"lists,omitempty" jsonschema:"nullable,maxItems=200" jsonschema_description:"Exactly the static lists to be on, by id or key. Empty: none. Left out or null: untouched."`
+	RebindExternalID bool           `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`
+
+	write *contactWrite
+}
+
+func (in UpsertByExternalIDIn) claim() claim {
+	return claim{email: in.Email, externalID: in.ExternalID, rebind: in.RebindExternalID}
+}
+
+func (a *Audience) contactsUpsertByExternalID() core.Operation {
+	return core.Declare(core.Op[UpsertByExternalIDIn, ContactWritten]{
+		Name:  "contacts_upsert_by_external_id",
+		Title: "Create or change a contact by external id",
+		Purpose: "Creates the contact with this external id, or changes the parts named of the one that has it. " +
+			"A contact that has the address and no external id gets this one, and an archived contact is taken back into use. " +
+			"Unlike contacts_replace it does not clear what is left out.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Prepare: a.prepareUpsertByExternalID,
+		Do: func(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (ContactWritten, error) {
+			written, err := a.store(ctx, c, in.write)
+			return written, in.claim().lostRace(err)
+		},
+	})
+}
+
+func (a *Audience) prepareUpsertByExternalID(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (UpsertByExternalIDIn, error) {
+	org := c.Principal.Org.ID
+	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	if err != nil {
+		return in, err
+	}
+	lists, err := a.exactly(ctx, org, "lists", in.Lists)
+	if err != nil {
+		return in, err
+	}
+	in.write = a.claimed(org, in.claim(), changes{
+		attributes: attributes, topics: in.TopicPreferences, unsubscribeAll: in.UnsubscribeAll, lists: lists,
+	})
+	return in, a.push(ctx, c, in.write)
+}
