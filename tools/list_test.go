@@ -51,8 +51,9 @@ func TestEveryHintIsExplicit(t *testing.T) {
 		return map[string]any{"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": idempotent, "openWorldHint": open}
 	}
 	want := map[string]map[string]any{
-		"contacts_upsert":  hints(false, false, true, false),
-		"contacts_archive": hints(false, true, true, false),
+		"contacts_upsert":              hints(false, false, true, false),
+		"contacts_archive":             hints(false, true, true, false),
+		"contacts_set_list_membership": hints(false, false, true, false),
 	}
 	for _, name := range []string{
 		"sending_readiness_check", "suppressions_check_address", "suppressions_list", "undeliverable_list", "reports_get_sending_health",
