@@ -47,6 +47,8 @@ var (
 	lockByExternalID = register("lock contact by external id", contactWithLists(`external_id`, contactLock))
 	lockByID         = register("lock contact by id", contactWithLists(`id`, contactLock))
 
+	countContacts = register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active'`)
+
 	// A filter that is not set is an empty text or NULL and matches all. The
 	// effective choice about a topic is the explicit one, or else the default of a
 	// topic that no explicit choice covers. Attributes are compared as JSON text.
@@ -135,6 +137,14 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 		}
 	}
 	return contacts, nil
+}
+
+func (s audienceStore) CountContacts(ctx context.Context, orgID string) (int, error) {
+	counts, err := values[int](ctx, s.db, countContacts, orgID)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
 }
 
 // start is the key that a page newest first begins behind: that of after, or one

@@ -25,6 +25,28 @@ var mirrorContacts = register("mirror contacts", `
 	AND (contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
 
+var mirroredAddresses = register("mirrored addresses", `
+	SELECT id, email, shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
+
+type addressRow struct {
+	ID        string `db:"id"`
+	Email     string `db:"email"`
+	Shell     bool   `db:"shell"`
+	UpdatedAt Time   `db:"updated_at"`
+}
+
+func (s audienceStore) MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]audience.MirroredAddress, error) {
+	rows, err := list[addressRow](ctx, s.db, mirroredAddresses, orgID, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	page := make([]audience.MirroredAddress, len(rows))
+	for i, r := range rows {
+		page[i] = audience.MirroredAddress{ContactID: r.ID, Email: r.Email, Shell: r.Shell, UpdatedAt: r.UpdatedAt.Time()}
+	}
+	return page, nil
+}
+
 // mirrored is an element of the parameter of mirrorContacts.
 type mirrored struct {
 	ID             string `json:"id"`
@@ -41,20 +63,25 @@ type mirroredRow struct {
 	Key string `db:"email_key"`
 }
 
-func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (audience.Mirrored, error) {
+func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (audience.Mirrored, []string, error) {
 	rows, err := mirroredRows(page)
 	if err != nil {
-		return audience.Mirrored{}, err
+		return audience.Mirrored{}, nil, err
 	}
 	parameter, err := jsonParameter(rows)
 	if err != nil {
-		return audience.Mirrored{}, err
+		return audience.Mirrored{}, nil, err
 	}
 	var count audience.Mirrored
+	var touched []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
 		written, err := list[mirroredRow](ctx, s.db, mirrorContacts, orgID, At(at), parameter, At(asked))
 		if err != nil {
 			return err
+		}
+		touched = make([]string, len(written))
+		for i, w := range written {
+			touched[i] = w.ID
 		}
 		updated, topics := compare(rows, written)
 		count = audience.Mirrored{
@@ -63,9 +90,9 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 		return s.replaceTopics(ctx, orgID, updated, topics)
 	})
 	if err != nil {
-		return audience.Mirrored{}, err
+		return audience.Mirrored{}, nil, err
 	}
-	return count, nil
+	return count, touched, nil
 }
 
 // mirroredRows gives every contact an id in case it is new. They are sorted, so

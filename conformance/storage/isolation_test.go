@@ -58,7 +58,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	must(t, people.InsertAPIKey(ctx, o.apiKey))
 	must(t, people.AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: o.org, OccurredAt: start, Detail: "{}"}))
 	must(t, store.InsertContact(ctx, o.org, o.contact))
-	_, err := store.MirrorConsent(ctx, o.org, []sending.Contact{{Email: "shell@x"}}, start, start)
+	_, _, err := store.MirrorConsent(ctx, o.org, []sending.Contact{{Email: "shell@x"}}, start, start)
 	must(t, err)
 	o.shell, err = store.ContactByEmail(ctx, o.org, "shell@x")
 	must(t, err)
@@ -211,7 +211,7 @@ func reachAudience(o owned, org string) map[string]reach {
 		"ContactList": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().ContactList(t.Context(), org) },
 		"MirrorConsent": func(t *testing.T, db *storage.DB) (any, error) {
 			page := []sending.Contact{{Email: o.contact.Email, UnsubscribeAll: true}}
-			got, err := db.Audience().MirrorConsent(t.Context(), org, page, later(9), later(9))
+			got, _, err := db.Audience().MirrorConsent(t.Context(), org, page, later(9), later(9))
 			return got.Updated, err
 		},
 	}

@@ -66,8 +66,18 @@ func (a *Audience) Operations() []core.Operation {
 		a.contactsIdentify(),
 		a.contactsSetListMembership(),
 		a.listsList(),
+		a.listsCreate(),
+		a.listsGet(),
+		a.listsUpdate(),
+		a.listsDelete(),
+		a.listsMembers(),
+		a.listsCheckMember(),
 		a.attributesList(),
+		a.contactListGet(),
 		a.topicsList(),
+		a.topicsCreate(),
+		a.topicsUpdate(),
+		a.topicsDelete(),
 		a.audienceGetSchema(),
 	}
 }

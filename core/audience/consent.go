@@ -105,7 +105,7 @@ func (a *Audience) liveConsent(ctx context.Context, orgID string, c Contact) (se
 	}
 	live, err := a.Account.Contact(ctx, orgID, c.Email)
 	if sending.IsAbsent(err) {
-		return consentOf(c), nil
+		return a.rememberedConsent(ctx, orgID, c)
 	}
 	return live, sending.Unavailable(err)
 }

@@ -21,10 +21,14 @@ type SyncArgs struct {
 // Kind names the job.
 func (SyncArgs) Kind() string { return "contact_list_sync" }
 
-// SyncReport counts what one organization's sync did.
+// SyncReport counts what one organization's sync did: in the mirror, see Mirrored,
+// and at the account.
 type SyncReport struct {
 	Topics, Pages int
 	Mirrored
+	// Pushed are contacts that the account lacked and got back, Refused those that
+	// it does not take, Left those that have to wait for the next sync.
+	Pushed, Refused, Left int
 }
 
 // SyncWorker brings the account's contact list, topics and consent into the
@@ -42,14 +46,16 @@ func (a *Audience) syncAll(ctx context.Context, args SyncArgs) error {
 			return err
 		}
 		a.Log.InfoContext(ctx, "contact list synced", "org_id", org, "topics", report.Topics, "pages", report.Pages,
-			"created", report.Created, "updated", report.Updated, "unchanged", report.Unchanged, "took", a.Clock().Sub(started))
+			"created", report.Created, "updated", report.Updated, "unchanged", report.Unchanged,
+			"pushed", report.Pushed, "refused", report.Refused, "left", report.Left, "took", a.Clock().Sub(started))
 		return nil
 	})
 }
 
 // Sync brings one organization's mirror up to the account. Consent and topics are
-// taken over; contacts the mirror does not know are added; nothing is archived or
-// erased because the account does not list it. An account without a contact list,
+// taken over; contacts the mirror does not know are added as shells; nothing is
+// archived or erased because the account does not list it: what the account lost is
+// pushed to it again. An account without a contact list,
 // or none at all, leaves the mirror as it is.
 func (a *Audience) Sync(ctx context.Context, orgID string) (SyncReport, error) {
 	list, err := a.Account.ContactList(ctx, orgID)
@@ -59,6 +65,7 @@ func (a *Audience) Sync(ctx context.Context, orgID string) (SyncReport, error) {
 	if err != nil {
 		return SyncReport{}, err
 	}
+	began, seen := a.Clock(), newSeenAddresses()
 	report := SyncReport{Topics: len(list.Topics)}
 	if err := a.Store.ReplaceTopics(ctx, orgID, list.Topics, a.Clock()); err != nil {
 		return report, err
@@ -69,17 +76,21 @@ func (a *Audience) Sync(ctx context.Context, orgID string) (SyncReport, error) {
 		if err != nil {
 			return report, err
 		}
-		mirrored, err := a.Store.MirrorConsent(ctx, orgID, page, asked, a.Clock())
+		mirrored, err := a.mirrorPage(ctx, orgID, page, asked)
 		if err != nil {
 			return report, err
 		}
 		report.add(mirrored)
+		seen.add(page)
 		if next == "" || next == token {
 			break
 		}
 		token = next
 	}
-	return report, a.rememberList(ctx, orgID, list)
+	if err := a.rememberList(ctx, orgID, list); err != nil {
+		return report, err
+	}
+	return report, a.pushMissing(ctx, orgID, began, seen, &report)
 }
 
 func (r *SyncReport) add(m Mirrored) {

@@ -22,6 +22,11 @@ type Store interface {
 	// the whole audience, for a nil filter member. It returns at most f.Limit,
 	// without their lists.
 	Contacts(ctx context.Context, orgID string, f ContactFilter) ([]Contact, error)
+	// CountContacts counts the active ones.
+	CountContacts(ctx context.Context, orgID string) (int, error)
+	// MirroredAddresses is one page of all active contacts, by id, behind the one
+	// given; "" is the beginning.
+	MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]MirroredAddress, error)
 	// DropShell removes a contact that only a sync has made; others stay.
 	DropShell(ctx context.Context, orgID, contactID string) error
 	// InsertContact stores a new contact with its preferences. It fails with
@@ -55,8 +60,9 @@ type Store interface {
 	// bulk: consent of known contacts is replaced where it differs, unknown
 	// addresses become contacts, archived ones are left alone. Contacts that
 	// were written since asked, the time at which the page was asked for, keep what
-	// they have, because the page may be older.
-	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (Mirrored, error)
+	// they have, because the page may be older. touched are the ids of those it made or
+	// changed.
+	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (count Mirrored, touched []string, err error)
 }
 
 // Mirrored counts what MirrorConsent did.

@@ -17,6 +17,9 @@ type topicCache struct {
 	clock core.Clock
 	mu    sync.Mutex
 	byOrg map[string]cachedTopics
+	// forgotten counts the calls of forget, so that what was asked for before one is
+	// not remembered after it.
+	forgotten int
 }
 
 type cachedTopics struct {
@@ -34,6 +37,7 @@ func (c *topicCache) get(ctx context.Context, orgID string, account sending.Acco
 	now := c.clock()
 	c.mu.Lock()
 	cached, ok := c.byOrg[orgID]
+	before := c.forgotten
 	c.mu.Unlock()
 	if ok && now.Before(cached.until) {
 		return cached.topics, nil
@@ -43,7 +47,17 @@ func (c *topicCache) get(ctx context.Context, orgID string, account sending.Acco
 		return nil, sending.Unavailable(err)
 	}
 	c.mu.Lock()
-	c.byOrg[orgID] = cachedTopics{topics: list.Topics, until: now.Add(topicLife)}
+	if c.forgotten == before {
+		c.byOrg[orgID] = cachedTopics{topics: list.Topics, until: now.Add(topicLife)}
+	}
 	c.mu.Unlock()
 	return list.Topics, nil
+}
+
+// forget makes the next call ask the account: its topics were changed.
+func (c *topicCache) forget(orgID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forgotten++
+	delete(c.byOrg, orgID)
 }

@@ -89,6 +89,12 @@ func IsAbsent(err error) bool {
 	return ok && (f.Kind == NotFound || f.Kind == NotConnected)
 }
 
+// IsInvalid reports whether the account rejected a value of the call.
+func IsInvalid(err error) bool {
+	f, ok := errors.AsType[*Failure](err)
+	return ok && f.Kind == Invalid
+}
+
 const defaultRetryAfter = 5 * time.Second
 
 // Unavailable turns a failure of the account into the error that callers see:

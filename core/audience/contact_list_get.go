@@ -1,0 +1,52 @@
+package audience
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ContactListView is the account's contact list as the mirror last saw it, with how
+// much it holds here.
+type ContactListView struct {
+	Name         string    `json:"name" voice:"untrusted"`
+	Description  string    `json:"description" voice:"untrusted"`
+	ContactCount int       `json:"contact_count" jsonschema_description:"Active contacts."`
+	TopicCount   int       `json:"topic_count"`
+	Topics       []Topic   `json:"topics"`
+	LastSyncedAt time.Time `json:"last_synced_at"`
+	CreatedAt    time.Time `json:"created_at" jsonschema_description:"When the list was first seen here."`
+	UpdatedAt    time.Time `json:"updated_at" jsonschema_description:"When the sending account last changed it."`
+}
+
+// GetContactListIn has no members.
+type GetContactListIn struct{}
+
+func (a *Audience) contactListGet() core.Operation {
+	return core.Declare(core.Op[GetContactListIn, ContactListView]{
+		Name:    "contact_list_get",
+		Title:   "Describe the contact list",
+		Purpose: "Reads the sending account's contact list as the latest sync found it, with the numbers of contacts and topics. It asks the mirror, not the account.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.TopicsView},
+		Do:      a.getContactList,
+	})
+}
+
+func (a *Audience) getContactList(ctx context.Context, c *core.Call, _ GetContactListIn) (ContactListView, error) {
+	org := c.Principal.Org.ID
+	list, err := a.Store.ContactList(ctx, org)
+	if err != nil {
+		return ContactListView{}, err
+	}
+	view := ContactListView{
+		Name: list.Name, Description: list.Description, LastSyncedAt: list.LastSyncedAt, CreatedAt: list.CreatedAt, UpdatedAt: list.UpdatedAt,
+	}
+	if view.Topics, err = a.Store.Topics(ctx, org); err != nil {
+		return ContactListView{}, err
+	}
+	view.TopicCount = len(view.Topics)
+	view.ContactCount, err = a.Store.CountContacts(ctx, org)
+	return view, err
+}

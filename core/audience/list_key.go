@@ -1,0 +1,40 @@
+package audience
+
+import (
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const longestKey = 64
+
+// checkKey refuses what is no key of a list: lower-case letters, digits, hyphens
+// and underscores, beginning with a letter or digit, and not the form of an id.
+func checkKey(key string) error {
+	wrong := func(r rune) bool { return !isKeyLetter(r) && r != '-' && r != '_' }
+	switch {
+	case key == "" || len(key) > longestKey || strings.ContainsFunc(key, wrong) || !isKeyLetter(rune(key[0])):
+		return core.Invalid("key", "must be at most 64 lower-case letters, digits, hyphens and underscores and begin with a letter or digit")
+	case core.IsID(key):
+		return core.Invalid("key", "must not have the form of an id")
+	}
+	return nil
+}
+
+func isKeyLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+
+// slugOf makes a key of a name: lower case, with a hyphen for each run of other
+// characters. It is "" for a name without a letter or digit of ASCII.
+func slugOf(name string) string {
+	var slug strings.Builder
+	for _, r := range strings.ToLower(name) {
+		switch {
+		case slug.Len() >= longestKey:
+		case isKeyLetter(r):
+			slug.WriteRune(r)
+		case slug.Len() > 0 && !strings.HasSuffix(slug.String(), "-"):
+			slug.WriteByte('-')
+		}
+	}
+	return strings.TrimRight(slug.String(), "-")
+}

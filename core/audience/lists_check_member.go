@@ -1,0 +1,42 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// CheckListMemberIn names a list and a contact.
+type CheckListMemberIn struct {
+	ID      string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
+	Contact string `json:"contact" jsonschema:"minLength=1,maxLength=254" jsonschema_description:"Id of the contact, or its percent-encoded address."`
+}
+
+// Membership says whether a contact is in a set.
+type Membership struct {
+	IsMember bool `json:"is_member"`
+}
+
+func (a *Audience) listsCheckMember() core.Operation {
+	return core.Declare(core.Op[CheckListMemberIn, Membership]{
+		Name:    "lists_check_member",
+		Title:   "Check one contact's membership",
+		Purpose: "Says whether a contact is on a static list. A contact that does not exist is on none. Only a list that does not exist is not found.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ListsView},
+		Do:      a.checkListMember,
+	})
+}
+
+func (a *Audience) checkListMember(ctx context.Context, c *core.Call, in CheckListMemberIn) (Membership, error) {
+	if _, isAddress := core.CanonicalEmail(in.Contact); !isAddress && !core.IsID(in.Contact) {
+		return Membership{}, core.Invalid("contact", "must be the id or the address of a contact")
+	}
+	org := c.Principal.Org.ID
+	list, err := a.Store.List(ctx, org, in.ID)
+	if err != nil {
+		return Membership{}, err
+	}
+	is, err := a.Store.IsListMember(ctx, org, list.ID, in.Contact)
+	return Membership{is}, err
+}

@@ -1,0 +1,62 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// maxLists is how many lists an organization may have. Two that are created at the
+// same moment may both be the last.
+const maxLists = 1000
+
+// CreateListIn is a new static list.
+type CreateListIn struct {
+	Name        string `json:"name" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"What people call the list."`
+	Key         string `json:"key,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug that is unique in the organization and never changes. Left out: made from the name."`
+	Description string `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Who is on it."`
+}
+
+func (a *Audience) listsCreate() core.Operation {
+	return core.Declare(core.Op[CreateListIn, List]{
+		Name:     "lists_create",
+		Title:    "Create a static list",
+		Purpose:  "Creates an empty static list. It refuses with `conflict` when another list has the key, also one that a repository defines. It puts nobody on the list.",
+		Effect:   core.Writes,
+		Scopes:   []core.Scope{core.ListsManage},
+		GitOwned: core.GitRefused,
+		Do:       a.createList,
+	})
+}
+
+func (a *Audience) createList(ctx context.Context, c *core.Call, in CreateListIn) (List, error) {
+	name := strings.TrimSpace(in.Name)
+	if name == "" {
+		return List{}, core.Invalid("name", "must not be blank")
+	}
+	key := in.Key
+	if key == "" {
+		if key = slugOf(name); key == "" {
+			return List{}, core.Invalid("key", "is required, because the name has no letter or digit to make one from")
+		}
+	}
+	if err := checkKey(key); err != nil {
+		return List{}, err
+	}
+	org := c.Principal.Org.ID
+	count, err := a.Store.CountLists(ctx, org, "")
+	if err != nil {
+		return List{}, err
+	}
+	if count >= maxLists {
+		return List{}, core.Invalid("name", fmt.Sprintf("would be one list more than the %d there may be", maxLists))
+	}
+	made := List{
+		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: "api", Origin: Managed, Status: string(Active),
+		CreatedAt: c.Now, UpdatedAt: c.Now,
+	}
+	c.About(made.ID)
+	return made, a.Store.InsertList(ctx, org, made)
+}

@@ -1,0 +1,25 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// GetListIn names a list.
+type GetListIn struct {
+	ID string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
+}
+
+func (a *Audience) listsGet() core.Operation {
+	return core.Declare(core.Op[GetListIn, List]{
+		Name:    "lists_get",
+		Title:   "Read a static list",
+		Purpose: "Reads one static list by id or key, archived ones too. It does not show who is on it.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ListsView},
+		Do: func(ctx context.Context, c *core.Call, in GetListIn) (List, error) {
+			return a.Store.List(ctx, c.Principal.Org.ID, in.ID)
+		},
+	})
+}

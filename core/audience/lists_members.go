@@ -1,0 +1,45 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListMembersIn pages who is on a list.
+type ListMembersIn struct {
+	ID     string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (a *Audience) listsMembers() core.Operation {
+	return core.Declare(core.Op[ListMembersIn, core.Page[ListMember]]{
+		Name:    "lists_members",
+		Title:   "List the members of a static list",
+		Purpose: "Pages through the contacts on a static list, those added last first. It does not show their attributes or consent.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ListsView},
+		Do:      a.listMembers,
+	})
+}
+
+func (a *Audience) listMembers(ctx context.Context, c *core.Call, in ListMembersIn) (core.Page[ListMember], error) {
+	org := c.Principal.Org.ID
+	list, err := a.Store.List(ctx, org, in.ID)
+	if err != nil {
+		return core.Page[ListMember]{}, err
+	}
+	filter := fmt.Sprintf("list members %q", list.ID)
+	after, err := core.AfterCursor(filter, in.Cursor)
+	if err != nil {
+		return core.Page[ListMember]{}, err
+	}
+	limit := core.Limit(in.Limit)
+	rows, err := a.Store.ListMembers(ctx, org, list.ID, after, limit+1)
+	if err != nil {
+		return core.Page[ListMember]{}, err
+	}
+	return core.PageOf(rows, limit, filter, func(m ListMember) core.After { return core.After{At: m.AddedAt, ID: m.ContactID} }), nil
+}

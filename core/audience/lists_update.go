@@ -1,0 +1,58 @@
+package audience
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// UpdateListIn changes a list. Members that are left out stay.
+type UpdateListIn struct {
+	ID          string  `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
+	Name        *string `json:"name,omitempty" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"What people call the list."`
+	Description *string `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Who is on it."`
+	Key         string  `json:"key,omitempty" jsonschema_description:"Ignored: the key of a list never changes."`
+}
+
+func (a *Audience) listsUpdate() core.Operation {
+	return core.Declare(core.Op[UpdateListIn, List]{
+		Name:     "lists_update",
+		Title:    "Change a static list",
+		Purpose:  "Changes the name or the description of a static list. A list that a repository defines is refused with `conflict`. It does not change the key or who is on the list.",
+		Effect:   core.Writes,
+		Scopes:   []core.Scope{core.ListsManage},
+		GitOwned: core.GitRefused,
+		Do:       a.updateList,
+	})
+}
+
+func (a *Audience) updateList(ctx context.Context, c *core.Call, in UpdateListIn) (List, error) {
+	list, err := a.managedList(ctx, c, in.ID)
+	if err != nil {
+		return List{}, err
+	}
+	if in.Name != nil {
+		if list.Name = strings.TrimSpace(*in.Name); list.Name == "" {
+			return List{}, core.Invalid("name", "must not be blank")
+		}
+	}
+	if in.Description != nil {
+		list.Description = *in.Description
+	}
+	list.UpdatedAt = c.Now
+	return list, a.Store.UpdateList(ctx, c.Principal.Org.ID, list)
+}
+
+// managedList is a list that may be changed here.
+func (a *Audience) managedList(ctx context.Context, c *core.Call, ref string) (List, error) {
+	list, err := a.Store.List(ctx, c.Principal.Org.ID, ref)
+	if err != nil {
+		return List{}, err
+	}
+	c.About(list.ID)
+	if list.Origin == Git {
+		return List{}, gitOwned("list")
+	}
+	return list, nil
+}

@@ -1,0 +1,99 @@
+package audience
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// maxTopics is how many topics a contact list has at most. An account may have room
+// for fewer and says so itself.
+const maxTopics = 50
+
+// topicWrite is a change of the account's topics between its two halves, as a
+// contactWrite is one of a contact: the account is asked first, and the mirror
+// stores what it took.
+type topicWrite struct {
+	name string
+	// edit is given the topics there are and returns those there shall be.
+	edit  func(topics []sending.Topic) ([]sending.Topic, error)
+	after []sending.Topic // what the account took
+}
+
+// pushTopics is the first half. Writers of an organization's topics take turns from
+// the read to the end of the call, because the account replaces all topics at once.
+func (a *Audience) pushTopics(ctx context.Context, c *core.Call, w *topicWrite) error {
+	org := c.Principal.Org.ID
+	release, err := a.writes.lock(ctx, org+"/topics")
+	if err != nil {
+		return err
+	}
+	c.After(release)
+	if err := a.topicIsManaged(ctx, org, w.name); err != nil {
+		return err
+	}
+	list, err := a.Account.ContactList(ctx, org)
+	if sending.IsNotFound(err) {
+		return core.Conflict("The connected sending account has no contact list to hold topics.", "Make a contact list in the sending account, then repeat the call.")
+	}
+	if err != nil {
+		return sending.Unavailable(err)
+	}
+	if w.after, err = w.edit(list.Topics); err != nil {
+		return err
+	}
+	err = a.Account.PutTopics(ctx, org, w.after)
+	a.topics.forget(org) // also after a failure: the call may have taken effect
+	return topicRefusal(err)
+}
+
+// topicIsManaged refuses topics that a repository defines.
+func (a *Audience) topicIsManaged(ctx context.Context, org, name string) error {
+	known, err := a.Store.Topics(ctx, org)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(known, func(t Topic) bool { return t.Name == name && t.Origin == Git }) {
+		return gitOwned("topic")
+	}
+	return nil
+}
+
+// gitOwned is the refusal of a write to a definition that came from a repository.
+func gitOwned(what string) error {
+	return core.Conflict("This "+what+" is defined by the connected repository, so it is read-only here.", "Change the definition in the repository and let it sync.")
+}
+
+// topicRefusal names what the account may have against a topic.
+func topicRefusal(err error) error {
+	if !sending.IsInvalid(err) {
+		return sending.Unavailable(err)
+	}
+	refused := core.Invalid("name", "or another member is not what the connected sending account takes, or it has no room for one more topic (Amazon SES: 20)")
+	refused.Err = err
+	return refused
+}
+
+// storeTopics is the second half. It returns the topic of the write, the zero one
+// when it is gone.
+func (a *Audience) storeTopics(ctx context.Context, c *core.Call, w *topicWrite) (Topic, error) {
+	org := c.Principal.Org.ID
+	if err := a.Store.ReplaceTopics(ctx, org, w.after, c.Now); err != nil {
+		return Topic{}, err
+	}
+	known, err := a.Store.Topics(ctx, org)
+	if err != nil {
+		return Topic{}, err
+	}
+	at := slices.IndexFunc(known, func(t Topic) bool { return t.Name == w.name })
+	if at < 0 {
+		return Topic{}, nil
+	}
+	return known[at], nil
+}
+
+func indexOfTopic(topics []sending.Topic, name string) int {
+	return slices.IndexFunc(topics, func(t sending.Topic) bool { return t.Name == name })
+}

@@ -1,0 +1,65 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// CreateTopicIn is a new topic.
+type CreateTopicIn struct {
+	Name        string               `json:"name" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Letters, digits, underscores and hyphens. It never changes."`
+	DisplayName string               `json:"display_name,omitempty" jsonschema:"maxLength=128" jsonschema_description:"What people read. Left out: the name."`
+	Description string               `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What the topic is about."`
+	Default     sending.Subscription `json:"default_subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"What holds for contacts who chose nothing."`
+
+	write *topicWrite
+}
+
+func (a *Audience) topicsCreate() core.Operation {
+	return core.Declare(core.Op[CreateTopicIn, Topic]{
+		Name:     "topics_create",
+		Title:    "Create a topic",
+		Purpose:  "Creates a topic in the sending account's contact list, which may have 50 topics, or fewer where the account has less room. It subscribes nobody by itself: contacts follow the default until they choose.",
+		Effect:   core.Writes,
+		Scopes:   []core.Scope{core.TopicsManage},
+		GitOwned: core.GitRefused,
+		Prepare:  a.prepareCreateTopic,
+		Do: func(ctx context.Context, c *core.Call, in CreateTopicIn) (Topic, error) {
+			return a.storeTopics(ctx, c, in.write)
+		},
+	})
+}
+
+func (a *Audience) prepareCreateTopic(ctx context.Context, c *core.Call, in CreateTopicIn) (CreateTopicIn, error) {
+	if !isTopicName(in.Name) {
+		return in, core.Invalid("name", "may have letters A-Z and a-z, digits, underscores and hyphens only")
+	}
+	if in.DisplayName == "" {
+		in.DisplayName = in.Name
+	}
+	in.write = &topicWrite{name: in.Name, edit: func(topics []sending.Topic) ([]sending.Topic, error) {
+		switch {
+		case indexOfTopic(topics, in.Name) >= 0:
+			return nil, core.Conflict("A topic with this name exists.", "Change it with PUT, or choose another name.")
+		case len(topics) >= maxTopics:
+			return nil, core.Invalid("name", fmt.Sprintf("would be one topic more than the %d there may be", maxTopics))
+		}
+		added := sending.Topic{Name: in.Name, DisplayName: in.DisplayName, Description: in.Description, Default: in.Default}
+		return append(slices.Clone(topics), added), nil
+	}}
+	return in, a.pushTopics(ctx, c, in.write)
+}
+
+func isTopicName(name string) bool {
+	for _, r := range name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+		if !letter {
+			return false
+		}
+	}
+	return name != ""
+}
