@@ -46,7 +46,9 @@ func TestSyncRepairsBothSides(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := b.account.PutTopics(t.Context(), b.org.ID, []sending.Topic{{Name: "news", DisplayName: "News", Default: sending.OptIn}}); err != nil {
+		if err := b.account.ChangeTopics(t.Context(), b.org.ID, func([]sending.Topic) ([]sending.Topic, error) {
+			return []sending.Topic{{Name: "news", DisplayName: "News", Default: sending.OptIn}}, nil
+		}); err != nil {
 			t.Fatal(err)
 		}
 		b.noted()
@@ -127,9 +129,9 @@ func TestTopicWritesGoThrough(t *testing.T) {
 		b.refuse(t, "topics_create", `{"name":"a"}`, core.CodeValidationFailed)
 		b.refuse(t, "topics_update", `{"name":"gone"}`, core.CodeNotFound)
 		b.refuse(t, "topics_delete", `{"name":"gone"}`, core.CodeNotFound)
-		b.account.Faults().Set(simulator.Fault{Method: simulator.MethodPutContactList, Kind: sending.Invalid, Times: 1})
+		b.account.Faults().Set(simulator.Fault{Method: simulator.MethodChangeTopics, Kind: sending.Invalid, Times: 1})
 		b.refuse(t, "topics_create", `{"name":"full","default_subscription_status":"OPT_IN"}`, core.CodeValidationFailed)
-		b.account.Faults().Set(simulator.Fault{Method: simulator.MethodPutContactList, Kind: sending.Refused, Times: 1})
+		b.account.Faults().Set(simulator.Fault{Method: simulator.MethodChangeTopics, Kind: sending.Refused, Times: 1})
 		b.refuse(t, "topics_create", `{"name":"away","default_subscription_status":"OPT_IN"}`, core.CodeUpstreamUnavailable)
 		if _, err := b.db.Audience().Topics(t.Context(), b.org.ID); err != nil {
 			t.Fatal(err)

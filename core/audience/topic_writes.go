@@ -17,13 +17,14 @@ const maxTopics = 50
 // stores what it took.
 type topicWrite struct {
 	name string
-	// edit is given the topics there are and returns those there shall be.
+	// edit is given the topics there are and returns those there shall be. The
+	// account may ask it again, also about what it made of them itself.
 	edit  func(topics []sending.Topic) ([]sending.Topic, error)
 	after []sending.Topic // what the account took
 }
 
 // pushTopics is the first half. Writers of an organization's topics take turns from
-// the read to the end of the call, because the account replaces all topics at once.
+// the account's answer to the end of the call, so that the mirror follows in order.
 func (a *Audience) pushTopics(ctx context.Context, c *core.Call, w *topicWrite) error {
 	org := c.Principal.Org.ID
 	release, err := a.writes.lock(ctx, org+"/topics")
@@ -34,18 +35,20 @@ func (a *Audience) pushTopics(ctx context.Context, c *core.Call, w *topicWrite) 
 	if err := a.topicIsManaged(ctx, org, w.name); err != nil {
 		return err
 	}
-	list, err := a.Account.ContactList(ctx, org)
-	if sending.IsNotFound(err) {
+	var refused error
+	err = a.Account.ChangeTopics(ctx, org, func(topics []sending.Topic) ([]sending.Topic, error) {
+		w.after, refused = w.edit(topics)
+		return w.after, refused
+	})
+	a.topics.forget(org) // also after a failure: the call may have taken effect
+	switch {
+	case err == nil:
+		return nil
+	case refused != nil:
+		return refused
+	case sending.IsNotFound(err):
 		return core.Conflict("The connected sending account has no contact list to hold topics.", "Make a contact list in the sending account, then repeat the call.")
 	}
-	if err != nil {
-		return sending.Unavailable(err)
-	}
-	if w.after, err = w.edit(list.Topics); err != nil {
-		return err
-	}
-	err = a.Account.PutTopics(ctx, org, w.after)
-	a.topics.forget(org) // also after a failure: the call may have taken effect
 	return topicRefusal(err)
 }
 
@@ -71,7 +74,7 @@ func topicRefusal(err error) error {
 	if !sending.IsInvalid(err) {
 		return sending.Unavailable(err)
 	}
-	refused := core.Invalid("name", "or another member is not what the connected sending account takes, or it has no room for one more topic (Amazon SES: 20)")
+	refused := core.Invalid("name", "or another member is not what the connected sending account takes")
 	refused.Err = err
 	return refused
 }

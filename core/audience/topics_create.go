@@ -41,14 +41,19 @@ func (a *Audience) prepareCreateTopic(ctx context.Context, c *core.Call, in Crea
 	if in.DisplayName == "" {
 		in.DisplayName = in.Name
 	}
+	added := sending.Topic{Name: in.Name, DisplayName: in.DisplayName, Description: in.Description, Default: in.Default}
+	asked := false
 	in.write = &topicWrite{name: in.Name, edit: func(topics []sending.Topic) ([]sending.Topic, error) {
+		at, again := indexOfTopic(topics, in.Name), asked
+		asked = true
 		switch {
-		case indexOfTopic(topics, in.Name) >= 0:
+		case at >= 0 && again && topics[at] == added:
+			return topics, nil // our own
+		case at >= 0:
 			return nil, core.Conflict("A topic with this name exists.", "Change it with PUT, or choose another name.")
 		case len(topics) >= maxTopics:
 			return nil, core.Invalid("name", fmt.Sprintf("would be one topic more than the %d there may be", maxTopics))
 		}
-		added := sending.Topic{Name: in.Name, DisplayName: in.DisplayName, Description: in.Description, Default: in.Default}
 		return append(slices.Clone(topics), added), nil
 	}}
 	return in, a.pushTopics(ctx, c, in.write)

@@ -29,9 +29,14 @@ func (a *Audience) topicsDelete() core.Operation {
 		Scopes:   []core.Scope{core.TopicsManage},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeleteTopicIn) (DeleteTopicIn, error) {
+			asked := false
 			in.write = &topicWrite{name: in.Name, edit: func(topics []sending.Topic) ([]sending.Topic, error) {
-				at := indexOfTopic(topics, in.Name)
-				if at < 0 {
+				at, again := indexOfTopic(topics, in.Name), asked
+				asked = true
+				switch {
+				case at < 0 && again:
+					return topics, nil // we took it away ourselves
+				case at < 0:
 					return nil, core.NotFound("topic")
 				}
 				return slices.Delete(slices.Clone(topics), at, at+1), nil
