@@ -76,6 +76,7 @@ func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	}
 	for _, status := range problemStatuses() {
 		switch {
+		case slices.Contains(m.Also, status):
 		case status == http.StatusBadRequest, status == http.StatusMethodNotAllowed,
 			status == http.StatusForbidden && len(info.Scopes) == 0 && info.Effect != core.Destroys,
 			status == http.StatusNotFound && len(m.inPath) == 0,
@@ -158,7 +159,8 @@ func problemResponses() object {
 func codesWith(status int) []core.CodeInfo {
 	var infos []core.CodeInfo
 	for _, info := range core.Codes() {
-		if info.Status == status || status == http.StatusGatewayTimeout && info.Code == core.CodeUpstreamUnavailable {
+		if info.Status == status || status == http.StatusGatewayTimeout && info.Code == core.CodeUpstreamUnavailable ||
+			status == http.StatusBadRequest && info.Code == core.CodeValidationFailed {
 			infos = append(infos, info)
 		}
 	}

@@ -22,6 +22,8 @@ type Route struct {
 	// Header is what the answer carries besides the usual ones, "" for nothing; the
 	// result has its value, see [headed].
 	Header string
+	// Also are statuses of problems that a route like this does not have otherwise.
+	Also []int
 	// MaxAge is how long a client may keep the answer; zero means not at all,
 	// because it holds personal data or what a write may change at any moment.
 	MaxAge time.Duration
@@ -56,7 +58,7 @@ var routes = []Route{
 	{Method: http.MethodDelete, Path: "/v1/contacts/{email}", Operation: "contacts_archive", Success: 204},
 	{Method: http.MethodPut, Path: "/v1/contacts/by-external-id/{external_id}", Operation: "contacts_upsert_by_external_id", Success: 200, MayCreate: true},
 	{Method: http.MethodDelete, Path: "/v1/contacts/by-external-id/{external_id}", Operation: "contacts_archive_by_external_id", Success: 204},
-	{Method: http.MethodPost, Path: "/v1/contacts/identify", Operation: "contacts_identify", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/contacts/identify", Operation: "contacts_identify", Success: 200, Also: []int{http.StatusBadRequest}},
 	{Method: http.MethodGet, Path: "/v1/lists", Operation: "lists_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/lists", Operation: "lists_create", Success: 201},
 	{Method: http.MethodGet, Path: "/v1/lists/{id}", Operation: "lists_get", Success: 200},
@@ -65,7 +67,7 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/lists/{id}/members", Operation: "lists_members", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/lists/{id}/members/{contact}", Operation: "lists_check_member", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/attributes", Operation: "attributes_list", Success: 200},
-	{Method: http.MethodGet, Path: "/v1/contact-list", Operation: "contact_list_get", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/contact-list", Operation: "contact_list_get", Success: 200, Also: []int{http.StatusNotFound}},
 	{Method: http.MethodGet, Path: "/v1/topics", Operation: "topics_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/topics", Operation: "topics_create", Success: 201},
 	{Method: http.MethodPut, Path: "/v1/topics/{name}", Operation: "topics_update", Success: 200},

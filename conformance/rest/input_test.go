@@ -130,11 +130,11 @@ func TestAddressesInPaths(t *testing.T) {
 }
 
 // TestAddressesOutsideASCII: the sending account takes none (RFC 6531), so they
-// are refused by name. A domain of other letters goes in its ASCII form, above.
+// are refused by name. A domain of other letters is taken, in its ASCII form.
 func TestAddressesOutsideASCII(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
-	for _, sent := range []string{"m%C3%BCnch%40example.com", "%E7%94%A8%E6%88%B7@example.com", "user@m%C3%BCnchen.example"} {
+	for _, sent := range []string{"m%C3%BCnch%40example.com", "%E7%94%A8%E6%88%B7@example.com", "user@m%C3%BC%20nchen.example"} {
 		for _, method := range []string{"GET", "PUT"} {
 			body := ""
 			if method == "PUT" {
