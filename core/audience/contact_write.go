@@ -95,14 +95,19 @@ const maxMoves = 5
 
 // hold takes the turn for all names of the write and returns the contact as it is
 // then. While it waits the contact may move to an address that nobody holds; then
-// it lets go and takes that one too.
+// it lets go of the addresses and takes that one too. The external id it keeps
+// meanwhile, which is always waited for before any address.
 func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite) (*Contact, error) {
 	var keys []string
 	for _, address := range w.addresses {
 		keys = append(keys, turnOf(c, address))
 	}
 	if w.claims != "" {
-		keys = append(keys, c.Principal.Org.ID+"#"+w.claims)
+		release, err := a.writes.lock(ctx, c.Principal.Org.ID+"#"+w.claims)
+		if err != nil {
+			return nil, err
+		}
+		c.After(release)
 	}
 	for range maxMoves {
 		release, err := a.writes.lock(ctx, keys...)

@@ -1,0 +1,130 @@
+package audience_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// claims is many upserts of one external id at once, to a handful of addresses. It
+// counts the outcomes by code; "" is success.
+func claims(t *testing.T, many int, through ...*bundle) map[core.Code]int {
+	t.Helper()
+	var mu sync.Mutex
+	outcomes, created := map[core.Code]int{}, 0
+	start := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range many {
+		wg.Go(func() {
+			<-start
+			arguments := fmt.Sprintf(`{"external_id":"one","email":"p%d@example.com","attributes":{"age":%d}}`, i%7, i)
+			out, err := through[i%len(through)].run(context.WithoutCancel(t.Context()), "contacts_upsert_by_external_id", arguments)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				outcomes[err.Code]++
+				return
+			}
+			outcomes[""]++
+			if out.(audience.ContactWritten).WasCreated() {
+				created++
+			}
+		})
+	}
+	close(start)
+	wg.Wait()
+	if created != 1 {
+		t.Errorf("%d calls say that they made the contact", created)
+	}
+	return outcomes
+}
+
+func TestAThousandClaimsOfOneExternalID(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		if got := claims(t, 1000, b); got[""] != 1000 {
+			t.Errorf("outcomes %v", got)
+		}
+		c, err := db.Audience().ContactByExternalID(t.Context(), b.org.ID, "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := db.Audience().CountContacts(t.Context(), b.org.ID); err != nil || n != 1 {
+			t.Errorf("%d contacts, %v", n, err)
+		}
+		page, _, err := b.account.Contacts(t.Context(), b.org.ID, "")
+		if err != nil || len(page) != 1 || page[0].Email != c.Email {
+			t.Errorf("the account has %v, the mirror %s, %v", page, c.Email, err)
+		}
+	})
+}
+
+// Two processes do not wait for each other. There is one contact all the same, and
+// whoever lost is told so.
+func TestClaimsOfTwoProcesses(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		one := setupOn(t, db)
+		two := one.otherProcess()
+		outcomes := claims(t, 100, one, two)
+		named := []core.Code{"", core.CodeContactClaimRace, core.CodeContactEmailTaken, core.CodeContactExternalIDMismatch}
+		for code, times := range outcomes {
+			if !slices.Contains(named, code) {
+				t.Errorf("%d times %s", times, code)
+			}
+		}
+		if n, err := db.Audience().CountContacts(t.Context(), one.org.ID); err != nil || n != 1 {
+			t.Errorf("%d contacts, %v; outcomes %v", n, err, outcomes)
+		}
+	})
+}
+
+// otherProcess works on the same database and account without knowing this one.
+func (b *bundle) otherProcess() *bundle {
+	other := &bundle{db: b.db, account: b.account, org: b.org, surface: b.surface, now: b.now, ops: map[string]core.Operation{}}
+	other.audience = audience.New(b.audience.Config)
+	for _, op := range other.audience.Operations() {
+		other.ops[op.Info().Name] = op
+	}
+	return other
+}
+
+// Of many sign-ins at once of somebody new, one makes the contact, and all get the
+// same visitor id.
+func TestIdentifyingAtOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		var mu sync.Mutex
+		ids, created := map[string]int{}, 0
+		var wg sync.WaitGroup
+		for range 50 {
+			wg.Go(func() {
+				out, err := b.run(context.WithoutCancel(t.Context()), "contacts_identify", `{"email":"ada@example.com","external_id":"1"}`)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				found := out.(audience.Identified)
+				ids[found.VisitorID]++
+				if found.Result == "created" {
+					created++
+				}
+			})
+		}
+		wg.Wait()
+		if len(ids) != 1 || created != 1 || len(b.activities) != 1 {
+			t.Errorf("%d ids, created %d times, recorded %v", len(ids), created, b.activities)
+		}
+	})
+}
