@@ -1,0 +1,172 @@
+package rest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// TestAudiencesDoNotMeet: what one organization names and has, another neither
+// finds nor changes, by a route or by a tool, and may name and have itself.
+func TestAudiencesDoNotMeet(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		ours := on(t, p)
+		theirs, agent := ours.as(p.Other.Live.APIKey), p.Token(t, p.MCPURL)
+		const byExternalID = "/v1/contacts/by-external-id/shared"
+		var list struct{ ID string }
+		theirs.do(t, "POST", "/v1/lists", `{"name":"Theirs"}`).want(201).decode(&list)
+		theirs.do(t, "POST", "/v1/topics", `{"name":"theirs","default_subscription_status":"OPT_IN"}`).want(201)
+		their := theirs.do(t, "PUT", byExternalID, `{"email":"theirs@example.com","lists":["theirs"]}`).want(201).contact()
+		var visitor, mine struct {
+			Contact string `json:"contact_id"`
+			Visitor string `json:"visitor_id"`
+		}
+		theirs.do(t, "POST", "/v1/contacts/identify", `{"external_id":"shared"}`).want(200).decode(&visitor)
+
+		for _, ref := range []string{list.ID, "theirs"} {
+			ours.do(t, "GET", "/v1/lists/"+ref, "").refused(404, core.CodeNotFound)
+			ours.do(t, "PUT", "/v1/lists/"+ref, `{"name":"Ours"}`).refused(404, core.CodeNotFound)
+			ours.do(t, "DELETE", "/v1/lists/"+ref, "").refused(404, core.CodeNotFound)
+			ours.do(t, "GET", "/v1/lists/"+ref+"/members", "").refused(404, core.CodeNotFound)
+			ours.do(t, "GET", "/v1/lists/"+ref+"/members/"+their.ID, "").refused(404, core.CodeNotFound)
+			ours.do(t, "PUT", "/v1/contacts/by-external-id/ours", `{"email":"ours@example.com","lists":["`+ref+`"]}`).refused(422, core.CodeValidationFailed)
+		}
+		ours.do(t, "PUT", "/v1/topics/theirs", `{"display_name":"Ours"}`).refused(404, core.CodeNotFound)
+		ours.do(t, "DELETE", "/v1/topics/theirs", "").refused(404, core.CodeNotFound)
+		ours.do(t, "DELETE", byExternalID, "").want(204)
+		ours.do(t, "POST", "/v1/contacts/identify", `{"external_id":"shared"}`).refused(422, core.CodeUnknownExternalID)
+		for tool, arguments := range map[string]string{
+			"contacts_lookup":              `{"external_id":"shared"}`,
+			"contacts_set_list_membership": `{"contact":"` + their.ID + `","add":["newsletter"]}`,
+		} {
+			var refusal struct{ Code core.Code }
+			ours.callTool(t, agent, tool, arguments).decode(&refusal)
+			if refusal.Code != core.CodeNotFound {
+				t.Errorf("%s of another organization: %s", tool, refusal.Code)
+			}
+		}
+		if c := theirs.do(t, "GET", "/v1/contacts/theirs@example.com", "").want(200).contact(); c.Status != "active" || len(c.Lists) != 1 {
+			t.Errorf("theirs became %+v", c)
+		}
+
+		// The same names are free to us.
+		ours.do(t, "POST", "/v1/lists", `{"name":"Theirs"}`).want(201)
+		if c := ours.do(t, "PUT", byExternalID, `{"email":"theirs@example.com"}`).want(201).contact(); c.ID == their.ID {
+			t.Error("two organizations share a contact")
+		}
+		ours.do(t, "POST", "/v1/contacts/identify", `{"external_id":"shared"}`).want(200).decode(&mine)
+		if mine.Visitor == visitor.Visitor || mine.Contact == visitor.Contact {
+			t.Errorf("visitors %v and %v", mine, visitor)
+		}
+	})
+}
+
+// TestARepeatedIdentifyShowsTheSameVisitor: the id is not in what is remembered of a
+// call, and not in the database as it is; a repeated call shows it all the same,
+// until archiving has revoked it.
+func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		const body = `{"email":"visitor@example.com"}`
+		identify := func() *answer {
+			return a.do(t, "POST", "/v1/contacts/identify", body, "Idempotency-Key", "visit-1")
+		}
+		first, again := identify().want(200), identify().want(200)
+		if !same(t, first.body, again.body) || again.header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("first %s, again %s %v", first.body, again.body, again.header)
+		}
+		record, _, err := p.DB.Replay().Reserve(t.Context(), replay.Key{OrgID: p.OrgID, Space: "rest:contacts_identify", Key: "visit-1"}, "", a.Clock.Now())
+		if err != nil || !record.Done || strings.Contains(string(record.Result), "vis_") {
+			t.Errorf("remembered is %s, %v", record.Result, err)
+		}
+		agent := p.Token(t, p.MCPURL)
+		const issue = `{"email":"agent@example.com","issue_visitor_id":true}`
+		one, two := a.callTool(t, agent, "contacts_upsert", issue), a.callTool(t, agent, "contacts_upsert", issue)
+		if !same(t, one.body, two.body) || !strings.Contains(string(two.body), `"vis_`) {
+			t.Errorf("first %s, again %s", one.body, two.body)
+		}
+		a.do(t, "DELETE", "/v1/contacts/visitor@example.com", "").want(204)
+		identify().refused(409, core.CodeConflict)
+	})
+}
+
+// TestARepositoryOwnsTheDefinitionsOfAnAudience: an organization that is connected
+// to one changes neither topics nor lists here. Contacts are no definitions.
+func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	org := core.Org{ID: core.NewID(), Name: "Connected", Slug: "connected", Tier: "team", RetentionDays: 90, GitConnected: true}
+	if err := a.DB.Access().InsertOrg(t.Context(), org); err != nil {
+		t.Fatal(err)
+	}
+	minted := access.MintAPIKey(core.Live)
+	if err := a.DB.Access().InsertAPIKey(t.Context(), access.APIKey{
+		ID: core.NewID(), OrgID: org.ID, Environment: core.Live, Prefix: minted.Prefix, SecretHash: minted.Hash,
+		Scopes: core.AllScopes(), CreatedAt: a.Clock.Now(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Simulator.Seed(t.Context(), org.ID, simulator.Setup{List: &sending.ContactList{Name: "main"}}); err != nil {
+		t.Fatal(err)
+	}
+	connected := a.as(minted.Secret)
+	for _, write := range [][3]string{
+		{"POST", "/v1/topics", `{"name":"news","default_subscription_status":"OPT_IN"}`},
+		{"PUT", "/v1/topics/news", `{}`}, {"DELETE", "/v1/topics/news", ""},
+		{"POST", "/v1/lists", `{"name":"News"}`}, {"PUT", "/v1/lists/news", `{}`}, {"DELETE", "/v1/lists/news", ""},
+	} {
+		connected.do(t, write[0], write[1], write[2]).refused(409, core.CodeConflict)
+	}
+	connected.do(t, "POST", "/v1/contacts", `{"email":"ada@example.com"}`).want(201)
+}
+
+// TestTestCredentialsDestroyNoDefinitions: they make and change, as on live data.
+func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	test := a.as(a.Test.APIKey)
+	test.do(t, "POST", "/v1/lists", `{"name":"Kept"}`).want(201)
+	test.do(t, "POST", "/v1/topics", `{"name":"kept","default_subscription_status":"OPT_IN"}`).want(201)
+	for _, path := range []string{"/v1/lists/kept", "/v1/topics/kept", "/v1/contacts/by-external-id/kept"} {
+		test.do(t, "DELETE", path, "").refused(403, core.CodeTestEnvironmentForbidden)
+	}
+}
+
+// TestWhoNeedsTheAccount: what is written through or read live is unavailable with
+// the account, with a hint when to come back; what is the mirror's is not.
+func TestWhoNeedsTheAccount(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	a.do(t, "PUT", "/v1/contacts/by-external-id/here", `{"email":"here@example.com"}`).want(201)
+	for _, down := range []struct {
+		kind   sending.FailureKind
+		status int
+	}{{sending.Refused, 503}, {sending.Throttled, 503}, {sending.TimedOut, 504}} {
+		a.Simulator.Faults().Set(simulator.Fault{Kind: down.kind})
+		for _, call := range [][3]string{
+			{"GET", "/v1/contacts/here@example.com", ""},
+			{"PUT", "/v1/contacts/by-external-id/here", `{}`},
+			{"PUT", "/v1/contacts/by-external-id/new", `{"email":"new@example.com"}`},
+			{"DELETE", "/v1/contacts/by-external-id/here", ""},
+			{"POST", "/v1/contacts/identify", `{"email":"new@example.com"}`},
+			{"POST", "/v1/topics", `{"name":"new","default_subscription_status":"OPT_IN"}`},
+		} {
+			got := a.do(t, call[0], call[1], call[2])
+			if p := got.refused(down.status, core.CodeUpstreamUnavailable); got.header.Get("Retry-After") == "" || p.RetryAfter == 0 {
+				t.Errorf("%s %s does not say when to come back: %+v", call[0], call[1], p)
+			}
+		}
+		for _, path := range []string{"/v1/contacts", "/v1/contact-list", "/v1/lists", "/v1/lists/newsletter/members"} {
+			a.do(t, "GET", path, "").want(200)
+		}
+		a.do(t, "POST", "/v1/contacts/identify", `{"email":"here@example.com"}`).want(200)
+	}
+}
