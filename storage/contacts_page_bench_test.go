@@ -1,0 +1,38 @@
+package storage_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// BenchmarkContactsPageDepth is a page of contacts at the beginning and behind half
+// a million others: a page costs the same wherever it starts.
+func BenchmarkContactsPageDepth(b *testing.B) {
+	eachBench(b, func(b *testing.B, db *storage.DB) {
+		const contacts, depth = 600_000, 500_000
+		org, base := core.NewID(), core.SystemClock().Add(-time.Hour)
+		at := func(page int) time.Time { return base.Add(time.Duration(page) * time.Second) }
+		for page := range contacts / bulk {
+			if _, _, err := db.Audience().MirrorConsent(b.Context(), org, accountPage(page*bulk, bulk), at(page), at(page)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		deep := &core.After{At: at((contacts - depth) / bulk), ID: ""}
+		for _, from := range []struct {
+			name  string
+			after *core.After
+		}{{"first", nil}, {"deep", deep}} {
+			run(b, from.name, func(int) error {
+				page, err := db.Audience().Contacts(b.Context(), org, audience.ContactFilter{After: from.after, Limit: 51})
+				if err == nil && len(page) != 51 {
+					b.Fatalf("%d contacts", len(page))
+				}
+				return err
+			})
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package storage_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// Pages of an audience start at their place in an index and are read in its order,
+// so that the last page costs what the first costs.
+func TestPagesOfAnAudienceStartInAnIndex(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	starts := map[string]string{
+		"contacts page":           "contacts_newest (org_id=? AND status=? AND (created_at,id)<(?,?))",
+		"list members page":       "list_members_newest (org_id=? AND list_id=? AND (added_at,contact_id)<(?,?))",
+		"transitions page":        "sqlite_autoindex_membership_log_1 (org_id=? AND (occurred_at,id)>(?,?))",
+		"mirrored addresses":      "(org_id=? AND id>?)",
+		"visitor id of a contact": "(org_id=? AND contact_id=?)",
+	}
+	for _, s := range storage.Statements() {
+		start, looked := starts[s.Name()]
+		if !looked {
+			continue
+		}
+		delete(starts, s.Name())
+		if plan := planOf(t, db, s); !strings.Contains(plan, start) || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s: %s", s.Name(), plan)
+		}
+	}
+	if len(starts) > 0 {
+		t.Errorf("statements are missing: %v", starts)
+	}
+}
