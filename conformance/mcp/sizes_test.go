@@ -55,10 +55,11 @@ func schemasOf(t *testing.T, p *product.Product, token string) map[string]*valid
 // dayOfCalls are calls of all tools as agents make them, well and badly.
 func dayOfCalls(known string) map[string][]string {
 	return map[string][]string{
-		"contacts_lookup":         {`{"email":"` + known + `"}`, `{"external_id":"customer-1001"}`, `{"email":"nobody@example.com"}`, `{}`},
-		"lists_list":              {`{}`, `{"query":"news"}`, `{"limit":200}`, `{"limit":0}`},
-		"audience_get_schema":     {`{}`},
-		"sending_readiness_check": {`{}`, `{"channel":"marketing"}`, `{"channel":"none"}`},
+		"contacts_lookup":              {`{"email":"` + known + `"}`, `{"external_id":"customer-1001"}`, `{"email":"nobody@example.com"}`, `{}`},
+		"contacts_set_list_membership": {`{"contact":"` + known + `","add":["newsletter"]}`, `{"contact":"nobody@example.com","add":["newsletter"]}`, `{"contact":"x"}`},
+		"lists_list":                   {`{}`, `{"query":"news"}`, `{"limit":200}`, `{"limit":0}`},
+		"audience_get_schema":          {`{}`},
+		"sending_readiness_check":      {`{}`, `{"channel":"marketing"}`, `{"channel":"none"}`},
 		"contacts_upsert": {
 			`{"email":"new@example.com","attributes":{"first_name":"Ann"}}`, `{"email":"new@example.com","attributes":{"firstname":"Ann"}}`,
 			`{"external_id":"customer-1002","unsubscribe_all":true}`,

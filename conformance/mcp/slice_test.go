@@ -34,7 +34,7 @@ func TestEveryClientDoesTheSlice(t *testing.T) {
 
 // everyTool is what a client with every scope is shown.
 var everyTool = []string{
-	"audience_get_schema", "contacts_archive", "contacts_lookup", "contacts_upsert", "lists_list", "messages_diagnose", "messages_search",
+	"audience_get_schema", "contacts_archive", "contacts_lookup", "contacts_set_list_membership", "contacts_upsert", "lists_list", "messages_diagnose", "messages_search",
 	"reports_get_sending_health", "sending_readiness_check", "suppressions_check_address", "suppressions_list", "templates_list", "undeliverable_list",
 }
 
