@@ -2,7 +2,6 @@ package audience
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -63,7 +62,7 @@ func (a *Audience) contactsIdentify() core.Operation {
 func (a *Audience) prepareIdentify(ctx context.Context, c *core.Call, in IdentifyContactIn) (IdentifyContactIn, error) {
 	if in.Email == "" && in.ExternalID == "" {
 		missing := core.Invalid("email", "or `external_id` is required")
-		missing.Status = http.StatusBadRequest
+		missing.Status = 400 // a body that names nobody is no request about a contact
 		return in, missing
 	}
 	org := c.Principal.Org.ID
