@@ -18,30 +18,36 @@ type attributeRow struct {
 	Origin      audience.Origin        `db:"origin"`
 	CreatedAt   Time                   `db:"created_at"`
 	UpdatedAt   Time                   `db:"updated_at"`
+	Slot        string                 `db:"slot"`
+	Filling     string                 `db:"filling"`
 }
 
-const attributeColumns = `id, name, type, enum_values, description, origin, created_at, updated_at`
+const attributeColumns = `id, name, type, enum_values, description, origin, created_at, updated_at, slot, filling`
 
 var (
 	insertAttribute = register("insert attribute", `
-		INSERT INTO attributes (org_id, `+attributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		INSERT INTO attributes (org_id, `+attributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT DO NOTHING`)
 	allAttributes = registerPoint("attributes", `
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 ORDER BY name`)
 	attributesPage = register("attributes page", `
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
-)
+	attributeByID = registerPoint("attribute by id", `
+		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 AND id = $2`)
+	countAttributes = registerPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
+	updateAttribute = register("update attribute", `
+		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7
+		WHERE org_id = $8 AND id = $9`)
+	deleteAttribute = register("delete attribute", `DELETE FROM attributes WHERE org_id = $1 AND id = $2`)
 
-func (s audienceStore) InsertAttribute(ctx context.Context, orgID string, a audience.Attribute) error {
-	enumValues, err := jsonParameter(a.EnumValues)
-	if err != nil {
-		return err
-	}
-	taken := core.Conflict("An attribute of this organization has this name already.", "Choose another name, or use the one there is.")
-	return s.db.insert(ctx, taken, insertAttribute, orgID, a.ID, a.Name, string(a.Type), enumValues, a.Description,
-		string(a.Origin), At(a.CreatedAt), At(a.UpdatedAt))
-}
+	// Names are checked before they come here: SQLite would read others as paths.
+	attributeValues = register("values of an attribute", `
+		SELECT v.value, count(*) AS contacts FROM (
+			SELECT CAST(c.attributes/*pg ::json*/ -> $1 AS text) AS value FROM contacts AS c
+			WHERE c.org_id = $2 AND c.status = 'active') AS v
+		WHERE v.value IS NOT NULL GROUP BY v.value`)
+)
 
 func (s audienceStore) Attributes(ctx context.Context, orgID string) ([]audience.Attribute, error) {
 	return s.attributes(ctx, allAttributes, orgID)
@@ -52,23 +58,78 @@ func (s audienceStore) AttributePage(ctx context.Context, orgID string, after *c
 	return s.attributes(ctx, attributesPage, orgID, created, id, limit)
 }
 
+func (s audienceStore) Attribute(ctx context.Context, orgID, id string) (audience.Attribute, error) {
+	row, err := one[attributeRow](ctx, s.db, "attribute", attributeByID, orgID, id)
+	if err != nil {
+		return audience.Attribute{}, err
+	}
+	return row.attribute()
+}
+
+func (s audienceStore) CountAttributes(ctx context.Context, orgID string) (int, error) {
+	counts, err := values[int](ctx, s.db, countAttributes, orgID)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
 func (s audienceStore) attributes(ctx context.Context, by *Statement, args ...any) ([]audience.Attribute, error) {
 	rows, err := list[attributeRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]audience.Attribute, len(rows))
-	for i, r := range rows {
-		all[i] = audience.Attribute{
-			ID: r.ID, Name: r.Name, Type: r.Type, Description: r.Description, Origin: r.Origin,
-			CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
-		}
-		if r.Type != audience.EnumAttribute {
-			continue
-		}
-		if err := json.Unmarshal([]byte(r.EnumValues), &all[i].EnumValues); err != nil {
-			return nil, fmt.Errorf("storage: values of attribute %s: %w", r.ID, err)
+	for i, row := range rows {
+		if all[i], err = row.attribute(); err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
+}
+
+func (r attributeRow) attribute() (audience.Attribute, error) {
+	a := audience.Attribute{
+		ID: r.ID, Name: r.Name, Type: r.Type, Description: r.Description, Origin: r.Origin,
+		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(), Slot: r.Slot,
+	}
+	if r.Type != audience.EnumAttribute {
+		return a, nil
+	}
+	if err := json.Unmarshal([]byte(r.EnumValues), &a.EnumValues); err != nil {
+		return a, fmt.Errorf("storage: values of attribute %s: %w", r.ID, err)
+	}
+	return a, nil
+}
+
+type attributeValueRow struct {
+	Value    string `db:"value"`
+	Contacts int    `db:"contacts"`
+}
+
+func (s audienceStore) AttributeValues(ctx context.Context, orgID string, a audience.Attribute, f func(value any, contacts int)) error {
+	names := []string{a.Name}
+	leftovers, err := s.leftovers(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	for name, id := range leftovers {
+		if id == a.ID {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		rows, err := list[attributeValueRow](ctx, s.db, attributeValues, name, orgID)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			var value any
+			if err := json.Unmarshal([]byte(row.Value), &value); err != nil {
+				return fmt.Errorf("storage: a value of attribute %s: %w", a.ID, err)
+			}
+			f(value, row.Contacts)
+		}
+	}
+	return nil
 }

@@ -113,7 +113,10 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 	slices.SortFunc(lists, func(a, b audience.ListRef) int { return strings.Compare(a.Key, b.Key) })
 	contact, err := row.contact()
 	contact.Lists = lists
-	return contact, err
+	if err != nil {
+		return contact, err
+	}
+	return contact, s.movedAttributes(ctx, orgID, &contact)
 }
 
 func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.ContactFilter) ([]audience.Contact, error) {

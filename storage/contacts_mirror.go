@@ -84,6 +84,9 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 			touched[i] = w.ID
 		}
 		updated, topics := compare(rows, written)
+		if err := s.addSlots(ctx, orgID, idsOf(written)); err != nil {
+			return err
+		}
 		count = audience.Mirrored{
 			Created: len(written) - len(updated), Updated: len(updated), Unchanged: len(rows) - len(written),
 		}
@@ -132,4 +135,12 @@ func compare(rows []mirrored, written []mirroredRow) ([]string, []contactTopic) 
 		topics = topicsOf(topics, w.ID, row.choices)
 	}
 	return updated, topics
+}
+
+func idsOf(rows []mirroredRow) []string {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
 }

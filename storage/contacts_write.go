@@ -36,19 +36,22 @@ var (
 )
 
 func (s audienceStore) InsertContact(ctx context.Context, orgID string, c audience.Contact) error {
-	attributes, err := encodeAttributes(c.Attributes)
-	if err != nil {
-		return err
-	}
 	choices := preferenceMap(c.TopicPreferences)
 	preferences, err := encodePreferences(choices)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		err := s.db.insert(ctx, taken(), insertContact, orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID,
+		settled, attributes, err := s.slotAttributes(ctx, orgID, c.Attributes)
+		if err != nil {
+			return err
+		}
+		err = s.db.insert(ctx, taken(), insertContact, orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID,
 			string(c.Status), attributes, preferences, c.UnsubscribeAll, At(c.CreatedAt), At(c.UpdatedAt))
 		if err != nil {
+			return err
+		}
+		if err := s.writeSlots(ctx, orgID, []slottedContact{{c.ID, c.Status, settled}}); err != nil {
 			return err
 		}
 		return s.addTopics(ctx, orgID, topicsOf(nil, c.ID, choices))
@@ -56,16 +59,16 @@ func (s audienceStore) InsertContact(ctx context.Context, orgID string, c audien
 }
 
 func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audience.Contact) error {
-	attributes, err := encodeAttributes(c.Attributes)
-	if err != nil {
-		return err
-	}
 	choices := preferenceMap(c.TopicPreferences)
 	preferences, err := encodePreferences(choices)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
+		settled, attributes, err := s.slotAttributes(ctx, orgID, c.Attributes)
+		if err != nil {
+			return err
+		}
 		changed, err := s.db.exec(ctx, updateContact, c.Email, audience.EmailKey(c.Email), c.ExternalID, string(c.Status),
 			attributes, preferences, c.UnsubscribeAll, At(c.UpdatedAt), orgID, c.ID)
 		if err != nil {
@@ -76,6 +79,9 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 				return err
 			}
 			return taken()
+		}
+		if err := s.writeSlots(ctx, orgID, []slottedContact{{c.ID, c.Status, settled}}); err != nil {
+			return err
 		}
 		return s.replaceTopics(ctx, orgID, []string{c.ID}, topicsOf(nil, c.ID, choices))
 	})

@@ -21,6 +21,8 @@ type transactionKey struct{}
 type transaction struct {
 	db *DB
 	tx *sql.Tx
+	// registries are those that were read in the transaction; see audienceStore.registry.
+	registries map[string]*registry
 }
 
 // transaction is the one that ctx carries for this database, or nil.

@@ -116,6 +116,7 @@ func TestAttributeRegistry(t *testing.T) {
 		again.ID = core.NewID()
 		wantCode(t, "a taken name", store.InsertAttribute(ctx, org, again), core.CodeConflict)
 
+		plan.Slot, seats.Slot = "s1", "n1"
 		byName, err := store.Attributes(ctx, org)
 		must(t, err)
 		if diff := cmp.Diff([]audience.Attribute{seats, plan}, byName); diff != "" {

@@ -13,8 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxAttributeText is in bytes. It keeps one contact a small row.
-const maxAttributeText = 4096
+// maxAttributeText is in bytes. It keeps one contact a small row, and an indexed
+// value within what PostgreSQL puts into an index.
+const maxAttributeText = 2048
 
 // enoughFaults are named in one refusal.
 const enoughFaults = 20
@@ -42,7 +43,8 @@ func (a *Audience) registry(ctx context.Context, orgID string) (registry, error)
 //	string    a string as it is; a number or boolean as its JSON text
 //	number    a number; a string that is one in JSON's spelling
 //	bool      true or false; the strings "true" and "false"
-//	datetime  RFC 3339 or YYYY-MM-DD (midnight UTC), kept as RFC 3339 in UTC
+//	datetime  RFC 3339 or YYYY-MM-DD (midnight UTC), kept as RFC 3339 in UTC; what
+//	          is finer than a microsecond is cut off
 //	enum      a string that is one of the registered values
 func (r registry) coerce(values map[string]any) (map[string]any, error) {
 	coerced := make(map[string]any, len(values))
@@ -125,6 +127,11 @@ func coerceString(value any) (any, string) {
 		return v, ""
 	case json.Number:
 		return v.String(), ""
+	case float64: // stored, when the attribute was a number
+		b, err := json.Marshal(v)
+		if err == nil {
+			return string(b), ""
+		}
 	case bool:
 		return strconv.FormatBool(v), ""
 	}
@@ -138,6 +145,8 @@ func coerceNumber(value any) (any, string) {
 		text = v.String()
 	case string:
 		text = v
+	case float64: // stored
+		return v, ""
 	}
 	if n, err := strconv.ParseFloat(text, 64); err == nil && isJSONNumber(text) {
 		return n, ""
@@ -164,7 +173,7 @@ func coerceDatetime(value any) (any, string) {
 	s, _ := value.(string)
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		t, err := time.Parse(layout, s)
-		if t = t.UTC(); err == nil && t.Year() > 0 && t.Year() < 10000 { // in UTC, else it could not be read back
+		if t = t.UTC().Truncate(time.Microsecond); err == nil && t.Year() > 0 && t.Year() < 10000 { // in UTC, else it could not be read back
 			return t.Format(time.RFC3339Nano), ""
 		}
 	}

@@ -30,6 +30,9 @@ type Config struct {
 	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
 	// SegmentsOf counts the segments that a contact is in; nil counts none.
 	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
+	// Affected is what a change of the registry does to segments, asked in the
+	// transaction of the change and before it; nil means that nothing reads attributes.
+	Affected func(ctx context.Context, orgID string, change AttributeChange) ([]AffectedSegment, error)
 }
 
 // Audience does the tasks of this package.
@@ -74,6 +77,11 @@ func (a *Audience) Operations() []core.Operation {
 		a.listsCheckMember(),
 		a.attributesList(),
 		a.contactListGet(),
+		a.attributesGet(),
+		a.attributesCreate(),
+		a.attributesUpdate(),
+		a.attributesDelete(),
+		a.attributesPreview(),
 		a.topicsList(),
 		a.topicsCreate(),
 		a.topicsUpdate(),

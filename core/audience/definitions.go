@@ -40,6 +40,9 @@ type Attribute struct {
 	Origin      Origin        `json:"origin" jsonschema:"enum=managed,enum=git"`
 	CreatedAt   time.Time     `json:"created_at"`
 	UpdatedAt   time.Time     `json:"updated_at"`
+	// Slot is the column of the slots that holds the values as well, "" when only
+	// the contact's record does. The store assigns it.
+	Slot string `json:"-"`
 }
 
 // AttributeType is the type of an attribute's values.

@@ -41,11 +41,7 @@ type Store interface {
 	ListStore
 	VisitorStore
 
-	InsertAttribute(ctx context.Context, orgID string, a Attribute) error
-	// Attributes is the whole registry, by name.
-	Attributes(ctx context.Context, orgID string) ([]Attribute, error)
-	// AttributePage is one page of the registry, newest first by creation and id.
-	AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]Attribute, error)
+	AttributeStore
 
 	// Topics is the mirror's memory of the topics, by name.
 	Topics(ctx context.Context, orgID string) ([]Topic, error)

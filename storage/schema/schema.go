@@ -3,7 +3,8 @@
 // A migration is NNNN_name.sql, plain SQL that only goes forward. A file that was
 // released is never edited; a later file changes what it made. Types are those
 // that both engines take: bytetext (text ordered by its bytes, so that pages come
-// in the same order everywhere), text, bigint, integer, boolean, bytea.
+// in the same order everywhere), text, bigint, integer, double precision, boolean,
+// bytea.
 //
 // It does not run them; storage does.
 package schema

@@ -18,6 +18,7 @@ func startJobs(ctx context.Context, cfg config.Config, s *stores, domains catalo
 		return nil, err
 	}
 	storage.AddWorker(queue, domains.Audience.SyncWorker())
+	storage.AddWorker(queue, domains.Audience.AttributePassWorker())
 	storage.AddWorker(queue, domains.Suppression.RejudgeWorker())
 	storage.AddWorker(queue, domains.Account.FollowWorker())
 	storage.AddWorker(queue, domains.Channels.SyncWorker())

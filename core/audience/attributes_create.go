@@ -1,0 +1,42 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// CreateAttributeIn is the attribute to register.
+type CreateAttributeIn struct {
+	AttributeDefinition
+}
+
+func (a *Audience) attributesCreate() core.Operation {
+	return core.Declare(core.Op[CreateAttributeIn, Attribute]{
+		Name:  "attributes_create",
+		Title: "Register an attribute",
+		Purpose: "Registers an attribute, after which contacts may have values of it. " +
+			"Values that contacts kept of a deleted attribute of this name are taken over where they fit the type.",
+		Effect: core.Writes,
+		Scopes: []core.Scope{core.AttributesManage},
+		Do:     a.createAttribute,
+	})
+}
+
+func (a *Audience) createAttribute(ctx context.Context, c *core.Call, in CreateAttributeIn) (Attribute, error) {
+	if err := in.check(); err != nil {
+		return Attribute{}, err
+	}
+	org := c.Principal.Org.ID
+	attribute := in.over(Attribute{ID: core.NewID(), Origin: Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
+	if err := a.Store.InsertAttribute(ctx, org, attribute); err != nil {
+		return Attribute{}, err
+	}
+	registered, err := a.Store.CountAttributes(ctx, org)
+	if err == nil && registered > maxAttributes {
+		return Attribute{}, core.Invalid("name", fmt.Sprintf("would be attribute %d, and an organization has at most %d", registered, maxAttributes))
+	}
+	c.About(attribute.ID)
+	return attribute, err
+}

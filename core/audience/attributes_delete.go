@@ -1,0 +1,52 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// DeleteAttributeIn names the attribute.
+type DeleteAttributeIn struct {
+	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
+
+	counted *counted
+}
+
+// AttributeEffect is what a change of the registry does, or would do.
+type AttributeEffect struct {
+	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=safe_but_stale,enum=disruptive"`
+	Impact        *Impact       `json:"impact"`
+}
+
+func (a *Audience) attributesDelete() core.Operation {
+	return core.Declare(core.Op[DeleteAttributeIn, AttributeEffect]{
+		Name:  "attributes_delete",
+		Title: "Delete an attribute",
+		Purpose: "Takes an attribute out of the registry, which is always disruptive, and says what that does. " +
+			"Contacts keep the values they have; registering the name again takes them over.",
+		Effect: core.Writes,
+		Scopes: []core.Scope{core.AttributesManage},
+		Prepare: func(ctx context.Context, c *core.Call, in DeleteAttributeIn) (DeleteAttributeIn, error) {
+			var err error
+			in.counted, err = a.count(ctx, c.Principal.Org.ID, in.ID, nil)
+			return in, err
+		},
+		Do: a.deleteAttribute,
+	})
+}
+
+func (a *Audience) deleteAttribute(ctx context.Context, c *core.Call, in DeleteAttributeIn) (AttributeEffect, error) {
+	org := c.Principal.Org.ID
+	before, err := a.editable(ctx, org, in.ID)
+	if err != nil {
+		return AttributeEffect{}, err
+	}
+	change := changeOf(before, nil)
+	impact, err := a.impact(ctx, org, change, in.counted.dropout(before))
+	if err != nil {
+		return AttributeEffect{}, err
+	}
+	c.About(before.ID)
+	return AttributeEffect{change.Class, impact}, a.Store.DeleteAttribute(ctx, org, before.ID)
+}

@@ -1,0 +1,25 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// GetAttributeIn names the attribute.
+type GetAttributeIn struct {
+	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
+}
+
+func (a *Audience) attributesGet() core.Operation {
+	return core.Declare(core.Op[GetAttributeIn, Attribute]{
+		Name:    "attributes_get",
+		Title:   "Get an attribute",
+		Purpose: "Reads one attribute of the registry.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.AttributesView},
+		Do: func(ctx context.Context, c *core.Call, in GetAttributeIn) (Attribute, error) {
+			return a.Store.Attribute(ctx, c.Principal.Org.ID, in.ID)
+		},
+	})
+}

@@ -1,0 +1,181 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// movingPause is how long to wait before a name that values leave is tried again.
+const movingPause = 30 * time.Second
+
+var (
+	queuePass = register("queue pass", `
+		INSERT INTO attribute_passes (org_id, generation, after_contact) VALUES ($1, 1, '')
+		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
+	passOf    = registerPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
+	passesDue = register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
+	advance   = register("advance pass", `
+		UPDATE attribute_passes SET after_contact = $1 WHERE org_id = $2 AND generation = $3`)
+	endPass = register("end pass", `DELETE FROM attribute_passes WHERE org_id = $1 AND generation = $2`)
+
+	setFilling = register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
+	setSlot    = register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
+	trustSlots = register("trust slots", `UPDATE attributes SET slot = filling, filling = '' WHERE org_id = $1 AND filling <> ''`)
+	endMoves   = register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
+
+	passContacts = register("contacts of a pass", `
+		SELECT id, status, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
+	settleContacts = register("settle contacts", `
+		UPDATE contacts SET attributes = j.v ->> 'attributes' FROM `+parameterRows(`$1`)+`
+		WHERE contacts.org_id = $2 AND contacts.id = j.v ->> 'id'`)
+)
+
+type passRow struct {
+	Generation int64  `db:"generation"`
+	After      string `db:"after_contact"`
+}
+
+// settledContact is an element of the parameter of settleContacts.
+type settledContact struct {
+	ID         string `json:"id"`
+	Attributes string `json:"attributes"`
+}
+
+func (s audienceStore) queuePass(ctx context.Context, orgID string) error {
+	_, err := s.db.exec(ctx, queuePass, orgID)
+	return err
+}
+
+func (s audienceStore) PassesDue(ctx context.Context) ([]string, error) {
+	return values[string](ctx, s.db, passesDue)
+}
+
+// assignSlots gives free slots to attributes that have none, the oldest first. While
+// a pass is due a free slot may hold values that another attribute left there, and
+// is trusted when the pass is over; otherwise all free slots are empty.
+func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
+	r, err := s.readRegistry(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	due, err := list[passRow](ctx, s.db, passOf, orgID)
+	if err != nil {
+		return err
+	}
+	give := setSlot
+	if len(due) > 0 {
+		give = setFilling
+	}
+	free := slotNames()
+	for _, row := range r.rows {
+		free = slices.DeleteFunc(free, func(slot string) bool { return slot == row.Slot || slot == row.Filling })
+	}
+	slices.SortFunc(r.rows, func(a, b attributeRow) int {
+		if a.CreatedAt != b.CreatedAt {
+			return int(a.CreatedAt - b.CreatedAt)
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	for _, row := range r.rows {
+		if row.Slot != "" || row.Filling != "" {
+			continue
+		}
+		kind := r.attributes[row.Name].SlotKind()
+		i := slices.IndexFunc(free, func(slot string) bool { return strings.HasPrefix(slot, kind) })
+		if i < 0 {
+			continue
+		}
+		if _, err := s.db.exec(ctx, give, free[i], orgID, row.ID); err != nil {
+			return err
+		}
+		free = slices.Delete(free, i, i+1)
+	}
+	return nil
+}
+
+// Pass locks contacts before it shares the registry, as every write does.
+func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (audience.Passed, error) {
+	var passed audience.Passed
+	err := s.db.InTx(ctx, func(ctx context.Context) error {
+		passed = audience.Passed{}
+		due, err := list[passRow](ctx, s.db, passOf, orgID)
+		if err != nil || len(due) == 0 {
+			passed.Done = len(due) == 0
+			return err
+		}
+		contacts, err := list[contactRow](ctx, s.db, passContacts, orgID, due[0].After, limit)
+		if err != nil {
+			return err
+		}
+		if len(contacts) == 0 {
+			passed.Done, err = s.endPass(ctx, orgID, due[0])
+			return err
+		}
+		if passed.Changed, err = s.settleContacts(ctx, orgID, contacts); err != nil {
+			return err
+		}
+		// A change since the pass was read has another generation and starts again.
+		_, err = s.db.exec(ctx, advance, contacts[len(contacts)-1].ID, orgID, due[0].Generation)
+		return err
+	})
+	return passed, err
+}
+
+func (s audienceStore) settleContacts(ctx context.Context, orgID string, contacts []contactRow) ([]string, error) {
+	r, err := s.registry(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	var changed []string
+	var settled []settledContact
+	slotted := make([]slottedContact, len(contacts))
+	for i, row := range contacts {
+		row.TopicPreferences = emptyObject
+		contact, err := row.contact()
+		if err != nil {
+			return nil, err
+		}
+		attributes, differs := audience.SettleAttributes(contact.Attributes, r.attributes, r.moved)
+		slotted[i] = slottedContact{row.ID, row.Status, attributes}
+		if !differs {
+			continue
+		}
+		encoded, err := encodeAttributes(attributes)
+		if err != nil {
+			return nil, err
+		}
+		settled, changed = append(settled, settledContact{row.ID, encoded}), append(changed, row.ID)
+	}
+	if len(settled) > 0 {
+		parameter, err := jsonParameter(settled)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.db.exec(ctx, settleContacts, parameter, orgID); err != nil {
+			return nil, err
+		}
+	}
+	return changed, s.writeSlots(ctx, orgID, slotted)
+}
+
+// endPass declares the slots filled and the values moved, unless the registry has
+// changed since the pass was read.
+func (s audienceStore) endPass(ctx context.Context, orgID string, due passRow) (bool, error) {
+	ended := 0
+	err := s.changeRegistry(ctx, orgID, func(ctx context.Context, _ *registry) error {
+		var err error
+		if ended, err = s.db.exec(ctx, endPass, orgID, due.Generation); err != nil || ended == 0 {
+			return err
+		}
+		if _, err := s.db.exec(ctx, trustSlots, orgID); err != nil {
+			return err
+		}
+		_, err = s.db.exec(ctx, endMoves, orgID)
+		return err
+	})
+	return ended > 0, err
+}

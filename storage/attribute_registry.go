@@ -1,0 +1,253 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// Writes to contacts follow the registry, so they share a lock that changes of the
+// registry hold alone: when a change has the lock, every contact that was written
+// by the registry before it is there to be seen by the pass. A contact's row is
+// always locked before the registry is, never after. SQLite has one writer anyway.
+var (
+	shareRegistry = register("share registry", `
+		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 19)) AS text) = ''*/`)
+	holdRegistry = register("hold registry", `
+		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock(hashtextextended($1, 19)) AS text) = ''*/`)
+
+	allLeftovers   = registerPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
+	insertLeftover = register("insert leftover", `
+		INSERT INTO attribute_leftovers (org_id, name, attribute_id) VALUES ($1, $2, $3)
+		ON CONFLICT (org_id, name) DO UPDATE SET attribute_id = excluded.attribute_id`)
+	deleteLeftover  = register("delete leftover", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND name = $2`)
+	abandonLeftover = register("abandon leftovers", `
+		UPDATE attribute_leftovers SET attribute_id = '' WHERE org_id = $1 AND attribute_id = $2`)
+	valueStands = register("value stands", `
+		SELECT 1 FROM contacts WHERE org_id = $1 AND (attributes/*pg ::json*/ -> $2) IS NOT NULL LIMIT 1`)
+)
+
+// registry is the attributes of an organization as writes to contacts need them.
+type registry struct {
+	rows       []attributeRow
+	attributes map[string]audience.Attribute // by name
+	moved      map[string]string             // names that values have to leave, with where they go
+}
+
+type leftoverRow struct {
+	Name        string `db:"name"`
+	AttributeID string `db:"attribute_id"`
+}
+
+// leftovers are the ids of attributes by the names that they left, "" for those that
+// were deleted.
+func (s audienceStore) leftovers(ctx context.Context, orgID string) (map[string]string, error) {
+	rows, err := list[leftoverRow](ctx, s.db, allLeftovers, orgID)
+	left := make(map[string]string, len(rows))
+	for _, row := range rows {
+		left[row.Name] = row.AttributeID
+	}
+	return left, err
+}
+
+// registry is what holds until the transaction ends. It is read once in it.
+func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, error) {
+	t := s.db.transaction(ctx)
+	if known := t.registries[orgID]; known != nil {
+		return known, nil
+	}
+	if s.db.engine == postgres {
+		if _, err := values[int](ctx, s.db, shareRegistry, orgID); err != nil {
+			return nil, err
+		}
+	}
+	r, err := s.readRegistry(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	if t.registries == nil {
+		t.registries = map[string]*registry{}
+	}
+	t.registries[orgID] = r
+	return r, nil
+}
+
+func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registry, error) {
+	rows, err := list[attributeRow](ctx, s.db, allAttributes, orgID)
+	if err != nil {
+		return nil, err
+	}
+	r := &registry{rows: rows, attributes: make(map[string]audience.Attribute, len(rows)), moved: map[string]string{}}
+	nameOf := make(map[string]string, len(rows))
+	for _, row := range rows {
+		if r.attributes[row.Name], err = row.attribute(); err != nil {
+			return nil, err
+		}
+		nameOf[row.ID] = row.Name
+	}
+	left, err := s.leftovers(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	for name, id := range left {
+		if id != "" {
+			r.moved[name] = nameOf[id]
+		}
+	}
+	return r, nil
+}
+
+// changeRegistry runs f while nobody writes contacts of the organization.
+func (s audienceStore) changeRegistry(ctx context.Context, orgID string, f func(ctx context.Context, r *registry) error) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if s.db.engine == postgres {
+			if _, err := values[int](ctx, s.db, holdRegistry, orgID); err != nil {
+				return err
+			}
+		}
+		delete(s.db.transaction(ctx).registries, orgID)
+		r, err := s.readRegistry(ctx, orgID)
+		if err != nil {
+			return err
+		}
+		if err := f(ctx, r); err != nil {
+			return err
+		}
+		return s.assignSlots(ctx, orgID)
+	})
+}
+
+func (s audienceStore) InsertAttribute(ctx context.Context, orgID string, a audience.Attribute) error {
+	enumValues, err := jsonParameter(a.EnumValues)
+	if err != nil {
+		return err
+	}
+	taken := core.Conflict("An attribute of this organization has this name already.", "Choose another name, or use the one there is.")
+	return s.changeRegistry(ctx, orgID, func(ctx context.Context, r *registry) error {
+		left, err := s.leftovers(ctx, orgID)
+		if err != nil {
+			return err
+		}
+		if left[a.Name] != "" {
+			return stillMoving(a.Name)
+		}
+		err = s.db.insert(ctx, taken, insertAttribute, orgID, a.ID, a.Name, string(a.Type), enumValues, a.Description,
+			string(a.Origin), At(a.CreatedAt), At(a.UpdatedAt), "", "")
+		if _, adopts := left[a.Name]; err != nil || !adopts {
+			return err
+		}
+		if _, err := s.db.exec(ctx, deleteLeftover, orgID, a.Name); err != nil {
+			return err
+		}
+		return s.queuePass(ctx, orgID)
+	})
+}
+
+func stillMoving(name string) error {
+	e := core.Conflict("Contacts' values are still moving from the name "+core.Quoted(name)+" to the new name of their attribute.",
+		"Try again in a minute, or choose another name.")
+	e.RetryAfter = movingPause
+	return e
+}
+
+func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a audience.Attribute) error {
+	enumValues, err := jsonParameter(a.EnumValues)
+	if err != nil {
+		return err
+	}
+	return s.changeRegistry(ctx, orgID, func(ctx context.Context, r *registry) error {
+		i := slices.IndexFunc(r.rows, func(row attributeRow) bool { return row.ID == a.ID })
+		if i < 0 {
+			return core.NotFound("attribute")
+		}
+		row := r.rows[i]
+		before, err := row.attribute()
+		if err != nil {
+			return err
+		}
+		if before.Name != a.Name {
+			if err := s.rename(ctx, orgID, r, before, a.Name); err != nil {
+				return err
+			}
+		}
+		if !before.StoredLike(a) {
+			row.Slot, row.Filling = "", ""
+			if err := s.queuePass(ctx, orgID); err != nil {
+				return err
+			}
+		}
+		return s.db.change(ctx, "attribute", updateAttribute, a.Name, string(a.Type), enumValues, a.Description, At(a.UpdatedAt),
+			row.Slot, row.Filling, orgID, a.ID)
+	})
+}
+
+// rename makes the values of an attribute follow it to another name.
+func (s audienceStore) rename(ctx context.Context, orgID string, r *registry, a audience.Attribute, name string) error {
+	if _, taken := r.attributes[name]; taken {
+		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")
+	}
+	left, err := s.leftovers(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	switch id, is := left[name]; {
+	case !is:
+	case id == "":
+		stands, err := values[int](ctx, s.db, valueStands, orgID, name)
+		if err != nil {
+			return err
+		}
+		if len(stands) > 0 {
+			return core.Conflict("Contacts have values of a deleted attribute of this name, which the values of this one would replace.",
+				"Choose another name, or create an attribute of this name to have the values back.")
+		}
+	case id != a.ID:
+		return stillMoving(name)
+	}
+	if _, err := s.db.exec(ctx, deleteLeftover, orgID, name); err != nil {
+		return err
+	}
+	if _, err := s.db.exec(ctx, insertLeftover, orgID, a.Name, a.ID); err != nil {
+		return err
+	}
+	return s.queuePass(ctx, orgID)
+}
+
+func (s audienceStore) DeleteAttribute(ctx context.Context, orgID, id string) error {
+	return s.changeRegistry(ctx, orgID, func(ctx context.Context, r *registry) error {
+		i := slices.IndexFunc(r.rows, func(row attributeRow) bool { return row.ID == id })
+		if i < 0 {
+			return core.NotFound("attribute")
+		}
+		if err := s.db.change(ctx, "attribute", deleteAttribute, orgID, id); err != nil {
+			return err
+		}
+		if _, err := s.db.exec(ctx, abandonLeftover, orgID, id); err != nil {
+			return err
+		}
+		if _, err := s.db.exec(ctx, insertLeftover, orgID, r.rows[i].Name, ""); err != nil {
+			return err
+		}
+		return s.queuePass(ctx, orgID)
+	})
+}
+
+// slotsOf is how many slots there are of a kind.
+var slotsOf = []struct {
+	kind  string
+	count int
+}{{audience.TextSlots, 16}, {audience.NumberSlots, 16}, {audience.InstantSlots, 8}}
+
+// slotNames are the columns of contact_slots that hold values.
+func slotNames() []string {
+	var names []string
+	for _, of := range slotsOf {
+		for i := range of.count {
+			names = append(names, of.kind+strconv.Itoa(i+1))
+		}
+	}
+	return names
+}

@@ -1,0 +1,153 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+var (
+	putSlots = register("put slots", putSlotsText())
+	// Contacts that a sync made have no attributes, and those it found have their row.
+	addSlots = register("add slots", `
+		INSERT INTO contact_slots (org_id, contact_id)
+		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING`)
+	dropSlots = register("drop slots", `
+		DELETE FROM contact_slots WHERE org_id = $1
+		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+)
+
+// putSlotsText writes the rows of contacts whose slots are other than they were.
+func putSlotsText() string {
+	names := slotNames()
+	read, set := make([]string, len(names)), make([]string, len(names))
+	for i, name := range names {
+		read[i] = slotColumn(name)
+		set[i] = name + " = excluded." + name
+	}
+	columns := strings.Join(names, ", ")
+	return `
+		INSERT INTO contact_slots (org_id, contact_id, ` + columns + `)
+		SELECT CAST($1 AS text), j.v ->> 'c', ` + strings.Join(read, ", ") + `
+		FROM ` + parameterRows(`$2`) + ` WHERE TRUE
+		ON CONFLICT (org_id, contact_id) DO UPDATE SET ` + strings.Join(set, ", ") + `
+		WHERE (contact_slots.` + strings.Join(names, ", contact_slots.") + `)
+			IS DISTINCT FROM (excluded.` + strings.Join(names, ", excluded.") + `)`
+}
+
+func slotColumn(name string) string {
+	value := fmt.Sprintf(`j.v ->> '%s'`, name)
+	switch name[:1] {
+	case audience.NumberSlots:
+		return `CAST(` + value + ` AS double precision)`
+	case audience.InstantSlots:
+		return `CAST(` + value + ` AS bigint)`
+	}
+	return value
+}
+
+// slottedContact is a contact of which slots are written.
+type slottedContact struct {
+	id         string
+	status     audience.ContactStatus
+	attributes map[string]any
+}
+
+// slotAttributes brings the attributes of a contact that is about to be stored to
+// the registry and returns them with their stored form. Every write of a contact
+// calls it before, and writeSlots after.
+func (s audienceStore) slotAttributes(ctx context.Context, orgID string, attributes map[string]any) (map[string]any, string, error) {
+	r, err := s.registry(ctx, orgID)
+	if err != nil {
+		return nil, "", err
+	}
+	settled, _ := audience.SettleAttributes(attributes, r.attributes, r.moved)
+	encoded, err := encodeAttributes(settled)
+	return settled, encoded, err
+}
+
+// movedAttributes brings values that were read inside a transaction under the names
+// their attributes have now, so that an edit of them meets them there.
+func (s audienceStore) movedAttributes(ctx context.Context, orgID string, c *audience.Contact) error {
+	if s.db.transaction(ctx) == nil || len(c.Attributes) == 0 {
+		return nil
+	}
+	r, err := s.registry(ctx, orgID)
+	if err == nil && len(r.moved) > 0 {
+		c.Attributes, _ = audience.SettleAttributes(c.Attributes, nil, r.moved)
+	}
+	return err
+}
+
+// writeSlots makes the slots of these contacts what their stored attributes say. An
+// archived contact has no row.
+func (s audienceStore) writeSlots(ctx context.Context, orgID string, contacts []slottedContact) error {
+	r, err := s.registry(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	var put []map[string]any
+	var drop []string
+	for _, c := range contacts {
+		if c.status == audience.Active {
+			put = append(put, r.slots(c))
+		} else {
+			drop = append(drop, c.id)
+		}
+	}
+	if len(drop) > 0 {
+		ids, err := jsonParameter(drop)
+		if err != nil {
+			return err
+		}
+		if _, err := s.db.exec(ctx, dropSlots, orgID, ids); err != nil {
+			return err
+		}
+	}
+	if len(put) == 0 {
+		return nil
+	}
+	parameter, err := jsonParameter(put)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, putSlots, orgID, parameter)
+	return err
+}
+
+// slots is an element of the parameter of putSlots: the columns that have a value.
+func (r *registry) slots(c slottedContact) map[string]any {
+	row := map[string]any{"c": c.id}
+	for _, attribute := range r.rows {
+		stored, has := c.attributes[attribute.Name]
+		if !has {
+			continue
+		}
+		value := r.attributes[attribute.Name].SlotValue(stored)
+		if value == nil {
+			continue
+		}
+		for _, slot := range []string{attribute.Slot, attribute.Filling} {
+			if slot != "" {
+				row[slot] = value
+			}
+		}
+	}
+	return row
+}
+
+// addSlots gives rows to contacts without attributes.
+func (s audienceStore) addSlots(ctx context.Context, orgID string, contactIDs []string) error {
+	if len(contactIDs) == 0 {
+		return nil
+	}
+	ids, err := jsonParameter(contactIDs)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, addSlots, orgID, ids)
+	return err
+}

@@ -1,0 +1,374 @@
+package storage_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"pgregory.net/rapid"
+)
+
+// TestSlotsFollowTheRecord writes contacts and changes the registry in every way
+// there is, at random, and holds two things. A slot that is trusted always says
+// what the contact's record says. And once the passes are over, every value is where
+// a registry that all contacts follow at once would have it.
+func TestSlotsFollowTheRecord(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		rapid.Check(t, func(t *rapid.T) {
+			m := &slotModel{t: t, db: db, store: db.Audience(), org: core.NewID(), records: map[string]map[string]any{}}
+			t.Repeat(map[string]func(*rapid.T){
+				"create attribute": m.create, "rename": m.rename, "retype": m.retype, "delete attribute": m.delete,
+				"insert": m.insert, "edit": m.edit, "clear": m.clear, "archive": m.archive, "reactivate": m.reactivate,
+				"mirror": m.mirror, "drop shell": m.dropShell, "pass": m.pass,
+				"": m.trusted,
+			})
+			m.finish()
+			m.trusted(t)
+			m.settled()
+		})
+	})
+}
+
+type slotModel struct {
+	t     *rapid.T
+	db    *storage.DB
+	store audience.Store
+	org   string
+
+	attributes []audience.Attribute
+	contacts   []string // addresses
+	shells     []string
+	records    map[string]map[string]any // values by address and name
+	made       int
+}
+
+func (m *slotModel) must(err error) {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+var attributeTypes = []audience.AttributeType{
+	audience.StringAttribute, audience.NumberAttribute, audience.BoolAttribute, audience.DatetimeAttribute, audience.EnumAttribute,
+}
+
+func (m *slotModel) definition(t *rapid.T) (string, audience.AttributeType) {
+	return rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "name"), rapid.SampledFrom(attributeTypes).Draw(t, "type")
+}
+
+// settle brings every record of the model to the registry at once.
+func (m *slotModel) settle(moved map[string]string) {
+	byName := map[string]audience.Attribute{}
+	for _, a := range m.attributes {
+		byName[a.Name] = a
+	}
+	for email, record := range m.records {
+		m.records[email], _ = audience.SettleAttributes(record, byName, moved)
+	}
+}
+
+func (m *slotModel) create(t *rapid.T) {
+	a := audience.Attribute{ID: core.NewID(), Origin: audience.Managed, CreatedAt: time.UnixMicro(int64(m.made)), EnumValues: []string{"1", "x"}}
+	a.Name, a.Type = m.definition(t)
+	m.made++
+	err := m.store.InsertAttribute(t.Context(), m.org, a)
+	if err != nil && core.AsError(err).Code == core.CodeConflict {
+		return
+	}
+	m.must(err)
+	m.attributes = append(m.attributes, a)
+	m.settle(nil)
+}
+
+func (m *slotModel) change(t *rapid.T, edit func(*audience.Attribute)) {
+	if len(m.attributes) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(m.attributes)-1).Draw(t, "attribute")
+	after := m.attributes[i]
+	edit(&after)
+	err := m.store.UpdateAttribute(t.Context(), m.org, after)
+	if err != nil && core.AsError(err).Code == core.CodeConflict {
+		return
+	}
+	m.must(err)
+	before := m.attributes[i]
+	m.attributes[i] = after
+	moved := map[string]string{}
+	if before.Name != after.Name {
+		moved[before.Name] = after.Name
+	}
+	m.settle(moved)
+}
+
+func (m *slotModel) rename(t *rapid.T) {
+	name, _ := m.definition(t)
+	m.change(t, func(a *audience.Attribute) { a.Name = name })
+}
+
+// A value that waits for the pass goes through one conversion where the model makes
+// two, which may come to another spelling. So the types change one after the other.
+func (m *slotModel) retype(t *rapid.T) {
+	m.finish()
+	_, kind := m.definition(t)
+	m.change(t, func(a *audience.Attribute) { a.Type = kind })
+	m.finish()
+}
+
+func (m *slotModel) delete(t *rapid.T) {
+	if len(m.attributes) == 0 {
+		return
+	}
+	m.finish() // of a deleted attribute values stay under the name where they are
+	i := rapid.IntRange(0, len(m.attributes)-1).Draw(t, "attribute")
+	m.must(m.store.DeleteAttribute(t.Context(), m.org, m.attributes[i].ID))
+	m.attributes = slices.Delete(m.attributes, i, i+1)
+}
+
+// values are of any type, as a write that was checked by an older registry has them.
+func (m *slotModel) values(t *rapid.T) map[string]any {
+	values := map[string]any{}
+	for _, a := range m.attributes {
+		if !rapid.Bool().Draw(t, "has") {
+			continue
+		}
+		v := rapid.OneOf(
+			rapid.SampledFrom([]any{"1", "x", "true", "2026-02-28T01:02:03.456789Z", "2026-02-28", true, false, 1.0, -2.5e17, "", "é\U0001F600", nil}),
+			rapid.Float64().AsAny(), rapid.StringMatching(`[ -~]{0,30}`).AsAny(),
+		).Draw(t, "value")
+		values[a.Name] = v
+	}
+	return values
+}
+
+func (m *slotModel) insert(t *rapid.T) {
+	m.made++
+	email, values := fmt.Sprintf("c%d@x", m.made), m.values(t)
+	m.must(m.store.InsertContact(t.Context(), m.org, audience.Contact{ID: core.NewID(), Email: email, Status: audience.Active, Attributes: values}))
+	m.contacts = append(m.contacts, email)
+	m.remember(email, values)
+}
+
+func (m *slotModel) remember(email string, values map[string]any) {
+	record := map[string]any{}
+	for name, value := range values {
+		if value != nil {
+			record[name] = value
+		}
+	}
+	m.records[email] = record
+	m.settle(nil)
+}
+
+func (m *slotModel) editOne(t *rapid.T, edit func(*audience.Contact)) {
+	if len(m.contacts) == 0 {
+		return
+	}
+	email := rapid.SampledFrom(m.contacts).Draw(t, "contact")
+	m.must(m.db.InTx(t.Context(), func(ctx context.Context) error {
+		c, err := m.store.ContactByEmail(ctx, m.org, email)
+		if err != nil {
+			return err
+		}
+		edit(&c)
+		return m.store.UpdateContact(ctx, m.org, c)
+	}))
+}
+
+func (m *slotModel) edit(t *rapid.T) {
+	values := m.values(t)
+	m.editOne(t, func(c *audience.Contact) {
+		for name, value := range values {
+			if value == nil {
+				delete(c.Attributes, name)
+				delete(m.records[c.Email], name)
+				continue
+			}
+			c.Attributes[name], m.records[c.Email][name] = value, value
+		}
+	})
+	m.settle(nil)
+}
+
+// clear takes values away, also those that have yet to move to their present name.
+func (m *slotModel) clear(t *rapid.T) {
+	m.editOne(t, func(c *audience.Contact) {
+		for _, a := range m.attributes {
+			delete(c.Attributes, a.Name)
+			delete(m.records[c.Email], a.Name)
+		}
+	})
+}
+
+func (m *slotModel) archive(t *rapid.T) {
+	m.editOne(t, func(c *audience.Contact) { c.Status = audience.Archived })
+}
+
+func (m *slotModel) reactivate(t *rapid.T) {
+	m.editOne(t, func(c *audience.Contact) { c.Status = audience.Active })
+}
+
+func (m *slotModel) mirror(t *rapid.T) {
+	m.made++
+	shell := fmt.Sprintf("shell%d@x", m.made)
+	page := []sending.Contact{{Email: shell}}
+	for _, email := range m.contacts {
+		page = append(page, sending.Contact{Email: email, UnsubscribeAll: rapid.Bool().Draw(t, "unsubscribed")})
+	}
+	_, err := m.store.MirrorConsent(t.Context(), m.org, page, time.Unix(1<<33, 0), time.Unix(int64(m.made), 0))
+	m.must(err)
+	m.shells = append(m.shells, shell)
+	m.records[shell] = map[string]any{}
+}
+
+func (m *slotModel) dropShell(t *rapid.T) {
+	if len(m.shells) == 0 {
+		return
+	}
+	shell := m.shells[0]
+	c, err := m.store.ContactByEmail(t.Context(), m.org, shell)
+	m.must(err)
+	m.must(m.store.DropShell(t.Context(), m.org, c.ID))
+	m.shells = m.shells[1:]
+	delete(m.records, shell)
+}
+
+func (m *slotModel) pass(t *rapid.T) {
+	_, err := m.store.Pass(t.Context(), m.org, 2)
+	m.must(err)
+}
+
+func (m *slotModel) finish() {
+	for {
+		passed, err := m.store.Pass(m.t.Context(), m.org, 3)
+		m.must(err)
+		if passed.Done {
+			return
+		}
+	}
+}
+
+// stored are the contacts and their slots as the tables have them.
+func (m *slotModel) stored() (map[string]audience.ContactStatus, map[string]map[string]any, map[string]map[string]any) {
+	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT c.email, c.status, c.attributes, s.* FROM contacts AS c
+		LEFT JOIN contact_slots AS s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1`, m.org)
+	m.must(err)
+	defer func() { m.must(rows.Close()) }()
+	columns, err := rows.Columns()
+	m.must(err)
+	statuses, records, slots := map[string]audience.ContactStatus{}, map[string]map[string]any{}, map[string]map[string]any{}
+	for rows.Next() {
+		row := make([]any, len(columns))
+		targets := make([]any, len(columns))
+		for i := range row {
+			targets[i] = &row[i]
+		}
+		m.must(rows.Scan(targets...))
+		email := text(row[0])
+		statuses[email] = audience.ContactStatus(text(row[1]))
+		var record map[string]any
+		m.must(json.Unmarshal([]byte(text(row[2])), &record))
+		records[email] = record
+		if row[4] == nil {
+			continue
+		}
+		slots[email] = map[string]any{}
+		for i, column := range columns[5:] {
+			if v := row[5+i]; v != nil {
+				if strings.HasPrefix(column, "s") {
+					v = text(v)
+				}
+				slots[email][column] = v
+			}
+		}
+	}
+	m.must(rows.Err())
+	return statuses, records, slots
+}
+
+func text(v any) string {
+	if b, ok := v.([]byte); ok {
+		return string(b)
+	}
+	return v.(string)
+}
+
+// trusted holds the first of the two promises, at any time.
+func (m *slotModel) trusted(t *rapid.T) {
+	statuses, records, slots := m.stored()
+	attributes, err := m.store.Attributes(t.Context(), m.org)
+	m.must(err)
+	left := m.left()
+	for email, status := range statuses {
+		row, has := slots[email]
+		if has != (status == audience.Active) {
+			t.Fatalf("%s is %s and has a row of slots: %v", email, status, has)
+		}
+		for _, a := range attributes {
+			if !has || a.Slot == "" {
+				continue
+			}
+			stored := records[email][a.Name]
+			for _, name := range left[a.ID] {
+				if value, moves := records[email][name]; moves {
+					stored = value
+				}
+			}
+			if want := a.SlotValue(stored); !reflect.DeepEqual(row[a.Slot], want) {
+				t.Fatalf("%s: slot %s of %s holds %#v, the record %#v", email, a.Slot, a.Name, row[a.Slot], want)
+			}
+		}
+	}
+}
+
+// left are the names that attributes had and values may stand under, by id.
+func (m *slotModel) left() map[string][]string {
+	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT attribute_id, name FROM attribute_leftovers WHERE org_id = $1`, m.org)
+	m.must(err)
+	defer func() { m.must(rows.Close()) }()
+	left := map[string][]string{}
+	for rows.Next() {
+		var id, name string
+		m.must(rows.Scan(&id, &name))
+		left[id] = append(left[id], name)
+	}
+	m.must(rows.Err())
+	return left
+}
+
+// settled holds the second, when no pass is due.
+func (m *slotModel) settled() {
+	_, records, slots := m.stored()
+	if diff := cmp.Diff(m.records, records); diff != "" {
+		m.t.Fatalf("records (-want +got):\n%s", diff)
+	}
+	attributes, err := m.store.Attributes(m.t.Context(), m.org)
+	m.must(err)
+	used := map[string]bool{}
+	for _, a := range attributes {
+		if a.Slot == "" {
+			m.t.Fatalf("%s has no slot", a.Name)
+		}
+		used[a.Slot] = true
+	}
+	for email, row := range slots {
+		for slot, value := range row {
+			if !used[slot] {
+				m.t.Fatalf("%s: nobody has slot %s, which holds %v", email, slot, value)
+			}
+		}
+	}
+}
