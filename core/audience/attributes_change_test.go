@@ -1,0 +1,290 @@
+package audience_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// attribute is the id of a registered attribute.
+func (b *bundle) attribute(t *testing.T, name string) string {
+	t.Helper()
+	for _, a := range b.want(t, "attributes_list", `{}`)["data"].([]any) {
+		if a := a.(map[string]any); a["name"] == name {
+			return a["id"].(string)
+		}
+	}
+	t.Fatalf("no attribute %s", name)
+	return ""
+}
+
+// passed lets all contacts follow the registry.
+func (b *bundle) passed(t *testing.T) {
+	t.Helper()
+	if err := b.audience.AttributePassWorker().Work(t.Context(), audience.AttributePassArgs{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// holds compares the attributes of a contact.
+func (b *bundle) holds(t *testing.T, email, want string) {
+	t.Helper()
+	got, err := json.Marshal(b.want(t, "contacts_lookup", fmt.Sprintf(`{"email":%q}`, email))["attributes"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s holds %s, want %s", email, got, want)
+	}
+}
+
+func TestAttributesAreRegistered(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	created := b.want(t, "attributes_create", `{"name":"tier","type":"enum","enum_values":["gold","silver"],"description":"Of the shop"}`)
+	if diff := cmp.Diff(created, b.want(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, created["id"]))); diff != "" {
+		t.Errorf("created and read (-created +read):\n%s", diff)
+	}
+	if created["origin"] != "managed" || created["created_at"] != created["updated_at"] {
+		t.Errorf("created: %v", created)
+	}
+	b.refuse(t, "attributes_get", `{"id":"tier"}`, core.CodeNotFound)
+	b.refuse(t, "attributes_create", `{"name":"tier","type":"number"}`, core.CodeConflict)
+	b.want(t, "contacts_create", `{"email":"a@x.test","attributes":{"tier":"gold"}}`)
+	b.refuse(t, "contacts_create", `{"email":"b@x.test","attributes":{"tier":"bronze"}}`, core.CodeAttributeValidationFailed)
+}
+
+func TestDefinitionsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.attribute(t, "city")
+	many := strings.TrimSuffix(strings.Repeat(`"v",`, 501), ",")
+	for definition, field := range map[string]string{
+		`"name":"","type":"string"`:                                                   "name",
+		`"name":"1st","type":"string"`:                                                "name",
+		`"name":"Plan","type":"string"`:                                               "name",
+		`"name":"é","type":"string"`:                                                  "name",
+		`"name":"a-b","type":"string"`:                                                "name",
+		`"name":"` + strings.Repeat("a", 64) + `","type":"string"`:                    "name",
+		`"name":"email","type":"string"`:                                              "name",
+		`"name":"x"`:                                                                  "type",
+		`"name":"x","type":"date"`:                                                    "type",
+		`"name":"x","type":"enum"`:                                                    "enum_values",
+		`"name":"x","type":"enum","enum_values":[]`:                                   "enum_values",
+		`"name":"x","type":"string","enum_values":["a"]`:                              "enum_values",
+		`"name":"x","type":"string","enum_values":[]`:                                 "enum_values",
+		`"name":"x","type":"enum","enum_values":["a","a"]`:                            "enum_values.1",
+		`"name":"x","type":"enum","enum_values":["a"," "]`:                            "enum_values.1",
+		`"name":"x","type":"enum","enum_values":[1]`:                                  "enum_values.0",
+		`"name":"x","type":"enum","enum_values":[` + many + `]`:                       "enum_values",
+		`"name":"x","type":"enum","enum_values":["` + strings.Repeat("é", 128) + `"]`: "enum_values.0",
+	} {
+		for _, call := range []struct{ name, arguments string }{
+			{"attributes_create", "{" + definition + "}"},
+			{"attributes_update", fmt.Sprintf(`{"id":%q,%s}`, id, definition)},
+			{"attributes_preview", fmt.Sprintf(`{"id":%q,%s}`, id, definition)},
+		} {
+			refused := b.refusal(t, call.name, call.arguments, core.CodeValidationFailed)
+			if len(refused.Fields) == 0 || refused.Fields[0].Field != field {
+				t.Errorf("%s(%.80s): %v", call.name, call.arguments, refused.Fields)
+			}
+		}
+	}
+}
+
+// TestMutationClasses is every change by its class, as previewed and as made.
+func TestMutationClasses(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ before, after, class string }{
+		"nothing":                 {`"name":"x","type":"string"`, `"name":"x","type":"string"`, "free"},
+		"description":             {`"name":"x","type":"number"`, `"name":"x","type":"number","description":"d"`, "free"},
+		"enum widened":            {`"name":"x","type":"enum","enum_values":["a"]`, `"name":"x","type":"enum","enum_values":["b","a"]`, "free"},
+		"string to enum":          {`"name":"x","type":"string"`, `"name":"x","type":"enum","enum_values":["a"]`, "free"},
+		"enum to string":          {`"name":"x","type":"enum","enum_values":["a"]`, `"name":"x","type":"string"`, "free"},
+		"enum value removed":      {`"name":"x","type":"enum","enum_values":["a","b"]`, `"name":"x","type":"enum","enum_values":["b","c"]`, "safe_but_stale"},
+		"rename":                  {`"name":"x","type":"string"`, `"name":"y","type":"string"`, "disruptive"},
+		"rename with less values": {`"name":"x","type":"enum","enum_values":["a","b"]`, `"name":"y","type":"enum","enum_values":["a"]`, "disruptive"},
+		"string to number":        {`"name":"x","type":"string"`, `"name":"x","type":"number"`, "disruptive"},
+		"enum to bool":            {`"name":"x","type":"enum","enum_values":["a"]`, `"name":"x","type":"bool"`, "disruptive"},
+		"bool to number":          {`"name":"x","type":"bool"`, `"name":"x","type":"number"`, "disruptive"},
+		"datetime to string":      {`"name":"x","type":"datetime"`, `"name":"x","type":"string"`, "disruptive"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			before := b.want(t, "attributes_create", "{"+tc.before+"}")
+			change := fmt.Sprintf(`{"id":%q,%s}`, before["id"], tc.after)
+			preview := b.want(t, "attributes_preview", change)
+			if diff := cmp.Diff(before, b.want(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, before["id"]))); diff != "" {
+				t.Errorf("a preview changed (-before +after):\n%s", diff)
+			}
+			updated := b.want(t, "attributes_update", change)
+			if preview["mutation_class"] != tc.class || updated["mutation_class"] != tc.class {
+				t.Errorf("%v, then %v, want %s", preview["mutation_class"], updated["mutation_class"], tc.class)
+			}
+			if _, told := updated["impact"]; told != (tc.class == "disruptive") {
+				t.Errorf("impact of %s: %v", tc.class, updated["impact"])
+			}
+			if _, told := preview["impact"]; !told {
+				t.Error("no impact previewed")
+			}
+			if b.attribute(t, updated["name"].(string)) != before["id"] {
+				t.Error("it is another attribute now")
+			}
+		})
+	}
+}
+
+// contacts are three with an age as text would be, and one without.
+func (b *bundle) seedText(t *testing.T) {
+	t.Helper()
+	for email, attributes := range map[string]string{
+		"one@x.test": `{"city":"12"}`, "two@x.test": `{"city":"1.50"}`, "three@x.test": `{"city":"Rome","age":3}`, "none@x.test": `{"age":4}`,
+	} {
+		b.want(t, "contacts_create", fmt.Sprintf(`{"email":%q,"attributes":%s}`, email, attributes))
+	}
+}
+
+func TestAnotherTypeConvertsWhatFits(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.seedText(t)
+		b.want(t, "contacts_archive", `{"email":"two@x.test"}`)
+		id := b.attribute(t, "city")
+		updated := b.want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"city","type":"number"}`, id))
+		if lost := updated["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
+			t.Errorf("drop-out %v, want the one that is no number", lost)
+		}
+		b.passed(t)
+		b.holds(t, "one@x.test", `{"city":12}`)
+		b.holds(t, "two@x.test", `{"city":1.5}`) // archived ones follow too
+		b.holds(t, "three@x.test", `{"age":3,"city":"Rome"}`)
+		b.want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
+		b.holds(t, "three@x.test", `{"age":5,"city":"Rome"}`)
+
+		b.want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"city","type":"string"}`, id))
+		b.passed(t)
+		b.holds(t, "one@x.test", `{"city":"12"}`)
+		b.holds(t, "three@x.test", `{"age":5,"city":"Rome"}`)
+	})
+}
+
+func TestValuesFollowARename(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.seedText(t)
+		id := b.attribute(t, "city")
+		rename := func(to string) map[string]any {
+			return b.want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":%q,"type":"string"}`, id, to))
+		}
+		if lost := rename("town")["impact"].(map[string]any)["projected_dropout"]; lost != 3.0 {
+			t.Errorf("drop-out %v, want all three that have a value", lost)
+		}
+		// Before the pass: an edit finds the value under the new name, a clearing clears it.
+		b.want(t, "contacts_update", `{"email":"one@x.test","attributes":{"age":1}}`)
+		b.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
+		b.want(t, "contacts_update", `{"email":"two@x.test","attributes":{"town":null}}`)
+		b.holds(t, "two@x.test", `{}`)
+		b.refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
+		if refused := b.refusal(t, "attributes_create", `{"name":"city","type":"bool"}`, core.CodeConflict); refused.RetryAfter == 0 {
+			t.Error("it does not say that the name will be free")
+		}
+		rename("place")
+		rename("town")
+		b.passed(t)
+		b.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
+		b.holds(t, "two@x.test", `{}`)
+		b.holds(t, "three@x.test", `{"age":3,"town":"Rome"}`)
+		b.want(t, "attributes_create", `{"name":"city","type":"bool"}`)
+	})
+}
+
+func TestADeletedAttributeKeepsItsValues(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.seedText(t)
+	id := b.attribute(t, "city")
+	deleted := b.want(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id))
+	want := map[string]any{"mutation_class": "disruptive", "impact": map[string]any{"affected_segments": []any{}, "projected_dropout": 3.0}}
+	if diff := cmp.Diff(want, deleted); diff != "" {
+		t.Errorf("deleted (-want +got):\n%s", diff)
+	}
+	b.refuse(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
+	b.refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
+	b.passed(t)
+	b.holds(t, "one@x.test", `{"city":"12"}`)
+	b.refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
+
+	// Another attribute cannot take the name as long as values stand under it.
+	age := fmt.Sprintf(`{"id":%q,"name":"city","type":"number"}`, b.attribute(t, "age"))
+	b.refuse(t, "attributes_update", age, core.CodeConflict)
+	b.want(t, "attributes_create", `{"name":"city","type":"number"}`)
+	b.passed(t)
+	b.holds(t, "one@x.test", `{"city":12}`)
+	b.holds(t, "three@x.test", `{"age":3,"city":"Rome"}`)
+}
+
+func TestDefinitionsFromARepositoryAreReadOnly(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	git := audience.Attribute{ID: core.NewID(), Name: "git", Type: audience.StringAttribute, Origin: audience.Git}
+	if err := b.db.Audience().InsertAttribute(t.Context(), b.org.ID, git); err != nil {
+		t.Fatal(err)
+	}
+	change := fmt.Sprintf(`{"id":%q,"name":"git","type":"number"}`, git.ID)
+	b.refuse(t, "attributes_update", change, core.CodeConflict)
+	b.refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, git.ID), core.CodeConflict)
+	if class := b.want(t, "attributes_preview", change)["mutation_class"]; class != "disruptive" {
+		t.Errorf("previewed as %v", class)
+	}
+}
+
+// TestSegmentsAreAsked holds what whoever knows the segments is told, and that an
+// error of theirs undoes the change.
+func TestSegmentsAreAsked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var asked []audience.AttributeChange
+	var refusal error
+	b.audience.Affected = func(_ context.Context, orgID string, change audience.AttributeChange) ([]audience.AffectedSegment, error) {
+		if orgID != b.org.ID {
+			t.Errorf("asked for organization %s", orgID)
+		}
+		asked = append(asked, change)
+		return []audience.AffectedSegment{{ID: core.NewID(), Name: "Locals", Warning: "attr.city is gone"}}, refusal
+	}
+	id := b.attribute(t, "city")
+	change := fmt.Sprintf(`{"id":%q,"name":"town","type":"string"}`, id)
+	for _, result := range []map[string]any{b.want(t, "attributes_preview", change), b.want(t, "attributes_update", change), b.want(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id))} {
+		affected := result["impact"].(map[string]any)["affected_segments"].([]any)
+		if len(affected) != 1 || affected[0].(map[string]any)["typecheck_ok"] != false {
+			t.Errorf("affected: %v", affected)
+		}
+	}
+	if len(asked) != 3 || !asked[0].Preview || asked[1].Preview || asked[1].Before.Name != "city" || asked[1].After.Name != "town" || asked[2].After != nil {
+		t.Errorf("asked %+v", asked)
+	}
+	refusal = errors.New("cannot say")
+	b.refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, b.attribute(t, "age")), core.CodeInternalError)
+	b.attribute(t, "age")
+}
+
+func TestTheRegistryIsBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 497 {
+		b.want(t, "attributes_create", fmt.Sprintf(`{"name":"a%d","type":"bool"}`, i))
+	}
+	b.refuse(t, "attributes_create", `{"name":"one_more","type":"bool"}`, core.CodeValidationFailed)
+}
