@@ -120,8 +120,11 @@ func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	connected := a.as(minted.Secret)
 	for _, write := range [][3]string{
 		{"POST", "/v1/topics", `{"name":"news","default_subscription_status":"OPT_IN"}`},
-		{"PUT", "/v1/topics/news", `{}`}, {"DELETE", "/v1/topics/news", ""},
-		{"POST", "/v1/lists", `{"name":"News"}`}, {"PUT", "/v1/lists/news", `{}`}, {"DELETE", "/v1/lists/news", ""},
+		{"PUT", "/v1/topics/news", `{}`},
+		{"DELETE", "/v1/topics/news", ""},
+		{"POST", "/v1/lists", `{"name":"News"}`},
+		{"PUT", "/v1/lists/news", `{}`},
+		{"DELETE", "/v1/lists/news", ""},
 	} {
 		connected.do(t, write[0], write[1], write[2]).refused(409, core.CodeConflict)
 	}

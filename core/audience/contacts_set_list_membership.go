@@ -78,5 +78,5 @@ func (a *Audience) named(ctx context.Context, org, name string) (Contact, error)
 			return c, err
 		}
 	}
-	return Contact{}, core.NotFound("contact").WithCall("contacts_lookup", nil)
+	return Contact{}, core.NotFound("contact")
 }

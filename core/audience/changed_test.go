@@ -1,0 +1,63 @@
+package audience_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Whoever follows the audience hears of every write of a contact once, and of none
+// that was refused or had nothing to do.
+func TestEveryWriteTellsWhoChanged(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	made := b.want(t, "contacts_create", `{"email":"ada@example.com"}`)
+	ada := []string{b.org.ID + "/" + made["id"].(string)}
+	for _, step := range []struct {
+		name, arguments string
+		told            []string
+	}{
+		{"contacts_lookup", `{"email":"ada@example.com"}`, ada}, // of the create before
+		{"contacts_update", `{"email":"ada@example.com","lists":{"add":["beta"]}}`, ada},
+		{"contacts_replace", `{"email":"ada@example.com"}`, ada},
+		{"contacts_upsert", `{"email":"ada@example.com","external_id":"1"}`, ada},
+		{"contacts_upsert_by_external_id", `{"external_id":"1","unsubscribe_all":true}`, ada},
+		{"contacts_set_list_membership", `{"contact":"1","remove":["beta"]}`, ada},
+		{"contacts_identify", `{"external_id":"1"}`, nil},
+		{"contacts_archive", `{"email":"ada@example.com"}`, ada},
+		{"contacts_archive", `{"email":"ada@example.com"}`, nil},
+		{"contacts_archive_by_external_id", `{"external_id":"nobody"}`, nil},
+		{"contacts_identify", `{"external_id":"1"}`, ada},
+		{"contacts_archive_by_external_id", `{"external_id":"1"}`, ada},
+		{"lists_update", `{"id":"beta","name":"B"}`, nil},
+	} {
+		b.surface = core.REST
+		if step.name == "contacts_upsert" {
+			b.surface = core.Agent
+		}
+		b.want(t, step.name, step.arguments)
+		if got := b.noted(); !cmp.Equal(got, step.told) {
+			t.Errorf("%s %s told of %v, want %v", step.name, step.arguments, got, step.told)
+		}
+	}
+	b.refuse(t, "contacts_update", `{"email":"nobody@example.com"}`, core.CodeNotFound)
+	b.refuse(t, "contacts_create", `{"email":"new@example.com","lists":{"add":["nowhere"]}}`, core.CodeValidationFailed)
+	if got := b.noted(); got != nil {
+		t.Errorf("refusals told of %v", got)
+	}
+	b.advance(time.Minute)
+	if err := b.account.PutContact(t.Context(), b.org.ID, sending.Contact{Email: "stranger@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	b.syncLater(t)
+	if got := b.noted(); len(got) != 1 || got[0] == ada[0] {
+		t.Errorf("a sync told of %v", got)
+	}
+	b.syncLater(t)
+	if got := b.noted(); got != nil {
+		t.Errorf("a sync that found nothing told of %v", got)
+	}
+}
