@@ -98,12 +98,10 @@ func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 	})
 }
 
-// TestARepositoryOwnsTheDefinitionsOfAnAudience: an organization that is connected
-// to one changes neither topics nor lists here. Contacts are no definitions.
-func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
-	t.Parallel()
-	a := start(t, product.Options{})
-	org := core.Org{ID: core.NewID(), Name: "Connected", Slug: "connected", Tier: "team", RetentionDays: 90, GitConnected: true}
+// anotherOrg is a caller of an organization that has nothing, not even an account.
+func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
+	t.Helper()
+	org := core.Org{ID: core.NewID(), Name: "Another", Slug: "another", Tier: "team", RetentionDays: 90, GitConnected: gitConnected}
 	if err := a.DB.Access().InsertOrg(t.Context(), org); err != nil {
 		t.Fatal(err)
 	}
@@ -114,10 +112,34 @@ func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	return a.as(minted.Secret), org
+}
+
+// TestBeforeTheFirstSync: there is no contact list yet, and everything else is empty.
+func TestBeforeTheFirstSync(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		fresh, _ := on(t, p).anotherOrg(t, false)
+		fresh.do(t, "GET", "/v1/contact-list", "").refused(404, core.CodeContactListNotSynced)
+		for _, path := range []string{"/v1/topics", "/v1/contacts", "/v1/lists"} {
+			var empty struct{ Data []any }
+			if fresh.do(t, "GET", path, "").want(200).decode(&empty); empty.Data == nil || len(empty.Data) != 0 {
+				t.Errorf("%s: %v", path, empty.Data)
+			}
+		}
+		fresh.do(t, "POST", "/v1/contacts", `{"email":"ada@example.com"}`).refused(503, core.CodeUpstreamUnavailable)
+	})
+}
+
+// TestARepositoryOwnsTheDefinitionsOfAnAudience: an organization that is connected
+// to one changes neither topics nor lists here. Contacts are no definitions.
+func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	connected, org := a.anotherOrg(t, true)
 	if err := a.Simulator.Seed(t.Context(), org.ID, simulator.Setup{List: &sending.ContactList{Name: "main"}}); err != nil {
 		t.Fatal(err)
 	}
-	connected := a.as(minted.Secret)
 	for _, write := range [][3]string{
 		{"POST", "/v1/topics", `{"name":"news","default_subscription_status":"OPT_IN"}`},
 		{"PUT", "/v1/topics/news", `{}`},
