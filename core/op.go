@@ -9,7 +9,8 @@ import "context"
 // In and Out are structs. Their JSON member names come from the "json" tag,
 // descriptions and limits from "jsonschema" and "jsonschema_description" tags,
 // and a field tagged only:"rest" or only:"agent" exists on that surface alone; a
-// number tagged agentmax:"50" may not be more than that on the agent endpoint.
+// number tagged agentmax:"50" may not be more than that on the agent endpoint, and an
+// array not longer.
 // A text of Out says in the tag "voice" whose words it holds; see [Voice].
 // A field of In tagged json:"-" is where Prepare leaves what it found for Do.
 type Op[In, Out any] struct {

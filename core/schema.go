@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strconv"
 	"sync"
 
 	reflector "github.com/invopop/jsonschema"
@@ -141,7 +142,8 @@ func dropOtherSurface(schema *reflector.Schema, t reflect.Type, s Surface) {
 }
 
 // boundForAgents gives the members tagged agentmax:"..." that maximum on the agent
-// endpoint, where answers are small.
+// endpoint, where requests and answers are small: of items in an array, else of the
+// value.
 func boundForAgents(schema *reflector.Schema, t reflect.Type, s Surface) {
 	if s != Agent || t.Kind() != reflect.Struct || schema.Properties == nil {
 		return
@@ -149,6 +151,10 @@ func boundForAgents(schema *reflector.Schema, t reflect.Type, s Surface) {
 	for _, f := range reflect.VisibleFields(t) {
 		if most := f.Tag.Get("agentmax"); most != "" {
 			if member, there := schema.Properties.Get(jsonName(f)); there {
+				if items, err := strconv.ParseUint(most, 10, 64); err == nil && member.Type == "array" {
+					member.MaxItems = &items
+					continue
+				}
 				member.Maximum = json.Number(most)
 			}
 		}

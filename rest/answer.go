@@ -20,6 +20,16 @@ type headed interface{ HeaderValue() string }
 // not kept although others of its route are.
 type passing interface{ Passing() bool }
 
+// verbatim is a result with parts that package json would not leave as they are.
+type verbatim interface{ AppendJSON([]byte) ([]byte, error) }
+
+func encode(value any) ([]byte, error) {
+	if value, ok := value.(verbatim); ok {
+		return value.AppendJSON(nil)
+	}
+	return json.Marshal(value)
+}
+
 // answer writes the result of a call.
 func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	h := c.Writer.Header()
@@ -48,7 +58,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 		c.Writer.WriteHeader(status)
 		return
 	}
-	body, err := json.Marshal(result.Value)
+	body, err := encode(result.Value)
 	if err != nil {
 		s.refuse(c, m, core.Internal(err))
 		return

@@ -123,6 +123,9 @@ func (m *mount) withBody(c *gin.Context, object []byte) (json.RawMessage, error)
 		return nil, err
 	}
 	body, err := readBody(c.Writer, c.Request)
+	if err == nil && m.Items != "" {
+		return m.items(body)
+	}
 	if err != nil || len(m.inPath) == 0 {
 		return body, err
 	}

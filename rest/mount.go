@@ -58,6 +58,9 @@ func (s *Server) mount(route Route) (*mount, error) {
 		}
 		m.inPath = append(m.inPath, pathMember{name, strconv.Quote(name) + ":"})
 	}
+	if m.Items != "" && !slices.Contains(members, m.Items) {
+		return nil, fmt.Errorf("%q, whose items the body is, is not a member of the operation's input", m.Items)
+	}
 	if !m.takesBody() {
 		types, err := queryTypes(op.Input(core.REST))
 		if err != nil {

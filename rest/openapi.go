@@ -212,6 +212,9 @@ func (m *mount) requestBody(properties []property) object {
 	schema := object{
 		{"type", "object"}, {"properties", members}, {"required", required}, {"additionalProperties", false},
 	}
+	if m.Items != "" {
+		schema = m.itemsBody(properties)
+	}
 	content := jsonContent(schema)
 	if m.Method == http.MethodPatch {
 		content = content.with("application/merge-patch+json", object{{"schema", schema}})

@@ -24,6 +24,9 @@ type Route struct {
 	Header string
 	// Also are statuses of problems that a route like this does not have otherwise.
 	Also []int
+	// Items names the member whose items the body is, a list of them or a single one;
+	// "" where the body holds the members.
+	Items string
 	// MaxAge is how long a client may keep the answer; zero means not at all,
 	// because it holds personal data or what a write may change at any moment.
 	MaxAge time.Duration
@@ -59,6 +62,16 @@ var routes = []Route{
 	{Method: http.MethodPut, Path: "/v1/contacts/by-external-id/{external_id}", Operation: "contacts_upsert_by_external_id", Success: 200, MayCreate: true},
 	{Method: http.MethodDelete, Path: "/v1/contacts/by-external-id/{external_id}", Operation: "contacts_archive_by_external_id", Success: 204},
 	{Method: http.MethodPost, Path: "/v1/contacts/identify", Operation: "contacts_identify", Success: 200, Also: []int{http.StatusBadRequest}},
+	{Method: http.MethodGet, Path: "/v1/contacts/{id}/activities", Operation: "contacts_list_activities", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/contacts/{id}/activities/summary", Operation: "contacts_summarize_activities", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/activities", Operation: "activities_record", Success: 202, Items: "activities"},
+	{Method: http.MethodGet, Path: "/v1/activities", Operation: "activities_list", Success: 200},
+	{Method: http.MethodGet, Path: "/v1/activity-properties", Operation: "activity_properties_list", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/activity-properties", Operation: "activity_properties_create", Success: 201},
+	{Method: http.MethodGet, Path: "/v1/activity-properties/{id}", Operation: "activity_properties_get", Success: 200},
+	{Method: http.MethodPut, Path: "/v1/activity-properties/{id}", Operation: "activity_properties_replace", Success: 200},
+	{Method: http.MethodDelete, Path: "/v1/activity-properties/{id}", Operation: "activity_properties_delete", Success: 200},
+	{Method: http.MethodPost, Path: "/v1/activity-properties/{id}/preview", Operation: "activity_properties_preview", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/lists", Operation: "lists_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/lists", Operation: "lists_create", Success: 201},
 	{Method: http.MethodGet, Path: "/v1/lists/{id}", Operation: "lists_get", Success: 200},

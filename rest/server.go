@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -114,7 +115,14 @@ func (s *Server) handle(method, path string, h gin.HandlerFunc) {
 	}
 }
 
-// ginPath writes {name} as Gin does.
+// ginPath writes {name} as Gin does, by its place: Gin wants one name in one place,
+// and routes call the same segment by what it means to each.
 func ginPath(path string) string {
-	return strings.NewReplacer("{", ":", "}", "").Replace(path)
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if strings.HasPrefix(segment, "{") {
+			segments[i] = ":" + strconv.Itoa(i)
+		}
+	}
+	return strings.Join(segments, "/")
 }

@@ -20,6 +20,7 @@ type contactRow struct {
 	TopicPreferences string                 `db:"topic_preferences"`
 	UnsubscribeAll   bool                   `db:"unsubscribe_all"`
 	Shell            bool                   `db:"shell"`
+	Stub             bool                   `db:"stub"`
 	CreatedAt        Time                   `db:"created_at"`
 	UpdatedAt        Time                   `db:"updated_at"`
 }
@@ -28,7 +29,7 @@ const emptyObject = "{}"
 
 func (r contactRow) contact() (audience.Contact, error) {
 	c := audience.Contact{
-		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll, Shell: r.Shell,
+		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll, Shell: r.Shell, Stub: r.Stub,
 		Attributes: map[string]any{},
 		CreatedAt:  r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
 	}

@@ -25,10 +25,10 @@ const contactColumns = `id, email, external_id, status, attributes, topic_prefer
 func contactWithLists(by, lock string) string {
 	found := ` FROM contacts WHERE org_id = $1 AND ` + by + ` = $2`
 	return `
-	SELECT ` + contactColumns + `, shell
-	FROM (SELECT ` + contactColumns + `, shell` + found + lock + `) AS c
+	SELECT ` + contactColumns + `, shell, stub
+	FROM (SELECT ` + contactColumns + `, shell, stub` + found + lock + `) AS c
 	UNION ALL
-	SELECT l.id, l.key, NULL, '', l.name, '', FALSE, 0, 0, FALSE
+	SELECT l.id, l.key, NULL, '', l.name, '', FALSE, 0, 0, FALSE, FALSE
 	FROM (SELECT org_id, id` + found + `) AS c
 	JOIN list_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
 	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id`
@@ -95,7 +95,7 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 		var c contactRow // every row is scanned into it
 		return s.db.each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
 			err := rows.Scan(&c.ID, &c.Email, &c.ExternalID, &c.Status, &c.Attributes, &c.TopicPreferences,
-				&c.UnsubscribeAll, &c.CreatedAt, &c.UpdatedAt, &c.Shell)
+				&c.UnsubscribeAll, &c.CreatedAt, &c.UpdatedAt, &c.Shell, &c.Stub)
 			if c.Status == "" {
 				lists = append(lists, audience.ListRef{ID: c.ID, Key: c.Email, Name: c.Attributes})
 			} else {

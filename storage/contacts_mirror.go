@@ -20,9 +20,9 @@ var mirrorContacts = register("mirror contacts", `
 		CAST(j.value ->> 'unsubscribe_all' AS boolean), TRUE, CAST($2 AS bigint), CAST($2 AS bigint)
 	FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
-		unsubscribe_all = excluded.unsubscribe_all, updated_at = excluded.updated_at
+		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
 	WHERE contacts.status = 'active' AND contacts.updated_at < $4
-	AND (contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
+	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
 
 var mirroredAddresses = register("mirrored addresses", `

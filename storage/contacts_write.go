@@ -19,12 +19,15 @@ var (
 	// looks for another owner itself.
 	updateContact = register("update contact", `
 		UPDATE contacts SET email = $1, email_key = $2, external_id = $3, status = $4, attributes = $5,
-			topic_preferences = $6, unsubscribe_all = $7, shell = FALSE, updated_at = $8
+			topic_preferences = $6, unsubscribe_all = $7, shell = FALSE, stub = FALSE, updated_at = $8
 		WHERE org_id = $9 AND id = $10 AND NOT EXISTS (
 			SELECT 1 FROM contacts AS other
 			WHERE other.org_id = $9 AND other.id <> $10 AND (other.email_key = $2 OR other.external_id = $3))`)
 
-	dropShell = register("drop shell", `DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell`)
+	// A contact with activities has a past that would be lost with it.
+	dropShell = register("drop shell", `
+		DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell
+		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
 
 	deleteContactTopics = register("delete contact topics", `
 		DELETE FROM contact_topics WHERE org_id = $1

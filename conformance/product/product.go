@@ -33,6 +33,8 @@ type Options struct {
 	Recipients simulator.Behaviour
 	// RateLimit is the demo organization's calls a minute; nil means none.
 	RateLimit *int
+	// ActivitiesPerMinute is how many an organization may send; 0 means the default.
+	ActivitiesPerMinute int
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
@@ -111,6 +113,7 @@ func Start(t testing.TB, opts Options) *Product {
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
 	}
 	cfg.OTLPEndpoint, cfg.Recipients = opts.OTLPEndpoint, opts.Recipients
+	cfg.ActivitiesPerMinute = opts.ActivitiesPerMinute
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	if opts.ClientDocumentCAs != nil {
 		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}

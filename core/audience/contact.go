@@ -30,6 +30,10 @@ type Contact struct {
 	// Shell is true as long as only a sync has made the contact: nobody has said
 	// anything about it here. A create may fill it, a move may take its place.
 	Shell bool `json:"-"`
+	// Stub is true as long as only activities have named the contact: nobody has
+	// consented, and the account does not know the address. It is not mailable. A
+	// create may fill it; since it has a past, a move may not take its place.
+	Stub bool `json:"-"`
 	// Lists is present in answers about one contact, nil and absent in pages.
 	Lists     []ListRef `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
 	CreatedAt time.Time `json:"created_at"`
@@ -69,6 +73,8 @@ func mailableNote(c Contact) string {
 	switch {
 	case c.Status == Archived:
 		return "Not mailable: the contact is archived."
+	case c.Stub:
+		return "Not mailable: only activities have named the address, and nobody has consented."
 	case c.UnsubscribeAll:
 		return "Not mailable: the contact opted out of everything."
 	}

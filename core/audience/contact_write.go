@@ -166,7 +166,7 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 	written, err := a.put(ctx, c, w, existing)
 	if isConflict(err) {
 		found, errFound := w.existing(ctx)
-		if errFound == nil && (w.shell != "" || found != nil && found.Shell) {
+		if errFound == nil && (w.shell != "" || found != nil && (found.Shell || found.Stub)) {
 			written, err = a.put(ctx, c, w, found)
 		}
 	}
@@ -205,8 +205,8 @@ func (a *Audience) put(ctx context.Context, c *core.Call, w *contactWrite, exist
 	switch {
 	case existing.Status == Archived:
 		result = "reactivated"
-	case existing.Shell && w.isNew:
-		result = "created" // a sync found at the account what push had put there
+	case (existing.Shell || existing.Stub) && w.isNew:
+		result = "created" // a sync found at the account what push had put there, or an activity came first
 	}
 	return ContactWritten{Contact: after, Result: result}, a.Store.UpdateContact(ctx, org, after)
 }

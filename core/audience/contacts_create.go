@@ -21,7 +21,7 @@ func (a *Audience) contactsCreate() core.Operation {
 	return core.Declare(core.Op[CreateContactIn, ContactWritten]{
 		Name:    "contacts_create",
 		Title:   "Create a contact",
-		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use, with the attributes given here, and one that so far only the sending account knew is filled. The sending account is written first.",
+		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use, with the attributes given here, and one that so far only the sending account or activities knew is filled. The sending account is written first.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Prepare: a.prepareCreate,
@@ -52,7 +52,7 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 			if existing == nil {
 				return Contact{Email: addressed(in.Email), Attributes: merge(nil, attributes)}, nil
 			}
-			if existing.Status == Active && !existing.Shell {
+			if existing.Status == Active && !existing.Shell && !existing.Stub {
 				return Contact{}, core.Conflict("A contact with this address exists.", "Use PATCH to change it or PUT to replace it.")
 			}
 			back := *existing

@@ -27,7 +27,8 @@ type Store interface {
 	// MirroredAddresses is one page of all active contacts, by id, behind the one
 	// given; "" is the beginning.
 	MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]MirroredAddress, error)
-	// DropShell removes a contact that only a sync has made; others stay.
+	// DropShell removes a contact that only a sync has made; others stay, and so does
+	// one that has activities.
 	DropShell(ctx context.Context, orgID, contactID string) error
 	// InsertContact stores a new contact with its preferences. It fails with
 	// core.CodeConflict when the address or the external id is taken, archived

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -27,6 +28,7 @@ type Domains struct {
 	Channels    *channels.Channels
 	Templates   *templates.Templates
 	Audience    *audience.Audience
+	Activities  *activities.Activities
 }
 
 // Operations returns every operation in order.
@@ -42,6 +44,7 @@ func Operations(d Domains) []core.Operation {
 		d.Messages.Operations(),
 		d.Channels.Operations(),
 		d.Audience.Operations(),
+		d.Activities.Operations(),
 		d.Templates.Operations(),
 	)
 }
@@ -56,5 +59,6 @@ func declared() Domains {
 		Channels:    channels.New(channels.Config{Clock: core.SystemClock}),
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
 		Audience:    audience.New(audience.Config{Clock: core.SystemClock}),
+		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),
 	}
 }

@@ -42,6 +42,9 @@ type Config struct {
 	RedisURL string
 	// RedisTimeout is what a call waits for Redis at most; 0 means guardrails' own.
 	RedisTimeout time.Duration
+	// ActivitiesPerMinute is how many activities a minute an organization may send; 0
+	// means activities.DefaultVolume.
+	ActivitiesPerMinute int
 	// MasterKey is 64 hexadecimal digits; "" means the file in DataDir.
 	MasterKey string
 	// NoMigrate leaves the schema as it is.
@@ -175,6 +178,9 @@ func (c Config) Check() error {
 	}
 	if c.Role != All && c.DatabaseURL == "" {
 		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, and jobs left by another would wait for ever", c.Role)
+	}
+	if c.ActivitiesPerMinute < 0 {
+		return fmt.Errorf("--activities-per-minute %d: must not be negative", c.ActivitiesPerMinute)
 	}
 	for _, origin := range c.AllowedOrigins {
 		if err := checkOrigin(origin); err != nil {

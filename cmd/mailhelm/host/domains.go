@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -40,6 +41,9 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		Suppression: judged,
 		Channels:    through,
 		Templates:   templates.New(templates.Config{Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log}),
+		Activities: activities.New(activities.Config{
+			Store: s.db.Activities(), Admit: activityVolume(cfg, s), Clock: cfg.Clock, Log: cfg.Log,
+		}),
 		Audience: audience.New(audience.Config{
 			Store: s.db.Audience(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 		}),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/replay"
@@ -27,6 +28,9 @@ func startJobs(ctx context.Context, cfg config.Config, s *stores, domains catalo
 	storage.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
 		From: []messages.Purger{s.db.MessagesPurger(), s.db.ReportsPurger()},
 		Orgs: s.db.Access().OrgIDs, Org: s.db.Access().Org, Clock: cfg.Clock, Log: cfg.Log,
+	}))
+	storage.AddWorker(queue, activities.PurgeWorker(activities.PurgeConfig{
+		From: s.db.ActivitiesPurger(), Orgs: s.db.Access().OrgIDs, Org: s.db.Access().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	storage.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	storage.AddWorker(queue, access.PurgeWorker(access.PurgeStores{

@@ -21,6 +21,8 @@ type Settings struct {
 
 	Role string `help:"What this process does: all, api (answer calls) or worker (background jobs). Splitting needs PostgreSQL." enum:"all,api,worker" default:"all" group:"process"`
 
+	ActivitiesPerMinute int `name:"activities-per-minute" help:"How many activities a minute an organization may send. What is more is refused, item by item." default:"2000" placeholder:"N" group:"process"`
+
 	OTLPEndpoint string `name:"otlp-endpoint" help:"Collector that gets a span of each call, by OTLP over HTTP; /v1/traces is added. Default: OTEL_EXPORTER_OTLP_ENDPOINT; without either there are no spans." placeholder:"URL" group:"process"`
 
 	BaseURL  string `name:"base-url" help:"Public address of the API. Default: http://localhost and the port of --api-addr; likewise below." placeholder:"URL" group:"public"`
@@ -61,7 +63,7 @@ func (s Settings) Host() config.Config {
 		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
 		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
-		MailServerNetworks: s.MailServerNetworks, OTLPEndpoint: s.OTLPEndpoint,
+		MailServerNetworks: s.MailServerNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
 	}
 }
 

@@ -1,0 +1,75 @@
+package activities
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// DefaultVolume is how many items a minute an organization may send.
+const DefaultVolume = 2000
+
+// Config is what the package needs. All members are required, unless they say
+// what nil means.
+type Config struct {
+	Store Store
+	Clock core.Clock
+	Log   *slog.Logger
+
+	// Admit takes up to n items from what an organization may send in a minute, and
+	// returns how many there were; nil admits all. An error admits all too: a limit
+	// that cannot be counted keeps nobody out.
+	Admit func(ctx context.Context, orgID string, n int) (int, error)
+	// Changed is told, in the transaction of the write, whose activities there are
+	// more of; nil tells nobody.
+	Changed func(ctx context.Context, orgID string, contactIDs []string) error
+	// Affected is asked, in the transaction of the change or before it, what a
+	// disruptive change to a promoted property does; nil means that nothing depends
+	// on properties.
+	Affected func(ctx context.Context, orgID string, change PropertyChange) (Impact, error)
+}
+
+// Activities does the tasks of this package.
+type Activities struct{ Config }
+
+// New makes an Activities.
+func New(cfg Config) *Activities { return &Activities{Config: cfg} }
+
+// Operations are the tasks, in the order of the catalogue.
+func (a *Activities) Operations() []core.Operation {
+	return []core.Operation{
+		a.activitiesRecord(),
+		a.activitiesList(),
+		a.contactsListActivities(),
+		a.contactsSummarizeActivities(),
+		a.propertiesList(),
+		a.propertiesGet(),
+		a.propertiesCreate(),
+		a.propertiesReplace(),
+		a.propertiesDelete(),
+		a.propertiesPreview(),
+	}
+}
+
+func (a *Activities) changed(ctx context.Context, orgID string, contactIDs []string) error {
+	if a.Changed == nil || len(contactIDs) == 0 {
+		return nil
+	}
+	return a.Changed(ctx, orgID, contactIDs)
+}
+
+// Record takes an activity that the product itself knows of, such as
+// site_identified, in the transaction of its context. The contact is one of the
+// organization.
+func (a *Activities) Record(ctx context.Context, orgID, contactID, name string, at time.Time) error {
+	activity := Activity{
+		ID: core.NewID(), ContactID: contactID, Name: name, OccurredAt: at, ReceivedAt: at,
+		Source: FromSite, Properties: noProperties,
+	}
+	if err := a.Store.Insert(ctx, orgID, []Activity{activity}); err != nil {
+		return err
+	}
+	return a.changed(ctx, orgID, []string{contactID})
+}

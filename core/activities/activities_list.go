@@ -1,0 +1,91 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// keptDays is how long an activity is kept after it was received, unless the plan
+// keeps it for less.
+const keptDays = 365
+
+// keptSince is when the oldest activity may have been received that is still shown.
+// What is older waits for the purge.
+func keptSince(now time.Time, retentionDays int) time.Time {
+	return now.AddDate(0, 0, -min(keptDays, retentionDays))
+}
+
+// ListActivitiesIn filters and pages activities. Filters that are set must all match.
+type ListActivitiesIn struct {
+	Name    string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities of exactly this name."`
+	From    *time.Time `json:"from,omitempty" jsonschema_description:"Only what happened then or later."`
+	To      *time.Time `json:"to,omitempty" jsonschema_description:"Only what happened before."`
+	Contact string     `json:"contact,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Only activities of this contact: its id, address or external id. One that is not known has none."`
+	Limit   int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor  string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (a *Activities) activitiesList() core.Operation {
+	return core.Declare(core.Op[ListActivitiesIn, Page]{
+		Name:    "activities_list",
+		Title:   "List activities",
+		Purpose: "Pages through what contacts did, newest first, with filters. An activity is kept for 365 days after it was received, or as long as the plan keeps it.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ActivitiesView},
+		Do: func(ctx context.Context, c *core.Call, in ListActivitiesIn) (Page, error) {
+			q := query{Filter: Filter{Name: in.Name, From: in.From, To: in.To}, of: in.Contact, cursor: in.Cursor, limit: core.Limit(in.Limit)}
+			if in.Contact != "" {
+				id, err := a.Store.ContactByReference(ctx, c.Principal.Org.ID, in.Contact)
+				if err != nil {
+					return Page{}, err
+				}
+				q.ContactID, q.ofNobody = id, id == ""
+			}
+			return a.page(ctx, c, q)
+		},
+	})
+}
+
+// query is a page that is asked for.
+type query struct {
+	Filter
+	// of is the contact as it was named, ofNobody is set when there is none.
+	of       string
+	ofNobody bool
+	cursor   string
+	limit    int
+}
+
+func (a *Activities) page(ctx context.Context, c *core.Call, q query) (Page, error) {
+	if q.From != nil && q.To != nil && !q.From.Before(*q.To) {
+		return Page{}, core.Invalid("from", "is not before `to`")
+	}
+	filter := q.text()
+	after, err := core.AfterCursor(filter, q.cursor)
+	if err != nil || q.ofNobody {
+		return Page{}, err
+	}
+	q.After, q.Limit = after, q.limit+1
+	q.Received = keptSince(c.Now, c.Principal.Org.RetentionDays)
+	rows, err := a.Store.Activities(ctx, c.Principal.Org.ID, q.Filter)
+	if err != nil {
+		return Page{}, err
+	}
+	place := func(a Activity) core.After { return core.After{At: a.OccurredAt, ID: a.ID} }
+	return Page{core.PageOf(rows, q.limit, filter, place)}, nil
+}
+
+// text names the filters as they were given, so that a cursor fits no other list.
+func (q query) text() string {
+	return fmt.Sprintf("activities %q %q %s %s", q.Name, q.of, instant(q.From), instant(q.To))
+}
+
+func instant(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}

@@ -1,0 +1,152 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// RecordIn is activities to take in.
+type RecordIn struct {
+	Activities []Item `json:"activities" jsonschema:"minItems=1,maxItems=1000" agentmax:"100" jsonschema_description:"One item for each activity."`
+
+	read []sent
+}
+
+// Recorded is what became of each item, in the order in which they were sent.
+type Recorded struct {
+	Data []ItemResult `json:"data"`
+}
+
+// RecordedForAgent is the same with the counts.
+type RecordedForAgent struct {
+	Accepted   int          `json:"accepted" jsonschema_description:"Items taken in, duplicates among them."`
+	Duplicates int          `json:"duplicates"`
+	Rejected   int          `json:"rejected"`
+	Items      []ItemResult `json:"items"`
+}
+
+// AgentView counts the results.
+func (r Recorded) AgentView() RecordedForAgent {
+	view := RecordedForAgent{Items: r.Data}
+	for _, item := range r.Data {
+		switch {
+		case item.Status == rejected:
+			view.Rejected++
+		case item.Duplicate:
+			view.Accepted++
+			view.Duplicates++
+		default:
+			view.Accepted++
+		}
+	}
+	return view
+}
+
+func (a *Activities) activitiesRecord() core.Operation {
+	return core.Declare(core.Op[RecordIn, Recorded]{
+		Name:  "activities_record",
+		Title: "Record activities",
+		Purpose: "Records what contacts did, for segments to count. Use it for events of a product or a shop, up to 100 in a call. " +
+			"Returns one result for each item: the ids, or the reason why it was refused while the others were taken. It sends no mail, and activities cannot be changed or taken back.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ActivitiesWrite},
+		Prepare: a.prepareRecord,
+		Do:      a.record,
+	})
+}
+
+// prepareRecord finds what is wrong with each item in itself, and takes the others
+// from what the organization may send. It runs once, however often the transaction
+// does.
+func (a *Activities) prepareRecord(ctx context.Context, c *core.Call, in RecordIn) (RecordIn, error) {
+	in.read = make([]sent, len(in.Activities))
+	sound := 0
+	for i, item := range in.Activities {
+		in.read[i] = item.read(i, c.Now)
+		if in.read[i].reason == "" {
+			sound++
+		}
+	}
+	admitted := a.admit(ctx, c.Principal.Org.ID, sound)
+	for i := range in.read {
+		if in.read[i].reason != "" {
+			continue
+		}
+		if admitted == 0 {
+			in.read[i].reason = RateLimited
+			continue
+		}
+		admitted--
+	}
+	return in, nil
+}
+
+func (a *Activities) admit(ctx context.Context, orgID string, n int) int {
+	if a.Admit == nil || n == 0 {
+		return n
+	}
+	admitted, err := a.Admit(ctx, orgID, n)
+	if err != nil {
+		a.Log.WarnContext(ctx, "activities are taken without counting them", "org_id", orgID, "error", err)
+		return n
+	}
+	return admitted
+}
+
+// record runs inside the transaction and may run more than once, so it works on
+// items of its own.
+func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Recorded, error) {
+	items := append([]sent(nil), in.read...)
+	org := c.Principal.Org.ID
+	if err := a.identify(ctx, org, items, c.Now); err != nil {
+		return Recorded{}, err
+	}
+	if err := a.dedup(ctx, org, items, c.Now); err != nil {
+		return Recorded{}, err
+	}
+	source := FromAPI
+	if c.Surface == core.Agent {
+		source = FromAgent
+	}
+	if err := a.insert(ctx, c, items, source); err != nil {
+		return Recorded{}, err
+	}
+	results := make([]ItemResult, len(items))
+	for i := range items {
+		results[i] = items[i].result()
+	}
+	if len(results) == 1 {
+		c.About(results[0].ActivityID)
+	}
+	return Recorded{Data: results}, nil
+}
+
+// insert writes what was accepted and is no duplicate.
+func (a *Activities) insert(ctx context.Context, c *core.Call, items []sent, source Source) error {
+	org := c.Principal.Org.ID
+	fresh := make([]Activity, 0, len(items))
+	var contacts []string
+	seen := make(map[string]bool, len(items))
+	for i := range items {
+		s := &items[i]
+		if s.reason != "" || s.duplicate {
+			continue
+		}
+		fresh = append(fresh, Activity{
+			ID: s.activityID, ContactID: s.contactID, Name: s.name, OccurredAt: s.occurredAt, ReceivedAt: c.Now,
+			Source: source, Properties: s.properties,
+		})
+		if !seen[s.contactID] {
+			seen[s.contactID] = true
+			contacts = append(contacts, s.contactID)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	if err := a.Store.Insert(ctx, org, fresh); err != nil {
+		return err
+	}
+	return a.changed(ctx, org, contacts)
+}

@@ -1,0 +1,91 @@
+package activities
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Source says on which way an activity came.
+type Source string
+
+// The sources: the public API, a website, an agent.
+const (
+	FromAPI   Source = "api"
+	FromSite  Source = "site"
+	FromAgent Source = "agent"
+)
+
+// Activity is one thing that a contact did.
+type Activity struct {
+	ID         string    `json:"activity_id" jsonschema:"format=uuid"`
+	ContactID  string    `json:"contact_id" jsonschema:"format=uuid"`
+	Name       string    `json:"name" voice:"untrusted"`
+	OccurredAt time.Time `json:"occurred_at" jsonschema_description:"When it happened, as it was sent; the time of receipt where nothing was sent, or a time yet to come."`
+	ReceivedAt time.Time `json:"received_at"`
+	Source     Source    `json:"source" jsonschema:"enum=api,enum=site,enum=agent"`
+	// Properties is the last member, and the bytes that were sent; see [Page].
+	Properties json.RawMessage `json:"properties" voice:"untrusted" jsonschema_description:"Exactly as they were sent; {} where none were."`
+}
+
+// noProperties stand where none were sent.
+var noProperties = json.RawMessage(`{}`)
+
+// Summary is what a contact did under one name.
+type Summary struct {
+	Name       string    `json:"name" voice:"untrusted"`
+	CountTotal int       `json:"count_total"`
+	Count30d   int       `json:"count_30d" jsonschema_description:"Of these, how many in the last 30 days."`
+	FirstAt    time.Time `json:"first_at"`
+	LastAt     time.Time `json:"last_at"`
+}
+
+// Page is one page of activities.
+type Page struct{ core.Page[Activity] }
+
+// RESTView is the page as an envelope that writes itself.
+func (p Page) RESTView() Envelope { return Envelope(p.Page.RESTView()) }
+
+// Envelope is a page over REST.
+type Envelope core.Envelope[Activity]
+
+// Next is the cursor of the following page, "" on the last.
+func (e Envelope) Next() string { return core.Envelope[Activity](e).Next() }
+
+// AppendJSON writes the envelope with the properties of each activity byte for byte
+// as they were sent. Package json would rewrite them: it takes out white space and
+// escapes what HTML has a meaning for.
+func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
+	b = append(b, `{"data":[`...)
+	for i, activity := range e.Data {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = activity.appendJSON(b); err != nil {
+			return nil, err
+		}
+	}
+	pagination, err := json.Marshal(e.Pagination)
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, `],"pagination":`...)
+	b = append(b, pagination...)
+	return append(b, '}'), nil
+}
+
+// appendJSON lets package json write all but the properties, which come last.
+func (a Activity) appendJSON(b []byte) ([]byte, error) {
+	properties := a.Properties
+	a.Properties = json.RawMessage(`0`)
+	record, err := json.Marshal(a)
+	if err != nil {
+		return nil, err
+	}
+	const end = `0}`
+	b = append(b, record[:len(record)-len(end)]...)
+	b = append(b, properties...)
+	return append(b, '}'), nil
+}

@@ -1,0 +1,47 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListOfContactIn filters and pages the activities of one contact.
+type ListOfContactIn struct {
+	ID     string     `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id of the contact; its address or external id will do."`
+	Name   string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities of exactly this name."`
+	From   *time.Time `json:"from,omitempty" jsonschema_description:"Only what happened then or later."`
+	To     *time.Time `json:"to,omitempty" jsonschema_description:"Only what happened before."`
+	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (a *Activities) contactsListActivities() core.Operation {
+	return core.Declare(core.Op[ListOfContactIn, Page]{
+		Name:    "contacts_list_activities",
+		Title:   "List the activities of a contact",
+		Purpose: "Pages through what one contact did, newest first, with filters. A contact that is not known is `not_found`.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ActivitiesView},
+		Do: func(ctx context.Context, c *core.Call, in ListOfContactIn) (Page, error) {
+			id, err := a.contact(ctx, c, in.ID)
+			if err != nil {
+				return Page{}, err
+			}
+			return a.page(ctx, c, query{
+				Filter: Filter{Name: in.Name, ContactID: id, From: in.From, To: in.To},
+				of:     "of " + id, cursor: in.Cursor, limit: core.Limit(in.Limit),
+			})
+		},
+	})
+}
+
+// contact is the id of the contact that a path names.
+func (a *Activities) contact(ctx context.Context, c *core.Call, reference string) (string, error) {
+	id, err := a.Store.ContactByReference(ctx, c.Principal.Org.ID, reference)
+	if err == nil && id == "" {
+		return "", core.NotFound("contact")
+	}
+	return id, err
+}

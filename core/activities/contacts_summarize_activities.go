@@ -1,0 +1,35 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// SummarizeIn names a contact.
+type SummarizeIn struct {
+	ID string `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id of the contact; its address or external id will do."`
+}
+
+func (a *Activities) contactsSummarizeActivities() core.Operation {
+	return core.Declare(core.Op[SummarizeIn, core.Collection[Summary]]{
+		Name:    "contacts_summarize_activities",
+		Title:   "Summarize the activities of a contact",
+		Purpose: "Counts what one contact did, one row for each name, the last to have happened first. A contact that is not known is `not_found`.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ActivitiesView},
+		Do: func(ctx context.Context, c *core.Call, in SummarizeIn) (core.Collection[Summary], error) {
+			id, err := a.contact(ctx, c, in.ID)
+			if err != nil {
+				return core.Collection[Summary]{}, err
+			}
+			rows, err := a.Store.Summaries(ctx, c.Principal.Org.ID, id, Since{
+				Recent: c.Now.AddDate(0, 0, -30), Received: keptSince(c.Now, c.Principal.Org.RetentionDays),
+			})
+			if rows == nil {
+				rows = []Summary{}
+			}
+			return core.Collection[Summary]{Data: rows}, err
+		},
+	})
+}

@@ -1,0 +1,168 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// maxLooks bounds how often a batch looks again because somebody else made or bound
+// one of its contacts meanwhile. Each look sees what others have done, so that the
+// second nearly always is the last.
+const maxLooks = 5
+
+// identify finds whose activities the items are, and makes and binds contacts as
+// they ask for. The rules:
+//
+//	external id known                          that contact, whatever the address
+//	else address given, external id not        the contact with it, or a new stub
+//	else both given                            likewise, and the external id is bound
+//	                                           to it: external_id_conflict when it
+//	                                           has another one
+//	else external id alone                     unknown_external_id
+//
+// Items of one batch are looked at in order: a later one sees what an earlier one
+// made. An archived contact is found like any other and stays archived.
+func (a *Activities) identify(ctx context.Context, orgID string, items []sent, now time.Time) error {
+	emails, externals := identitiesOf(items)
+	if len(emails)+len(externals) == 0 {
+		return nil
+	}
+	for range maxLooks {
+		known, err := a.Store.Identify(ctx, orgID, emails, externals)
+		if err != nil {
+			return err
+		}
+		people := newPeople(known)
+		for i := range items {
+			if items[i].reason == "" || items[i].reason == UnknownExternalID || items[i].reason == ExternalIDConflict {
+				items[i].contactID, items[i].reason = people.contactOf(&items[i])
+			}
+		}
+		settled, err := a.settle(ctx, orgID, people, now)
+		if err != nil || settled {
+			return err
+		}
+	}
+	return &core.Error{
+		Code: core.CodeContactClaimRace, RetryAfter: time.Second,
+		Message: "The contacts of these activities were claimed by others again and again.",
+	}
+}
+
+// settle makes the stubs and binds the external ids. It reports false when somebody
+// else was faster with one of them.
+func (a *Activities) settle(ctx context.Context, orgID string, p *people, now time.Time) (bool, error) {
+	made, bound := p.made(), p.bound()
+	if len(made) > 0 {
+		n, err := a.Store.InsertStubs(ctx, orgID, made, now)
+		if err != nil || n < len(made) {
+			return false, err
+		}
+	}
+	if len(bound) > 0 {
+		n, err := a.Store.BindExternalIDs(ctx, orgID, bound, now)
+		if err != nil || n < len(bound) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// identitiesOf are the keys of addresses and the external ids of the items, each
+// once.
+func identitiesOf(items []sent) ([]string, []string) {
+	var emails, externals []string
+	for i := range items {
+		if items[i].reason != "" {
+			continue
+		}
+		if items[i].emailKey != "" {
+			emails = append(emails, items[i].emailKey)
+		}
+		if items[i].externalID != "" {
+			externals = append(externals, items[i].externalID)
+		}
+	}
+	return distinct(emails), distinct(externals)
+}
+
+func distinct(texts []string) []string {
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// people are contacts, those there are and those that are to be.
+type people struct {
+	byEmail, byExternal map[string]*identity
+}
+
+type identity struct {
+	Person
+	isNew, binds bool
+}
+
+func newPeople(known []Person) *people {
+	p := &people{byEmail: make(map[string]*identity, len(known)), byExternal: make(map[string]*identity, len(known))}
+	for _, person := range known {
+		p.add(&identity{Person: person})
+	}
+	return p
+}
+
+func (p *people) add(i *identity) {
+	p.byEmail[i.EmailKey] = i
+	if i.ExternalID != "" {
+		p.byExternal[i.ExternalID] = i
+	}
+}
+
+// contactOf is the id of the item's contact, or the reason why it has none.
+func (p *people) contactOf(s *sent) (string, Reason) {
+	if s.externalID != "" {
+		if known, ok := p.byExternal[s.externalID]; ok {
+			return known.ID, ""
+		}
+		if s.emailKey == "" {
+			return "", UnknownExternalID
+		}
+	}
+	known, ok := p.byEmail[s.emailKey]
+	switch {
+	case !ok:
+		known = &identity{isNew: true, Person: Person{
+			ID: core.NewID(), Email: s.email, EmailKey: s.emailKey, ExternalID: s.externalID,
+		}}
+		p.add(known)
+	case s.externalID == "":
+	case known.ExternalID != "":
+		return "", ExternalIDConflict
+	default:
+		known.ExternalID, known.binds = s.externalID, true
+		p.add(known)
+	}
+	return known.ID, ""
+}
+
+func (p *people) made() []Person {
+	return p.those(func(i *identity) bool { return i.isNew })
+}
+
+func (p *people) bound() []Person {
+	return p.those(func(i *identity) bool { return i.binds && !i.isNew })
+}
+
+// those are sorted, so that two batches lock the same contacts in the same order.
+func (p *people) those(are func(*identity) bool) []Person {
+	var found []Person
+	for _, i := range p.byEmail {
+		if are(i) {
+			found = append(found, i.Person)
+		}
+	}
+	slices.SortFunc(found, func(a, b Person) int { return strings.Compare(a.EmailKey, b.EmailKey) })
+	return found
+}

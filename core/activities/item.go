@@ -1,0 +1,165 @@
+package activities
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// The modes in which an item is kept from being taken twice.
+const (
+	// Retry, the default, takes an item with a used idempotency key for the one that
+	// used it first, within KeyWindow. When the keys cannot be asked, the item is
+	// taken: twice is better than never.
+	Retry = "retry"
+	// Once takes one activity of a name from a contact, ever, and looks at no key.
+	// When the claims cannot be asked, the item is refused: never is better than
+	// twice.
+	Once = "once"
+)
+
+// KeyWindow is how long an idempotency key counts.
+const KeyWindow = 24 * time.Hour
+
+// Bounds of an item.
+const (
+	maxName       = 200 // characters, as the next two
+	maxExternalID = 255
+	maxKey        = 256
+	maxProperties = 32 << 10 // bytes, as sent
+)
+
+// Item is an activity as a caller sends it. A value that will not do refuses the
+// item; one of the wrong type, or a member that is not here, the whole request.
+type Item struct {
+	Name           string          `json:"name,omitempty" jsonschema_description:"What happened, at most 200 characters."`
+	Email          *string         `json:"email,omitempty" jsonschema:"nullable" jsonschema_description:"Address of who did it. An unknown one makes a contact that nobody may mail."`
+	ExternalID     *string         `json:"external_id,omitempty" jsonschema:"nullable" jsonschema_description:"The contact's external id; looked for first. This or email is needed."`
+	Properties     json.RawMessage `json:"properties,omitempty" jsonschema_description:"Any JSON of at most 32 KiB, kept as sent."`
+	OccurredAt     *time.Time      `json:"occurred_at,omitempty" jsonschema:"nullable" jsonschema_description:"When it happened; now unless given."`
+	IdempotencyKey *string         `json:"idempotency_key,omitempty" jsonschema:"nullable" jsonschema_description:"The same key within 24 hours is the same activity."`
+	DedupMode      *string         `json:"dedup_mode,omitempty" jsonschema:"nullable" jsonschema_description:"retry (default): by idempotency_key. once: one of this name for a contact, ever."`
+}
+
+// Reason says why an item was refused.
+type Reason string
+
+// The reasons.
+const (
+	InvalidName           Reason = "invalid_name"
+	InvalidEmail          Reason = "invalid_email"
+	InvalidExternalID     Reason = "invalid_external_id"
+	InvalidIdempotencyKey Reason = "invalid_idempotency_key"
+	InvalidDedupMode      Reason = "invalid_dedup_mode"
+	MissingIdentity       Reason = "missing_identity"
+	UnknownExternalID     Reason = "unknown_external_id"
+	ExternalIDConflict    Reason = "external_id_conflict"
+	PropertiesTooLarge    Reason = "properties_too_large"
+	RateLimited           Reason = "rate_limited"
+	DedupUnavailable      Reason = "dedup_unavailable"
+)
+
+// ItemResult is what became of an item.
+type ItemResult struct {
+	Index      int    `json:"index" jsonschema_description:"Place of the item in the request, from 0."`
+	Status     string `json:"status" jsonschema:"enum=accepted,enum=rejected"`
+	ActivityID string `json:"activity_id,omitempty" jsonschema:"format=uuid"`
+	ContactID  string `json:"contact_id,omitempty" jsonschema:"format=uuid"`
+	Reason     Reason `json:"reason,omitempty" jsonschema:"enum=invalid_name,enum=invalid_email,enum=invalid_external_id,enum=invalid_idempotency_key,enum=invalid_dedup_mode,enum=missing_identity,enum=unknown_external_id,enum=external_id_conflict,enum=properties_too_large,enum=rate_limited,enum=dedup_unavailable"`
+	Duplicate  bool   `json:"duplicate,omitempty" jsonschema_description:"Whether the item is one that was accepted before, whose ids these are."`
+}
+
+const (
+	accepted = "accepted"
+	rejected = "rejected"
+)
+
+// sent is an item on its way. Reason is set once it is refused.
+type sent struct {
+	index      int
+	name       string
+	email      string // "" for none, as the next two
+	emailKey   string
+	externalID string
+	key        string // "" also in mode Once
+	once       bool
+	properties json.RawMessage
+	occurredAt time.Time
+
+	reason Reason
+	// Set when the item is accepted.
+	activityID, contactID string
+	duplicate             bool
+}
+
+func (s *sent) result() ItemResult {
+	if s.reason != "" {
+		return ItemResult{Index: s.index, Status: rejected, Reason: s.reason}
+	}
+	return ItemResult{
+		Index: s.index, Status: accepted, ActivityID: s.activityID, ContactID: s.contactID, Duplicate: s.duplicate,
+	}
+}
+
+// read takes an item as sent at now. Nothing happens after it was told of, so a
+// time yet to come is a clock that runs ahead and counts as now.
+func (i Item) read(index int, now time.Time) sent {
+	s := sent{index: index, name: i.Name, properties: i.Properties, occurredAt: now, reason: i.fault()}
+	if s.reason != "" {
+		return s
+	}
+	if i.OccurredAt != nil && i.OccurredAt.Before(now) {
+		s.occurredAt = i.OccurredAt.UTC()
+	}
+	if i.Email != nil {
+		s.email, s.emailKey = *i.Email, audience.EmailKey(*i.Email)
+	}
+	if i.ExternalID != nil {
+		s.externalID = *i.ExternalID
+	}
+	s.once = i.mode() == Once
+	if i.IdempotencyKey != nil && !s.once {
+		s.key = *i.IdempotencyKey
+	}
+	if len(s.properties) == 0 {
+		s.properties = noProperties
+	}
+	return s
+}
+
+func (i Item) mode() string {
+	if i.DedupMode == nil {
+		return Retry
+	}
+	return *i.DedupMode
+}
+
+// fault is the first thing wrong with the item in itself, "" for nothing.
+func (i Item) fault() Reason {
+	mode := i.mode()
+	switch {
+	case !isText(i.Name, maxName) || strings.TrimSpace(i.Name) == "":
+		return InvalidName
+	case i.Email != nil && !core.IsEmail(*i.Email):
+		return InvalidEmail
+	case i.ExternalID != nil && !isText(*i.ExternalID, maxExternalID):
+		return InvalidExternalID
+	case mode != Retry && mode != Once:
+		return InvalidDedupMode
+	case mode == Retry && i.IdempotencyKey != nil && !isText(*i.IdempotencyKey, maxKey):
+		return InvalidIdempotencyKey
+	case i.Email == nil && i.ExternalID == nil:
+		return MissingIdentity
+	case len(i.Properties) > maxProperties:
+		return PropertiesTooLarge
+	}
+	return ""
+}
+
+func isText(s string, longest int) bool {
+	return s != "" && utf8.RuneCountInString(s) <= longest
+}

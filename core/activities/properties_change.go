@@ -1,0 +1,118 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// ChangedProperty is a property as it is now, and what the change did.
+type ChangedProperty struct {
+	Property
+	Mutation
+}
+
+func (a *Activities) propertiesCreate() core.Operation {
+	return core.Declare(core.Op[PropertyIn, Property]{
+		Name:     "activity_properties_create",
+		Title:    "Promote an activity property",
+		Purpose:  "Promotes one property of the activities of one name, so that predicates may filter on it. One that is promoted already is refused with `conflict`.",
+		Effect:   core.Writes,
+		Scopes:   []core.Scope{core.ActivitiesManage},
+		GitOwned: core.GitRefused,
+		Do: func(ctx context.Context, c *core.Call, in PropertyIn) (Property, error) {
+			if err := in.check(); err != nil {
+				return Property{}, err
+			}
+			p := in.into(Property{ID: core.NewID(), Origin: audience.Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
+			c.About(p.ID)
+			return p, a.Store.InsertProperty(ctx, c.Principal.Org.ID, p)
+		},
+	})
+}
+
+func (a *Activities) propertiesReplace() core.Operation {
+	return core.Declare(core.Op[PropertyChangeIn, ChangedProperty]{
+		Name:     "activity_properties_replace",
+		Title:    "Change an activity property",
+		Purpose:  "Replaces the definition of a promoted property and tells what that does. Segments that a disruptive change affects go on being evaluated, with a warning.",
+		Effect:   core.Writes,
+		Scopes:   []core.Scope{core.ActivitiesManage},
+		GitOwned: core.GitRefused,
+		Do:       a.replaceProperty,
+	})
+}
+
+func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in PropertyChangeIn) (ChangedProperty, error) {
+	org := c.Principal.Org.ID
+	change, err := a.change(ctx, c, in)
+	if err != nil {
+		return ChangedProperty{}, err
+	}
+	after := *change.After
+	c.About(after.ID)
+	mutation, err := a.mutation(ctx, org, change)
+	if err != nil {
+		return ChangedProperty{}, err
+	}
+	return ChangedProperty{after, mutation}, a.Store.UpdateProperty(ctx, org, after)
+}
+
+// change is what the caller asks for, if it may be asked for.
+func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
+	if err := in.check(); err != nil {
+		return PropertyChange{}, err
+	}
+	before, err := a.Store.Property(ctx, c.Principal.Org.ID, in.ID)
+	if err != nil {
+		return PropertyChange{}, err
+	}
+	after := in.into(before)
+	after.UpdatedAt = c.Now
+	return PropertyChange{Before: before, After: &after}, before.gitOwned()
+}
+
+func (a *Activities) propertiesPreview() core.Operation {
+	return core.Declare(core.Op[PropertyChangeIn, Mutation]{
+		Name:    "activity_properties_preview",
+		Title:   "Preview a change to an activity property",
+		Purpose: "Tells what a change to a promoted property would do, and changes nothing.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ActivitiesManage},
+		Do: func(ctx context.Context, c *core.Call, in PropertyChangeIn) (Mutation, error) {
+			change, err := a.change(ctx, c, in)
+			if err != nil {
+				return Mutation{}, err
+			}
+			return a.mutation(ctx, c.Principal.Org.ID, change)
+		},
+	})
+}
+
+func (a *Activities) propertiesDelete() core.Operation {
+	return core.Declare(core.Op[IDIn, Mutation]{
+		Name:     "activity_properties_delete",
+		Title:    "End the promotion of an activity property",
+		Purpose:  "Takes a property back out of what predicates may filter on, and tells what that does. The activities keep it.",
+		Effect:   core.Destroys,
+		Scopes:   []core.Scope{core.ActivitiesManage},
+		GitOwned: core.GitRefused,
+		Do: func(ctx context.Context, c *core.Call, in IDIn) (Mutation, error) {
+			org := c.Principal.Org.ID
+			before, err := a.Store.Property(ctx, org, in.ID)
+			if err != nil {
+				return Mutation{}, err
+			}
+			if err := before.gitOwned(); err != nil {
+				return Mutation{}, err
+			}
+			c.About(before.ID)
+			mutation, err := a.mutation(ctx, org, PropertyChange{Before: before})
+			if err != nil {
+				return Mutation{}, err
+			}
+			return mutation, a.Store.DeleteProperty(ctx, org, in.ID)
+		},
+	})
+}

@@ -1,0 +1,51 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListPropertiesIn pages the promoted properties.
+type ListPropertiesIn struct {
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (a *Activities) propertiesList() core.Operation {
+	return core.Declare(core.Op[ListPropertiesIn, core.Page[Property]]{
+		Name:    "activity_properties_list",
+		Title:   "List activity properties",
+		Purpose: "Pages through the properties of activities that predicates may filter on, newest first.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ActivitiesView},
+		Do:      a.listProperties,
+	})
+}
+
+func (a *Activities) listProperties(ctx context.Context, c *core.Call, in ListPropertiesIn) (core.Page[Property], error) {
+	const filter = "activity properties"
+	after, err := core.AfterCursor(filter, in.Cursor)
+	if err != nil {
+		return core.Page[Property]{}, err
+	}
+	limit := core.Limit(in.Limit)
+	rows, err := a.Store.PropertyPage(ctx, c.Principal.Org.ID, after, limit+1)
+	if err != nil {
+		return core.Page[Property]{}, err
+	}
+	return core.PageOf(rows, limit, filter, func(p Property) core.After { return core.After{At: p.CreatedAt, ID: p.ID} }), nil
+}
+
+func (a *Activities) propertiesGet() core.Operation {
+	return core.Declare(core.Op[IDIn, Property]{
+		Name:    "activity_properties_get",
+		Title:   "Read an activity property",
+		Purpose: "Reads one property of activities that predicates may filter on.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ActivitiesView},
+		Do: func(ctx context.Context, c *core.Call, in IDIn) (Property, error) {
+			return a.Store.Property(ctx, c.Principal.Org.ID, in.ID)
+		},
+	})
+}

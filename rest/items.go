@@ -1,0 +1,51 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// items makes the arguments of a body that is a list, or one item of it. The body is
+// made sure of to be one value, because what follows it would otherwise become part
+// of the list or of the arguments.
+func (m *mount) items(body []byte) (json.RawMessage, error) {
+	body = bytes.Trim(body, " \t\r\n")
+	if !jsontext.Value(body).IsValid() {
+		if err := core.CheckJSON(body); err != nil { // says what is wrong where
+			return nil, err
+		}
+		return nil, core.Invalid("", "is not valid JSON")
+	}
+	arguments := make([]byte, 0, len(body)+len(m.Items)+len(`{"":[]}`))
+	arguments = append(arguments, '{')
+	arguments = strconv.AppendQuote(arguments, m.Items)
+	arguments = append(arguments, ':')
+	switch body[0] {
+	case '[':
+		arguments = append(arguments, body...)
+	case '{':
+		arguments = append(append(append(arguments, '['), body...), ']')
+	default:
+		return nil, core.Invalid("", "must be an object or an array of objects")
+	}
+	return append(arguments, '}'), nil
+}
+
+// itemsBody is the schema of such a body.
+func (m *mount) itemsBody(properties []property) object {
+	for _, p := range properties {
+		if p.name != m.Items {
+			continue
+		}
+		var list struct {
+			Items json.RawMessage `json:"items"`
+		}
+		_ = json.Unmarshal(p.schema, &list) // a schema of ours
+		return object{{"oneOf", []json.RawMessage{list.Items, p.schema}}}
+	}
+	return object{}
+}

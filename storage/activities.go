@@ -1,0 +1,138 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// Activities is the store of activities and promoted properties.
+func (db *DB) Activities() activities.Store { return activityStore{db} }
+
+type activityStore struct{ db *DB }
+
+var _ activities.Store = activityStore{}
+
+type personRow struct {
+	ID         string  `db:"id"`
+	EmailKey   string  `db:"email_key"`
+	ExternalID *string `db:"external_id"`
+}
+
+var (
+	// Two statements: a database that has both conditions in one does not always take
+	// both indexes.
+	peopleByEmail = register("people by email", `
+		SELECT c.id, c.email_key, c.external_id FROM contacts AS c
+		WHERE c.org_id = $1 AND c.email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	peopleByExternalID = register("people by external id", `
+		SELECT c.id, c.email_key, c.external_id FROM contacts AS c
+		WHERE c.org_id = $1 AND c.external_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+
+	insertStubs = register("insert stubs", `
+		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
+			unsubscribe_all, shell, stub, created_at, updated_at)
+		SELECT $1, v ->> 'id', v ->> 'email', v ->> 'key', v ->> 'external', 'active', '{}', '{}',
+			FALSE, FALSE, TRUE, CAST($2 AS bigint), CAST($2 AS bigint)
+		FROM `+parameterRows(`$3`)+` WHERE TRUE
+		ON CONFLICT DO NOTHING`)
+	bindExternalIDs = register("bind external ids", `
+		UPDATE contacts SET external_id = r.external, updated_at = CAST($1 AS bigint)
+		FROM (SELECT v ->> 'id' AS id, v ->> 'external' AS external FROM `+parameterRows(`$2`)+`) AS r
+		WHERE contacts.org_id = $3 AND contacts.id = r.id AND contacts.external_id IS NULL
+		AND NOT EXISTS (SELECT 1 FROM contacts AS other WHERE other.org_id = $3 AND other.external_id = r.external)`)
+
+	// contactByReference looks an id up in each of its three places, in the order in
+	// which they count.
+	contactByReference = registerPoint("contact by reference", `
+		SELECT id FROM (
+			SELECT id, 1 AS place FROM contacts WHERE org_id = $1 AND id = $2
+			UNION ALL SELECT id, 2 FROM contacts WHERE org_id = $1 AND email_key = $3
+			UNION ALL SELECT id, 3 FROM contacts WHERE org_id = $1 AND external_id = $4) AS found
+		ORDER BY place LIMIT 1`)
+)
+
+func (s activityStore) Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]activities.Person, error) {
+	found := make([]activities.Person, 0, len(emailKeys)+len(externalIDs))
+	for _, by := range []struct {
+		statement *Statement
+		keys      []string
+	}{{peopleByEmail, emailKeys}, {peopleByExternalID, externalIDs}} {
+		if len(by.keys) == 0 {
+			continue
+		}
+		parameter, err := jsonParameter(by.keys)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := list[personRow](ctx, s.db, by.statement, orgID, parameter)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			found = append(found, row.person())
+		}
+	}
+	return found, nil
+}
+
+func (r personRow) person() activities.Person {
+	p := activities.Person{ID: r.ID, EmailKey: r.EmailKey}
+	if r.ExternalID != nil {
+		p.ExternalID = *r.ExternalID
+	}
+	return p
+}
+
+// stubRow is an element of the parameters of insertStubs and bindExternalIDs.
+type stubRow struct {
+	ID       string  `json:"id"`
+	Email    string  `json:"email,omitempty"`
+	Key      string  `json:"key,omitempty"`
+	External *string `json:"external"`
+}
+
+func stubRows(people []activities.Person) (string, error) {
+	rows := make([]stubRow, len(people))
+	for i, p := range people {
+		rows[i] = stubRow{ID: p.ID, Email: p.Email, Key: p.EmailKey}
+		if p.ExternalID != "" {
+			rows[i].External = &people[i].ExternalID
+		}
+	}
+	return jsonParameter(rows)
+}
+
+func (s activityStore) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
+	parameter, err := stubRows(people)
+	if err != nil {
+		return 0, err
+	}
+	return s.db.exec(ctx, insertStubs, orgID, At(at), parameter)
+}
+
+func (s activityStore) BindExternalIDs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
+	parameter, err := stubRows(people)
+	if err != nil {
+		return 0, err
+	}
+	return s.db.exec(ctx, bindExternalIDs, At(at), parameter, orgID)
+}
+
+func (s activityStore) ContactByReference(ctx context.Context, orgID, reference string) (string, error) {
+	id, email := "", ""
+	if core.IsID(reference) {
+		id = reference
+	}
+	if core.IsEmail(reference) {
+		email = audience.EmailKey(reference)
+	}
+	found, err := values[string](ctx, s.db, contactByReference, orgID, id, email, reference)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
+}

@@ -1,0 +1,123 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/activities"
+)
+
+const activityColumns = `occurred_at, id, contact_id, name, properties, source, received_at`
+
+// Each way to ask for a page has an index that ends in time and id, and a page walks
+// it, newest first, from where it starts to its limit. Within the activities of one
+// contact the name is looked at row by row. Bounds are compared as one value each, so
+// that there is no other index to take.
+var (
+	activitiesByTime = register("activities by time", `
+		SELECT `+activityColumns+` FROM activities
+		WHERE org_id = $1 AND occurred_at >= $2 AND (occurred_at, id) < ($3, $4) AND received_at >= $5
+		ORDER BY occurred_at DESC, id DESC LIMIT $6`)
+	activitiesByName = register("activities by name", `
+		SELECT `+activityColumns+` FROM activities
+		WHERE org_id = $1 AND (name, occurred_at) >= ($2, $3) AND (name, occurred_at, id) < ($2, $4, $5) AND received_at >= $6
+		ORDER BY name DESC, occurred_at DESC, id DESC LIMIT $7`)
+	activitiesOfContact = register("activities of a contact", `
+		SELECT `+activityColumns+` FROM activities
+		WHERE org_id = $1 AND (contact_id, occurred_at) >= ($2, $3) AND (contact_id, occurred_at, id) < ($2, $4, $5)
+		AND received_at >= $6 AND (CAST($7 AS text) = '' OR name = $7)
+		ORDER BY contact_id DESC, occurred_at DESC, id DESC LIMIT $8`)
+
+	activitySummaries = register("summaries of activities", `
+		SELECT name, count(*) AS total, count(CASE WHEN occurred_at >= $1 THEN 1 END) AS recent,
+			min(occurred_at) AS first_at, max(occurred_at) AS last_at
+		FROM activities WHERE org_id = $2 AND contact_id = $3 AND received_at >= $4
+		GROUP BY name ORDER BY max(occurred_at) DESC, name`)
+)
+
+type activityFound struct {
+	OccurredAt Time              `db:"occurred_at"`
+	ID         string            `db:"id"`
+	ContactID  string            `db:"contact_id"`
+	Name       string            `db:"name"`
+	Properties string            `db:"properties"`
+	Source     activities.Source `db:"source"`
+	ReceivedAt Time              `db:"received_at"`
+}
+
+func (r activityFound) activity() activities.Activity {
+	return activities.Activity{
+		ID: r.ID, ContactID: r.ContactID, Name: r.Name, OccurredAt: r.OccurredAt.Time(), ReceivedAt: r.ReceivedAt.Time(),
+		Source: r.Source, Properties: json.RawMessage(r.Properties),
+	}
+}
+
+func (s activityStore) Activities(ctx context.Context, orgID string, f activities.Filter) ([]activities.Activity, error) {
+	from, at, id := boundsOf(f)
+	var rows []activityFound
+	var err error
+	switch {
+	case f.ContactID != "":
+		rows, err = list[activityFound](ctx, s.db, activitiesOfContact, orgID, f.ContactID, from, at, id, At(f.Received), f.Name, f.Limit)
+	case f.Name != "":
+		rows, err = list[activityFound](ctx, s.db, activitiesByName, orgID, f.Name, from, at, id, At(f.Received), f.Limit)
+	default:
+		rows, err = list[activityFound](ctx, s.db, activitiesByTime, orgID, from, at, id, At(f.Received), f.Limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := make([]activities.Activity, len(rows))
+	for i, row := range rows {
+		found[i] = row.activity()
+	}
+	return found, nil
+}
+
+// boundsOf is the least time, and the place below which the page starts: where the
+// last one ended, or at the end of the window.
+func boundsOf(f activities.Filter) (Time, Time, string) {
+	var from Time = math.MinInt64
+	if f.From != nil {
+		from = upward(*f.From)
+	}
+	at, id := start(f.After)
+	if f.To != nil && (f.After == nil || upward(*f.To) <= at) {
+		at, id = upward(*f.To), ""
+	}
+	return from, at, id
+}
+
+// upward is the first microsecond that is not before t: what happened in the middle of
+// one is stored as its beginning.
+func upward(t time.Time) Time {
+	at := At(t)
+	if at.Time().Before(t) {
+		at++
+	}
+	return at
+}
+
+type summaryRow struct {
+	Name    string `db:"name"`
+	Total   int    `db:"total"`
+	Recent  int    `db:"recent"`
+	FirstAt Time   `db:"first_at"`
+	LastAt  Time   `db:"last_at"`
+}
+
+func (s activityStore) Summaries(ctx context.Context, orgID, contactID string, since activities.Since) ([]activities.Summary, error) {
+	rows, err := list[summaryRow](ctx, s.db, activitySummaries, At(since.Recent), orgID, contactID, At(since.Received))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]activities.Summary, len(rows))
+	for i, r := range rows {
+		all[i] = activities.Summary{
+			Name: r.Name, CountTotal: r.Total, Count30d: r.Recent, FirstAt: r.FirstAt.Time(), LastAt: r.LastAt.Time(),
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,106 @@
+package storage
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+const propertyColumns = `id, activity_name, property, type, description, origin, created_at, updated_at`
+
+var (
+	insertProperty = register("insert activity property", `
+		INSERT INTO activity_properties (org_id, `+propertyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT DO NOTHING`)
+	propertyByID = registerPoint("activity property", `
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`)
+	lockProperty = register("lock activity property", `
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`+contactLock)
+	propertiesPage = register("activity properties page", `
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND (created_at, id) < ($2, $3)
+		ORDER BY created_at DESC, id DESC LIMIT $4`)
+	allProperties = register("activity properties", `
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 ORDER BY activity_name, property`)
+	// A unique violation would end a transaction on PostgreSQL, so the statement looks
+	// for another definition itself.
+	updateProperty = register("update activity property", `
+		UPDATE activity_properties SET activity_name = $1, property = $2, type = $3, description = $4, updated_at = $5
+		WHERE org_id = $6 AND id = $7 AND NOT EXISTS (
+			SELECT 1 FROM activity_properties AS other
+			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
+	deleteProperty = register("delete activity property", `DELETE FROM activity_properties WHERE org_id = $1 AND id = $2`)
+)
+
+type propertyRow struct {
+	ID           string                  `db:"id"`
+	ActivityName string                  `db:"activity_name"`
+	Property     string                  `db:"property"`
+	Type         activities.PropertyType `db:"type"`
+	Description  string                  `db:"description"`
+	Origin       audience.Origin         `db:"origin"`
+	CreatedAt    Time                    `db:"created_at"`
+	UpdatedAt    Time                    `db:"updated_at"`
+}
+
+func (r propertyRow) property() activities.Property {
+	return activities.Property{
+		ID: r.ID, ActivityName: r.ActivityName, Property: r.Property, Type: r.Type, Description: r.Description,
+		Origin: r.Origin, CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
+	}
+}
+
+func propertyTaken() *core.Error {
+	return core.Conflict("This property of these activities is promoted already.", "Change the definition there is, or name another property.")
+}
+
+func (s activityStore) InsertProperty(ctx context.Context, orgID string, p activities.Property) error {
+	return s.db.insert(ctx, propertyTaken(), insertProperty, orgID, p.ID, p.ActivityName, p.Property, string(p.Type), p.Description,
+		string(p.Origin), At(p.CreatedAt), At(p.UpdatedAt))
+}
+
+func (s activityStore) Property(ctx context.Context, orgID, id string) (activities.Property, error) {
+	by := propertyByID
+	if s.db.transaction(ctx) != nil {
+		by = lockProperty
+	}
+	row, err := one[propertyRow](ctx, s.db, "activity property", by, orgID, id)
+	return row.property(), err
+}
+
+func (s activityStore) PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]activities.Property, error) {
+	created, id := start(after)
+	return s.properties(ctx, propertiesPage, orgID, created, id, limit)
+}
+
+func (s activityStore) Properties(ctx context.Context, orgID string) ([]activities.Property, error) {
+	return s.properties(ctx, allProperties, orgID)
+}
+
+func (s activityStore) properties(ctx context.Context, by *Statement, args ...any) ([]activities.Property, error) {
+	rows, err := list[propertyRow](ctx, s.db, by, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]activities.Property, len(rows))
+	for i, r := range rows {
+		all[i] = r.property()
+	}
+	return all, nil
+}
+
+func (s activityStore) UpdateProperty(ctx context.Context, orgID string, p activities.Property) error {
+	changed, err := s.db.exec(ctx, updateProperty, p.ActivityName, p.Property, string(p.Type), p.Description, At(p.UpdatedAt), orgID, p.ID)
+	if err != nil || changed == 1 {
+		return err
+	}
+	if _, err := s.Property(ctx, orgID, p.ID); err != nil {
+		return err
+	}
+	return propertyTaken()
+}
+
+func (s activityStore) DeleteProperty(ctx context.Context, orgID, id string) error {
+	return s.db.change(ctx, "activity property", deleteProperty, orgID, id)
+}

@@ -1,0 +1,36 @@
+package storage
+
+import (
+	"context"
+	"errors"
+)
+
+var (
+	setSavepoint     = register("set savepoint", `SAVEPOINT attempt`)
+	releaseSavepoint = register("release savepoint", `RELEASE SAVEPOINT attempt`)
+	undoToSavepoint  = register("undo to savepoint", `ROLLBACK TO SAVEPOINT attempt`)
+)
+
+// attempt runs f inside the transaction of ctx so that the transaction outlives its
+// failure: what f did is undone, and the failure comes back wrapped in tolerated. What
+// the whole transaction has to be tried again for, and the end of the caller's
+// patience, come back as they are, and then the transaction is lost.
+func (db *DB) attempt(ctx context.Context, tolerated error, f func() error) error {
+	if _, err := db.exec(ctx, setSavepoint); err != nil {
+		return err
+	}
+	err := f()
+	if err == nil {
+		_, err := db.exec(ctx, releaseSavepoint)
+		return err
+	}
+	if retryable(err) || ctx.Err() != nil {
+		return err
+	}
+	for _, s := range []*Statement{undoToSavepoint, releaseSavepoint} {
+		if _, errUndo := db.exec(ctx, s); errUndo != nil {
+			return errors.Join(err, errUndo)
+		}
+	}
+	return errors.Join(tolerated, err)
+}
