@@ -39,6 +39,13 @@ var (
 			FALSE, FALSE, TRUE, CAST($2 AS bigint), CAST($2 AS bigint)
 		FROM `+parameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
+	// addStubSlots gives their row to those of the stubs that were made: every active
+	// contact has one.
+	addStubSlots = register("add stub slots", `
+		INSERT INTO contact_slots (org_id, contact_id)
+		SELECT c.org_id, c.id FROM contacts AS c
+		WHERE c.org_id = $1 AND c.id IN (SELECT v ->> 'id' FROM `+parameterRows(`$2`)+`)
+		ON CONFLICT DO NOTHING`)
 	bindExternalIDs = register("bind external ids", `
 		UPDATE contacts SET external_id = r.external, updated_at = CAST($1 AS bigint)
 		FROM (SELECT v ->> 'id' AS id, v ->> 'external' AS external FROM `+parameterRows(`$2`)+`) AS r
@@ -111,7 +118,15 @@ func (s activityStore) InsertStubs(ctx context.Context, orgID string, people []a
 	if err != nil {
 		return 0, err
 	}
-	return s.db.exec(ctx, insertStubs, orgID, At(at), parameter)
+	var made int
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		if made, err = s.db.exec(ctx, insertStubs, orgID, At(at), parameter); err != nil || made == 0 {
+			return err
+		}
+		_, err = s.db.exec(ctx, addStubSlots, orgID, parameter)
+		return err
+	})
+	return made, err
 }
 
 func (s activityStore) BindExternalIDs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
@@ -31,7 +32,7 @@ func TestSlotsFollowTheRecord(t *testing.T) {
 			t.Repeat(map[string]func(*rapid.T){
 				"create attribute": m.create, "rename": m.rename, "retype": m.retype, "delete attribute": m.delete,
 				"insert": m.insert, "edit": m.edit, "clear": m.clear, "archive": m.archive, "reactivate": m.reactivate,
-				"mirror": m.mirror, "drop shell": m.dropShell, "pass": m.pass,
+				"mirror": m.mirror, "stub": m.stub, "drop shell": m.dropShell, "pass": m.pass,
 				"": m.trusted,
 			})
 			m.finish()
@@ -232,6 +233,20 @@ func (m *slotModel) mirror(t *rapid.T) {
 	m.must(err)
 	m.shells = append(m.shells, shell)
 	m.records[shell] = map[string]any{}
+}
+
+// stub is a contact that an activity makes.
+func (m *slotModel) stub(t *rapid.T) {
+	m.made++
+	email := fmt.Sprintf("stub%d@x", m.made)
+	people := []activities.Person{{ID: core.NewID(), Email: email, EmailKey: email}}
+	made, err := m.db.Activities().InsertStubs(t.Context(), m.org, people, time.UnixMicro(int64(m.made)))
+	m.must(err)
+	if made != 1 {
+		m.t.Fatalf("made %d stubs", made)
+	}
+	m.contacts = append(m.contacts, email)
+	m.records[email] = map[string]any{}
 }
 
 func (m *slotModel) dropShell(t *rapid.T) {
