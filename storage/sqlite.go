@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone
+	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone; see registerFunctions
 )
 
 const (
@@ -23,6 +23,9 @@ const (
 func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("storage: data folder: %w", err)
+	}
+	if err := registerFunctions(); err != nil {
+		return nil, fmt.Errorf("storage: functions of sqlite: %w", err)
 	}
 	path, err := filepath.Abs(filepath.Join(c.Dir, sqliteFile))
 	if err != nil {

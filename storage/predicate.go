@@ -1,0 +1,269 @@
+package storage
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+// condition is the SQL of one checked predicate: a query of the contacts that are in.
+// Unknown is NULL. The text is the same for both engines and holds no value of the
+// predicate: names of slot columns and of attributes, which are checked, are all that
+// it repeats.
+//
+// contact_slots has a row for every active contact, so the query begins there and
+// takes contacts along only where something is asked of them.
+type condition struct {
+	// joins stand between FROM and WHERE, where is the test.
+	joins, where string
+	args         []any
+	// key of JSON properties is a name on PostgreSQL and a path on SQLite.
+	engine engine
+	slots  map[string]string
+	now    time.Time
+	// narrowed is set when only the contacts of a parameter are judged.
+	narrowed     bool
+	needsContact bool
+	aggregates   strings.Builder
+	aggregated   int
+	event        *predicate.Event
+	fault        error
+}
+
+// The parameters that every condition has: the organization and, where it is
+// narrowed, a JSON array of ids.
+const (
+	orgParameter      = "\x01" + "0" + "\x02"
+	contactsParameter = "\x01" + "1" + "\x02"
+)
+
+// givenContacts are the ids that a narrowed condition judges.
+const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter + ` AS text)) AS j)`
+
+// conditionOf makes the SQL of a predicate. slots are the columns of contact_slots by
+// attribute; an attribute without one is read from JSON. contacts is nil to judge all,
+// else the parameter of the ids to judge. It fails when a slot or a name is not what
+// only a fault of ours could make it.
+func (e engine) conditionOf(orgID string, p *predicate.Checked, slots map[string]string, now time.Time, contacts *string) (condition, error) {
+	c := condition{engine: e, slots: slots, now: now, args: []any{orgID, ""}}
+	if contacts != nil {
+		c.args[1], c.narrowed = *contacts, true
+	}
+	test := c.required(p.Root)
+	if c.fault != nil {
+		return condition{}, c.fault
+	}
+	c.where = `s.org_id = ` + orgParameter
+	if c.narrowed {
+		c.where += ` AND s.contact_id IN ` + givenContacts
+	}
+	c.where += ` AND ` + test
+	if c.needsContact {
+		c.joins = ` JOIN contacts AS c ON c.org_id = s.org_id AND c.id = s.contact_id`
+	}
+	c.joins += c.aggregates.String()
+	return c, nil
+}
+
+// query is the SQL that selects columns of s, and of c when it joins contacts, with
+// its arguments. rest follows the condition; its parameters come from parameter.
+func (c *condition) query(columns, rest string) (string, []any) {
+	return numbered(`SELECT `+columns+` FROM contact_slots AS s`+c.joins+` WHERE `+c.where+rest, c.args)
+}
+
+// withContact makes the columns of c selectable.
+func (c *condition) withContact() {
+	if !c.needsContact {
+		c.needsContact = true
+		c.joins = ` JOIN contacts AS c ON c.org_id = s.org_id AND c.id = s.contact_id` + c.joins
+	}
+}
+
+// parameter is a place in the SQL where a value goes; it has a number once the whole
+// text is known.
+func (c *condition) parameter(v any) string {
+	c.args = append(c.args, v)
+	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
+}
+
+func (c *condition) text(s string) string    { return `CAST(` + c.parameter(s) + ` AS text)` }
+func (c *condition) number(n float64) string { return `CAST(` + c.parameter(n) + ` AS double precision)` }
+func (c *condition) micros(n int64) string   { return `CAST(` + c.parameter(n) + ` AS bigint)` }
+
+var places = regexp.MustCompile("\x01[0-9]+\x02")
+
+// numbered gives the places numbers that ascend, because not every driver binds by
+// number, and leaves out arguments without a place.
+func numbered(text string, args []any) (string, []any) {
+	numbers, used := map[string]string{}, []any{}
+	text = places.ReplaceAllStringFunc(text, func(place string) string {
+		if _, ok := numbers[place]; !ok {
+			at, _ := strconv.Atoi(place[1 : len(place)-1])
+			used = append(used, args[at])
+			numbers[place] = "$" + strconv.Itoa(len(used))
+		}
+		return numbers[place]
+	})
+	return text, used
+}
+
+// required is a test of which only True counts: the whole predicate, or a term of an
+// and that is required. There, events are looked for by a semi-join or an anti-join,
+// which either engine may begin with.
+func (c *condition) required(n predicate.Node) string {
+	switch n := n.(type) {
+	case *predicate.And:
+		return c.joined(n.Terms, ` AND `, c.required)
+	case *predicate.Not:
+		if test, ok := n.Term.(*predicate.EventTest); ok && test.Kind <= predicate.Exists && c.event == nil {
+			return c.requiredEvents(test, true)
+		}
+	case *predicate.EventTest:
+		return c.requiredEvents(n, false)
+	}
+	return c.node(n)
+}
+
+func (c *condition) joined(terms []predicate.Node, by string, each func(predicate.Node) string) string {
+	texts := make([]string, len(terms))
+	for i, term := range terms {
+		texts[i] = each(term)
+	}
+	return `(` + strings.Join(texts, by) + `)`
+}
+
+// node is a test as a boolean expression that is NULL for Unknown.
+func (c *condition) node(n predicate.Node) string {
+	switch n := n.(type) {
+	case *predicate.And:
+		return c.joined(n.Terms, ` AND `, c.node)
+	case *predicate.Or:
+		return c.joined(n.Terms, ` OR `, c.node)
+	case *predicate.Not:
+		return `(NOT ` + c.node(n.Term) + `)`
+	case *predicate.Compare:
+		return c.compare(n)
+	case *predicate.In:
+		values := make([]string, len(n.Values))
+		field := c.field(n.Field)
+		for i, v := range n.Values {
+			values[i] = c.value(v)
+		}
+		return `(` + field + ` IN (` + strings.Join(values, `, `) + `))`
+	case *predicate.Match:
+		return c.match(n)
+	case *predicate.Known:
+		if n.Want {
+			return `(` + c.field(n.Field) + ` IS NOT NULL)`
+		}
+		return `(` + c.field(n.Field) + ` IS NULL)`
+	case *predicate.Age:
+		return c.age(n)
+	case *predicate.EventTest:
+		return c.eventTest(n)
+	case *predicate.Consent:
+		return c.consent(n)
+	case *predicate.Membership:
+		return c.membership(n)
+	}
+	return c.fail("node %T", n)
+}
+
+// fail notes what cannot be said in SQL. The text is never used.
+func (c *condition) fail(format string, args ...any) string {
+	if c.fault == nil {
+		c.fault = fmt.Errorf("storage: predicate: "+format, args...)
+	}
+	return `NULL`
+}
+
+func (c *condition) compare(n *predicate.Compare) string {
+	return `(` + c.field(n.Field) + ` ` + operator(n.Op) + ` ` + c.value(n.Value) + `)`
+}
+
+func operator(o predicate.Op) string {
+	if o == predicate.NotEqual {
+		return `<>`
+	}
+	return o.String()
+}
+
+// value is a literal of the predicate. A bool is 1 or 0, as in slots.
+func (c *condition) value(v predicate.Value) string {
+	switch v.Type {
+	case predicate.String:
+		return c.text(v.Text)
+	case predicate.Number:
+		return c.number(v.Number)
+	case predicate.Bool:
+		if v.Bool {
+			return c.number(1)
+		}
+		return c.number(0)
+	case predicate.Datetime:
+		return c.micros(v.Moment.At(c.now))
+	}
+	return c.fail("literal of type %v", v.Type)
+}
+
+// match counts characters, never bytes: the engines agree about those. Where the field
+// is the shorter, substr gives less than is looked for, on either.
+func (c *condition) match(n *predicate.Match) string {
+	field, text := c.field(n.Field), c.text(n.Text)
+	switch n.How {
+	case predicate.StartsWith:
+		return `(substr(` + field + `, 1, length(` + text + `)) = ` + text + `)`
+	case predicate.EndsWith:
+		return `(substr(` + field + `, length(` + field + `) - length(` + text + `) + 1) = ` + text + `)`
+	case predicate.Contains:
+		return `(replace(` + field + `, ` + text + `, '') <> ` + field + `)`
+	}
+	return c.fail("match %d", n.How)
+}
+
+// age says when the moment was rather than how old it is, so that an index finds it.
+func (c *condition) age(n *predicate.Age) string {
+	field, now := c.field(n.Field), c.now.UnixMicro()
+	if n.Between {
+		return `(` + field + ` BETWEEN ` + c.micros(now-n.High.Micros()) + ` AND ` + c.micros(now-n.Low.Micros()) + `)`
+	}
+	turned := map[predicate.Op]string{
+		predicate.Equal: `=`, predicate.NotEqual: `<>`, predicate.Less: `>`, predicate.LessOrEqual: `>=`,
+		predicate.Greater: `<`, predicate.GreaterOrEqual: `<=`,
+	}
+	return `(` + field + ` ` + turned[n.Op] + ` ` + c.micros(now-n.Low.Micros()) + `)`
+}
+
+func (c *condition) consent(n *predicate.Consent) string {
+	c.needsContact = true
+	switch n.Kind {
+	case predicate.UnsubscribedAll:
+		return `c.unsubscribe_all`
+	case predicate.Suppressed:
+		return `EXISTS (SELECT 1 FROM suppressed_addresses AS x WHERE x.org_id = ` + orgParameter + ` AND x.email_key = c.email_key)`
+	}
+	// The choice that differs from the default has to be explicit.
+	choice, in, out := `OPT_IN`, `EXISTS `, `NOT EXISTS `
+	if n.DefaultIn {
+		choice, in, out = `OPT_OUT`, `NOT EXISTS `, `EXISTS `
+	}
+	chosen := `(SELECT 1 FROM contact_topics AS x WHERE x.org_id = ` + orgParameter + ` AND x.contact_id = s.contact_id AND x.topic = ` +
+		c.text(n.Topic) + ` AND x.subscription = '` + choice + `')`
+	if n.Kind == predicate.OptedOut {
+		return `(` + out + chosen + `)`
+	}
+	return `(NOT c.unsubscribe_all AND ` + in + chosen + `)`
+}
+
+func (c *condition) membership(n *predicate.Membership) string {
+	table, set := `list_members`, `list_id`
+	if n.Segment {
+		table, set = `segment_members`, `segment_id`
+	}
+	return `EXISTS (SELECT 1 FROM ` + table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.text(n.ID) +
+		` AND x.contact_id = s.contact_id)`
+}

@@ -1,0 +1,78 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+// Question is a predicate with all that its SQL depends on.
+type Question struct {
+	OrgID     string
+	Predicate *predicate.Checked
+	// Slots are the columns of contact_slots by attribute.
+	Slots map[string]string
+	Now   time.Time
+	// Contacts narrows the question to contacts with these ids; nil asks about all.
+	Contacts []string
+}
+
+// condition is the SQL of the question.
+func (db *DB) condition(q *Question) (condition, error) {
+	if q.Contacts == nil {
+		return db.engine.conditionOf(q.OrgID, q.Predicate, q.Slots, q.Now, nil)
+	}
+	parameter, err := jsonParameter(q.Contacts)
+	if err != nil {
+		return condition{}, err
+	}
+	return db.engine.conditionOf(q.OrgID, q.Predicate, q.Slots, q.Now, &parameter)
+}
+
+// matching are the ids of the contacts that are in, in no order.
+func (db *DB) matching(ctx context.Context, q *Question) ([]string, error) {
+	c, err := db.condition(q)
+	if err != nil {
+		return nil, err
+	}
+	text, args := c.query(`s.contact_id`, ``)
+	return composed(ctx, db, "matching contacts", text, args, func(rows *sql.Rows) (string, error) {
+		var id string
+		err := rows.Scan(&id)
+		return id, err
+	})
+}
+
+// composed runs SQL that was put together for one call, in the transaction of ctx or
+// on a connection that reads. It is not prepared, so PostgreSQL plans it for its very
+// values.
+func composed[R any](ctx context.Context, db *DB, name, text string, args []any, scan func(*sql.Rows) (R, error)) ([]R, error) {
+	var all []R
+	err := db.retry(ctx, func() error {
+		all = nil
+		query := db.read.sql.QueryContext
+		if t := db.transaction(ctx); t != nil {
+			query = t.tx.QueryContext
+		}
+		rows, err := query(ctx, db.engine.text(text), args...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }() // rows.Err has told what there is to tell
+		for rows.Next() {
+			row, err := scan(rows)
+			if err != nil {
+				return err
+			}
+			all = append(all, row)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("storage: %s: %w", name, cause(ctx, err))
+	}
+	return all, nil
+}
