@@ -3,6 +3,8 @@ package storage
 import (
 	"context"
 	"database/sql"
+
+	"github.com/mailhelm/mailhelm/core/segments"
 )
 
 // What the tests in storage_test see of the inside. They stand outside, because
@@ -39,4 +41,6 @@ func JobSteps() map[int64]int { return jobSteps }
 // MaxKinds is how many kinds of messages a page looks at.
 const MaxKinds = maxKinds
 // Matching are the contacts that a predicate's SQL finds.
-func (db *DB) Matching(ctx context.Context, q Question) ([]string, error) { return db.matching(ctx, &q) }
+func (db *DB) Matching(ctx context.Context, q segments.Question) ([]string, error) {
+	return db.matching(ctx, &q)
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
 )
 
 // condition is the SQL of one checked predicate: a query of the contacts that are in.
@@ -44,16 +45,11 @@ const (
 // givenContacts are the ids that a narrowed condition judges.
 const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter + ` AS text)) AS j)`
 
-// conditionOf makes the SQL of a predicate. slots are the columns of contact_slots by
-// attribute; an attribute without one is read from JSON. contacts is nil to judge all,
-// else the parameter of the ids to judge. It fails when a slot or a name is not what
-// only a fault of ours could make it.
-func (e engine) conditionOf(orgID string, p *predicate.Checked, slots map[string]string, now time.Time, contacts *string) (condition, error) {
-	c := condition{engine: e, slots: slots, now: now, args: []any{orgID, ""}}
-	if contacts != nil {
-		c.args[1], c.narrowed = *contacts, true
-	}
-	test := c.required(p.Root)
+// conditionOf makes the SQL of a question; contacts are its contacts as JSON. It fails
+// when a slot or a name is not what only a fault of ours could make it.
+func (e engine) conditionOf(q *segments.Question, contacts string) (condition, error) {
+	c := condition{engine: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, args: []any{q.OrgID, contacts}}
+	test := c.required(q.Predicate.Root)
 	if c.fault != nil {
 		return condition{}, c.fault
 	}
@@ -69,18 +65,10 @@ func (e engine) conditionOf(orgID string, p *predicate.Checked, slots map[string
 	return c, nil
 }
 
-// query is the SQL that selects columns of s, and of c when it joins contacts, with
-// its arguments. rest follows the condition; its parameters come from parameter.
-func (c *condition) query(columns, rest string) (string, []any) {
-	return numbered(`SELECT `+columns+` FROM contact_slots AS s`+c.joins+` WHERE `+c.where+rest, c.args)
-}
-
-// withContact makes the columns of c selectable.
-func (c *condition) withContact() {
-	if !c.needsContact {
-		c.needsContact = true
-		c.joins = ` JOIN contacts AS c ON c.org_id = s.org_id AND c.id = s.contact_id` + c.joins
-	}
+// selecting is a query of columns of s for the contacts that are in, with places for
+// its parameters.
+func (c *condition) selecting(columns string) string {
+	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
 }
 
 // parameter is a place in the SQL where a value goes; it has a number once the whole
@@ -90,9 +78,11 @@ func (c *condition) parameter(v any) string {
 	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
 }
 
-func (c *condition) text(s string) string    { return `CAST(` + c.parameter(s) + ` AS text)` }
-func (c *condition) number(n float64) string { return `CAST(` + c.parameter(n) + ` AS double precision)` }
-func (c *condition) micros(n int64) string   { return `CAST(` + c.parameter(n) + ` AS bigint)` }
+func (c *condition) text(s string) string { return `CAST(` + c.parameter(s) + ` AS text)` }
+func (c *condition) number(n float64) string {
+	return `CAST(` + c.parameter(n) + ` AS double precision)`
+}
+func (c *condition) micros(n int64) string { return `CAST(` + c.parameter(n) + ` AS bigint)` }
 
 var places = regexp.MustCompile("\x01[0-9]+\x02")
 

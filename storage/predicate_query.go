@@ -4,46 +4,36 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
-	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
 )
 
-// Question is a predicate with all that its SQL depends on.
-type Question struct {
-	OrgID     string
-	Predicate *predicate.Checked
-	// Slots are the columns of contact_slots by attribute.
-	Slots map[string]string
-	Now   time.Time
-	// Contacts narrows the question to contacts with these ids; nil asks about all.
-	Contacts []string
-}
-
 // condition is the SQL of the question.
-func (db *DB) condition(q *Question) (condition, error) {
-	if q.Contacts == nil {
-		return db.engine.conditionOf(q.OrgID, q.Predicate, q.Slots, q.Now, nil)
+func (db *DB) condition(q *segments.Question) (condition, error) {
+	contacts := ""
+	if q.Contacts != nil {
+		var err error
+		if contacts, err = jsonParameter(q.Contacts); err != nil {
+			return condition{}, err
+		}
 	}
-	parameter, err := jsonParameter(q.Contacts)
-	if err != nil {
-		return condition{}, err
-	}
-	return db.engine.conditionOf(q.OrgID, q.Predicate, q.Slots, q.Now, &parameter)
+	return db.engine.conditionOf(q, contacts)
 }
 
 // matching are the ids of the contacts that are in, in no order.
-func (db *DB) matching(ctx context.Context, q *Question) ([]string, error) {
+func (db *DB) matching(ctx context.Context, q *segments.Question) ([]string, error) {
 	c, err := db.condition(q)
 	if err != nil {
 		return nil, err
 	}
-	text, args := c.query(`s.contact_id`, ``)
-	return composed(ctx, db, "matching contacts", text, args, func(rows *sql.Rows) (string, error) {
-		var id string
-		err := rows.Scan(&id)
-		return id, err
-	})
+	text, args := numbered(c.selecting(`s.contact_id`), c.args)
+	return composed(ctx, db, "matching contacts", text, args, scanID)
+}
+
+func scanID(rows *sql.Rows) (string, error) {
+	var id string
+	err := rows.Scan(&id)
+	return id, err
 }
 
 // composed runs SQL that was put together for one call, in the transaction of ctx or

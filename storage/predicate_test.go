@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/predicate/predicatetest"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"pgregory.net/rapid"
@@ -31,7 +32,7 @@ func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, p := range drawn.Predicates {
-				q := storage.Question{OrgID: stored.orgID, Predicate: p, Slots: stored.slots, Now: predicatetest.Now}
+				q := segments.Question{OrgID: stored.orgID, Predicate: p, Slots: stored.slots, Now: predicatetest.Now}
 				if i%2 == 1 { // the way that changed contacts are judged
 					q.Contacts = stored.ids[:len(stored.ids)/2]
 				}
@@ -74,7 +75,7 @@ type storedAudience struct {
 	ids    []string
 }
 
-func (a *storedAudience) compare(t *rapid.T, db *storage.DB, subjects []predicate.Subject, q storage.Question) {
+func (a *storedAudience) compare(t *rapid.T, db *storage.DB, subjects []predicate.Subject, q segments.Question) {
 	t.Helper()
 	found, err := db.Matching(context.Background(), q)
 	if err != nil {

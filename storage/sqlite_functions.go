@@ -13,7 +13,7 @@ import (
 	modernc "modernc.org/sqlite"
 )
 
-// registerFunctions gives SQLite the functions that migration 21 gives PostgreSQL: a
+// registerFunctions gives SQLite the functions that the migration of segments gives PostgreSQL: a
 // JSON value as predicates read it, NULL unless it is of the type. They are taken by
 // connections that open later.
 var registerFunctions = sync.OnceValue(func() error {

@@ -1,4 +1,5 @@
 -- A definition is text and what follows from it. eval_warning is '' when there is none.
+-- stale is true while all contacts have to be judged anew.
 CREATE TABLE segments (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -18,6 +19,7 @@ CREATE TABLE segments (
 	source_path text NOT NULL,
 	created_at bigint NOT NULL,
 	updated_at bigint NOT NULL,
+	stale boolean NOT NULL DEFAULT TRUE,
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, key)
 );

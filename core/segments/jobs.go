@@ -1,0 +1,160 @@
+package segments
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// How often the jobs run.
+const (
+	FollowEvery = 10 * time.Second
+	SweepEvery  = 3 * time.Hour
+)
+
+const (
+	// touchedAtOnce is how many notes one round takes, touchedRounds how many rounds
+	// one visit of an organization takes before others have their turn.
+	touchedAtOnce = 1000
+	touchedRounds = 20
+)
+
+// FollowArgs are the arguments of the job that judges what changed.
+type FollowArgs struct {
+	// OrgID is the organization; empty means all.
+	OrgID string `json:"org_id,omitempty"`
+}
+
+// Kind names the job.
+func (FollowArgs) Kind() string { return "segments_follow" }
+
+// SweepArgs are the arguments of the job that judges everything.
+type SweepArgs struct {
+	// OrgID is the organization; empty means all.
+	OrgID string `json:"org_id,omitempty"`
+}
+
+// Kind names the job.
+func (SweepArgs) Kind() string { return "segments_sweep" }
+
+// Changed notes contacts that were written or had an activity. It takes part in the
+// transaction of the change.
+func (s *Segments) Changed(ctx context.Context, orgID string, contactIDs []string) error {
+	if len(contactIDs) == 0 {
+		return nil
+	}
+	return s.Store.Touch(ctx, orgID, contactIDs)
+}
+
+// FollowWorker judges contacts that changed, and segments that were saved.
+func (s *Segments) FollowWorker() jobs.Worker[FollowArgs] {
+	work := func(ctx context.Context, args FollowArgs) error {
+		return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "segments", s.Follow)
+	}
+	return jobs.Worker[FollowArgs]{Work: work, Every: FollowEvery, Timeout: 10 * time.Minute}
+}
+
+// SweepWorker judges all contacts by all segments.
+func (s *Segments) SweepWorker() jobs.Worker[SweepArgs] {
+	work := func(ctx context.Context, args SweepArgs) error {
+		return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "sweep of segments", s.Sweep)
+	}
+	return jobs.Worker[SweepArgs]{Work: work, Every: SweepEvery, Timeout: time.Hour}
+}
+
+// Follow judges the changed contacts of one organization, and all of its contacts by
+// the segments that were saved.
+func (s *Segments) Follow(ctx context.Context, orgID string) error {
+	definitions, err := s.definitions(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, d := range definitions {
+		if d.Stale {
+			failures = append(failures, named(d, s.sweep(ctx, orgID, d)))
+		}
+	}
+	for range touchedRounds {
+		notes, err := s.Store.Touched(ctx, orgID, touchedAtOnce)
+		if err != nil {
+			return errors.Join(append(failures, err)...)
+		}
+		if len(notes) == 0 {
+			break
+		}
+		if err := s.settle(ctx, orgID, definitions, notes); err != nil {
+			return errors.Join(append(failures, err)...)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// settle judges the contacts of some notes and removes these. What fails stays noted.
+func (s *Segments) settle(ctx context.Context, orgID string, definitions []definition, notes []Touch) error {
+	contacts, ids := make([]string, 0, len(notes)), make([]string, 0, len(notes))
+	for _, note := range notes {
+		contacts, ids = append(contacts, note.ContactID), append(ids, note.ID)
+	}
+	slices.Sort(contacts)
+	contacts = slices.Compact(contacts)
+	now := s.Clock()
+	for _, d := range definitions {
+		if _, err := s.judge(ctx, orgID, d, contacts, now); err != nil {
+			return named(d, err)
+		}
+	}
+	return s.Store.Untouch(ctx, orgID, ids)
+}
+
+// Sweep judges all contacts of one organization, after it has read the account's own
+// list. An account that cannot be read leaves the mirror of that list as it was.
+func (s *Segments) Sweep(ctx context.Context, orgID string) error {
+	var failures []error
+	if err := s.mirrorSuppressed(ctx, orgID); err != nil {
+		failures = append(failures, fmt.Errorf("suppressed addresses: %w", err))
+	}
+	definitions, err := s.definitions(ctx, orgID)
+	if err != nil {
+		return errors.Join(append(failures, err)...)
+	}
+	for _, d := range definitions {
+		failures = append(failures, named(d, s.sweep(ctx, orgID, d)))
+	}
+	return errors.Join(failures...)
+}
+
+func named(d definition, err error) error {
+	if err != nil {
+		return fmt.Errorf("segment %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+func (s *Segments) mirrorSuppressed(ctx context.Context, orgID string) error {
+	var keys []string
+	for token := ""; ; {
+		page, next, err := s.Suppressions.SuppressedPage(ctx, orgID, time.Time{}, time.Time{}, token)
+		if sending.IsAbsent(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, entry := range page {
+			keys = append(keys, strings.ToLower(entry.Email))
+		}
+		if next == "" || next == token {
+			break
+		}
+		token = next
+	}
+	slices.Sort(keys)
+	return s.Store.ReplaceSuppressed(ctx, orgID, slices.Compact(keys))
+}

@@ -1,0 +1,172 @@
+package segments
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+// Definition is what somebody writes of a segment. The key identifies it and never
+// changes.
+type Definition struct {
+	Key, Name, Description, Source string
+	Origin                         Origin
+	// SourcePath is where a repository has it.
+	SourcePath string
+}
+
+// Limits of definitions.
+const (
+	maxKey         = 64
+	maxName        = 200
+	maxDescription = 500
+)
+
+var keyForm = regexp.MustCompile(`^[a-z0-9]+(?:[-_][a-z0-9]+)*$`)
+
+// Save makes a segment, or replaces the definition of the one with the key, and gives
+// it back. It is judged anew for all contacts soon after. A standing warning ends, and
+// an invalid or archived segment is active again; a paused one stays paused. It fails
+// with validation_failed when the definition does not compile or goes in a circle,
+// and with conflict when a managed definition would replace one of a repository.
+func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segment, error) {
+	if err := d.check(); err != nil {
+		return Segment{}, err
+	}
+	var saved Segment
+	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
+		all, err := s.Store.All(ctx, orgID)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(all, func(s Segment) bool { return s.Key == d.Key })
+		if at >= 0 {
+			saved = all[at]
+		}
+		if at >= 0 && saved.Origin == Git && d.Origin != Git && saved.Status != Archived {
+			return core.Conflict("A repository defines this segment.", "Change it in the repository.")
+		}
+		checked, err := s.compiled(ctx, orgID, d.Source, d.Key, all)
+		if err != nil {
+			return err
+		}
+		saved = d.onto(saved, checked)
+		saved.UpdatedAt = s.Clock()
+		if at >= 0 {
+			return s.Store.Update(ctx, orgID, saved)
+		}
+		saved.ID, saved.CreatedAt = core.NewID(), saved.UpdatedAt
+		return s.Store.Insert(ctx, orgID, saved)
+	})
+	return saved, err
+}
+
+// onto is the definition in the place of what was there before, if anything.
+func (d Definition) onto(before Segment, checked *predicate.Checked) Segment {
+	status := Active
+	if before.Status == Paused {
+		status = Paused
+	}
+	before.Key, before.Name, before.Description, before.Source = d.Key, d.Name, d.Description, d.Source
+	before.Origin, before.SourcePath = d.Origin, d.SourcePath
+	before.ProfileVersion, before.EvalClass = predicate.ProfileVersion, checked.EvalClass()
+	before.EvalWarning, before.EvalWarningAt = "", nil
+	before.Status, before.Stale = status, true
+	return before
+}
+
+func (d Definition) check() error {
+	var faults []core.FieldError
+	fault := func(field, reason string) {
+		faults = append(faults, core.FieldError{Field: field, Reason: reason})
+	}
+	if !keyForm.MatchString(d.Key) || len(d.Key) > maxKey {
+		fault("key", "must be lower-case letters and digits, with single - or _ between them, at most 64 in all")
+	}
+	if strings.TrimSpace(d.Name) == "" || len(d.Name) > maxName {
+		fault("name", "must have 1 to 200 bytes and not be blank")
+	}
+	if len(d.Description) > maxDescription {
+		fault("description", "must have at most 500 bytes")
+	}
+	if d.Origin != Managed && d.Origin != Git {
+		fault("origin", "must be managed or git")
+	}
+	if len(faults) > 0 {
+		return core.InvalidFields(faults...)
+	}
+	return nil
+}
+
+// compiled is the predicate, with the circles that it would close refused.
+func (s *Segments) compiled(ctx context.Context, orgID, source, key string, all []Segment) (*predicate.Checked, error) {
+	schema, err := s.Store.Schema(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	own := schema.Segments[key]
+	if own == "" { // a new one: it is named here so that it may be told from a misspelled one
+		own = key
+		named := map[string]string{key: own}
+		for k, id := range schema.Segments {
+			named[k] = id
+		}
+		schema.Segments = named
+	}
+	checked, err := predicate.Compile(source, schema.Schema)
+	if err != nil {
+		return nil, refused(err)
+	}
+	edges := map[string][]string{}
+	for _, other := range all {
+		if other.Key == key {
+			continue
+		}
+		if c, err := predicate.Compile(other.Source, schema.Schema); err == nil {
+			edges[other.ID] = c.References().Segments
+		}
+	}
+	edges[own] = checked.References().Segments
+	if reaches(edges, edges[own], own, map[string]bool{}) {
+		return nil, core.Invalid("source", "tests the segment itself, directly or through other segments")
+	}
+	return checked, nil
+}
+
+// reaches reports whether a way leads from any of these to the goal.
+func reaches(edges map[string][]string, from []string, goal string, seen map[string]bool) bool {
+	for _, id := range from {
+		if id == goal {
+			return true
+		}
+		if !seen[id] {
+			seen[id] = true
+			if reaches(edges, edges[id], goal, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// SetStatus pauses a segment, goes on with it, or archives it. One that goes on is
+// judged anew for all contacts.
+func (s *Segments) SetStatus(ctx context.Context, orgID, id string, status Status) (Segment, error) {
+	var changed Segment
+	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
+		var err error
+		if changed, err = s.Store.Lock(ctx, orgID, id); err != nil {
+			return err
+		}
+		if status == Invalid {
+			return core.Invalid("status", "becomes invalid by itself alone")
+		}
+		changed.Status, changed.Stale, changed.UpdatedAt = status, status == Active, s.Clock()
+		return s.Store.Update(ctx, orgID, changed)
+	})
+	return changed, err
+}

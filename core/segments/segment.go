@@ -1,0 +1,67 @@
+package segments
+
+import (
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+// Status says whether a segment is evaluated.
+type Status string
+
+// The states of a segment. Only an active one is evaluated; the others keep their
+// members.
+const (
+	Active Status = "active"
+	// Paused was stopped by a person.
+	Paused Status = "paused"
+	// Invalid no longer compiles; it becomes active when it does again.
+	Invalid Status = "invalid"
+	// Archived is no longer in the repository that defined it.
+	Archived Status = "archived"
+)
+
+// Origin says who owns a definition.
+type Origin string
+
+// The origins.
+const (
+	Managed Origin = "managed"
+	Git     Origin = "git"
+)
+
+// Segment is a definition with what its last evaluation found.
+type Segment struct {
+	ID             string              `json:"id" jsonschema:"format=uuid"`
+	Key            string              `json:"key" voice:"untrusted"`
+	Name           string              `json:"name" voice:"untrusted"`
+	Description    string              `json:"description" voice:"untrusted"`
+	Source         string              `json:"source" voice:"untrusted" jsonschema_description:"The predicate."`
+	ProfileVersion int                 `json:"profile_version"`
+	EvalClass      predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both"`
+	Status         Status              `json:"status" jsonschema:"enum=active,enum=paused,enum=invalid,enum=archived"`
+	EvalWarning    string              `json:"eval_warning,omitempty" voice:"untrusted" jsonschema_description:"Stands from an edit of an attribute until the segment is saved again."`
+	EvalWarningAt  *time.Time          `json:"eval_warning_at,omitempty"`
+	// MemberCount is as of the last evaluation.
+	MemberCount     int        `json:"member_count"`
+	LastEvaluatedAt *time.Time `json:"last_evaluated_at,omitempty" jsonschema_description:"Absent before the first evaluation."`
+	Origin          Origin     `json:"origin" jsonschema:"enum=managed,enum=git"`
+	SourcePath      string     `json:"source_path,omitempty" voice:"untrusted"`
+	CreatedAt       time.Time  `json:"created_at"`
+	UpdatedAt       time.Time  `json:"updated_at"`
+	// Stale is set while all contacts have to be judged anew.
+	Stale bool `json:"-"`
+}
+
+// Member is a contact in a segment.
+type Member struct {
+	ContactID string    `json:"contact_id" jsonschema:"format=uuid"`
+	Email     string    `json:"email" voice:"untrusted"`
+	EnteredAt time.Time `json:"entered_at"`
+}
+
+// Example is a contact that a predicate finds.
+type Example struct {
+	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
+	Email     string `json:"email" voice:"untrusted"`
+}

@@ -1,0 +1,42 @@
+package segments
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// CheckMemberIn names a segment and a contact.
+type CheckMemberIn struct {
+	ID      string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the segment, or its key."`
+	Contact string `json:"contact" jsonschema:"minLength=1,maxLength=254" jsonschema_description:"Id of the contact, or its percent-encoded address."`
+}
+
+// Membership says whether a contact is in a segment.
+type Membership struct {
+	IsMember bool `json:"is_member"`
+}
+
+func (s *Segments) segmentsCheckMember() core.Operation {
+	return core.Declare(core.Op[CheckMemberIn, Membership]{
+		Name:    "segments_check_member",
+		Title:   "Check one contact's membership",
+		Purpose: "Says whether a contact is in a segment. A contact that does not exist is in none. Only a segment that does not exist is not found.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.SegmentsView},
+		Do:      s.checkMember,
+	})
+}
+
+func (s *Segments) checkMember(ctx context.Context, c *core.Call, in CheckMemberIn) (Membership, error) {
+	if !core.IsEmail(in.Contact) && !core.IsID(in.Contact) {
+		return Membership{}, core.Invalid("contact", "must be the id or the address of a contact")
+	}
+	org := c.Principal.Org.ID
+	segment, err := s.Store.Segment(ctx, org, in.ID)
+	if err != nil {
+		return Membership{}, err
+	}
+	is, err := s.Store.IsMember(ctx, org, segment.ID, in.Contact)
+	return Membership{is}, err
+}

@@ -1,0 +1,44 @@
+package segments
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ListMembersIn names a segment and pages its members.
+type ListMembersIn struct {
+	ID     string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the segment, or its key."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+}
+
+func (s *Segments) segmentsMembers() core.Operation {
+	return core.Declare(core.Op[ListMembersIn, core.Page[Member]]{
+		Name:    "segments_members",
+		Title:   "List the members of a segment",
+		Purpose: "Pages through the contacts in a segment, who entered last first. It follows changes of contacts with some delay.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.SegmentsView},
+		Do:      s.listMembers,
+	})
+}
+
+func (s *Segments) listMembers(ctx context.Context, c *core.Call, in ListMembersIn) (core.Page[Member], error) {
+	org := c.Principal.Org.ID
+	segment, err := s.Store.Segment(ctx, org, in.ID)
+	if err != nil {
+		return core.Page[Member]{}, err
+	}
+	filter := "segment members " + segment.ID
+	after, err := core.AfterCursor(filter, in.Cursor)
+	if err != nil {
+		return core.Page[Member]{}, err
+	}
+	limit := core.Limit(in.Limit)
+	rows, err := s.Store.Members(ctx, org, segment.ID, after, limit+1)
+	if err != nil {
+		return core.Page[Member]{}, err
+	}
+	return core.PageOf(rows, limit, filter, func(m Member) core.After { return core.After{At: m.EnteredAt, ID: m.ContactID} }), nil
+}

@@ -1,0 +1,123 @@
+package segments
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+// PreviewIn is a predicate to try.
+type PreviewIn struct {
+	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"The predicate; audience_get_schema teaches the language."`
+}
+
+// Preview is what a predicate finds.
+type Preview struct {
+	Count     int                 `json:"count" jsonschema_description:"How many contacts it finds; 0 with an error."`
+	EvalClass predicate.EvalClass `json:"eval_class,omitempty" jsonschema:"enum=incremental,enum=sweep,enum=both" jsonschema_description:"Whether contacts come and go by changes, by time, or both."`
+	Sample    []Example           `json:"sample" jsonschema_description:"At most 10 of them."`
+	Lint      []Lint              `json:"lint" only:"agent" jsonschema_description:"What is allowed and seldom meant."`
+	Error     *Fault              `json:"error,omitempty" only:"agent" jsonschema_description:"Why it does not compile."`
+}
+
+// Lint is a warning about a predicate.
+type Lint struct {
+	Message    string `json:"message" voice:"untrusted"`
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	Suggestion string `json:"suggestion,omitempty" voice:"untrusted"`
+}
+
+// Fault says what is wrong with a predicate, and what may be meant.
+type Fault struct {
+	Message string `json:"message" voice:"untrusted"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+}
+
+const sampleSize = 10
+
+func (s *Segments) segmentsPreviewPredicate() core.Operation {
+	return core.Declare(core.Op[PreviewIn, Preview]{
+		Name:  "segments_preview_predicate",
+		Title: "Try a predicate",
+		Purpose: "Counts the contacts that a predicate finds. Use it while writing a predicate for a segment or workflow. " +
+			"Returns count, sample, class, warnings, or the error with its place. It saves nothing.",
+		Effect: core.Reads,
+		Scopes: []core.Scope{core.SegmentsView},
+		Do:     s.preview,
+	})
+}
+
+func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Preview, error) {
+	org := c.Principal.Org.ID
+	schema, err := s.Store.Schema(ctx, org)
+	if err != nil {
+		return Preview{}, err
+	}
+	checked, err := predicate.Compile(in.Source, schema.Schema)
+	if err != nil {
+		if c.Surface == core.Agent {
+			return Preview{Sample: []Example{}, Lint: []Lint{}, Error: faultOf(err)}, nil
+		}
+		return Preview{}, refused(err)
+	}
+	found := Preview{EvalClass: checked.EvalClass(), Lint: lintOf(checked)}
+	bounded, cancel := context.WithTimeout(ctx, s.PreviewTime)
+	defer cancel()
+	q := Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: c.Now}
+	if found.Count, err = s.Store.CountMatching(bounded, q); err == nil {
+		found.Sample, err = s.Store.Examples(bounded, q, sampleSize)
+	}
+	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return Preview{}, core.Invalid("source", "takes longer to answer than "+s.PreviewTime.String()+": ask less of events, or test a shorter window")
+	}
+	return found, err
+}
+
+// refused is validation_failed with every fault of a predicate.
+func refused(err error) error {
+	var fields []core.FieldError
+	for _, fault := range faultsOf(err) {
+		fields = append(fields, core.FieldError{Field: "source", Reason: fault.Error()})
+	}
+	return core.InvalidFields(fields...)
+}
+
+// faultOf is the first fault.
+func faultOf(err error) *Fault {
+	faults := faultsOf(err)
+	if len(faults) == 0 {
+		return &Fault{Message: "the predicate does not compile", Line: 1, Column: 1}
+	}
+	first := *faults[0]
+	text := first.Message
+	if first.Expected != "" {
+		text += "; expected " + first.Expected
+	}
+	if first.Suggestion != "" {
+		text += "; did you mean " + first.Suggestion + "?"
+	}
+	return &Fault{Message: text, Line: first.Line, Column: first.Column}
+}
+
+// faultsOf are the faults that a compilation failed with.
+func faultsOf(err error) []*predicate.Error {
+	if several, ok := errors.AsType[predicate.Errors](err); ok {
+		return several
+	}
+	if one, ok := errors.AsType[*predicate.Error](err); ok {
+		return []*predicate.Error{one}
+	}
+	return nil
+}
+
+func lintOf(checked *predicate.Checked) []Lint {
+	lint := []Lint{}
+	for _, w := range checked.Lint() {
+		lint = append(lint, Lint{Message: w.Message, Line: w.Line, Column: w.Column, Suggestion: w.Suggestion})
+	}
+	return lint
+}

@@ -1,0 +1,89 @@
+package segments
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+// Store keeps segments and answers predicates. Everything takes part in the
+// transaction of its context and sees only the organization it is given; finders of
+// one thing fail with core.CodeNotFound.
+type Store interface {
+	// Schema is what predicates of the organization may name.
+	Schema(ctx context.Context, orgID string) (Schema, error)
+
+	// Insert stores a new segment. It fails with core.CodeConflict when the key is
+	// taken.
+	Insert(ctx context.Context, orgID string, s Segment) error
+	// Update replaces everything but member count and last evaluation.
+	Update(ctx context.Context, orgID string, s Segment) error
+	// Segment finds by id or, when ref is no id, by key. Lock is Segment by id that
+	// keeps others from locking it until the transaction ends.
+	Segment(ctx context.Context, orgID, ref string) (Segment, error)
+	Lock(ctx context.Context, orgID, id string) (Segment, error)
+	// Page is one page, newest first by creation and id; Count is of all pages.
+	Page(ctx context.Context, orgID string, f Filter) ([]Segment, error)
+	Count(ctx context.Context, orgID string, f Filter) (int, error)
+	// All are the segments of the organization, archived ones too, by creation.
+	All(ctx context.Context, orgID string) ([]Segment, error)
+
+	// Members is one page of active contacts, newest entry first.
+	Members(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]Member, error)
+	// IsMember looks for a contact by id or by address.
+	IsMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
+
+	// CountMatching is how many contacts a question finds, and Examples are the first
+	// few of them by id.
+	CountMatching(ctx context.Context, q Question) (int, error)
+	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
+	// Differing are contacts, at most limit, that the question finds and that are no
+	// members, or the reverse.
+	Differing(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
+	// Judge brings the membership of the contacts of q to what the question finds,
+	// logs who came and went, and notes the evaluation.
+	Judge(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
+	// Evaluated notes that all contacts were judged at this time.
+	Evaluated(ctx context.Context, orgID, segmentID string, at time.Time) error
+
+	// Touch notes changed contacts. Touched are the oldest notes, and Untouch removes
+	// notes by their ids.
+	Touch(ctx context.Context, orgID string, contactIDs []string) error
+	Touched(ctx context.Context, orgID string, limit int) ([]Touch, error)
+	Untouch(ctx context.Context, orgID string, ids []string) error
+
+	// ReplaceSuppressed makes the mirror of the account's own list hold exactly these
+	// addresses, in lower case.
+	ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error
+}
+
+// Schema is what predicates may name and where attributes are kept.
+type Schema struct {
+	predicate.Schema
+	// Slots are columns by attribute, as far as attributes have one.
+	Slots map[string]string
+}
+
+// Filter narrows a page of segments. The zero value of a member matches all.
+type Filter struct {
+	Status Status
+	// Query is matched in name and key without regard to case.
+	Query string
+	After *core.After
+	Limit int
+}
+
+// Question is a predicate with all that its answer depends on.
+type Question struct {
+	OrgID     string
+	Predicate *predicate.Checked
+	Slots     map[string]string
+	Now       time.Time
+	// Contacts narrows the question to contacts with these ids; nil asks about all.
+	Contacts []string
+}
+
+// Touch is a note that a contact changed.
+type Touch struct{ ID, ContactID string }

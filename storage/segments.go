@@ -1,0 +1,227 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+type segmentStore struct{ db *DB }
+
+// Segments is the store of segments.
+func (db *DB) Segments() segments.Store { return segmentStore{db} }
+
+var _ segments.Store = segmentStore{}
+
+type segmentRow struct {
+	ID              string              `db:"id"`
+	Key             string              `db:"key"`
+	Name            string              `db:"name"`
+	Description     string              `db:"description"`
+	Source          string              `db:"source"`
+	ProfileVersion  int                 `db:"profile_version"`
+	EvalClass       predicate.EvalClass `db:"eval_class"`
+	Status          segments.Status     `db:"status"`
+	EvalWarning     string              `db:"eval_warning"`
+	EvalWarningAt   *Time               `db:"eval_warning_at"`
+	MemberCount     int                 `db:"member_count"`
+	LastEvaluatedAt *Time               `db:"last_evaluated_at"`
+	Origin          segments.Origin     `db:"origin"`
+	SourcePath      string              `db:"source_path"`
+	CreatedAt       Time                `db:"created_at"`
+	UpdatedAt       Time                `db:"updated_at"`
+	Stale           bool                `db:"stale"`
+}
+
+func (r segmentRow) segment() segments.Segment {
+	return segments.Segment{
+		ID: r.ID, Key: r.Key, Name: r.Name, Description: r.Description, Source: r.Source, ProfileVersion: r.ProfileVersion,
+		EvalClass: r.EvalClass, Status: r.Status, EvalWarning: r.EvalWarning, EvalWarningAt: optionalTime(r.EvalWarningAt),
+		MemberCount: r.MemberCount, LastEvaluatedAt: optionalTime(r.LastEvaluatedAt), Origin: r.Origin, SourcePath: r.SourcePath,
+		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(), Stale: r.Stale,
+	}
+}
+
+const segmentColumns = `id, key, name, description, source, profile_version, eval_class, status, eval_warning, eval_warning_at,
+	member_count, last_evaluated_at, origin, source_path, created_at, updated_at, stale`
+
+// segmentFilter takes a status or ” and a pattern.
+const segmentFilter = `org_id = $1 AND (CAST($2 AS text) = '' OR status = $2) AND search LIKE $3 ESCAPE '\'`
+
+var (
+	insertSegment = register("insert segment", `
+		INSERT INTO segments (org_id, id, key, name, description, search, source, profile_version, eval_class, status,
+			eval_warning, eval_warning_at, member_count, origin, source_path, created_at, updated_at, stale)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14, $15, $16, $17)
+		ON CONFLICT DO NOTHING`)
+	updateSegment = register("update segment", `
+		UPDATE segments SET name = $1, description = $2, search = $3, source = $4, profile_version = $5, eval_class = $6, status = $7,
+			eval_warning = $8, eval_warning_at = $9, origin = $10, source_path = $11, updated_at = $12, stale = $13
+		WHERE org_id = $14 AND id = $15`)
+	segmentByID  = registerPoint("segment by id", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2`)
+	segmentByKey = registerPoint("segment by key", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND key = $2`)
+	lockSegment  = register("lock segment", `
+		SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2 /*pg FOR NO KEY UPDATE*/`)
+	segmentsPage = register("segments page", `
+		SELECT `+segmentColumns+` FROM segments WHERE `+segmentFilter+` AND (created_at, id) < ($4, $5)
+		ORDER BY created_at DESC, id DESC LIMIT $6`)
+	countSegments = register("count segments", `SELECT count(*) FROM segments WHERE `+segmentFilter)
+	allSegments   = register("segments", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 ORDER BY created_at, id`)
+
+	attributeTypes = registerPoint("types of attributes", `
+		SELECT name, type, enum_values, slot FROM attributes WHERE org_id = $1`)
+	propertyTypes = registerPoint("types of activity properties", `
+		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
+	namedSets = registerPoint("what predicates may name", `
+		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'
+		UNION ALL SELECT 'list', key, id FROM lists WHERE org_id = $1 AND status = 'active'
+		UNION ALL SELECT 'segment', key, id FROM segments WHERE org_id = $1 AND status <> 'archived'`)
+	// Each name is one step through the index, however many activities have it.
+	seenActivities = register("names of activities", `
+		SELECT name FROM (WITH RECURSIVE seen (name) AS (
+			SELECT (SELECT min(name) FROM activities WHERE org_id = $1)
+			UNION ALL SELECT (SELECT min(a.name) FROM activities AS a WHERE a.org_id = $1 AND a.name > seen.name) FROM seen WHERE seen.name IS NOT NULL
+		) SELECT name FROM seen WHERE name IS NOT NULL LIMIT $2) AS names`)
+)
+
+// maxSeenActivities bounds what suggestions are drawn from.
+const maxSeenActivities = 500
+
+func (s segmentStore) Insert(ctx context.Context, orgID string, g segments.Segment) error {
+	taken := core.Conflict("A segment of this organization has this key already.", "Choose another key.")
+	return s.db.insert(ctx, taken, insertSegment, orgID, g.ID, g.Key, g.Name, g.Description, searchText(g.Name, g.Key), g.Source,
+		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, optionalAt(g.EvalWarningAt),
+		string(g.Origin), g.SourcePath, At(g.CreatedAt), At(g.UpdatedAt), g.Stale)
+}
+
+func (s segmentStore) Update(ctx context.Context, orgID string, g segments.Segment) error {
+	return s.db.change(ctx, "segment", updateSegment, g.Name, g.Description, searchText(g.Name, g.Key), g.Source,
+		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, optionalAt(g.EvalWarningAt),
+		string(g.Origin), g.SourcePath, At(g.UpdatedAt), g.Stale, orgID, g.ID)
+}
+
+func (s segmentStore) Segment(ctx context.Context, orgID, ref string) (segments.Segment, error) {
+	by := segmentByKey
+	if core.IsID(ref) {
+		by = segmentByID
+	}
+	row, err := one[segmentRow](ctx, s.db, "segment", by, orgID, ref)
+	return row.segment(), err
+}
+
+func (s segmentStore) Lock(ctx context.Context, orgID, id string) (segments.Segment, error) {
+	row, err := one[segmentRow](ctx, s.db, "segment", lockSegment, orgID, id)
+	return row.segment(), err
+}
+
+func (s segmentStore) Page(ctx context.Context, orgID string, f segments.Filter) ([]segments.Segment, error) {
+	created, id := start(f.After)
+	return s.segments(ctx, segmentsPage, orgID, string(f.Status), searchPattern(f.Query), created, id, f.Limit)
+}
+
+func (s segmentStore) All(ctx context.Context, orgID string) ([]segments.Segment, error) {
+	return s.segments(ctx, allSegments, orgID)
+}
+
+func (s segmentStore) segments(ctx context.Context, by *Statement, args ...any) ([]segments.Segment, error) {
+	rows, err := list[segmentRow](ctx, s.db, by, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]segments.Segment, len(rows))
+	for i, row := range rows {
+		all[i] = row.segment()
+	}
+	return all, nil
+}
+
+func (s segmentStore) Count(ctx context.Context, orgID string, f segments.Filter) (int, error) {
+	counts, err := values[int](ctx, s.db, countSegments, orgID, string(f.Status), searchPattern(f.Query))
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+type attributeTypeRow struct {
+	Name       string `db:"name"`
+	Type       string `db:"type"`
+	EnumValues string `db:"enum_values"`
+	Slot       string `db:"slot"`
+}
+
+type propertyTypeRow struct {
+	Activity string `db:"activity_name"`
+	Property string `db:"property"`
+	Type     string `db:"type"`
+}
+
+type namedSetRow struct {
+	Kind  string `db:"kind"`
+	Key   string `db:"key"`
+	Value string `db:"value"`
+}
+
+// predicateTypes are the types by the registries' names for them.
+var predicateTypes = map[string]predicate.Type{
+	string(audience.StringAttribute): predicate.String, string(audience.NumberAttribute): predicate.Number,
+	string(audience.BoolAttribute): predicate.Bool, string(audience.DatetimeAttribute): predicate.Datetime,
+	string(audience.EnumAttribute): predicate.Enum,
+}
+
+func (s segmentStore) Schema(ctx context.Context, orgID string) (segments.Schema, error) {
+	schema := segments.Schema{Slots: map[string]string{}, Schema: predicate.Schema{
+		Attributes: map[string]predicate.AttributeType{}, Properties: map[predicate.ActivityProperty]predicate.Type{},
+		Topics: map[string]bool{}, Lists: map[string]string{}, Segments: map[string]string{},
+	}}
+	if err := s.attributeTypes(ctx, orgID, schema); err != nil {
+		return schema, err
+	}
+	properties, err := list[propertyTypeRow](ctx, s.db, propertyTypes, orgID)
+	if err != nil {
+		return schema, err
+	}
+	for _, p := range properties {
+		schema.Properties[predicate.ActivityProperty{Activity: p.Activity, Property: p.Property}] = predicateTypes[p.Type]
+	}
+	sets, err := list[namedSetRow](ctx, s.db, namedSets, orgID)
+	if err != nil {
+		return schema, err
+	}
+	for _, set := range sets {
+		switch set.Kind {
+		case "topic":
+			schema.Topics[set.Key] = set.Value == string(sending.OptIn)
+		case "list":
+			schema.Lists[set.Key] = set.Value
+		default:
+			schema.Segments[set.Key] = set.Value
+		}
+	}
+	schema.Activities, err = values[string](ctx, s.db, seenActivities, orgID, maxSeenActivities)
+	return schema, err
+}
+
+func (s segmentStore) attributeTypes(ctx context.Context, orgID string, schema segments.Schema) error {
+	rows, err := list[attributeTypeRow](ctx, s.db, attributeTypes, orgID)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		registered := predicate.AttributeType{Type: predicateTypes[row.Type]}
+		if err := json.Unmarshal([]byte(row.EnumValues), &registered.EnumValues); err != nil {
+			return fmt.Errorf("storage: values of attribute %s: %w", row.Name, err)
+		}
+		schema.Attributes[row.Name] = registered
+		if row.Slot != "" {
+			schema.Slots[row.Name] = row.Slot
+		}
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/segments"
+)
+
+var (
+	segmentMembersPage = register("segment members page", `
+		SELECT m.contact_id, c.email, m.entered_at FROM segment_members AS m
+		JOIN contacts AS c ON c.org_id = m.org_id AND c.id = m.contact_id
+		WHERE m.org_id = $1 AND m.segment_id = $2 AND (m.entered_at, m.contact_id) < ($3, $4)
+		ORDER BY m.entered_at DESC, m.contact_id DESC LIMIT $5`)
+	segmentMemberByID = registerPoint("segment member by id", `
+		SELECT 1 FROM segment_members WHERE org_id = $1 AND segment_id = $2 AND contact_id = $3`)
+	segmentMemberByEmail = registerPoint("segment member by email", `
+		SELECT 1 FROM contacts AS c
+		JOIN segment_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
+		WHERE c.org_id = $1 AND m.segment_id = $2 AND c.email_key = $3`)
+
+	leaveSegment = register("leave segment", `
+		DELETE FROM segment_members WHERE org_id = $1 AND segment_id = $2
+		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
+		AND contact_id NOT IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)
+		RETURNING contact_id`)
+	enterSegment = register("enter segment", `
+		INSERT INTO segment_members (org_id, segment_id, contact_id, entered_at)
+		SELECT $1, $2, j.atom, CAST($3 AS bigint) FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING
+		RETURNING contact_id`)
+	logSegment = register("log segment transitions", `
+		INSERT INTO membership_log (org_id, occurred_at, id, set_kind, set_id, contact_id, entered)
+		SELECT $1, CAST($2 AS bigint), v ->> 'id', 'segment', $3, v ->> 'contact', CAST(v ->> 'entered' AS boolean)
+		FROM `+parameterRows(`$4`)+` WHERE TRUE`)
+	countEvaluated = register("segment partly evaluated", `
+		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
+	wholeEvaluated = register("segment evaluated", `
+		UPDATE segments SET last_evaluated_at = $1, stale = FALSE,
+			member_count = (SELECT count(*) FROM segment_members AS m WHERE m.org_id = segments.org_id AND m.segment_id = segments.id)
+		WHERE org_id = $2 AND id = $3`)
+
+	touchContacts = register("touch contacts", `
+		INSERT INTO segment_touched (org_id, id, contact_id)
+		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+parameterRows(`$2`)+` WHERE TRUE`)
+	touchedContacts = register("touched contacts", `
+		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
+	untouchContacts = register("untouch contacts", `
+		DELETE FROM segment_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+
+	dropSuppressed = register("drop suppressed addresses", `
+		DELETE FROM suppressed_addresses WHERE org_id = $1
+		AND email_key NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	saveSuppressed = register("save suppressed addresses", `
+		INSERT INTO suppressed_addresses (org_id, email_key)
+		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING`)
+)
+
+type segmentMemberRow struct {
+	ContactID string `db:"contact_id"`
+	Email     string `db:"email"`
+	EnteredAt Time   `db:"entered_at"`
+}
+
+func (s segmentStore) Members(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]segments.Member, error) {
+	entered, id := start(after)
+	rows, err := list[segmentMemberRow](ctx, s.db, segmentMembersPage, orgID, segmentID, entered, id, limit)
+	if err != nil {
+		return nil, err
+	}
+	members := make([]segments.Member, len(rows))
+	for i, r := range rows {
+		members[i] = segments.Member{ContactID: r.ContactID, Email: r.Email, EnteredAt: r.EnteredAt.Time()}
+	}
+	return members, nil
+}
+
+func (s segmentStore) IsMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
+	by, key := segmentMemberByEmail, audience.EmailKey(contact)
+	if core.IsID(contact) {
+		by, key = segmentMemberByID, contact
+	}
+	found, err := values[int](ctx, s.db, by, orgID, segmentID, key)
+	return len(found) > 0, err
+}
+
+func (s segmentStore) CountMatching(ctx context.Context, q segments.Question) (int, error) {
+	c, err := s.db.condition(&q)
+	if err != nil {
+		return 0, err
+	}
+	text, args := numbered(c.selecting(`count(*)`), c.args)
+	counts, err := composed(ctx, s.db, "count of a predicate", text, args, func(rows *sql.Rows) (int, error) {
+		var n int
+		err := rows.Scan(&n)
+		return n, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+func (s segmentStore) Examples(ctx context.Context, q segments.Question, limit int) ([]segments.Example, error) {
+	c, err := s.db.condition(&q)
+	if err != nil {
+		return nil, err
+	}
+	// The addresses are looked up for the few that are shown, not for all.
+	first := c.selecting(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
+	text, args := numbered(`SELECT c.id, c.email FROM contacts AS c WHERE c.org_id = `+orgParameter+
+		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`, c.args)
+	examples, err := composed(ctx, s.db, "sample of a predicate", text, args, func(rows *sql.Rows) (segments.Example, error) {
+		var e segments.Example
+		err := rows.Scan(&e.ContactID, &e.Email)
+		return e, err
+	})
+	if examples == nil {
+		examples = []segments.Example{}
+	}
+	return examples, err
+}
+
+func (s segmentStore) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
+	c, err := s.db.condition(&q)
+	if err != nil {
+		return nil, err
+	}
+	text, args := numbered(c.selecting(`s.contact_id`)+` AND NOT EXISTS (SELECT 1 FROM segment_members AS x WHERE x.org_id = `+orgParameter+
+		` AND x.segment_id = `+c.text(segmentID)+` AND x.contact_id = s.contact_id) LIMIT `+c.parameter(limit), c.args)
+	entering, err := composed(ctx, s.db, "contacts that enter", text, args, scanID)
+	if err != nil || len(entering) == limit {
+		return entering, err
+	}
+	leaving, err := s.leaving(ctx, &c, segmentID, limit-len(entering))
+	return append(entering, leaving...), err
+}
+
+// leaving joins those who are found to the members, as a list that may be too long to
+// be looked through for each of them.
+func (s segmentStore) leaving(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
+	text, args := numbered(`SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+c.selecting(`s.contact_id`)+
+		`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
+		` AND f.contact_id IS NULL LIMIT `+c.parameter(limit), c.args)
+	return composed(ctx, s.db, "contacts that leave", text, args, scanID)
+}
+
+// segmentTransition is an element of the parameter of logSegment.
+type segmentTransition struct {
+	ID      string `json:"id"`
+	Contact string `json:"contact"`
+	Entered bool   `json:"entered"`
+}
+
+func (s segmentStore) Judge(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
+	var entered, left []string
+	err := s.db.InTx(ctx, func(ctx context.Context) error {
+		found, err := s.db.matching(ctx, &q)
+		if err != nil {
+			return err
+		}
+		judged, err := jsonParameter(q.Contacts)
+		if err != nil {
+			return err
+		}
+		in, err := jsonParameter(found)
+		if err != nil {
+			return err
+		}
+		if left, err = values[string](ctx, s.db, leaveSegment, q.OrgID, segmentID, judged, in); err != nil {
+			return err
+		}
+		if entered, err = values[string](ctx, s.db, enterSegment, q.OrgID, segmentID, At(q.Now), in); err != nil {
+			return err
+		}
+		if err := s.logTransitions(ctx, q.OrgID, segmentID, left, entered, q.Now); err != nil {
+			return err
+		}
+		_, err = s.db.exec(ctx, countEvaluated, len(entered)-len(left), At(q.Now), q.OrgID, segmentID)
+		return err
+	})
+	return len(entered), len(left), err
+}
+
+func (s segmentStore) logTransitions(ctx context.Context, orgID, segmentID string, left, entered []string, at time.Time) error {
+	if len(left)+len(entered) == 0 {
+		return nil
+	}
+	lines := make([]segmentTransition, 0, len(left)+len(entered))
+	for _, id := range left {
+		lines = append(lines, segmentTransition{core.NewID(), id, false})
+	}
+	for _, id := range entered {
+		lines = append(lines, segmentTransition{core.NewID(), id, true})
+	}
+	parameter, err := jsonParameter(lines)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, logSegment, orgID, At(at), segmentID, parameter)
+	return err
+}
+
+func (s segmentStore) Evaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
+	return s.db.change(ctx, "segment", wholeEvaluated, At(at), orgID, segmentID)
+}
+
+type touchRow struct {
+	ID      string `db:"id" json:"id"`
+	Contact string `db:"contact_id" json:"contact"`
+}
+
+func (s segmentStore) Touch(ctx context.Context, orgID string, contactIDs []string) error {
+	rows := make([]touchRow, len(contactIDs))
+	for i, id := range contactIDs {
+		rows[i] = touchRow{core.NewID(), id}
+	}
+	parameter, err := jsonParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, touchContacts, orgID, parameter)
+	return err
+}
+
+func (s segmentStore) Touched(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
+	rows, err := list[touchRow](ctx, s.db, touchedContacts, orgID, limit)
+	if err != nil {
+		return nil, err
+	}
+	notes := make([]segments.Touch, len(rows))
+	for i, r := range rows {
+		notes[i] = segments.Touch{ID: r.ID, ContactID: r.Contact}
+	}
+	return notes, nil
+}
+
+func (s segmentStore) Untouch(ctx context.Context, orgID string, ids []string) error {
+	parameter, err := jsonParameter(ids)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, untouchContacts, orgID, parameter)
+	return err
+}
+
+func (s segmentStore) ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error {
+	parameter, err := jsonParameter(keys)
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := s.db.exec(ctx, dropSuppressed, orgID, parameter); err != nil {
+			return err
+		}
+		_, err := s.db.exec(ctx, saveSuppressed, orgID, parameter)
+		return err
+	})
+}
