@@ -37,6 +37,9 @@ var (
 		INSERT INTO membership_log (org_id, occurred_at, id, set_kind, set_id, contact_id, entered)
 		SELECT $1, CAST($2 AS bigint), v ->> 'id', 'segment', $3, v ->> 'contact', CAST(v ->> 'entered' AS boolean)
 		FROM `+parameterRows(`$4`)+` WHERE TRUE`)
+	segmentTransitions = register("transitions of a segment", `
+		SELECT occurred_at, contact_id, entered FROM membership_log
+		WHERE org_id = $1 AND set_kind = 'segment' AND set_id = $2 ORDER BY occurred_at, id`)
 	countEvaluated = register("segment partly evaluated", `
 		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
 	wholeEvaluated = register("segment evaluated", `
@@ -47,6 +50,14 @@ var (
 	touchContacts = register("touch contacts", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
 		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+parameterRows(`$2`)+` WHERE TRUE`)
+	touchRecipients = register("touch recipients", `
+		INSERT INTO segment_touched (org_id, id, contact_id)
+		SELECT c.org_id, v ->> 'id', c.id FROM `+parameterRows(`$1`)+`
+		JOIN contacts AS c ON c.org_id = $2 AND c.email_key = v ->> 'contact'
+		WHERE EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
+	segmentsOf = registerPoint("segments of a contact", `
+		SELECT count(*) FROM segment_members AS m JOIN segments AS g ON g.org_id = m.org_id AND g.id = m.segment_id
+		WHERE m.org_id = $1 AND m.contact_id = $2 AND g.status <> 'archived'`)
 	touchedContacts = register("touched contacts", `
 		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
 	untouchContacts = register("untouch contacts", `
@@ -206,6 +217,24 @@ func (s segmentStore) logTransitions(ctx context.Context, orgID, segmentID strin
 	return err
 }
 
+type segmentTransitionRow struct {
+	At        Time   `db:"occurred_at"`
+	ContactID string `db:"contact_id"`
+	Entered   bool   `db:"entered"`
+}
+
+func (s segmentStore) Transitions(ctx context.Context, orgID, segmentID string) ([]segments.Transition, error) {
+	rows, err := list[segmentTransitionRow](ctx, s.db, segmentTransitions, orgID, segmentID)
+	if err != nil {
+		return nil, err
+	}
+	log := make([]segments.Transition, len(rows))
+	for i, r := range rows {
+		log[i] = segments.Transition{At: r.At.Time(), ContactID: r.ContactID, Entered: r.Entered}
+	}
+	return log, nil
+}
+
 func (s segmentStore) Evaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
 	return s.db.change(ctx, "segment", wholeEvaluated, At(at), orgID, segmentID)
 }
@@ -216,16 +245,38 @@ type touchRow struct {
 }
 
 func (s segmentStore) Touch(ctx context.Context, orgID string, contactIDs []string) error {
-	rows := make([]touchRow, len(contactIDs))
-	for i, id := range contactIDs {
-		rows[i] = touchRow{core.NewID(), id}
-	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := touchRows(contactIDs)
 	if err != nil {
 		return err
 	}
 	_, err = s.db.exec(ctx, touchContacts, orgID, parameter)
 	return err
+}
+
+// touchRows are new notes about contacts, by whatever names them, as a parameter.
+func touchRows(contacts []string) (string, error) {
+	rows := make([]touchRow, len(contacts))
+	for i, contact := range contacts {
+		rows[i] = touchRow{core.NewID(), contact}
+	}
+	return jsonParameter(rows)
+}
+
+func (s segmentStore) TouchRecipients(ctx context.Context, orgID string, keys []string) error {
+	parameter, err := touchRows(keys)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, touchRecipients, parameter, orgID)
+	return err
+}
+
+func (s segmentStore) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
+	counts, err := values[int](ctx, s.db, segmentsOf, orgID, contactID)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
 }
 
 func (s segmentStore) Touched(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -50,6 +51,22 @@ func (s *Segments) Changed(ctx context.Context, orgID string, contactIDs []strin
 		return nil
 	}
 	return s.Store.Touch(ctx, orgID, contactIDs)
+}
+
+// Recorded notes the contacts that events of messages happened to; see
+// [messages.Recorder].
+func (s *Segments) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
+	keys := make([]string, len(events))
+	for i, e := range events {
+		keys[i] = strings.ToLower(e.Recipient)
+	}
+	slices.Sort(keys)
+	return s.Store.TouchRecipients(ctx, orgID, slices.Compact(keys))
+}
+
+// SegmentsOf counts the segments that a contact is in.
+func (s *Segments) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
+	return s.Store.SegmentsOf(ctx, orgID, contactID)
 }
 
 // FollowWorker judges contacts that changed, and segments that were saved.

@@ -35,6 +35,9 @@ type Store interface {
 	// IsMember looks for a contact by id or by address.
 	IsMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
 
+	// Transitions is the log of a segment, oldest first.
+	Transitions(ctx context.Context, orgID, segmentID string) ([]Transition, error)
+
 	// CountMatching is how many contacts a question finds, and Examples are the first
 	// few of them by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
@@ -48,9 +51,14 @@ type Store interface {
 	// Evaluated notes that all contacts were judged at this time.
 	Evaluated(ctx context.Context, orgID, segmentID string, at time.Time) error
 
-	// Touch notes changed contacts. Touched are the oldest notes, and Untouch removes
+	// SegmentsOf counts the segments, not archived, that a contact is in.
+	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
+
+	// Touch notes changed contacts; TouchRecipients those with an address among keys,
+	// in lower case, unless the organization has no active segment. Touched are the oldest notes, and Untouch removes
 	// notes by their ids.
 	Touch(ctx context.Context, orgID string, contactIDs []string) error
+	TouchRecipients(ctx context.Context, orgID string, keys []string) error
 	Touched(ctx context.Context, orgID string, limit int) ([]Touch, error)
 	Untouch(ctx context.Context, orgID string, ids []string) error
 
@@ -83,6 +91,13 @@ type Question struct {
 	Now       time.Time
 	// Contacts narrows the question to contacts with these ids; nil asks about all.
 	Contacts []string
+}
+
+// Transition is a contact that entered a segment, or left it.
+type Transition struct {
+	At        time.Time
+	ContactID string
+	Entered   bool
 }
 
 // Touch is a note that a contact changed.

@@ -1,0 +1,193 @@
+package segments_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// call runs an operation and returns its result as JSON shows it on the surface.
+func (w *world) call(t *testing.T, s core.Surface, name, arguments string) (string, *core.Error) {
+	t.Helper()
+	for _, op := range w.Operations() {
+		if op.Info().Name != name {
+			continue
+		}
+		in, err := op.Decode(s, []byte(arguments))
+		if err != nil {
+			return "", core.AsError(err)
+		}
+		c := &core.Call{Principal: core.Principal{Org: core.Org{ID: w.org}}, Surface: s, Now: w.clock()}
+		defer c.Finish()
+		out, err := op.Do(t.Context(), c, in)
+		if err != nil {
+			return "", core.AsError(err)
+		}
+		raw, err := json.Marshal(op.View(s, out))
+		must(t, err)
+		if err := op.Output(s).Check(raw); err != nil {
+			t.Errorf("%s: the result does not fit its schema: %v\n%s", name, err, raw)
+		}
+		return string(raw), nil
+	}
+	t.Fatalf("no operation %s", name)
+	return "", nil
+}
+
+func TestPreviewCountsAndSavesNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		for i := range 12 {
+			w.put(t, fmt.Sprintf("c%02d", i), map[string]any{"mrr": float64(i)})
+		}
+		got, err := w.call(t, core.REST, "segments_preview_predicate", `{"source":"attr.mrr >= 11"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`{"count":1,"eval_class":"incremental","sample":[{"contact_id":%q,"email":"c11@example.com"}]}`, w.contacts["c11"].ID)
+		if got != want {
+			t.Errorf("over REST %s, want %s", got, want)
+		}
+		got, err = w.call(t, core.Agent, "segments_preview_predicate", `{"source":"attr.mrr != 3"}`)
+		if err != nil || !strings.Contains(got, `"count":11,`) || strings.Count(got, `"email"`) != 10 || !strings.Contains(got, `"lint":[{"message":"contacts without attr.mrr are left out here","line":1,"column":1,`) {
+			t.Errorf("to an agent %s, %v", got, err)
+		}
+		if listed, err := w.call(t, core.REST, "segments_list", `{}`); err != nil || listed != `{"data":[],"pagination":{"has_more":false,"next_cursor":null}}` {
+			t.Errorf("a preview left %s, %v", listed, err)
+		}
+	})
+}
+
+func TestPreviewSaysWhereThePredicateIsWrong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	const arguments = `{"source":"attr.plna = \"pro\" and\n attr.mrr = \"1\""}`
+	_, err := w.call(t, core.REST, "segments_preview_predicate", arguments)
+	if err == nil || err.HTTPStatus() != 422 || len(err.Fields) != 2 || err.Fields[0].Field != "source" ||
+		!strings.HasPrefix(err.Fields[0].Reason, `line 1, column 1: attribute "plna" is not registered`) || !strings.HasSuffix(err.Fields[0].Reason, "did you mean attr.plan?") ||
+		!strings.HasPrefix(err.Fields[1].Reason, "line 2, column 13: ") {
+		t.Errorf("over REST %+v", err)
+	}
+	got, err := w.call(t, core.Agent, "segments_preview_predicate", arguments)
+	want := `{"count":0,"sample":[],"lint":[],"error":{"message":"attribute \"plna\" is not registered; did you mean attr.plan?","line":1,"column":1}}`
+	if err != nil || got != want {
+		t.Errorf("to an agent %s, %v", got, err)
+	}
+}
+
+func TestPreviewGivesUpInTime(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.PreviewTime = time.Nanosecond
+		_, err := w.call(t, core.REST, "segments_preview_predicate", `{"source":"has attr.mrr"}`)
+		if err == nil || err.Code != core.CodeValidationFailed || !strings.Contains(err.Message, "takes longer to answer than 1ns") {
+			t.Errorf("a slow preview is refused with %v", err)
+		}
+		// A caller who goes away is not told that.
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		w.PreviewTime = time.Hour
+		for _, op := range w.Operations() {
+			if op.Info().Name == "segments_preview_predicate" {
+				in := segments.PreviewIn{Source: "has attr.mrr"}
+				_, err := op.Do(ctx, &core.Call{Principal: core.Principal{Org: core.Org{ID: w.org}}, Now: w.clock()}, in)
+				if err == nil || core.AsError(err).Code == core.CodeValidationFailed {
+					t.Errorf("a canceled preview: %v", err)
+				}
+			}
+		}
+	})
+}
+
+func TestReadsOfSegments(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.put(t, "ann", map[string]any{"plan": "pro"})
+		w.advance(time.Second)
+		w.put(t, "bob", map[string]any{"plan": "pro"})
+		pros := w.save(t, "pros", `attr.plan = "pro"`)
+		w.follow(t)
+		w.advance(time.Second)
+		w.save(t, "other", `has attr.mrr`)
+		for _, name := range []string{"segments_get", "segments_members", "segments_check_member"} {
+			arguments := `{"id":"nothing"}`
+			if name == "segments_check_member" {
+				arguments = `{"id":"nothing","contact":"ann@example.com"}`
+			}
+			if _, err := w.call(t, core.REST, name, arguments); err == nil || err.Code != core.CodeNotFound || err.Resource != "segment" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		got, err := w.call(t, core.REST, "segments_get", `{"id":"pros"}`)
+		if err != nil || !strings.Contains(got, `"id":"`+pros.ID+`"`) || strings.Contains(got, "eval_warning") || !strings.Contains(got, `"member_count":2`) {
+			t.Errorf("the segment is %s, %v", got, err)
+		}
+		page, err := w.call(t, core.REST, "segments_members", `{"id":"`+pros.ID+`","limit":1}`)
+		if err != nil || !strings.Contains(page, `"has_more":true`) || !strings.Contains(page, `"entered_at":"2026-03-01T12:00:01Z"`) {
+			t.Errorf("the first page is %s, %v", page, err)
+		}
+		for contact, is := range map[string]bool{"Ann@Example.com": true, w.contacts["bob"].ID: true, "nobody@example.com": false, core.NewID(): false} {
+			got, err := w.call(t, core.REST, "segments_check_member", fmt.Sprintf(`{"id":"pros","contact":%q}`, contact))
+			if err != nil || got != fmt.Sprintf(`{"is_member":%v}`, is) {
+				t.Errorf("%s: %s, %v", contact, got, err)
+			}
+		}
+		if _, err := w.call(t, core.REST, "segments_check_member", `{"id":"pros","contact":"x"}`); err == nil || err.Code != core.CodeValidationFailed {
+			t.Errorf("a contact that is none: %v", err)
+		}
+		listed, err := w.call(t, core.Agent, "segments_list", `{"query":"PRO","status":"active"}`)
+		if err != nil || !strings.Contains(listed, `"total":1`) || !strings.Contains(listed, `"key":"pros"`) {
+			t.Errorf("an agent finds %s, %v", listed, err)
+		}
+		first, err := w.call(t, core.REST, "segments_list", `{"limit":1}`)
+		if err != nil || !strings.Contains(first, `"key":"other"`) || !strings.Contains(first, `"has_more":true`) {
+			t.Errorf("the newest is not first: %s, %v", first, err)
+		}
+	})
+}
+
+func TestDefinitionsAreChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storagetest.SQLite(t))
+	good := segments.Definition{Key: "good", Name: "Good", Source: `has attr.mrr`, Origin: segments.Managed}
+	for field, spoil := range map[string]func(*segments.Definition){
+		"key":         func(d *segments.Definition) { d.Key = "Not a key" },
+		"name":        func(d *segments.Definition) { d.Name = " " },
+		"description": func(d *segments.Definition) { d.Description = strings.Repeat("x", 501) },
+		"origin":      func(d *segments.Definition) { d.Origin = "" },
+		"source":      func(d *segments.Definition) { d.Source = "attr.mrr >" },
+	} {
+		bad := good
+		spoil(&bad)
+		_, err := w.Save(t.Context(), w.org, bad)
+		if e := core.AsError(err); e == nil || len(e.Fields) != 1 || e.Fields[0].Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	// A repository's definition takes the place of a managed one, not the reverse.
+	_, err := w.Save(t.Context(), w.org, good)
+	must(t, err)
+	git := good
+	git.Origin, git.SourcePath = segments.Git, "segments/good.seg"
+	saved, err := w.Save(t.Context(), w.org, git)
+	must(t, err)
+	if saved.Origin != segments.Git || saved.SourcePath != git.SourcePath {
+		t.Errorf("the repository's is %+v", saved)
+	}
+	if _, err = w.Save(t.Context(), w.org, good); core.AsError(err) == nil || core.AsError(err).Code != core.CodeConflict {
+		t.Errorf("a managed one over the repository's: %v", err)
+	}
+	if _, err = w.SetStatus(t.Context(), w.org, saved.ID, segments.Archived); err != nil {
+		t.Fatal(err)
+	}
+	if saved, err = w.Save(t.Context(), w.org, good); err != nil || saved.Status != segments.Active {
+		t.Errorf("an archived one is %s after it is saved, %v", saved.Status, err)
+	}
+}

@@ -1,0 +1,191 @@
+package segments_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// world is segments over a real database, with contacts to write.
+type world struct {
+	*segments.Segments
+	db       *storage.DB
+	org      string
+	contacts map[string]audience.Contact
+	// suppressed are the addresses on the account's own list.
+	suppressed []string
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) advance(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+// accountList is the world's list of suppressed addresses as an account serves it.
+type accountList struct{ *world }
+
+func (l accountList) Suppressed(context.Context, string, string) (sending.Suppressed, error) {
+	return sending.Suppressed{}, core.NotFound("suppression")
+}
+
+func (l accountList) SuppressedPage(_ context.Context, _ string, _, _ time.Time, token string) ([]sending.Suppressed, string, error) {
+	at := len(token)
+	if at >= len(l.suppressed) {
+		return nil, "", nil
+	}
+	return []sending.Suppressed{{Email: l.suppressed[at]}}, token + ".", nil // one a page
+}
+
+// each runs a test in a world on every engine.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) { test(t, newWorld(t, db)) })
+}
+
+func newWorld(t *testing.T, db *storage.DB) *world {
+	t.Helper()
+	w := &world{db: db, org: core.NewID(), contacts: map[string]audience.Contact{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	must(t, db.Access().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Org", Slug: "org-" + w.org[24:], Tier: "demo", RetentionDays: 365}))
+	w.Segments = segments.New(segments.Config{
+		Store: db.Segments(), Transactor: db, Suppressions: accountList{w}, Orgs: db.Access().OrgIDs,
+		Clock: w.clock, Log: slog.New(slog.DiscardHandler),
+	})
+	for _, a := range []audience.Attribute{
+		{Name: "plan", Type: audience.EnumAttribute, EnumValues: []string{"free", "pro"}},
+		{Name: "mrr", Type: audience.NumberAttribute},
+	} {
+		a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), audience.Managed, w.now, w.now
+		must(t, db.Audience().InsertAttribute(t.Context(), w.org, a))
+	}
+	must(t, db.Audience().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// put writes a contact and tells the segments, in one transaction, as the audience
+// does.
+func (w *world) put(t *testing.T, name string, attributes map[string]any) {
+	t.Helper()
+	must(t, w.write(t.Context(), name, func(c *audience.Contact) { c.Attributes = attributes }))
+}
+
+func (w *world) write(ctx context.Context, name string, change func(*audience.Contact)) error {
+	w.mu.Lock()
+	c, known := w.contacts[name]
+	if !known {
+		c = audience.Contact{ID: core.NewID(), Email: name + "@example.com", Status: audience.Active, Attributes: map[string]any{}, CreatedAt: w.now}
+	}
+	c.UpdatedAt = w.now
+	change(&c)
+	w.contacts[name] = c
+	w.mu.Unlock()
+	return w.db.InTx(ctx, func(ctx context.Context) error {
+		store := w.db.Audience().InsertContact
+		if known {
+			store = w.db.Audience().UpdateContact
+		}
+		if err := store(ctx, w.org, c); err != nil {
+			return err
+		}
+		return w.Changed(ctx, w.org, []string{c.ID})
+	})
+}
+
+// opened records that a contact opened a message now.
+func (w *world) opened(t *testing.T, name string) {
+	t.Helper()
+	e := messages.Event{
+		ID: core.NewID(), MessageID: core.NewID(), Type: messages.Open, OccurredAt: w.clock(), Recipient: name + "@Example.com",
+		Mail: messages.Mail{From: "us@example.org", To: []string{name + "@example.com"}, SentAt: w.clock()},
+	}
+	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
+		if _, err := w.db.Messages().RecordEvents(ctx, w.org, []messages.Event{e}, w.clock()); err != nil {
+			return err
+		}
+		return w.Recorded(ctx, w.org, []messages.Event{e})
+	}))
+}
+
+// save makes or changes a segment.
+func (w *world) save(t *testing.T, key, source string) segments.Segment {
+	t.Helper()
+	saved, err := w.Save(t.Context(), w.org, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
+	must(t, err)
+	return saved
+}
+
+// follow runs the job that judges what changed.
+func (w *world) follow(t *testing.T) {
+	t.Helper()
+	must(t, w.Follow(t.Context(), w.org))
+}
+
+// in holds a segment to its members, by the names of contacts.
+func (w *world) in(t *testing.T, key string, want ...string) {
+	t.Helper()
+	segment, err := w.Store.Segment(t.Context(), w.org, key)
+	must(t, err)
+	members, err := w.Store.Members(t.Context(), w.org, segment.ID, nil, 1000)
+	must(t, err)
+	var got []string
+	for _, m := range members {
+		for name, c := range w.contacts {
+			if c.ID == m.ContactID {
+				got = append(got, name)
+			}
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("in %s are %v, want %v", key, got, want)
+	}
+	if segment.MemberCount != len(want) {
+		t.Errorf("%s counts %d members, want %d", key, segment.MemberCount, len(want))
+	}
+}
+
+// transitions are the lines of the log about a segment in the order they happened.
+func (w *world) transitions(t *testing.T, key string) []string {
+	t.Helper()
+	segment, err := w.Store.Segment(t.Context(), w.org, key)
+	must(t, err)
+	log, err := w.Store.Transitions(t.Context(), w.org, segment.ID)
+	must(t, err)
+	lines := []string{}
+	for _, line := range log {
+		for name, c := range w.contacts {
+			if c.ID == line.ContactID {
+				lines = append(lines, fmt.Sprintf("%s %v", name, line.Entered))
+			}
+		}
+	}
+	return lines
+}
