@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -168,13 +167,6 @@ type namedSetRow struct {
 	Value string `db:"value"`
 }
 
-// predicateTypes are the types by the registries' names for them.
-var predicateTypes = map[string]predicate.Type{
-	string(audience.StringAttribute): predicate.String, string(audience.NumberAttribute): predicate.Number,
-	string(audience.BoolAttribute): predicate.Bool, string(audience.DatetimeAttribute): predicate.Datetime,
-	string(audience.EnumAttribute): predicate.Enum,
-}
-
 func (s segmentStore) Schema(ctx context.Context, orgID string) (segments.Schema, error) {
 	schema := segments.Schema{Slots: map[string]string{}, Schema: predicate.Schema{
 		Attributes: map[string]predicate.AttributeType{}, Properties: map[predicate.ActivityProperty]predicate.Type{},
@@ -188,7 +180,7 @@ func (s segmentStore) Schema(ctx context.Context, orgID string) (segments.Schema
 		return schema, err
 	}
 	for _, p := range properties {
-		schema.Properties[predicate.ActivityProperty{Activity: p.Activity, Property: p.Property}] = predicateTypes[p.Type]
+		schema.Properties[predicate.ActivityProperty{Activity: p.Activity, Property: p.Property}] = segments.TypeOf(p.Type, nil).Type
 	}
 	sets, err := list[namedSetRow](ctx, s.db, namedSets, orgID)
 	if err != nil {
@@ -214,11 +206,11 @@ func (s segmentStore) attributeTypes(ctx context.Context, orgID string, schema s
 		return err
 	}
 	for _, row := range rows {
-		registered := predicate.AttributeType{Type: predicateTypes[row.Type]}
-		if err := json.Unmarshal([]byte(row.EnumValues), &registered.EnumValues); err != nil {
+		var enumValues []string
+		if err := json.Unmarshal([]byte(row.EnumValues), &enumValues); err != nil {
 			return fmt.Errorf("storage: values of attribute %s: %w", row.Name, err)
 		}
-		schema.Attributes[row.Name] = registered
+		schema.Attributes[row.Name] = segments.TypeOf(row.Type, enumValues)
 		if row.Slot != "" {
 			schema.Slots[row.Name] = row.Slot
 		}

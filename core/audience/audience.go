@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -33,6 +34,8 @@ type Config struct {
 	// Affected is what a change of the registry does to segments, asked in the
 	// transaction of the change and before it; nil means that nothing reads attributes.
 	Affected func(ctx context.Context, orgID string, change AttributeChange) ([]AffectedSegment, error)
+	// ActivityProperties are what predicates may test of activities; nil means none.
+	ActivityProperties func(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error)
 }
 
 // Audience does the tasks of this package.

@@ -1,9 +1,13 @@
 package audience
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -14,11 +18,18 @@ type GetSchemaIn struct {
 
 // Schema is what an agent must know before it writes or filters contacts.
 type Schema struct {
-	Attributes []SchemaAttribute `json:"attributes"`
-	Topics     []SchemaTopic     `json:"topics"`
-	// ActivityProperties is empty as long as nothing promotes any.
-	ActivityProperties []string `json:"activity_properties" voice:"untrusted" jsonschema_description:"Properties of activities that predicates may filter on."`
-	GitConnected       bool     `json:"git_connected" jsonschema_description:"Whether definitions come from a repository and are read-only here."`
+	Attributes         []SchemaAttribute `json:"attributes"`
+	Topics             []SchemaTopic     `json:"topics"`
+	ActivityProperties []SchemaProperty  `json:"activity_properties" jsonschema_description:"Properties of activities that predicates may test."`
+	PredicateLanguage  string            `json:"predicate_language" voice:"ours" jsonschema_description:"How predicates of segments are written."`
+	GitConnected       bool              `json:"git_connected" jsonschema_description:"Whether definitions come from a repository and are read-only here."`
+}
+
+// SchemaProperty is a property of the activities of one name.
+type SchemaProperty struct {
+	Activity string `json:"activity" voice:"untrusted"`
+	Property string `json:"property" voice:"untrusted"`
+	Type     string `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime"`
 }
 
 // SchemaAttribute is an attribute without what only administration needs.
@@ -41,8 +52,8 @@ func (a *Audience) audienceGetSchema() core.Operation {
 	return core.Declare(core.Op[GetSchemaIn, Schema]{
 		Name:  "audience_get_schema",
 		Title: "Describe the audience",
-		Purpose: "Reads what a contact may hold and subscribe to. Call it once before writing contacts. " +
-			"Returns attributes with types and values, topics with defaults, and whether a repository owns the definitions. It holds no data about people.",
+		Purpose: "Reads what a contact may hold and subscribe to, and teaches predicates. Call it once before writing contacts or predicates. " +
+			"Returns attributes with types and values, topics with defaults, properties of activities, the predicate language, and whether a repository owns the definitions. It holds no data about people.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.AttributesView, core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSchemaIn) (GetSchemaIn, error) {
@@ -61,7 +72,19 @@ func (a *Audience) getSchema(ctx context.Context, c *core.Call, in GetSchemaIn) 
 	}
 	schema := Schema{
 		Attributes: make([]SchemaAttribute, 0, len(attributes)), Topics: make([]SchemaTopic, 0, len(in.live)),
-		ActivityProperties: []string{}, GitConnected: c.Principal.Org.GitConnected,
+		ActivityProperties: []SchemaProperty{}, PredicateLanguage: predicate.Reference, GitConnected: c.Principal.Org.GitConnected,
+	}
+	if a.ActivityProperties != nil {
+		properties, err := a.ActivityProperties(ctx, c.Principal.Org.ID)
+		if err != nil {
+			return Schema{}, err
+		}
+		for p, t := range properties {
+			schema.ActivityProperties = append(schema.ActivityProperties, SchemaProperty{p.Activity, p.Property, t.String()})
+		}
+		slices.SortFunc(schema.ActivityProperties, func(a, b SchemaProperty) int {
+			return cmp.Or(strings.Compare(a.Activity, b.Activity), strings.Compare(a.Property, b.Property))
+		})
 	}
 	for _, at := range attributes {
 		schema.Attributes = append(schema.Attributes, SchemaAttribute{at.Name, at.Type, at.EnumValues, at.Description})

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
 )
@@ -29,6 +30,7 @@ type Domains struct {
 	Templates   *templates.Templates
 	Audience    *audience.Audience
 	Activities  *activities.Activities
+	Segments    *segments.Segments
 }
 
 // Operations returns every operation in order.
@@ -45,6 +47,7 @@ func Operations(d Domains) []core.Operation {
 		d.Channels.Operations(),
 		d.Audience.Operations(),
 		d.Activities.Operations(),
+		d.Segments.Operations(),
 		d.Templates.Operations(),
 	)
 }
@@ -60,5 +63,6 @@ func declared() Domains {
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
 		Audience:    audience.New(audience.Config{Clock: core.SystemClock}),
 		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),
+		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
 	}
 }

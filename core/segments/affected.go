@@ -104,3 +104,14 @@ func (s *Segments) warn(ctx context.Context, orgID, id, text string, compiles bo
 	}
 	return s.Store.Update(ctx, orgID, segment)
 }
+
+// TypeOf is the type of an attribute by the registry's name for it.
+func TypeOf(name string, enumValues []string) predicate.AttributeType {
+	t := predicate.AttributeType{EnumValues: enumValues}
+	for _, known := range []predicate.Type{predicate.String, predicate.Number, predicate.Bool, predicate.Datetime, predicate.Enum} {
+		if known.String() == name {
+			t.Type = known
+		}
+	}
+	return t
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -67,6 +68,12 @@ func (s *Segments) Recorded(ctx context.Context, orgID string, events []messages
 // SegmentsOf counts the segments that a contact is in.
 func (s *Segments) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
 	return s.Store.SegmentsOf(ctx, orgID, contactID)
+}
+
+// ActivityProperties are the properties of activities that predicates may test.
+func (s *Segments) ActivityProperties(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error) {
+	schema, err := s.Store.Schema(ctx, orgID)
+	return schema.Properties, err
 }
 
 // FollowWorker judges contacts that changed, and segments that were saved.

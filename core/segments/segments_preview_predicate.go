@@ -18,9 +18,19 @@ type Preview struct {
 	Count     int                 `json:"count" jsonschema_description:"How many contacts it finds; 0 with an error."`
 	EvalClass predicate.EvalClass `json:"eval_class,omitempty" jsonschema:"enum=incremental,enum=sweep,enum=both" jsonschema_description:"Whether contacts come and go by changes, by time, or both."`
 	Sample    []Example           `json:"sample" jsonschema_description:"At most 10 of them."`
-	Lint      []Lint              `json:"lint" only:"agent" jsonschema_description:"What is allowed and seldom meant."`
-	Error     *Fault              `json:"error,omitempty" only:"agent" jsonschema_description:"Why it does not compile."`
+	Lint      []Lint              `json:"lint" jsonschema_description:"What is allowed and seldom meant."`
+	Error     *Fault              `json:"error,omitempty" jsonschema_description:"Why it does not compile."`
 }
+
+// Found is a preview over REST, where a predicate that does not compile is refused.
+type Found struct {
+	Count     int                 `json:"count" jsonschema_description:"How many contacts it finds."`
+	EvalClass predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both" jsonschema_description:"Whether contacts come and go by changes, by time, or both."`
+	Sample    []Example           `json:"sample" jsonschema_description:"At most 10 of them."`
+}
+
+// RESTView is the preview without what is for agents.
+func (p Preview) RESTView() Found { return Found{p.Count, p.EvalClass, p.Sample} }
 
 // Lint is a warning about a predicate.
 type Lint struct {

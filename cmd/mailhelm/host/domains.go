@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
@@ -28,13 +29,14 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 	})
 	figures := reports.New(reports.Config{Store: s.db.Reports(), Channels: through, Clock: cfg.Clock})
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
+	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
 	return catalogue.Domains{
 		Account: account.New(account.Config{
 			Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
 			Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 		}),
 		Messages: messages.New(messages.Config{
-			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged}, Clock: cfg.Clock,
+			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided}, Clock: cfg.Clock,
 			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
 		}),
 		Reports:     figures,
@@ -46,7 +48,32 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		}),
 		Audience: audience.New(audience.Config{
 			Store: s.db.Audience(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+		Segments:    divided,
+			Store: s.db.Audience(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+			Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
 		}),
+	}
+}
+
+func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *segments.Segments {
+	return segments.New(segments.Config{
+		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Access().OrgIDs, Clock: clock, Log: log,
+	})
+}
+
+// segmentsAffected is what a change of the attribute registry means to segments.
+func segmentsAffected(s *segments.Segments) func(context.Context, string, audience.AttributeChange) ([]audience.AffectedSegment, error) {
+	return func(ctx context.Context, orgID string, change audience.AttributeChange) ([]audience.AffectedSegment, error) {
+		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == audience.Disruptive, Preview: change.Preview}
+		if change.After != nil {
+			edit.NewName, edit.Type = change.After.Name, segments.TypeOf(string(change.After.Type), change.After.EnumValues)
+		}
+		found, err := s.AttributeEdited(ctx, orgID, edit)
+		affected := make([]audience.AffectedSegment, len(found))
+		for i, a := range found {
+			affected[i] = audience.AffectedSegment(a)
+		}
+		return affected, err
 	}
 }
 
@@ -61,6 +88,7 @@ func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clo
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
+		newSegments(db, nil, clock, log),
 	}})
 }
 
