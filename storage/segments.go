@@ -92,14 +92,14 @@ var (
 // maxSeenActivities bounds what suggestions are drawn from.
 const maxSeenActivities = 500
 
-func (s segmentStore) Insert(ctx context.Context, orgID string, g segments.Segment) error {
+func (s segmentStore) InsertSegment(ctx context.Context, orgID string, g segments.Segment) error {
 	taken := core.Conflict("A segment of this organization has this key already.", "Choose another key.")
 	return s.db.insert(ctx, taken, insertSegment, orgID, g.ID, g.Key, g.Name, g.Description, searchText(g.Name, g.Key), g.Source,
 		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, optionalAt(g.EvalWarningAt),
 		string(g.Origin), g.SourcePath, At(g.CreatedAt), At(g.UpdatedAt), g.Stale)
 }
 
-func (s segmentStore) Update(ctx context.Context, orgID string, g segments.Segment) error {
+func (s segmentStore) UpdateSegment(ctx context.Context, orgID string, g segments.Segment) error {
 	return s.db.change(ctx, "segment", updateSegment, g.Name, g.Description, searchText(g.Name, g.Key), g.Source,
 		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, optionalAt(g.EvalWarningAt),
 		string(g.Origin), g.SourcePath, At(g.UpdatedAt), g.Stale, orgID, g.ID)
@@ -114,17 +114,17 @@ func (s segmentStore) Segment(ctx context.Context, orgID, ref string) (segments.
 	return row.segment(), err
 }
 
-func (s segmentStore) Lock(ctx context.Context, orgID, id string) (segments.Segment, error) {
+func (s segmentStore) LockSegment(ctx context.Context, orgID, id string) (segments.Segment, error) {
 	row, err := one[segmentRow](ctx, s.db, "segment", lockSegment, orgID, id)
 	return row.segment(), err
 }
 
-func (s segmentStore) Page(ctx context.Context, orgID string, f segments.Filter) ([]segments.Segment, error) {
+func (s segmentStore) Segments(ctx context.Context, orgID string, f segments.Filter) ([]segments.Segment, error) {
 	created, id := start(f.After)
 	return s.segments(ctx, segmentsPage, orgID, string(f.Status), searchPattern(f.Query), created, id, f.Limit)
 }
 
-func (s segmentStore) All(ctx context.Context, orgID string) ([]segments.Segment, error) {
+func (s segmentStore) AllSegments(ctx context.Context, orgID string) ([]segments.Segment, error) {
 	return s.segments(ctx, allSegments, orgID)
 }
 
@@ -140,7 +140,7 @@ func (s segmentStore) segments(ctx context.Context, by *Statement, args ...any) 
 	return all, nil
 }
 
-func (s segmentStore) Count(ctx context.Context, orgID string, f segments.Filter) (int, error) {
+func (s segmentStore) CountSegments(ctx context.Context, orgID string, f segments.Filter) (int, error) {
 	counts, err := values[int](ctx, s.db, countSegments, orgID, string(f.Status), searchPattern(f.Query))
 	if err != nil {
 		return 0, err
@@ -167,7 +167,7 @@ type namedSetRow struct {
 	Value string `db:"value"`
 }
 
-func (s segmentStore) Schema(ctx context.Context, orgID string) (segments.Schema, error) {
+func (s segmentStore) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
 	schema := segments.Schema{Slots: map[string]string{}, Schema: predicate.Schema{
 		Attributes: map[string]predicate.AttributeType{}, Properties: map[predicate.ActivityProperty]predicate.Type{},
 		Topics: map[string]bool{}, Lists: map[string]string{}, Segments: map[string]string{},

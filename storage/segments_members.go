@@ -78,7 +78,7 @@ type segmentMemberRow struct {
 	EnteredAt Time   `db:"entered_at"`
 }
 
-func (s segmentStore) Members(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]segments.Member, error) {
+func (s segmentStore) SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]segments.Member, error) {
 	entered, id := start(after)
 	rows, err := list[segmentMemberRow](ctx, s.db, segmentMembersPage, orgID, segmentID, entered, id, limit)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s segmentStore) Members(ctx context.Context, orgID, segmentID string, afte
 	return members, nil
 }
 
-func (s segmentStore) IsMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
+func (s segmentStore) IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
 	by, key := segmentMemberByEmail, audience.EmailKey(contact)
 	if core.IsID(contact) {
 		by, key = segmentMemberByID, contact
@@ -223,7 +223,7 @@ type segmentTransitionRow struct {
 	Entered   bool   `db:"entered"`
 }
 
-func (s segmentStore) Transitions(ctx context.Context, orgID, segmentID string) ([]segments.Transition, error) {
+func (s segmentStore) SegmentTransitions(ctx context.Context, orgID, segmentID string) ([]segments.Transition, error) {
 	rows, err := list[segmentTransitionRow](ctx, s.db, segmentTransitions, orgID, segmentID)
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (s segmentStore) Transitions(ctx context.Context, orgID, segmentID string) 
 	return log, nil
 }
 
-func (s segmentStore) Evaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
+func (s segmentStore) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
 	return s.db.change(ctx, "segment", wholeEvaluated, At(at), orgID, segmentID)
 }
 

@@ -57,7 +57,7 @@ func TestEveryHintIsExplicit(t *testing.T) {
 	}
 	for _, name := range []string{
 		"sending_readiness_check", "suppressions_check_address", "suppressions_list", "undeliverable_list", "reports_get_sending_health",
-		"messages_search", "messages_diagnose", "contacts_lookup", "lists_list", "audience_get_schema", "templates_list",
+		"messages_search", "messages_diagnose", "contacts_lookup", "lists_list", "segments_list", "segments_preview_predicate", "audience_get_schema", "templates_list",
 	} {
 		want[name] = hints(true, false, false, false)
 	}

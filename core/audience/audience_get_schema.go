@@ -52,8 +52,8 @@ func (a *Audience) audienceGetSchema() core.Operation {
 	return core.Declare(core.Op[GetSchemaIn, Schema]{
 		Name:  "audience_get_schema",
 		Title: "Describe the audience",
-		Purpose: "Reads what a contact may hold and subscribe to, and teaches predicates. Call it once before writing contacts or predicates. " +
-			"Returns attributes with types and values, topics with defaults, properties of activities, the predicate language, and whether a repository owns the definitions. It holds no data about people.",
+		Purpose: "Reads what a contact may hold and subscribe to, and teaches predicates. Call it once before writing either. " +
+			"Returns attributes with types and values, topics with defaults, the predicate language, and whether a repository owns the definitions. It holds no data about people.",
 		Effect: core.Reads,
 		Scopes: []core.Scope{core.AttributesView, core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSchemaIn) (GetSchemaIn, error) {

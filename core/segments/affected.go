@@ -34,11 +34,11 @@ type Affected struct {
 // is invalid from now on. It takes part in the transaction of the edit and is called
 // before the registry changes.
 func (s *Segments) AttributeEdited(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
-	before, err := s.Store.Schema(ctx, orgID)
+	before, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Store.All(ctx, orgID)
+	all, err := s.Store.AllSegments(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (e AttributeEdit) warning(source string, after predicate.Schema) (string, b
 
 // warn lets the warning stand. A segment that still compiles is judged anew.
 func (s *Segments) warn(ctx context.Context, orgID, id, text string, compiles bool) error {
-	segment, err := s.Store.Lock(ctx, orgID, id)
+	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (s *Segments) warn(ctx context.Context, orgID, id, text string, compiles bo
 	if !compiles && segment.Status == Active {
 		segment.Status = Invalid
 	}
-	return s.Store.Update(ctx, orgID, segment)
+	return s.Store.UpdateSegment(ctx, orgID, segment)
 }
 
 // TypeOf is the type of an attribute by the registry's name for it.

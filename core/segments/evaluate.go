@@ -26,11 +26,11 @@ type definition struct {
 // tests. A segment that no longer compiles becomes invalid here, and an invalid one
 // that does again becomes active.
 func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition, error) {
-	schema, err := s.Store.Schema(ctx, orgID)
+	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.Store.All(ctx, orgID)
+	all, err := s.Store.AllSegments(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -57,17 +57,17 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 // changed in the meantime.
 func (s *Segments) turn(ctx context.Context, orgID string, seen Segment, fault error) error {
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		segment, err := s.Store.Lock(ctx, orgID, seen.ID)
+		segment, err := s.Store.LockSegment(ctx, orgID, seen.ID)
 		if err != nil || segment.Source != seen.Source || segment.Status != seen.Status {
 			return err
 		}
 		if fault == nil {
 			segment.Status, segment.Stale = Active, true
-			return s.Store.Update(ctx, orgID, segment)
+			return s.Store.UpdateSegment(ctx, orgID, segment)
 		}
 		at := s.Clock()
 		segment.Status, segment.EvalWarning, segment.EvalWarningAt = Invalid, warning(fault), &at
-		return s.Store.Update(ctx, orgID, segment)
+		return s.Store.UpdateSegment(ctx, orgID, segment)
 	})
 }
 
@@ -99,7 +99,7 @@ func inOrder(all []definition) []definition {
 func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, now time.Time) (changed int, err error) {
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {
 		err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-			segment, err := s.Store.Lock(ctx, orgID, d.ID)
+			segment, err := s.Store.LockSegment(ctx, orgID, d.ID)
 			if err != nil || segment.Status != Active || segment.Source != d.Source {
 				return err
 			}
@@ -140,11 +140,11 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition) error 
 // evaluated notes the end of a sweep, unless the segment was changed during it.
 func (s *Segments) evaluated(ctx context.Context, orgID string, d definition, at time.Time) error {
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		segment, err := s.Store.Lock(ctx, orgID, d.ID)
+		segment, err := s.Store.LockSegment(ctx, orgID, d.ID)
 		if err != nil || segment.Status != Active || segment.Source != d.Source {
 			return err
 		}
-		return s.Store.Evaluated(ctx, orgID, d.ID, at)
+		return s.Store.SegmentEvaluated(ctx, orgID, d.ID, at)
 	})
 }
 

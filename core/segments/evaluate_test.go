@@ -216,7 +216,7 @@ func (w *world) alternates(t *testing.T, key string) {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)
-	log, err := w.Store.Transitions(t.Context(), w.org, segment.ID)
+	log, err := w.Store.SegmentTransitions(t.Context(), w.org, segment.ID)
 	must(t, err)
 	inside, balance := map[string]int{}, 0
 	for _, line := range log {

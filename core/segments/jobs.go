@@ -72,7 +72,7 @@ func (s *Segments) SegmentsOf(ctx context.Context, orgID, contactID string) (int
 
 // ActivityProperties are the properties of activities that predicates may test.
 func (s *Segments) ActivityProperties(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error) {
-	schema, err := s.Store.Schema(ctx, orgID)
+	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	return schema.Properties, err
 }
 

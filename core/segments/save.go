@@ -39,7 +39,7 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 	}
 	var saved Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		all, err := s.Store.All(ctx, orgID)
+		all, err := s.Store.AllSegments(ctx, orgID)
 		if err != nil {
 			return err
 		}
@@ -57,10 +57,10 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 		saved = d.onto(saved, checked)
 		saved.UpdatedAt = s.Clock()
 		if at >= 0 {
-			return s.Store.Update(ctx, orgID, saved)
+			return s.Store.UpdateSegment(ctx, orgID, saved)
 		}
 		saved.ID, saved.CreatedAt = core.NewID(), saved.UpdatedAt
-		return s.Store.Insert(ctx, orgID, saved)
+		return s.Store.InsertSegment(ctx, orgID, saved)
 	})
 	return saved, err
 }
@@ -104,7 +104,7 @@ func (d Definition) check() error {
 
 // compiled is the predicate, with the circles that it would close refused.
 func (s *Segments) compiled(ctx context.Context, orgID, source, key string, all []Segment) (*predicate.Checked, error) {
-	schema, err := s.Store.Schema(ctx, orgID)
+	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -159,14 +159,14 @@ func (s *Segments) SetStatus(ctx context.Context, orgID, id string, status Statu
 	var changed Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
 		var err error
-		if changed, err = s.Store.Lock(ctx, orgID, id); err != nil {
+		if changed, err = s.Store.LockSegment(ctx, orgID, id); err != nil {
 			return err
 		}
 		if status == Invalid {
 			return core.Invalid("status", "becomes invalid by itself alone")
 		}
 		changed.Status, changed.Stale, changed.UpdatedAt = status, status == Active, s.Clock()
-		return s.Store.Update(ctx, orgID, changed)
+		return s.Store.UpdateSegment(ctx, orgID, changed)
 	})
 	return changed, err
 }

@@ -36,15 +36,15 @@ type Segment struct {
 	Key            string              `json:"key" voice:"untrusted"`
 	Name           string              `json:"name" voice:"untrusted"`
 	Description    string              `json:"description" voice:"untrusted"`
-	Source         string              `json:"source" voice:"untrusted" jsonschema_description:"The predicate."`
+	Source         string              `json:"source" voice:"untrusted"`
 	ProfileVersion int                 `json:"profile_version"`
 	EvalClass      predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both"`
 	Status         Status              `json:"status" jsonschema:"enum=active,enum=paused,enum=invalid,enum=archived"`
-	EvalWarning    string              `json:"eval_warning,omitempty" voice:"untrusted" jsonschema_description:"Stands from an edit of an attribute until the segment is saved again."`
+	EvalWarning    string              `json:"eval_warning,omitempty" voice:"untrusted"`
 	EvalWarningAt  *time.Time          `json:"eval_warning_at,omitempty"`
 	// MemberCount is as of the last evaluation.
 	MemberCount     int        `json:"member_count"`
-	LastEvaluatedAt *time.Time `json:"last_evaluated_at,omitempty" jsonschema_description:"Absent before the first evaluation."`
+	LastEvaluatedAt *time.Time `json:"last_evaluated_at,omitempty"`
 	Origin          Origin     `json:"origin" jsonschema:"enum=managed,enum=git"`
 	SourcePath      string     `json:"source_path,omitempty" voice:"untrusted"`
 	CreatedAt       time.Time  `json:"created_at"`

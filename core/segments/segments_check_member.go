@@ -37,6 +37,6 @@ func (s *Segments) checkMember(ctx context.Context, c *core.Call, in CheckMember
 	if err != nil {
 		return Membership{}, err
 	}
-	is, err := s.Store.IsMember(ctx, org, segment.ID, in.Contact)
+	is, err := s.Store.IsSegmentMember(ctx, org, segment.ID, in.Contact)
 	return Membership{is}, err
 }

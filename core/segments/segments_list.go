@@ -3,8 +3,10 @@ package segments
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
 // ListSegmentsIn narrows and pages the segments.
@@ -15,8 +17,33 @@ type ListSegmentsIn struct {
 	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 }
 
+// SegmentPage is a page of segments. Agents see less of each.
+type SegmentPage struct{ core.Page[Segment] }
+
+// Brief is a segment for an agent that looks for one.
+type Brief struct {
+	ID              string              `json:"id" jsonschema:"format=uuid"`
+	Key             string              `json:"key" voice:"untrusted"`
+	Name            string              `json:"name" voice:"untrusted"`
+	Source          string              `json:"source" voice:"untrusted"`
+	EvalClass       predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both"`
+	Status          Status              `json:"status" jsonschema:"enum=active,enum=paused,enum=invalid,enum=archived"`
+	EvalWarning     string              `json:"eval_warning,omitempty" voice:"untrusted"`
+	MemberCount     int                 `json:"member_count"`
+	LastEvaluatedAt *time.Time          `json:"last_evaluated_at,omitempty"`
+}
+
+// AgentView is the page with segments in brief.
+func (p SegmentPage) AgentView() core.Sample[Brief] {
+	brief := core.Page[Brief]{Next: p.Next, Total: p.Total}
+	for _, s := range p.Items {
+		brief.Items = append(brief.Items, Brief{s.ID, s.Key, s.Name, s.Source, s.EvalClass, s.Status, s.EvalWarning, s.MemberCount, s.LastEvaluatedAt})
+	}
+	return brief.AgentView()
+}
+
 func (s *Segments) segmentsList() core.Operation {
-	return core.Declare(core.Op[ListSegmentsIn, core.Page[Segment]]{
+	return core.Declare(core.Op[ListSegmentsIn, SegmentPage]{
 		Name:  "segments_list",
 		Title: "List the segments",
 		Purpose: "Lists the organization's segments. Use it to find a segment or its id, or one that broke. " +
@@ -27,21 +54,21 @@ func (s *Segments) segmentsList() core.Operation {
 	})
 }
 
-func (s *Segments) listSegments(ctx context.Context, c *core.Call, in ListSegmentsIn) (core.Page[Segment], error) {
+func (s *Segments) listSegments(ctx context.Context, c *core.Call, in ListSegmentsIn) (SegmentPage, error) {
 	org, filter := c.Principal.Org.ID, fmt.Sprintf("segments %q %q", in.Status, in.Query)
 	after, err := core.AfterCursor(filter, in.Cursor)
 	if err != nil {
-		return core.Page[Segment]{}, err
+		return SegmentPage{}, err
 	}
 	limit := core.Limit(in.Limit)
 	f := Filter{Status: in.Status, Query: in.Query, After: after, Limit: limit + 1}
-	rows, err := s.Store.Page(ctx, org, f)
+	rows, err := s.Store.Segments(ctx, org, f)
 	if err != nil {
-		return core.Page[Segment]{}, err
+		return SegmentPage{}, err
 	}
 	page := core.PageOf(rows, limit, filter, func(s Segment) core.After { return core.After{At: s.CreatedAt, ID: s.ID} })
 	if c.Surface == core.Agent {
-		page.Total, err = s.Store.Count(ctx, org, f)
+		page.Total, err = s.Store.CountSegments(ctx, org, f)
 	}
-	return page, err
+	return SegmentPage{page}, err
 }

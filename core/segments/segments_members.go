@@ -36,7 +36,7 @@ func (s *Segments) listMembers(ctx context.Context, c *core.Call, in ListMembers
 		return core.Page[Member]{}, err
 	}
 	limit := core.Limit(in.Limit)
-	rows, err := s.Store.Members(ctx, org, segment.ID, after, limit+1)
+	rows, err := s.Store.SegmentMembers(ctx, org, segment.ID, after, limit+1)
 	if err != nil {
 		return core.Page[Member]{}, err
 	}

@@ -15,18 +15,18 @@ type PreviewIn struct {
 
 // Preview is what a predicate finds.
 type Preview struct {
-	Count     int                 `json:"count" jsonschema_description:"How many contacts it finds; 0 with an error."`
-	EvalClass predicate.EvalClass `json:"eval_class,omitempty" jsonschema:"enum=incremental,enum=sweep,enum=both" jsonschema_description:"Whether contacts come and go by changes, by time, or both."`
-	Sample    []Example           `json:"sample" jsonschema_description:"At most 10 of them."`
-	Lint      []Lint              `json:"lint" jsonschema_description:"What is allowed and seldom meant."`
-	Error     *Fault              `json:"error,omitempty" jsonschema_description:"Why it does not compile."`
+	Count     int                 `json:"count"`
+	EvalClass predicate.EvalClass `json:"eval_class,omitempty" jsonschema:"enum=incremental,enum=sweep,enum=both"`
+	Sample    []Example           `json:"sample"`
+	Lint      []Lint              `json:"lint"`
+	Error     *Fault              `json:"error,omitempty"`
 }
 
 // Found is a preview over REST, where a predicate that does not compile is refused.
 type Found struct {
-	Count     int                 `json:"count" jsonschema_description:"How many contacts it finds."`
-	EvalClass predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both" jsonschema_description:"Whether contacts come and go by changes, by time, or both."`
-	Sample    []Example           `json:"sample" jsonschema_description:"At most 10 of them."`
+	Count     int                 `json:"count"`
+	EvalClass predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both"`
+	Sample    []Example           `json:"sample"`
 }
 
 // RESTView is the preview without what is for agents.
@@ -63,7 +63,7 @@ func (s *Segments) segmentsPreviewPredicate() core.Operation {
 
 func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Preview, error) {
 	org := c.Principal.Org.ID
-	schema, err := s.Store.Schema(ctx, org)
+	schema, err := s.Store.PredicateSchema(ctx, org)
 	if err != nil {
 		return Preview{}, err
 	}

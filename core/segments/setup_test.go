@@ -153,7 +153,7 @@ func (w *world) in(t *testing.T, key string, want ...string) {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)
-	members, err := w.Store.Members(t.Context(), w.org, segment.ID, nil, 1000)
+	members, err := w.Store.SegmentMembers(t.Context(), w.org, segment.ID, nil, 1000)
 	must(t, err)
 	var got []string
 	for _, m := range members {
@@ -177,7 +177,7 @@ func (w *world) transitions(t *testing.T, key string) []string {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)
-	log, err := w.Store.Transitions(t.Context(), w.org, segment.ID)
+	log, err := w.Store.SegmentTransitions(t.Context(), w.org, segment.ID)
 	must(t, err)
 	lines := []string{}
 	for _, line := range log {

@@ -12,31 +12,31 @@ import (
 // transaction of its context and sees only the organization it is given; finders of
 // one thing fail with core.CodeNotFound.
 type Store interface {
-	// Schema is what predicates of the organization may name.
-	Schema(ctx context.Context, orgID string) (Schema, error)
+	// PredicateSchema is what predicates of the organization may name.
+	PredicateSchema(ctx context.Context, orgID string) (Schema, error)
 
-	// Insert stores a new segment. It fails with core.CodeConflict when the key is
+	// InsertSegment stores a new segment. It fails with core.CodeConflict when the key is
 	// taken.
-	Insert(ctx context.Context, orgID string, s Segment) error
-	// Update replaces everything but member count and last evaluation.
-	Update(ctx context.Context, orgID string, s Segment) error
-	// Segment finds by id or, when ref is no id, by key. Lock is Segment by id that
+	InsertSegment(ctx context.Context, orgID string, s Segment) error
+	// UpdateSegment replaces everything but member count and last evaluation.
+	UpdateSegment(ctx context.Context, orgID string, s Segment) error
+	// Segment finds by id or, when ref is no id, by key. LockSegment is Segment by id that
 	// keeps others from locking it until the transaction ends.
 	Segment(ctx context.Context, orgID, ref string) (Segment, error)
-	Lock(ctx context.Context, orgID, id string) (Segment, error)
-	// Page is one page, newest first by creation and id; Count is of all pages.
-	Page(ctx context.Context, orgID string, f Filter) ([]Segment, error)
-	Count(ctx context.Context, orgID string, f Filter) (int, error)
-	// All are the segments of the organization, archived ones too, by creation.
-	All(ctx context.Context, orgID string) ([]Segment, error)
+	LockSegment(ctx context.Context, orgID, id string) (Segment, error)
+	// Segments is one page, newest first by creation and id; CountSegments is of all.
+	Segments(ctx context.Context, orgID string, f Filter) ([]Segment, error)
+	CountSegments(ctx context.Context, orgID string, f Filter) (int, error)
+	// AllSegments are the segments of the organization, archived ones too, by creation.
+	AllSegments(ctx context.Context, orgID string) ([]Segment, error)
 
-	// Members is one page of active contacts, newest entry first.
-	Members(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]Member, error)
-	// IsMember looks for a contact by id or by address.
-	IsMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
+	// SegmentMembers is one page of contacts, newest entry first.
+	SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]Member, error)
+	// IsSegmentMember looks for a contact by id or by address.
+	IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
 
-	// Transitions is the log of a segment, oldest first.
-	Transitions(ctx context.Context, orgID, segmentID string) ([]Transition, error)
+	// SegmentTransitions is the log of a segment, oldest first.
+	SegmentTransitions(ctx context.Context, orgID, segmentID string) ([]Transition, error)
 
 	// CountMatching is how many contacts a question finds, and Examples are the first
 	// few of them by id.
@@ -48,8 +48,8 @@ type Store interface {
 	// Judge brings the membership of the contacts of q to what the question finds,
 	// logs who came and went, and notes the evaluation.
 	Judge(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
-	// Evaluated notes that all contacts were judged at this time.
-	Evaluated(ctx context.Context, orgID, segmentID string, at time.Time) error
+	// SegmentEvaluated notes that all contacts were judged at this time.
+	SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error
 
 	// SegmentsOf counts the segments, not archived, that a contact is in.
 	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
