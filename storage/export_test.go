@@ -40,6 +40,7 @@ func JobSteps() map[int64]int { return jobSteps }
 
 // MaxKinds is how many kinds of messages a page looks at.
 const MaxKinds = maxKinds
+
 // Matching are the contacts that a predicate's SQL finds.
 func (db *DB) Matching(ctx context.Context, q segments.Question) ([]string, error) {
 	return db.matching(ctx, &q)

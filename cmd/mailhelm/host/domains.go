@@ -30,6 +30,9 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 	figures := reports.New(reports.Config{Store: s.db.Reports(), Channels: through, Clock: cfg.Clock})
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
 	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
+	done := activities.New(activities.Config{
+		Store: s.db.Activities(), Admit: activityVolume(cfg, s), Changed: divided.Changed, Clock: cfg.Clock, Log: cfg.Log,
+	})
 	return catalogue.Domains{
 		Account: account.New(account.Config{
 			Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
@@ -43,13 +46,11 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 		Suppression: judged,
 		Channels:    through,
 		Templates:   templates.New(templates.Config{Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log}),
-		Activities: activities.New(activities.Config{
-			Store: s.db.Activities(), Admit: activityVolume(cfg, s), Clock: cfg.Clock, Log: cfg.Log,
-		}),
+		Activities:  done,
+		Segments:    divided,
 		Audience: audience.New(audience.Config{
 			Store: s.db.Audience(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-		Segments:    divided,
-			Store: s.db.Audience(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+			Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
 			Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
