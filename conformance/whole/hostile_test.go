@@ -179,6 +179,12 @@ func (w world) throughWrites(t *testing.T, i int, h hostile) {
 		if slices.Contains(members, "attributes") {
 			arguments["attributes"] = map[string]any{"first_name": h.text, nameOfAttribute(i, h): i}
 		}
+		if strings.Contains(s.route.Path, "{external_id}") {
+			arguments["external_id"] = fmt.Sprintf("long-%03d", i)
+			if len([]rune(h.text)) <= longestName {
+				arguments["external_id"] = h.text
+			}
+		}
 		got := w.own.call(t, s, arguments)
 		checkVoice(t, s.name()+" of the contact of "+h.String(), got, h)
 		if status, code := got.outcome(); status >= http.StatusBadRequest && code != "conflict" && s.Name != "suppressions_get" {

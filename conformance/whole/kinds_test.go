@@ -61,6 +61,9 @@ var names = map[string][]kind{
 	"email":                     {contactAddress, suppressedAddress},
 	"external_id":               {externalID},
 	"contact_id":                {contactID},
+	"contact":                   {contactAddress, contactID, externalID},
+	"add[]":                     {listID, listKey},
+	"remove[]":                  {listID, listKey},
 	"lists[]":                   {listID, listKey},
 	"lists.add[]":               {listID, listKey},
 	"lists.remove[]":            {listID, listKey},
@@ -75,7 +78,7 @@ var names = map[string][]kind{
 	"domain":                    {trackingDomain},
 	"slug":                      {templateName},
 	"query":                     {listName, templateName},
-	"id":                        {messageID},
+	"id":                        {messageID, listID, listKey},
 	"message_id":                {messageID},
 	"recipient":                 {messageRecipient},
 	"template":                  {messageTemplate},
@@ -88,6 +91,10 @@ var namesNothing = map[string]string{
 	"to":    "a time",
 	"since": "a time",
 	"tag":   "a word that is looked for in the caller's own templates",
+
+	"description":  "words about a definition of the caller's own",
+	"display_name": "words about a definition of the caller's own",
+	"key":          "a name that the caller makes, or one that is ignored",
 
 	"attribute_value": "a value that is looked for in the caller's own contacts",
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
@@ -116,6 +123,15 @@ var otherwise = map[string]answered{
 	"contacts_list topic":          {200, "", "a filter that nothing fits"},
 	"contacts_list attribute_key":  {200, "", "a filter that nothing fits"},
 	"lists_list query":             {200, "", "a search that finds nothing"},
+	"lists_create name":            {201, "", "makes a list of the caller's own"},
+	"topics_create name":           {201, "", "makes a topic of the caller's own"},
+
+	"contacts_upsert_by_external_id email":        {201, "", "makes a contact of the caller's own"},
+	"contacts_upsert_by_external_id external_id":  {422, "unknown_external_id", "no address is given to make one with"},
+	"contacts_archive_by_external_id external_id": {200, "", "archiving nobody is no error"},
+	"contacts_identify email":                     {200, "", "makes a contact of the caller's own"},
+	"contacts_identify external_id":               {422, "unknown_external_id", "no address is given to make one with"},
+	"lists_check_member contact external id":      {422, "validation_failed", "takes ids and addresses alone"},
 
 	"suppressions_check_address email": {200, "", "says what the caller's own lists hold"},
 	"suppressions_list email":          {200, "", "a search that finds nothing"},
@@ -150,7 +166,7 @@ var otherwise = map[string]answered{
 func inAWrite(place string) (answered, bool) {
 	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
 	switch root {
-	case "lists", "topic_preferences[]", "topic_preferences":
+	case "lists", "add", "remove", "topic_preferences[]", "topic_preferences":
 		return answered{422, "validation_failed", "the member is wrong"}, true
 	case "attributes":
 		return answered{422, "attribute_validation_failed", "the member is wrong"}, true

@@ -2,6 +2,7 @@ package whole
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
@@ -62,7 +63,7 @@ func TestHostileTextsOfMessages(t *testing.T) {
 						arguments[member] = value
 					}
 				}
-				if len(arguments) == 0 {
+				if len(arguments) == 0 || strings.HasPrefix(s.Name, "lists_") {
 					continue
 				}
 				got := w.own.call(t, s, arguments)

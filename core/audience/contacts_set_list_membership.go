@@ -30,9 +30,6 @@ func (a *Audience) contactsSetListMembership() core.Operation {
 		Effect: core.Writes,
 		Scopes: []core.Scope{core.ContactsManage, core.ListsView},
 		Prepare: func(ctx context.Context, c *core.Call, in SetListMembershipIn) (SetListMembershipIn, error) {
-			if len(in.Add)+len(in.Remove) == 0 {
-				return in, core.Invalid("add", "or `remove` is required")
-			}
 			var err error
 			in.edit, err = a.addAndRemove(ctx, c.Principal.Org.ID, "", in.Add, in.Remove)
 			return in, err
@@ -46,6 +43,9 @@ func (a *Audience) setListMembership(ctx context.Context, c *core.Call, in SetLi
 	contact, err := a.named(ctx, org, in.Contact)
 	if err != nil {
 		return ListsOfContact{}, err
+	}
+	if len(in.Add)+len(in.Remove) == 0 {
+		return ListsOfContact{}, core.Invalid("add", "or `remove` is required")
 	}
 	if contact.Status == Archived {
 		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Take it back into use with contacts_upsert first.")
