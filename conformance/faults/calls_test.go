@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -101,6 +102,11 @@ var calls = []call{
 	{"lists_list", "GET", "/v1/lists", "", untouched},
 	{"lists_list", "", "", `{}`, untouched},
 	{"attributes_list", "GET", "/v1/attributes", "", untouched},
+	{"attributes_get", "GET", "/v1/attributes/read-ROUND", "", untouched},
+	{"attributes_create", "POST", "/v1/attributes", `{"name":"created","type":"string"}`, untouched},
+	{"attributes_update", "PUT", "/v1/attributes/put-ROUND", `{"name":"put","type":"enum","enum_values":["a"]}`, untouched},
+	{"attributes_delete", "DELETE", "/v1/attributes/delete-ROUND", "", untouched},
+	{"attributes_preview", "POST", "/v1/attributes/read-ROUND/preview", `{"name":"read","type":"number"}`, untouched},
 	{"topics_list", "GET", "/v1/topics", "", refused},
 	{"audience_get_schema", "", "", `{}`, refused},
 }
@@ -183,7 +189,28 @@ func (s *scene) begin(t *testing.T, round string) {
 			t.Fatalf("no contact: %v %d %s", made.err, made.status, made.body)
 		}
 	}
+	s.registerAttributes(t)
 	s.p.Clock.Advance(2 * time.Minute)
+}
+
+// registerAttributes makes those that a round's calls are about, in place of the
+// last round's.
+func (s *scene) registerAttributes(t *testing.T) {
+	t.Helper()
+	store, named := s.p.DB.Audience(), []string{"read", "put", "delete"}
+	registered, err := store.Attributes(t.Context(), s.p.OrgID)
+	for _, a := range registered {
+		if slices.Contains(append(named, "created"), a.Name) {
+			err = errors.Join(err, store.DeleteAttribute(t.Context(), s.p.OrgID, a.ID))
+		}
+	}
+	for _, name := range named {
+		a := audience.Attribute{ID: name + "-" + s.round, Name: name, Type: audience.StringAttribute, Origin: audience.Managed}
+		err = errors.Join(err, store.InsertAttribute(t.Context(), s.p.OrgID, a))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // do may run in a goroutine: what goes wrong is in the answer.

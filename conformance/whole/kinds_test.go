@@ -47,6 +47,13 @@ var (
 		}))
 		return name
 	}, func(n int) string { return fmt.Sprintf("no_thing_%03d", n) }}
+	attributeID = kind{"attribute id", func(t *testing.T, w world, n int) string {
+		id := core.NewID()
+		w.must(t, w.p.DB.Audience().InsertAttribute(t.Context(), w.p.Other.OrgID, audience.Attribute{
+			ID: id, Name: fmt.Sprintf("foreign_by_id_%03d", n), Type: audience.StringAttribute, Origin: audience.Managed, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
+		}))
+		return id
+	}, func(int) string { return core.NewID() }}
 	topicName = kind{"topic name", func(t *testing.T, w world, n int) string {
 		name := fmt.Sprintf("foreign-topic-%03d", n)
 		topic := sending.Topic{Name: name, DisplayName: name, Default: sending.OptIn}
@@ -74,11 +81,12 @@ var names = map[string][]kind{
 	"topic_preferences{}":       {topicName},
 	"topic_preferences[].topic": {topicName},
 	"channel":                   {channelName, channelID},
-	"name":                      {channelName},
+	"name":                      {channelName, attributeName},
 	"domain":                    {trackingDomain},
 	"slug":                      {templateName},
 	"query":                     {listName, templateName},
 	"id":                        {messageID, listID, listKey},
+	"id":                        {messageID, attributeID},
 	"message_id":                {messageID},
 	"recipient":                 {messageRecipient},
 	"template":                  {messageTemplate},
@@ -87,10 +95,13 @@ var names = map[string][]kind{
 
 // namesNothing are the places whose text is no name, with what it is.
 var namesNothing = map[string]string{
-	"from":  "a time",
-	"to":    "a time",
-	"since": "a time",
-	"tag":   "a word that is looked for in the caller's own templates",
+	"from":          "a time",
+	"to":            "a time",
+	"since":         "a time",
+	"description":   "words about the caller's own definition",
+	"enum_values[]": "values of the caller's own attribute",
+
+	"tag": "a word that is looked for in the caller's own templates",
 
 	"description":  "words about a definition of the caller's own",
 	"display_name": "words about a definition of the caller's own",
@@ -132,6 +143,11 @@ var otherwise = map[string]answered{
 	"contacts_identify email":                     {200, "", "makes a contact of the caller's own"},
 	"contacts_identify external_id":               {422, "unknown_external_id", "no address is given to make one with"},
 	"lists_check_member contact external id":      {422, "validation_failed", "takes ids and addresses alone"},
+
+	"attributes_create name channel name":  {422, "validation_failed", "takes identifiers alone"},
+	"attributes_create name":               {201, "", "makes an attribute of the caller's own"},
+	"attributes_update name channel name":  {422, "validation_failed", "takes identifiers alone"},
+	"attributes_preview name channel name": {422, "validation_failed", "takes identifiers alone"},
 
 	"suppressions_check_address email": {200, "", "says what the caller's own lists hold"},
 	"suppressions_list email":          {200, "", "a search that finds nothing"},

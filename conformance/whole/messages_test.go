@@ -57,6 +57,9 @@ func TestHostileTextsOfMessages(t *testing.T) {
 			w.recordMessage(t, p.OrgID, w.hostileEvents(t, id, h)...)
 			byID := map[string]any{"id": id, "message_id": id}
 			for _, s := range subjects() {
+				if !strings.HasPrefix(s.Name, "messages_") {
+					continue // another thing's id
+				}
 				arguments := map[string]any{}
 				for _, member := range s.input.Members() {
 					if value, ok := byID[member]; ok {

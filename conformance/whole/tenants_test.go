@@ -75,7 +75,12 @@ func (w world) checkForeign(t *testing.T, s subject, place string, k kind, numbe
 		if place != "email" {
 			w.contact(t, w.own, own, "own-"+which+fmt.Sprint(number))
 		}
-		arguments := nodeOf(t, s.input).with(place, name, func(string) string { return own }).(map[string]any)
+		arguments := nodeOf(t, s.input).with(place, name, func(beside string) string {
+			if beside == "name" && strings.HasPrefix(s.Name, "attributes_") {
+				return fmt.Sprintf("own_%s_%03d", which, number)
+			}
+			return own
+		}).(map[string]any)
 		maps.Copy(arguments, companions[place])
 		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
 			arguments["email"] = own // what else is named is about a contact that exists

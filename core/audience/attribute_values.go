@@ -92,7 +92,7 @@ func (a Attribute) SlotValue(stored any) any {
 		case StringAttribute:
 			return v
 		case DatetimeAttribute:
-			if t, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			if t, is := instant(time.RFC3339Nano, v); is {
 				return t.UnixMicro()
 			}
 		}

@@ -172,12 +172,19 @@ func coerceBool(value any) (any, string) {
 func coerceDatetime(value any) (any, string) {
 	s, _ := value.(string)
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
-		t, err := time.Parse(layout, s)
-		if t = t.UTC().Truncate(time.Microsecond); err == nil && t.Year() > 0 && t.Year() < 10000 { // in UTC, else it could not be read back
+		if t, is := instant(layout, s); is {
 			return t.Format(time.RFC3339Nano), ""
 		}
 	}
 	return nil, "must be a date and time in RFC 3339, or a date as YYYY-MM-DD"
+}
+
+// instant reads a time whose year in UTC has four digits, without which it could
+// not be read back.
+func instant(layout, s string) (time.Time, bool) {
+	t, err := time.Parse(layout, s)
+	t = t.UTC().Truncate(time.Microsecond)
+	return t, err == nil && t.Year() > 0 && t.Year() < 10000
 }
 
 // merge lays changes over values: nil clears, everything else replaces.

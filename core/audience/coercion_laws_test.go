@@ -1,0 +1,137 @@
+package audience
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// The laws of coercion, each by the rule that it holds.
+
+func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
+	t.Parallel()
+	number := Attribute{Type: NumberAttribute}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Float64().Filter(func(f float64) bool { return !math.IsInf(f, 0) && !math.IsNaN(f) }).Draw(t, "number")
+		spelled, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, value := range []any{json.Number(spelled), string(spelled), n} {
+			if got, reason := number.coerce(value); reason != "" || got != n {
+				t.Fatalf("%T %v = %v, %q", value, value, got, reason)
+			}
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		_, reason := number.coerce(text)
+		var spelled float64
+		isOne := json.Unmarshal([]byte(text), &spelled) == nil && strings.TrimSpace(text) == text && text != "null"
+		if (reason == "") != isOne {
+			t.Fatalf("%q as a number: %q", text, reason)
+		}
+	})
+}
+
+func TestDatetimesAreInstantsInUTC(t *testing.T) {
+	t.Parallel()
+	datetime := Attribute{Type: DatetimeAttribute}
+	rapid.Check(t, func(t *rapid.T) {
+		offset := rapid.IntRange(-14*60, 14*60).Draw(t, "offset in minutes")
+		at := time.Unix(rapid.Int64Range(-62135510400, 253402214400).Draw(t, "second"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanosecond")).
+			In(time.FixedZone("", offset*60))
+		got, reason := datetime.coerce(at.Format(time.RFC3339Nano))
+		if reason != "" {
+			t.Fatalf("%v: %q", at, reason)
+		}
+		kept, err := time.Parse(time.RFC3339Nano, got.(string))
+		if err != nil || !strings.HasSuffix(got.(string), "Z") || !kept.Equal(at.Truncate(time.Microsecond)) {
+			t.Fatalf("%v is kept as %v", at, got)
+		}
+		if slot := datetime.SlotValue(got); slot != at.UnixMicro() {
+			t.Fatalf("%v is %v in a slot, want %d", at, slot, at.UnixMicro())
+		}
+		day := at.UTC().Format(time.DateOnly)
+		if midnight, reason := datetime.coerce(day); reason != "" || midnight != day+"T00:00:00Z" {
+			t.Fatalf("%s is %v, %q", day, midnight, reason)
+		}
+	})
+}
+
+func TestBooleansAreTwoWords(t *testing.T) {
+	t.Parallel()
+	boolean := Attribute{Type: BoolAttribute}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"true", "false", "True", "1", "0", "yes", "t"})).Draw(t, "text")
+		got, reason := boolean.coerce(text)
+		if is := text == "true" || text == "false"; is != (reason == "") || is && got != (text == "true") {
+			t.Fatalf("%q = %v, %q", text, got, reason)
+		}
+	})
+}
+
+func TestEnumsAreTheirValuesOnly(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.StringN(1, 8, -1), 1, 5).Draw(t, "values")
+		text := rapid.OneOf(rapid.SampledFrom(values), rapid.String()).Draw(t, "text")
+		enum := Attribute{Type: EnumAttribute, EnumValues: values}
+		got, reason := enum.coerce(text)
+		if is := slices.Contains(values, text); is != (reason == "") || is && got != text {
+			t.Fatalf("%q of %q = %v, %q", text, values, got, reason)
+		}
+		// What is stored is not held to the values.
+		if stored, fits := enum.Settle(text); !fits || stored != text {
+			t.Fatalf("stored %q settles to %v, %v", text, stored, fits)
+		}
+	})
+}
+
+// TestStringsSpellWhatTheyWere: what a number or a boolean becomes as a string leads
+// back to it.
+func TestStringsSpellWhatTheyWere(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		original := rapid.OneOf(rapid.Float64().Filter(func(f float64) bool { return !math.IsInf(f, 0) && !math.IsNaN(f) }).AsAny(), rapid.Bool().AsAny()).Draw(t, "value")
+		back := Attribute{Type: NumberAttribute}
+		if _, is := original.(bool); is {
+			back.Type = BoolAttribute
+		}
+		text, fits := Attribute{Type: StringAttribute}.Settle(original)
+		again, fitsBack := back.Settle(text)
+		if !fits || !fitsBack || again != original {
+			t.Fatalf("%v -> %v -> %v", original, text, again)
+		}
+	})
+}
+
+// TestASlotHoldsWhatFits: a settled value has a place in the slot, one of another
+// type has none.
+func TestASlotHoldsWhatFits(t *testing.T) {
+	t.Parallel()
+	types := []AttributeType{StringAttribute, NumberAttribute, BoolAttribute, DatetimeAttribute, EnumAttribute}
+	rapid.Check(t, func(t *rapid.T) {
+		a := Attribute{Type: rapid.SampledFrom(types).Draw(t, "type")}
+		value := rapid.OneOf(
+			rapid.String().AsAny(), rapid.Bool().AsAny(), rapid.SampledFrom([]any{"true", "1e3", "2026-02-28", "2026-02-28T01:02:03Z", []any{}, map[string]any{}}),
+			rapid.Map(rapid.Int32(), func(n int32) any { return float64(n) }), rapid.Map(rapid.Int32(), func(n int32) any { return strconv.Itoa(int(n)) }),
+		).Draw(t, "value")
+		settled, fits := a.Settle(value)
+		if !fits {
+			if slot := a.SlotValue(value); slot != nil {
+				t.Fatalf("%v does not fit %s and is %v in its slot", value, a.Type, slot)
+			}
+			return
+		}
+		if a.SlotValue(settled) == nil {
+			t.Fatalf("%v fits %s as %v and has no place in its slot", value, a.Type, settled)
+		}
+	})
+}
