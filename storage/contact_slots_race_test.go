@@ -1,0 +1,118 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestWritesRaceAChangingRegistry: contacts are written while their attribute is
+// renamed and retyped and a pass is under way. Nobody waits for nobody, and in the
+// end each contact has the last value it was given, under the last name, in the
+// record and in the slot.
+func TestWritesRaceAChangingRegistry(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		const writers, rounds = 4, 25
+		store, org := db.Audience(), core.NewID()
+		a := audience.Attribute{ID: core.NewID(), Name: "a0", Type: audience.StringAttribute, CreatedAt: time.Unix(1, 0)}
+		fatal(t, store.InsertAttribute(t.Context(), org, a))
+		for w := range writers {
+			fatal(t, store.InsertContact(t.Context(), org, audience.Contact{
+				ID: core.NewID(), Email: fmt.Sprintf("c%d@x", w), Status: audience.Active, Attributes: map[string]any{"a0": "0"},
+			}))
+		}
+		var running sync.WaitGroup
+		for w := range writers {
+			running.Go(func() { writeOverAndOver(t, db, org, a.ID, fmt.Sprintf("c%d@x", w), rounds) })
+		}
+		running.Go(func() {
+			for i := range rounds {
+				renamed := a
+				renamed.Name, renamed.Type = "a"+strconv.Itoa(i%3), []audience.AttributeType{audience.StringAttribute, audience.NumberAttribute}[i%2]
+				if err := store.UpdateAttribute(t.Context(), org, renamed); err != nil {
+					t.Errorf("change %d: %v", i, err)
+				}
+				if _, err := store.Pass(t.Context(), org, 2); err != nil {
+					t.Errorf("pass: %v", err)
+				}
+			}
+		})
+		running.Wait()
+		passedOver(t, store, org)
+
+		last, err := store.Attribute(t.Context(), org, a.ID)
+		fatal(t, err)
+		for w := range writers {
+			c, err := store.ContactByEmail(t.Context(), org, fmt.Sprintf("c%d@x", w))
+			fatal(t, err)
+			value, fits := last.Settle(strconv.Itoa(rounds))
+			if len(c.Attributes) != 1 || !fits || c.Attributes[last.Name] != value {
+				t.Errorf("%s has %v, want %v as %s", c.Email, c.Attributes, value, last.Name)
+			}
+			var slot any
+			fatal(t, db.Writer().QueryRowContext(t.Context(), `SELECT `+last.Slot+` FROM contact_slots WHERE org_id = $1 AND contact_id = $2`, org, c.ID).Scan(&slot))
+			if b, is := slot.([]byte); is {
+				slot = string(b)
+			}
+			if slot != value {
+				t.Errorf("slot %s of %s has %v, want %v", last.Slot, c.Email, slot, value)
+			}
+		}
+	})
+}
+
+// writeOverAndOver gives a contact the numbers from 1 on, each time under the name
+// that the attribute has in the transaction.
+func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string, rounds int) {
+	t.Helper()
+	store := db.Audience()
+	for i := 1; i <= rounds; i++ {
+		err := db.InTx(t.Context(), func(ctx context.Context) error {
+			c, err := store.ContactByEmail(ctx, org, email)
+			if err != nil {
+				return err
+			}
+			now, err := store.Attribute(ctx, org, attribute)
+			if err != nil {
+				return err
+			}
+			for name, value := range c.Attributes {
+				if name != now.Name || fmt.Sprint(value) != strconv.Itoa(i-1) {
+					t.Errorf("%s has %s = %v before write %d under %s", email, name, value, i, now.Name)
+				}
+			}
+			c.Attributes[now.Name] = strconv.Itoa(i)
+			return store.UpdateContact(ctx, org, c)
+		})
+		if err != nil {
+			t.Errorf("write %d of %s: %v", i, email, err)
+		}
+	}
+}
+
+func passedOver(t *testing.T, store audience.Store, org string) {
+	t.Helper()
+	for {
+		passed, err := store.Pass(t.Context(), org, 2)
+		fatal(t, err)
+		if passed.Done {
+			return
+		}
+	}
+}
+
+func fatal(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
