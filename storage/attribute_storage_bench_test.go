@@ -21,9 +21,9 @@ import (
 // contacts and activities there are is said by
 //
 //	MAILHELM_BENCH_CONTACTS=1000000 MAILHELM_BENCH_ACTIVITIES=10000000 go test ./storage \
-//	    -run NONE -bench AttributeStorage -benchtime 5x -timeout 30m
+//	    -run NONE -bench AttributeStorage -benchtime 5x -timeout 2h
 //
-// which takes 10 GB of disk for the time it runs.
+// which takes 12 GB of disk for each engine in turn.
 func BenchmarkAttributeStorage(b *testing.B) {
 	contacts, activities := benchSize(b, "MAILHELM_BENCH_CONTACTS", 10_000), benchSize(b, "MAILHELM_BENCH_ACTIVITIES", 100_000)
 	eachBench(b, func(b *testing.B, db *storage.DB) {
