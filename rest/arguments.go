@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -122,7 +123,7 @@ func (m *mount) withBody(c *gin.Context, object []byte) (json.RawMessage, error)
 	if err := refuseQuery(c.Request.URL.RawQuery); err != nil {
 		return nil, err
 	}
-	body, err := readBody(c.Writer, c.Request)
+	body, err := readBody(c.Writer, c.Request, cmp.Or(m.MaxBody, maxBody))
 	if err == nil && m.Items != "" {
 		return m.items(body)
 	}

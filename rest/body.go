@@ -7,23 +7,25 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxBody is the most a request's body may hold, in bytes.
+// maxBody is the most a request's body may hold, in bytes, where its route does not
+// say otherwise.
 const maxBody = 1 << 20
 
 // readBody reads a JSON body. One that announces more than the limit is refused
 // without reading it; one that does not announce it, once it has passed it.
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength == 0 {
 		return nil, errNoBody()
 	}
-	if r.ContentLength > maxBody {
+	if r.ContentLength > most {
 		w.Header().Set("Connection", "close")
-		return nil, errBodyTooLarge()
+		return nil, errBodyTooLarge(most)
 	}
 	if err := checkContentType(r.Header); err != nil {
 		return nil, err
@@ -32,9 +34,9 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > 0 {
 		body.Grow(int(r.ContentLength) + bytes.MinRead)
 	}
-	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxBody))
+	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, most))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return nil, errBodyTooLarge()
+		return nil, errBodyTooLarge(most)
 	}
 	if err != nil {
 		return nil, &core.Error{Code: core.CodeValidationFailed, Message: "The body ended before it was complete.", Err: err}
@@ -92,6 +94,6 @@ func errNoBody() error {
 	return core.Invalid("", "has no body where a JSON object is expected")
 }
 
-func errBodyTooLarge() error {
-	return core.Invalid("", "has a body of more than 1 MiB")
+func errBodyTooLarge(most int64) error {
+	return core.Invalid("", "has a body of more than "+strconv.FormatInt(most>>20, 10)+" MiB")
 }

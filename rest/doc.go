@@ -26,7 +26,8 @@
 //   - POST, PUT and PATCH take the rest from a JSON object in the body, with the
 //     content type application/json or one that ends in +json. A query is
 //     refused, and so is a member that the path names already.
-//   - A body needs a content type, may not be compressed, and has at most 1 MiB.
+//   - A body needs a content type, may not be compressed, and has at most 1 MiB, or
+//     what its route says.
 //
 // # What it expects of the HTTP server
 //

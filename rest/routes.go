@@ -27,6 +27,8 @@ type Route struct {
 	// Items names the member whose items the body is, a list of them or a single one;
 	// "" where the body holds the members.
 	Items string
+	// MaxBody is the most that the body may hold, in bytes; zero means 1 MiB.
+	MaxBody int64
 	// MaxAge is how long a client may keep the answer; zero means not at all,
 	// because it holds personal data or what a write may change at any moment.
 	MaxAge time.Duration
@@ -55,6 +57,8 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/recipients/{email}/messages", Operation: "recipients_messages", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/contacts", Operation: "contacts_list", Success: 200},
 	{Method: http.MethodPost, Path: "/v1/contacts", Operation: "contacts_create", Success: 201},
+	{Method: http.MethodPost, Path: "/v1/contacts/bulk", Operation: "contacts_bulk", Success: 202, MaxBody: 8 << 20},
+	{Method: http.MethodGet, Path: "/v1/contacts/bulk/{job_id}", Operation: "contacts_bulk_get", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/contacts/{email}", Operation: "contacts_lookup", Success: 200},
 	{Method: http.MethodPut, Path: "/v1/contacts/{email}", Operation: "contacts_replace", Success: 200, MayCreate: true},
 	{Method: http.MethodPatch, Path: "/v1/contacts/{email}", Operation: "contacts_update", Success: 200},

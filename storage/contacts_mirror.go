@@ -12,7 +12,8 @@ import (
 )
 
 // mirrorContacts returns the rows that it made or changed; a contact whose
-// consent was the same, that is archived or was written later stays out.
+// consent was the same, that is archived, was written later or has yet to come to the
+// account stays out.
 var mirrorContacts = register("mirror contacts", `
 	INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all,
 		shell, created_at, updated_at)
@@ -22,11 +23,12 @@ var mirrorContacts = register("mirror contacts", `
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
 	WHERE contacts.status = 'active' AND contacts.updated_at < $4
+	AND NOT EXISTS (SELECT 1 FROM contact_pushes AS p WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id)
 	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
 
 var mirroredAddresses = register("mirrored addresses", `
-	SELECT id, email, shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
+	SELECT id, email, shell OR stub AS shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
 
 type addressRow struct {
 	ID        string `db:"id"`

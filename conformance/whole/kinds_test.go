@@ -97,7 +97,6 @@ var namesNothing = map[string]string{
 	"from":          "a time",
 	"to":            "a time",
 	"since":         "a time",
-	"description":   "words about the caller's own definition",
 	"enum_values[]": "values of the caller's own attribute",
 
 	"tag": "a word that is looked for in the caller's own templates",

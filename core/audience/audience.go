@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
@@ -22,6 +23,12 @@ type Config struct {
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
+
+	// Queue takes the jobs of bulk writes; with nil they wait for the periodic run.
+	Queue jobs.Queue
+	// Observe counts what became of rows of bulk writes and of pushes to accounts, by
+	// what it was and how it ended; nil counts nothing.
+	Observe func(what, outcome string, n int)
 
 	// Changed is told, in the transaction of the write, whose contacts' record,
 	// consent or lists changed; nil tells nobody.
@@ -70,6 +77,8 @@ func (a *Audience) Operations() []core.Operation {
 		a.contactsArchive(),
 		a.contactsArchiveByExternalID(),
 		a.contactsIdentify(),
+		a.contactsBulk(),
+		a.contactsBulkGet(),
 		a.contactsSetListMembership(),
 		a.listsList(),
 		a.listsCreate(),

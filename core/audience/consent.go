@@ -98,7 +98,8 @@ func (c Contact) withConsent(consent sending.Contact) Contact {
 
 // liveConsent is the consent in force. The account is asked; an address it does
 // not know keeps what the mirror remembers, and an archived contact is not asked
-// about, because archiving takes addresses off the account's list.
+// about, because archiving takes addresses off the account's list. What the account
+// has yet to be told counts as told.
 func (a *Audience) liveConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
 	if c.Status == Archived {
 		return consentOf(c), nil
@@ -107,7 +108,14 @@ func (a *Audience) liveConsent(ctx context.Context, orgID string, c Contact) (se
 	if sending.IsAbsent(err) {
 		return a.rememberedConsent(ctx, orgID, c)
 	}
-	return live, sending.Unavailable(err)
+	if err != nil {
+		return live, sending.Unavailable(err)
+	}
+	pending, err := a.Store.PendingPush(ctx, orgID, c.ID)
+	if err != nil || pending == nil {
+		return live, err
+	}
+	return settled(&live, c, *pending), nil
 }
 
 // withEveryNo joins the consent of two sources: an opt-out in either holds, and

@@ -17,10 +17,16 @@ type claim struct {
 	rebind bool
 }
 
+// contactFinder is as much of [Store] as it takes to judge a claim.
+type contactFinder interface {
+	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
+	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
+}
+
 // find looks for the external id first, then the address, and refuses what the two
 // together make impossible. shell is the contact that stands where the one found
 // moves to, when nobody has said anything about it here; it may be dropped.
-func (cl claim) find(ctx context.Context, store Store, org string) (Contact, string, error) {
+func (cl claim) find(ctx context.Context, store contactFinder, org string) (Contact, string, error) {
 	if cl.externalID == "" {
 		c, err := store.ContactByEmail(ctx, org, cl.email)
 		return c, "", err

@@ -41,6 +41,8 @@ type Store interface {
 
 	ListStore
 	VisitorStore
+	BulkStore
+	PushStore
 
 	AttributeStore
 

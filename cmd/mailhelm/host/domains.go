@@ -18,11 +18,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // newDomains are the parts of the product that do the work, for the surfaces, the
 // pages and the jobs alike.
-func newDomains(cfg config.Config, s *stores) catalogue.Domains {
+func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Access().OrgIDs
 	through := channels.New(channels.Config{
 		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
@@ -52,6 +53,7 @@ func newDomains(cfg config.Config, s *stores) catalogue.Domains {
 			Store: s.db.Audience(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 			Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
 			Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
+			Queue: s.queue, Observe: countAudience(metrics),
 		}),
 	}
 }

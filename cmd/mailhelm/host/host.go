@@ -94,7 +94,7 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 
 func (h *Host) assemble(ctx context.Context, open listeners) error {
 	metrics := newMetrics(h.cfg.Build)
-	h.domains = newDomains(h.cfg, h.stores)
+	h.domains = newDomains(h.cfg, h.stores, metrics)
 	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
 	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
 	var receiver *smtpd.Server

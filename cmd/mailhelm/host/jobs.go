@@ -22,6 +22,8 @@ func startJobs(ctx context.Context, cfg config.Config, s *stores, domains catalo
 	storage.AddWorker(queue, domains.Audience.AttributePassWorker())
 	storage.AddWorker(queue, domains.Segments.FollowWorker())
 	storage.AddWorker(queue, domains.Segments.SweepWorker())
+	storage.AddWorker(queue, domains.Audience.BulkWorker())
+	storage.AddWorker(queue, domains.Audience.PushWorker())
 	storage.AddWorker(queue, domains.Suppression.RejudgeWorker())
 	storage.AddWorker(queue, domains.Account.FollowWorker())
 	storage.AddWorker(queue, domains.Channels.SyncWorker())

@@ -1,0 +1,265 @@
+package audience
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// readRow is a row that is right in itself: what its claim and its changes are.
+type readRow struct {
+	index  int
+	claim  claim
+	change changes
+	// lists are ids; nil leaves membership as it is.
+	lists *[]string
+}
+
+// bulkState is every contact that the rows of a chunk may be about, as it is after
+// the rows that are decided. Rows are decided one after the other, each by the rules
+// of a single write, and what comes of them is written for many at once.
+//
+// A name that a contact gives up can be taken by another only when that is written,
+// because the database looks at names one contact at a time: decide then asks to be
+// called again after a write.
+type bulkState struct {
+	now        time.Time
+	byEmail    map[string]*bulkContact
+	byExternal map[string]*bulkContact
+	freed      map[string]bool
+	dropped    []string
+	touched    []*bulkContact
+}
+
+// bulkContact is a contact in the making.
+type bulkContact struct {
+	Contact
+	stored  bool // in the database
+	touched bool
+	lists   *[]string
+	said    *Said // what the account has yet to be told
+	tell    bool  // whether some of that is new
+}
+
+func newBulkState(now time.Time, known []NamedContact) *bulkState {
+	s := &bulkState{
+		now: now, byEmail: make(map[string]*bulkContact, len(known)), byExternal: map[string]*bulkContact{}, freed: map[string]bool{},
+	}
+	for _, k := range known {
+		if _, twice := s.byEmail[EmailKey(k.Email)]; !twice {
+			s.index(&bulkContact{Contact: k.Contact, stored: true, said: k.Pending})
+		}
+	}
+	return s
+}
+
+func (s *bulkState) index(c *bulkContact) {
+	s.byEmail[EmailKey(c.Email)] = c
+	if c.ExternalID != nil {
+		s.byExternal[*c.ExternalID] = c
+	}
+}
+
+// ContactByEmail finds among the contacts of the chunk.
+func (s *bulkState) ContactByEmail(_ context.Context, _, email string) (Contact, error) {
+	return found(s.byEmail[EmailKey(email)])
+}
+
+// ContactByExternalID likewise.
+func (s *bulkState) ContactByExternalID(_ context.Context, _, externalID string) (Contact, error) {
+	return found(s.byExternal[externalID])
+}
+
+var errNoContact = core.NotFound("contact")
+
+func found(c *bulkContact) (Contact, error) {
+	if c == nil {
+		return Contact{}, errNoContact
+	}
+	return c.Contact, nil
+}
+
+// waits reports whether the row claims a name that another contact gave up and the
+// database does not know that yet.
+func (s *bulkState) waits(cl claim) bool {
+	return len(s.freed) > 0 && (cl.email != "" && s.freed["@"+EmailKey(cl.email)] || cl.externalID != "" && s.freed["#"+cl.externalID])
+}
+
+// decide is what a single write would make of the row, and says what became of it.
+func (s *bulkState) decide(ctx context.Context, row readRow) BulkItem {
+	existing, shell, err := row.claim.find(ctx, s, "")
+	var before *bulkContact
+	if err == nil {
+		before = s.byEmail[EmailKey(existing.Email)]
+	} else if !isNotFound(err) {
+		return failedItem(row.index, row.claim, err)
+	}
+	var was *Contact
+	if before != nil {
+		was = &existing
+	}
+	after, err := row.claim.apply(was)
+	if err != nil {
+		return failedItem(row.index, row.claim, err)
+	}
+	consent := decideConsent(row.change.unsubscribeAll, mergeTopics(row.change.topics))(s.inForce(was, shell, after.Email))
+	after = after.withConsent(consent)
+	after.Attributes = merge(after.Attributes, row.change.attributes)
+	after.Status, after.UpdatedAt, after.Shell = Active, s.now, false
+	status := ItemUpdated
+	if before == nil {
+		status = ItemCreated
+		after.ID, after.CreatedAt = core.NewID(), s.now
+		before = &bulkContact{}
+	}
+	if shell != "" {
+		s.drop(after.Email)
+	}
+	s.put(before, after, row)
+	return BulkItem{Index: row.index, Status: status, ContactID: after.ID, Email: after.Email, ExternalID: after.ExternalID}
+}
+
+// inForce is the consent that a row starts from, as far as it is known here; the
+// account's own comes to it when the account is told.
+func (s *bulkState) inForce(was *Contact, shell, email string) sending.Contact {
+	if was == nil {
+		return sending.Contact{}
+	}
+	inForce := consentOf(*was)
+	if was.Status == Archived && !hasOptOut(inForce) {
+		inForce = sending.Contact{} // its address left the account, and its choices with it
+	}
+	if shell != "" {
+		inForce = withEveryNo(inForce, consentOf(s.byEmail[EmailKey(email)].Contact))
+	}
+	return inForce
+}
+
+func (s *bulkState) drop(email string) {
+	gone := s.byEmail[EmailKey(email)]
+	s.dropped = append(s.dropped, gone.ID)
+	delete(s.byEmail, EmailKey(email))
+}
+
+// put makes c what the row makes of it and notes what is to be written.
+func (s *bulkState) put(c *bulkContact, after Contact, row readRow) {
+	isNew, archived, left := c.ID == "", c.Status == Archived, ""
+	if !isNew {
+		left = s.release(c, after)
+	}
+	c.Contact = after
+	s.index(c)
+	if row.lists != nil {
+		c.lists = row.lists
+	}
+	if isNew || archived || left != "" || row.change.saysConsent() {
+		c.said, c.tell = c.said.with(row.change, left, s.now), true
+	}
+	if !c.touched {
+		c.touched = true
+		s.touched = append(s.touched, c)
+	}
+}
+
+// release lets go of the names that a contact no longer has, and returns the
+// address that it leaves, "" for none.
+func (s *bulkState) release(c *bulkContact, after Contact) string {
+	left := ""
+	if key := EmailKey(c.Email); key != EmailKey(after.Email) {
+		delete(s.byEmail, key)
+		left = c.Email
+		if c.stored {
+			s.freed["@"+key] = true
+		}
+	}
+	if c.ExternalID != nil && (after.ExternalID == nil || *c.ExternalID != *after.ExternalID) {
+		delete(s.byExternal, *c.ExternalID)
+		if c.stored {
+			s.freed["#"+*c.ExternalID] = true
+		}
+	}
+	return left
+}
+
+// saysConsent reports whether anything was said about consent.
+func (ch changes) saysConsent() bool { return ch.unsubscribeAll != nil || len(ch.topics) > 0 }
+
+// with is what was said so far and now. nil is nothing so far.
+func (s *Said) with(ch changes, left string, now time.Time) *Said {
+	said := Said{}
+	if s != nil {
+		said = *s
+	}
+	if ch.unsubscribeAll != nil {
+		said.UnsubscribeAll = now.UnixMicro()
+	}
+	if len(ch.topics) > 0 {
+		said.Topics = maps.Clone(said.Topics)
+		if said.Topics == nil {
+			said.Topics = map[string]int64{}
+		}
+	}
+	for _, choice := range ch.topics {
+		said.Topics[choice.Topic] = now.UnixMicro()
+	}
+	if left != "" && !slices.ContainsFunc(said.Left, func(a string) bool { return strings.EqualFold(a, left) }) {
+		said.Left = append(slices.Clone(said.Left), left)
+	}
+	return &said
+}
+
+// written hands over what is to be written, and starts anew with the contacts as
+// they are then.
+func (s *bulkState) written() ContactsWrite {
+	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]Said{}}
+	for _, c := range s.touched {
+		if c.stored {
+			w.Update = append(w.Update, c.Contact)
+		} else {
+			w.Insert = append(w.Insert, c.Contact)
+		}
+		if c.lists != nil {
+			w.Lists[c.ID] = *c.lists
+		}
+		if c.tell {
+			w.Push[c.ID] = *c.said
+		}
+		c.stored, c.touched, c.tell, c.lists = true, false, false, nil
+	}
+	s.dropped, s.touched = nil, nil
+	clear(s.freed)
+	return w
+}
+
+// ids are those of the contacts that are to be written.
+func (w ContactsWrite) ids() []string {
+	ids := make([]string, 0, len(w.Update)+len(w.Insert))
+	for _, contacts := range [][]Contact{w.Update, w.Insert} {
+		for _, c := range contacts {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// topicsNamed gives the choices about topics that are not known, as faults.
+func topicsNamed(choices TopicChoices, known map[string]bool) error {
+	var faults []core.FieldError
+	for _, c := range choices {
+		if !known[c.Topic] {
+			faults = append(faults, core.FieldError{
+				Field:  "topic_preferences." + core.Quotable(c.Topic, maxTopicName),
+				Reason: "is no topic; the topics are " + core.QuotedList(slices.Sorted(maps.Keys(known))),
+			})
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	return core.InvalidFields(faults...)
+}

@@ -1,0 +1,155 @@
+package audience
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/invopop/jsonschema"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// MaxBulkRows is the most rows of one bulk write.
+const MaxBulkRows = 5000
+
+const (
+	maxExternalID  = 255
+	maxEmailLength = 254
+	maxRowTopics   = 50
+	maxRowLists    = 200
+	maxTopicName   = 64
+)
+
+// BulkRow is one contact of a bulk write: what contacts_upsert_by_external_id takes,
+// with an address alone where there is no external id.
+type BulkRow struct {
+	Email            *string        `json:"email,omitempty"`
+	ExternalID       *string        `json:"external_id,omitempty"`
+	RebindExternalID *bool          `json:"rebind_external_id,omitempty"`
+	Attributes       map[string]any `json:"attributes,omitempty"`
+	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty"`
+	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty"`
+	Lists            *[]string      `json:"lists,omitempty"`
+}
+
+// BulkRows are rows as they came. A row that is wrong in itself fails alone, so their
+// schema describes them and checks nothing.
+type BulkRows []json.RawMessage
+
+// JSONSchema describes a row.
+func (BulkRows) JSONSchema() *jsonschema.Schema {
+	members := jsonschema.NewProperties()
+	for _, m := range [][2]string{
+		{"email", "Address. Needed to create; with external_id, the address that contact has from now on."},
+		{"external_id", "Your own id of the person, unique in the organization, of 1 to 255 characters."},
+		{"rebind_external_id", "true takes the address's contact over when it has another external id."},
+		{"attributes", "Object of values to change by attribute name; null clears one."},
+		{"topic_preferences", "Choices to change, as an array of topic and subscription_status or as an object from topic to status."},
+		{"unsubscribe_all", "true opts out of everything, false back in; left out or null: untouched."},
+		{"lists", "Array of exactly the static lists to be on, by id or key; left out or null: untouched."},
+	} {
+		members.Set(m[0], &jsonschema.Schema{Description: m[1]})
+	}
+	least, most := uint64(1), uint64(MaxBulkRows)
+	return &jsonschema.Schema{
+		Type: "array", MinItems: &least, MaxItems: &most,
+		Items: &jsonschema.Schema{Properties: members, Description: "One contact. A row that is not valid becomes a failed item and holds up no other."},
+	}
+}
+
+// parseBulkRow reads a row and refuses what is wrong in it, whatever else there is.
+func parseBulkRow(raw json.RawMessage) (BulkRow, error) {
+	var row BulkRow
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
+		return row, core.Invalid("", "is no object")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&row); err != nil {
+		return BulkRow{}, rowError(err)
+	}
+	if faults := row.faults(); faults != nil {
+		return row, core.InvalidFields(faults...)
+	}
+	return row, nil
+}
+
+// rowError says in our words why a row cannot be read.
+func rowError(err error) error {
+	if refusal, ok := errors.AsType[*core.Error](err); ok {
+		return refusal
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field, _, _ := strings.Cut(wrong.Field, ".")
+		kinds := map[string]string{
+			"email": "a string", "external_id": "a string", "rebind_external_id": "true or false", "attributes": "an object",
+			"topic_preferences": "an array of topic and subscription_status, or an object from topic to status",
+			"unsubscribe_all":   "true, false or null", "lists": "an array of strings",
+		}
+		if kind, known := kinds[field]; known {
+			return core.Invalid(field, "must be "+kind)
+		}
+		return core.Invalid("topic_preferences", "must be "+kinds["topic_preferences"])
+	}
+	if _, name, unknown := strings.Cut(err.Error(), "json: unknown field "); unknown {
+		return core.Invalid(core.Quotable(strings.Trim(name, `"`), 64), "is no member of a row")
+	}
+	return &core.Error{Code: core.CodeValidationFailed, Message: "The row cannot be read.", Err: err}
+}
+
+func (row *BulkRow) faults() []core.FieldError {
+	var faults []core.FieldError
+	fault := func(field, reason string) { faults = append(faults, core.FieldError{Field: field, Reason: reason}) }
+	if row.Email == nil && row.ExternalID == nil {
+		fault("email", "or `external_id` is required")
+	}
+	if row.Email != nil {
+		canonical, ok := core.CanonicalEmail(*row.Email)
+		if !ok || len(*row.Email) > maxEmailLength {
+			fault("email", "is no e-mail address")
+		} else {
+			row.Email = &canonical
+		}
+	}
+	if row.ExternalID != nil {
+		if n := utf8.RuneCountInString(*row.ExternalID); n < 1 || n > maxExternalID || strings.ContainsRune(*row.ExternalID, 0) {
+			fault("external_id", fmt.Sprintf("must have 1 to %d characters", maxExternalID))
+		}
+	}
+	if row.Lists != nil && len(*row.Lists) > maxRowLists {
+		fault("lists", fmt.Sprintf("must have at most %d items", maxRowLists))
+	}
+	return append(faults, row.TopicPreferences.faults()...)
+}
+
+func (c TopicChoices) faults() []core.FieldError {
+	if len(c) > maxRowTopics {
+		return []core.FieldError{{Field: "topic_preferences", Reason: fmt.Sprintf("must have at most %d items", maxRowTopics)}}
+	}
+	var faults []core.FieldError
+	for _, choice := range c {
+		field := "topic_preferences." + core.Quotable(choice.Topic, maxTopicName)
+		if s := choice.SubscriptionStatus; s != sending.OptIn && s != sending.OptOut {
+			faults = append(faults, core.FieldError{Field: field, Reason: "must be OPT_IN or OPT_OUT"})
+		}
+	}
+	return faults
+}
+
+// claim is whose contact the row is about.
+func (row BulkRow) claim() claim {
+	var cl claim
+	if row.Email != nil {
+		cl.email = *row.Email
+	}
+	if row.ExternalID != nil {
+		cl.externalID = *row.ExternalID
+	}
+	cl.rebind = row.RebindExternalID != nil && *row.RebindExternalID
+	return cl
+}

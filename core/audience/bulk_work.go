@@ -1,0 +1,322 @@
+package audience
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+const (
+	// bulkEvery is how long a bulk write waits at most whose job was lost.
+	bulkEvery   = time.Minute
+	bulkTimeout = 10 * time.Minute
+	// bulkAttempts of one chunk in a row that fail end a bulk write as failed.
+	bulkAttempts = 10
+	// bulkKept is how long a finished bulk write can be read.
+	bulkKept  = 7 * 24 * time.Hour
+	bulkPurge = 100
+)
+
+// BulkArgs are the arguments of a bulk write. Without any it goes on with all that
+// are not finished, and forgets old ones.
+type BulkArgs struct {
+	OrgID string `json:"org_id,omitempty"`
+	JobID string `json:"job_id,omitempty"`
+}
+
+// Kind names the job.
+func (BulkArgs) Kind() string { return "contacts_bulk" }
+
+// BulkWorker does bulk writes.
+func (a *Audience) BulkWorker() jobs.Worker[BulkArgs] {
+	return jobs.Worker[BulkArgs]{Work: a.workBulk, Every: bulkEvery, Timeout: bulkTimeout}
+}
+
+func (a *Audience) workBulk(ctx context.Context, args BulkArgs) error {
+	if args.JobID != "" {
+		return a.finishBulk(ctx, args.OrgID, args.JobID)
+	}
+	return jobs.ForEachOrg(ctx, "", a.Orgs, "bulk writes", func(ctx context.Context, org string) error {
+		forgotten, err := a.Store.DeleteBulkJobs(ctx, org, a.Clock().Add(-bulkKept), bulkPurge)
+		if err != nil {
+			return err
+		}
+		if forgotten > 0 {
+			a.Log.InfoContext(ctx, "old bulk writes forgotten", "org_id", org, "jobs", forgotten)
+		}
+		open, err := a.Store.OpenBulkJobs(ctx, org)
+		for _, id := range open {
+			err = errors.Join(err, a.finishBulk(ctx, org, id))
+		}
+		return err
+	})
+}
+
+// finishBulk does what is left of a bulk write, chunk by chunk. It may be cut off
+// anywhere and called again, also by several at once: a chunk is its contacts and
+// its outcomes in one transaction, which holds the job.
+func (a *Audience) finishBulk(ctx context.Context, org, id string) error {
+	for {
+		job, err := a.Store.BulkJob(ctx, org, id)
+		if isNotFound(err) {
+			return nil // forgotten since
+		}
+		if err != nil || job.CompletedAt != nil {
+			return err
+		}
+		if err := a.bulkStep(ctx, org, job); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return errors.Join(err, a.noteBulkFailure(ctx, org, id, err))
+		}
+	}
+}
+
+// bulkStep does the chunk that a job is at, unless somebody else has.
+func (a *Audience) bulkStep(ctx context.Context, org string, job BulkJob) error {
+	chunk, err := a.Store.BulkChunk(ctx, org, job.ID, job.Processed)
+	if err != nil {
+		return err
+	}
+	rows, items, err := a.readRows(ctx, org, chunk)
+	if err != nil {
+		return err
+	}
+	var after BulkJob
+	err = a.Transactor.InTx(ctx, func(ctx context.Context) error {
+		after = BulkJob{}
+		locked, err := a.Store.BulkJob(ctx, org, job.ID)
+		if err != nil || locked.CompletedAt != nil || locked.Processed != job.Processed {
+			return err
+		}
+		outcomes := slices.Clone(items) // the transaction may run again
+		if err := a.writeRows(ctx, org, rows, outcomes, chunk.First); err != nil {
+			return err
+		}
+		if err := a.Store.FinishBulkChunk(ctx, org, job.ID, chunk.First, outcomes); err != nil {
+			return err
+		}
+		locked.count(outcomes, a.Clock())
+		after = locked
+		return a.Store.UpdateBulkJob(ctx, org, locked)
+	})
+	if err == nil && after.ID != "" {
+		a.observeBulk(ctx, org, job, after)
+	}
+	return err
+}
+
+// count takes a chunk's outcomes into the job.
+func (j *BulkJob) count(outcomes []BulkItem, now time.Time) {
+	for _, item := range outcomes {
+		j.Processed++
+		if item.Status == ItemFailed {
+			j.Failed++
+		} else {
+			j.Succeeded++
+		}
+	}
+	j.Attempts, j.Status = 0, BulkProcessing
+	if j.Processed >= j.Total {
+		j.Status, j.CompletedAt = BulkCompleted, &now
+	}
+}
+
+func (a *Audience) observeBulk(ctx context.Context, org string, before, after BulkJob) {
+	if a.Observe != nil {
+		a.Observe("bulk_row", "stored", after.Succeeded-before.Succeeded)
+		a.Observe("bulk_row", "failed", after.Failed-before.Failed)
+	}
+	if after.CompletedAt != nil {
+		a.Log.InfoContext(ctx, "bulk write finished", "org_id", org, "job_id", after.ID, "status", after.Status,
+			"rows", after.Total, "succeeded", after.Succeeded, "failed", after.Failed, "took", after.CompletedAt.Sub(after.CreatedAt))
+	}
+}
+
+// noteBulkFailure counts a chunk that could not be done, and gives a job up whose
+// chunk has failed too often.
+func (a *Audience) noteBulkFailure(ctx context.Context, org, id string, failure error) error {
+	return a.Transactor.InTx(ctx, func(ctx context.Context) error {
+		job, err := a.Store.BulkJob(ctx, org, id)
+		if err != nil || job.CompletedAt != nil {
+			return err
+		}
+		if job.Attempts++; job.Attempts >= bulkAttempts {
+			now := a.Clock()
+			job.Status, job.CompletedAt = BulkFailed, &now
+			a.Log.ErrorContext(ctx, "bulk write given up", "org_id", org, "job_id", id, "processed", job.Processed, "rows", job.Total, "error", failure)
+		}
+		return a.Store.UpdateBulkJob(ctx, org, job)
+	})
+}
+
+// readRows reads a chunk as far as its rows can be judged without the contacts. Rows
+// that are wrong in themselves have their outcome then.
+func (a *Audience) readRows(ctx context.Context, org string, chunk BulkChunk) ([]readRow, []BulkItem, error) {
+	r := &rowReader{audience: a, org: org}
+	items := make([]BulkItem, len(chunk.Rows))
+	parsed := make([]BulkRow, len(chunk.Rows))
+	for i, raw := range chunk.Rows {
+		row, err := parseBulkRow(raw)
+		if err != nil {
+			items[i] = failedItem(chunk.First+i, row.claim(), err)
+		}
+		parsed[i] = row
+	}
+	if err := r.load(ctx, parsed); err != nil {
+		return nil, nil, err
+	}
+	rows := make([]readRow, 0, len(parsed))
+	for i, row := range parsed {
+		if items[i].Status == ItemFailed {
+			continue
+		}
+		read, err := r.read(row)
+		if err != nil {
+			items[i] = failedItem(chunk.First+i, row.claim(), err)
+			continue
+		}
+		read.index = chunk.First + i
+		rows = append(rows, read)
+	}
+	return rows, items, nil
+}
+
+// rowReader judges rows by what the organization has defined.
+type rowReader struct {
+	audience *Audience
+	org      string
+	registry registry
+	topics   map[string]bool
+	lists    map[string]string // ids by id and by key
+}
+
+// load reads what the rows name.
+func (r *rowReader) load(ctx context.Context, rows []BulkRow) error {
+	attributes, topics, names := false, false, map[string]bool{}
+	for _, row := range rows {
+		attributes = attributes || len(row.Attributes) > 0
+		topics = topics || len(row.TopicPreferences) > 0
+		if row.Lists != nil {
+			for _, name := range *row.Lists {
+				names[name] = true
+			}
+		}
+	}
+	var err error
+	if attributes {
+		if r.registry, err = r.audience.registry(ctx, r.org); err != nil {
+			return err
+		}
+	}
+	if topics {
+		known, err := r.audience.Store.Topics(ctx, r.org)
+		if err != nil {
+			return err
+		}
+		r.topics = map[string]bool{}
+		for _, t := range known {
+			r.topics[t.Name] = true
+		}
+	}
+	return r.loadLists(ctx, names)
+}
+
+func (r *rowReader) loadLists(ctx context.Context, names map[string]bool) error {
+	r.lists = map[string]string{}
+	if len(names) == 0 {
+		return nil
+	}
+	refs := make([]string, 0, len(names))
+	for name := range names {
+		refs = append(refs, name)
+	}
+	found, err := r.audience.Store.ListsByRef(ctx, r.org, refs)
+	for _, l := range found {
+		r.lists[l.Key] = l.ID
+	}
+	for _, l := range found {
+		r.lists[l.ID] = l.ID
+	}
+	return err
+}
+
+// read judges one row.
+func (r *rowReader) read(row BulkRow) (readRow, error) {
+	read := readRow{claim: row.claim(), change: changes{topics: row.TopicPreferences, unsubscribeAll: row.UnsubscribeAll}}
+	var err error
+	if len(row.Attributes) > 0 {
+		if read.change.attributes, err = r.registry.coerce(row.Attributes); err != nil {
+			return read, err
+		}
+	}
+	if err := topicsNamed(row.TopicPreferences, r.topics); err != nil || row.Lists == nil {
+		return read, err
+	}
+	ids := make([]string, 0, len(*row.Lists))
+	var faults []core.FieldError
+	for i, name := range *row.Lists {
+		id, known := r.lists[name]
+		if !known {
+			faults = append(faults, core.FieldError{Field: fmt.Sprintf("lists.%d", i), Reason: "is no static list of this organization"})
+		}
+		ids = append(ids, id)
+	}
+	if faults != nil {
+		return read, core.InvalidFields(faults...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	read.lists = &ids
+	return read, nil
+}
+
+// writeRows decides the rows one after the other and writes what comes of them, and
+// puts each outcome in its place in outcomes, which begin at the index first.
+func (a *Audience) writeRows(ctx context.Context, org string, rows []readRow, outcomes []BulkItem, first int) error {
+	state, err := a.loadState(ctx, org, rows)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	for _, row := range rows {
+		if state.waits(row.claim) {
+			if err := a.writeState(ctx, org, state); err != nil {
+				return err
+			}
+		}
+		outcomes[row.index-first] = state.decide(ctx, row)
+	}
+	return a.writeState(ctx, org, state)
+}
+
+// loadState reads every contact that the rows name.
+func (a *Audience) loadState(ctx context.Context, org string, rows []readRow) (*bulkState, error) {
+	var keys, externalIDs []string
+	for _, row := range rows {
+		if row.claim.email != "" {
+			keys = append(keys, EmailKey(row.claim.email))
+		}
+		if row.claim.externalID != "" {
+			externalIDs = append(externalIDs, row.claim.externalID)
+		}
+	}
+	known, err := a.Store.ContactsNamed(ctx, org, keys, externalIDs)
+	return newBulkState(a.Clock(), known), err
+}
+
+func (a *Audience) writeState(ctx context.Context, org string, state *bulkState) error {
+	if len(state.touched) == 0 {
+		return nil
+	}
+	w := state.written()
+	if err := a.Store.WriteContacts(ctx, org, w); err != nil {
+		return err
+	}
+	return a.changed(ctx, org, w.ids()...)
+}

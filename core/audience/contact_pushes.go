@@ -1,0 +1,299 @@
+package audience
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const (
+	// pushEvery is how often somebody looks for consent that an account lacks.
+	pushEvery   = 15 * time.Second
+	pushTimeout = 10 * time.Minute
+	// pushBatch is how many contacts wait for their turn while an account is written.
+	pushBatch = 200
+	// pushReaders is how many contacts are asked about at a time.
+	pushReaders = 8
+	// pushLease is how long a batch is left to the process that took it.
+	pushLease    = 5 * time.Minute
+	pushFirst    = 10 * time.Second
+	pushLongest  = time.Hour
+	pushNoAnswer = 2 // batches without any success end a run
+)
+
+// PushArgs are the arguments of the job that brings consent to accounts.
+type PushArgs struct {
+	// OrgID is the organization; empty means all.
+	OrgID string `json:"org_id,omitempty"`
+}
+
+// Kind names the job.
+func (PushArgs) Kind() string { return "contact_pushes" }
+
+// PushWorker brings consent that was stored here first to the sending accounts: that
+// of bulk writes. It asks the account what it holds of each contact and joins the two
+// by what was said when; see [settled].
+func (a *Audience) PushWorker() jobs.Worker[PushArgs] {
+	return jobs.Worker[PushArgs]{Work: a.pushAll, Every: pushEvery, Timeout: pushTimeout}
+}
+
+func (a *Audience) pushAll(ctx context.Context, args PushArgs) error {
+	return jobs.ForEachOrg(ctx, args.OrgID, a.Orgs, "pushes", func(ctx context.Context, org string) error {
+		report, err := a.Push(ctx, org)
+		if report != (PushReport{}) {
+			a.Log.InfoContext(ctx, "consent brought to the account", "org_id", org,
+				"settled", report.Settled, "refused", report.Refused, "put_off", report.PutOff)
+		}
+		return err
+	})
+}
+
+// PushReport counts what became of pushes.
+type PushReport struct {
+	// Settled the account holds, Refused it will never take, PutOff are tried again.
+	Settled, Refused, PutOff int
+}
+
+// Push brings to one organization's account what is due, until nothing is or the
+// account does not take any more.
+func (a *Audience) Push(ctx context.Context, org string) (PushReport, error) {
+	var report PushReport
+	for barren := 0; barren < pushNoAnswer; {
+		now := a.Clock()
+		until := now.Add(pushLease)
+		pushes, err := a.Store.ClaimPushes(ctx, org, now, until, pushBatch)
+		if err != nil || len(pushes) == 0 {
+			return report, err
+		}
+		b := &pushedBatch{audience: a, org: org, until: until}
+		if err := b.work(ctx, pushes); err != nil {
+			return report, err
+		}
+		report.Settled += b.report.Settled
+		report.Refused += b.report.Refused
+		report.PutOff += b.report.PutOff
+		if b.report.Settled+b.report.Refused == 0 {
+			barren++
+		}
+	}
+	return report, nil
+}
+
+// pushedBatch is pushes that were claimed together.
+type pushedBatch struct {
+	audience *Audience
+	org      string
+	until    time.Time
+	report   PushReport
+}
+
+// work takes the turn of every address, so that no write of a single contact comes
+// between what the account is asked and what it is told.
+func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
+	var keys []string
+	for _, p := range pushes {
+		for _, address := range append([]string{p.Contact.Email}, p.Said.Left...) {
+			keys = append(keys, b.org+"/"+EmailKey(address))
+		}
+	}
+	release, err := b.audience.writes.lock(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	failures := b.ask(ctx, pushes)
+	b.tell(ctx, pushes, failures)
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // the lease ends, and somebody else takes them
+	}
+	return b.finish(ctx, pushes, failures)
+}
+
+// ask joins what the account holds to each contact. What it could not say is a
+// failure.
+func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
+	failures := make([]error, len(pushes))
+	known, err := b.audience.topics.get(ctx, b.org, b.audience.Account)
+	var readers sync.WaitGroup
+	free := make(chan struct{}, pushReaders)
+	for i := range pushes {
+		if failures[i] = err; err != nil || pushes[i].Contact.Status == Archived {
+			continue
+		}
+		free <- struct{}{}
+		readers.Go(func() {
+			defer func() { <-free }()
+			held, err := b.audience.heldOf(ctx, b.org, pushes[i])
+			if failures[i] = err; err == nil {
+				consent := settled(held, pushes[i].Contact, pushes[i].Said)
+				pushes[i].Contact = pushes[i].Contact.withConsent(withTopics(consent, known))
+			}
+		})
+	}
+	readers.Wait()
+	return failures
+}
+
+// withTopics leaves out choices about topics that the account does not have any more:
+// it would refuse the whole contact.
+func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact {
+	for topic := range consent.Preferences {
+		if !slices.ContainsFunc(known, func(t sending.Topic) bool { return t.Name == topic }) {
+			delete(consent.Preferences, topic)
+		}
+	}
+	return consent
+}
+
+// heldOf is what the account holds of a contact, at the address that it has and at
+// those that it had: a no at any of them counts. nil when it knows none of them.
+func (a *Audience) heldOf(ctx context.Context, org string, p Push) (*sending.Contact, error) {
+	var held *sending.Contact
+	for _, address := range append([]string{p.Contact.Email}, p.Said.Left...) {
+		c, err := a.Account.Contact(ctx, org, address)
+		if sending.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if held != nil {
+			updated := c.UpdatedAt
+			if held.UpdatedAt.After(updated) {
+				updated = held.UpdatedAt
+			}
+			c = withEveryNo(*held, c)
+			c.UpdatedAt = updated
+		}
+		held = &c
+	}
+	return held, nil
+}
+
+// settled is the consent that shall hold of a contact, here and at the account. held
+// is what the account holds, nil for nothing. What was said here holds, unless the
+// account has a no that is younger; about everything else the account is right.
+func settled(held *sending.Contact, c Contact, said Said) sending.Contact {
+	here := consentOf(c)
+	if held == nil {
+		return here
+	}
+	younger := func(at int64) bool { return held.UpdatedAt.UnixMicro() > at && !held.UpdatedAt.IsZero() }
+	joined := sending.Contact{Email: c.Email, UnsubscribeAll: held.UnsubscribeAll, Preferences: map[string]sending.Subscription{}}
+	if at := said.UnsubscribeAll; at != 0 && !(held.UnsubscribeAll && younger(at)) {
+		joined.UnsubscribeAll = here.UnsubscribeAll
+	}
+	for topic, choice := range held.Preferences {
+		joined.Preferences[topic] = choice
+	}
+	for topic, at := range said.Topics {
+		if choice, chosen := here.Preferences[topic]; chosen && !(joined.Preferences[topic] == sending.OptOut && younger(at)) {
+			joined.Preferences[topic] = choice
+		}
+	}
+	return joined
+}
+
+// tell brings the consent to the account. Archived contacts are not on its list.
+func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error) {
+	var put []sending.Contact
+	var places []int
+	for i, p := range pushes {
+		if failures[i] == nil && p.Contact.Status == Active {
+			put, places = append(put, consentOf(p.Contact)), append(places, i)
+		}
+	}
+	if len(put) > 0 {
+		outcomes, err := b.audience.Account.PutContacts(ctx, b.org, put)
+		for j, i := range places {
+			if err != nil {
+				failures[i] = err
+			} else if outcomes[j] != nil {
+				failures[i] = outcomes[j]
+			}
+		}
+	}
+	for i, p := range pushes {
+		for _, address := range p.Said.Left {
+			if failures[i] == nil && !strings.EqualFold(address, p.Contact.Email) {
+				failures[i] = b.leave(ctx, address)
+			}
+		}
+	}
+}
+
+// leave takes an address off the account's list, unless another contact has it now.
+func (b *pushedBatch) leave(ctx context.Context, address string) error {
+	_, err := b.audience.Store.ContactByEmail(ctx, b.org, address)
+	if err == nil || !isNotFound(err) {
+		return err
+	}
+	return b.audience.Account.DeleteContact(ctx, b.org, address)
+}
+
+// finish settles what came to an end, and has the rest tried again, later the more
+// often it failed.
+func (b *pushedBatch) finish(ctx context.Context, pushes []Push, failures []error) error {
+	now := b.audience.Clock()
+	var ended []Push
+	later := map[time.Duration][]string{}
+	var example error
+	for i, p := range pushes {
+		if failures[i] == nil || isFinal(failures[i]) {
+			if failures[i] != nil {
+				b.report.Refused++
+				example = failures[i]
+			}
+			ended = append(ended, p)
+			continue
+		}
+		example = failures[i]
+		b.report.PutOff++
+		pause := backOff(p.Attempts, failures[i])
+		later[pause] = append(later[pause], p.Contact.ID)
+	}
+	settled, err := b.audience.Store.SettlePushes(ctx, b.org, b.until, now, ended)
+	for pause, ids := range later {
+		slices.Sort(ids)
+		err = errors.Join(err, b.audience.Store.PutOffPushes(ctx, b.org, b.until, now.Add(pause), ids))
+	}
+	b.report.Settled = max(settled-b.report.Refused, 0)
+	if err == nil {
+		b.observe(ctx, len(ended)-settled, example)
+	}
+	return err
+}
+
+func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error) {
+	if b.audience.Observe != nil {
+		b.audience.Observe("contact_push", "settled", b.report.Settled)
+		b.audience.Observe("contact_push", "refused", b.report.Refused)
+		b.audience.Observe("contact_push", "put_off", b.report.PutOff+overtaken)
+	}
+	if example != nil {
+		b.audience.Log.WarnContext(ctx, "consent did not come to the account", "org_id", b.org,
+			"refused", b.report.Refused, "put_off", b.report.PutOff, "error", fmt.Errorf("for example: %w", example))
+	}
+}
+
+// isFinal reports whether no waiting makes the account take it.
+func isFinal(err error) bool {
+	failure, ok := errors.AsType[*sending.Failure](err)
+	return ok && (failure.Kind == sending.Invalid || failure.Kind == sending.Unsupported)
+}
+
+// backOff is how long a push waits that failed for the nth time.
+func backOff(attempts int, err error) time.Duration {
+	pause := pushFirst << min(max(attempts-1, 0), 10)
+	if failure, ok := errors.AsType[*sending.Failure](err); ok {
+		pause = max(pause, failure.RetryAfter)
+	}
+	return min(pause, pushLongest)
+}

@@ -1,0 +1,124 @@
+package audience
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ItemStatus is what became of a row of a bulk write.
+type ItemStatus string
+
+// The outcomes of a row.
+const (
+	ItemCreated ItemStatus = "created"
+	ItemUpdated ItemStatus = "updated"
+	ItemFailed  ItemStatus = "failed"
+)
+
+// BulkItem is the outcome of a row.
+type BulkItem struct {
+	Index      int               `json:"index" jsonschema_description:"Place of the row, from 0."`
+	Status     ItemStatus        `json:"status" jsonschema:"enum=created,enum=updated,enum=failed"`
+	ContactID  string            `json:"contact_id,omitempty" jsonschema:"format=uuid"`
+	Email      string            `json:"email,omitempty" voice:"untrusted"`
+	ExternalID *string           `json:"external_id,omitempty" voice:"untrusted"`
+	Reason     string            `json:"reason,omitempty" voice:"ours" jsonschema_description:"Of a failed row: the code of the error that a single write would have had."`
+	Errors     []core.FieldError `json:"errors,omitempty" voice:"ours" jsonschema_description:"Of a failed row: what is wrong with which member."`
+}
+
+// failedItem is a row that was refused.
+func failedItem(index int, cl claim, err error) BulkItem {
+	refusal := core.AsError(err)
+	item := BulkItem{Index: index, Status: ItemFailed, Email: core.Quotable(cl.email, maxEmailLength), Reason: string(refusal.Code), Errors: refusal.Fields}
+	if cl.externalID != "" {
+		shown := core.Quotable(cl.externalID, maxExternalID)
+		item.ExternalID = &shown
+	}
+	if len(item.Errors) == 0 {
+		field := "external_id"
+		if refusal.Code == core.CodeContactEmailTaken || cl.externalID == "" {
+			field = "email"
+		}
+		item.Errors = []core.FieldError{{Field: field, Reason: refusal.Message}}
+	}
+	return item
+}
+
+// GetBulkIn names a bulk write and a page of its outcomes.
+type GetBulkIn struct {
+	JobID  string `json:"job_id" jsonschema:"format=uuid" jsonschema_description:"Id of the job, from contacts_bulk."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from next_cursor of the previous page."`
+}
+
+// BulkProgress is how far a bulk write is, with a page of outcomes.
+type BulkProgress struct {
+	JobID       string     `json:"job_id" jsonschema:"format=uuid"`
+	Status      BulkStatus `json:"status" jsonschema:"enum=queued,enum=processing,enum=completed,enum=failed"`
+	Total       int        `json:"total"`
+	Processed   int        `json:"processed"`
+	Succeeded   int        `json:"succeeded"`
+	Failed      int        `json:"failed"`
+	CreatedAt   time.Time  `json:"created_at"`
+	CompletedAt *time.Time `json:"completed_at" jsonschema:"nullable" jsonschema_description:"When the last row was done; null before."`
+	Results     []BulkItem `json:"results" jsonschema_description:"Outcomes of the rows that are done, in their order."`
+	NextCursor  *string    `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"Where to go on, also when the rows there are not done yet; null after the last row."`
+}
+
+func (a *Audience) contactsBulkGet() core.Operation {
+	return core.Declare(core.Op[GetBulkIn, BulkProgress]{
+		Name:    "contacts_bulk_get",
+		Title:   "Read how far a bulk write is",
+		Purpose: "Shows a bulk write of contacts: how far it is, and what became of each row so far, a page at a time. It is kept for seven days after its end.",
+		Effect:  core.Reads,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Do: func(ctx context.Context, c *core.Call, in GetBulkIn) (BulkProgress, error) {
+			return a.bulkProgress(ctx, c.Principal.Org.ID, in)
+		},
+	})
+}
+
+func (a *Audience) bulkProgress(ctx context.Context, org string, in GetBulkIn) (BulkProgress, error) {
+	filter := "bulk " + in.JobID
+	keys, err := core.DecodeCursor(filter, in.Cursor, 1)
+	if err != nil {
+		return BulkProgress{}, err
+	}
+	from := 0
+	if keys != nil {
+		if from, err = strconv.Atoi(keys[0]); err != nil || from < 0 || from > MaxBulkRows {
+			return BulkProgress{}, core.Invalid("cursor", "is not a cursor of this job")
+		}
+	}
+	// The job first: rows that are done since then are on a later page.
+	job, err := a.Store.BulkJob(ctx, org, in.JobID)
+	if err != nil {
+		return BulkProgress{}, err
+	}
+	limit := core.Limit(in.Limit)
+	items, err := a.Store.BulkItems(ctx, org, in.JobID, from, limit)
+	if err != nil {
+		return BulkProgress{}, err
+	}
+	items = items[:min(limit, len(items), max(job.Processed-from, 0))]
+	p := BulkProgress{
+		JobID: job.ID, Status: job.Status, Total: job.Total, Processed: job.Processed, Succeeded: job.Succeeded, Failed: job.Failed,
+		CreatedAt: job.CreatedAt, CompletedAt: job.CompletedAt, Results: items,
+	}
+	if p.Results == nil {
+		p.Results = []BulkItem{}
+	}
+	end := job.Total
+	if job.Status == BulkFailed {
+		end = job.Processed
+	}
+	if next := from + len(items); next < end {
+		cursor := core.EncodeCursor(filter, fmt.Sprint(next))
+		p.NextCursor = &cursor
+	}
+	return p, nil
+}

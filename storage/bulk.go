@@ -1,0 +1,142 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+const bulkJobColumns = `id, status, total, processed, succeeded, failed, attempts, created_at, completed_at`
+
+var (
+	insertBulkJob = register("insert bulk job", `
+		INSERT INTO bulk_jobs (org_id, id, status, total, processed, succeeded, failed, attempts, created_at)
+		VALUES ($1, $2, $3, $4, 0, 0, 0, 0, $5)
+		ON CONFLICT DO NOTHING`)
+	insertBulkChunk = register("insert bulk chunk", `
+		INSERT INTO bulk_chunks (org_id, job_id, first_index, size, content, outcomes)
+		VALUES ($1, $2, $3, $4, $5, '[]')`)
+	updateBulkJob = register("update bulk job", `
+		UPDATE bulk_jobs SET status = $1, processed = $2, succeeded = $3, failed = $4, attempts = $5, completed_at = $6
+		WHERE org_id = $7 AND id = $8`)
+	finishBulkChunk = register("finish bulk chunk", `
+		UPDATE bulk_chunks SET content = '[]', outcomes = $1
+		WHERE org_id = $2 AND job_id = $3 AND first_index = $4`)
+
+	bulkJobByID = registerPoint("bulk job by id", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2`)
+	lockBulkJob = register("lock bulk job", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2`+contactLock)
+	bulkChunkAt = registerPoint("bulk chunk", `
+		SELECT content FROM bulk_chunks WHERE org_id = $1 AND job_id = $2 AND first_index = $3`)
+	openBulkJobs = register("open bulk jobs", `
+		SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at IS NULL ORDER BY created_at, id`)
+	deleteBulkJobs = register("delete bulk jobs", `
+		DELETE FROM bulk_jobs WHERE org_id = $1 AND id IN (
+			SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at < $2 ORDER BY completed_at, id LIMIT $3)`)
+	// The last of the chunks that are done may hold fewer outcomes than others.
+	bulkOutcomes = register("bulk outcomes", `
+		SELECT outcomes FROM bulk_chunks
+		WHERE org_id = $1 AND job_id = $2 AND first_index + size > $3 AND first_index < CAST($3 AS bigint) + $4
+		ORDER BY first_index`)
+)
+
+type bulkJobRow struct {
+	ID          string              `db:"id"`
+	Status      audience.BulkStatus `db:"status"`
+	Total       int                 `db:"total"`
+	Processed   int                 `db:"processed"`
+	Succeeded   int                 `db:"succeeded"`
+	Failed      int                 `db:"failed"`
+	Attempts    int                 `db:"attempts"`
+	CreatedAt   Time                `db:"created_at"`
+	CompletedAt *Time               `db:"completed_at"`
+}
+
+func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j audience.BulkJob, chunks []audience.BulkChunk) error {
+	taken := core.Conflict("There is a bulk job with this id.", "Read that job.")
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.db.insert(ctx, taken, insertBulkJob, orgID, j.ID, string(j.Status), j.Total, At(j.CreatedAt)); err != nil {
+			return err
+		}
+		for _, chunk := range chunks {
+			content, err := jsonParameter(chunk.Rows)
+			if err != nil {
+				return err
+			}
+			if _, err := s.db.exec(ctx, insertBulkChunk, orgID, j.ID, chunk.First, len(chunk.Rows), content); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s audienceStore) BulkJob(ctx context.Context, orgID, id string) (audience.BulkJob, error) {
+	row, err := one[bulkJobRow](ctx, s.db, "bulk job", s.lockedInside(ctx, bulkJobByID, lockBulkJob), orgID, id)
+	if err != nil {
+		return audience.BulkJob{}, err
+	}
+	return audience.BulkJob{
+		ID: row.ID, Status: row.Status, Total: row.Total, Processed: row.Processed, Succeeded: row.Succeeded, Failed: row.Failed,
+		Attempts: row.Attempts, CreatedAt: row.CreatedAt.Time(), CompletedAt: optionalTime(row.CompletedAt),
+	}, nil
+}
+
+func (s audienceStore) UpdateBulkJob(ctx context.Context, orgID string, j audience.BulkJob) error {
+	return s.db.change(ctx, "bulk job", updateBulkJob, string(j.Status), j.Processed, j.Succeeded, j.Failed, j.Attempts,
+		optionalAt(j.CompletedAt), orgID, j.ID)
+}
+
+func (s audienceStore) OpenBulkJobs(ctx context.Context, orgID string) ([]string, error) {
+	return values[string](ctx, s.db, openBulkJobs, orgID)
+}
+
+func (s audienceStore) DeleteBulkJobs(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
+	return s.db.exec(ctx, deleteBulkJobs, orgID, At(before), limit)
+}
+
+func (s audienceStore) BulkChunk(ctx context.Context, orgID, jobID string, first int) (audience.BulkChunk, error) {
+	found, err := values[string](ctx, s.db, bulkChunkAt, orgID, jobID, first)
+	if err != nil {
+		return audience.BulkChunk{}, err
+	}
+	if len(found) == 0 {
+		return audience.BulkChunk{}, core.NotFound("bulk chunk")
+	}
+	chunk := audience.BulkChunk{First: first}
+	if err := json.Unmarshal([]byte(found[0]), &chunk.Rows); err != nil {
+		return audience.BulkChunk{}, fmt.Errorf("storage: chunk %d of bulk job %s: %w", first, jobID, err)
+	}
+	return chunk, nil
+}
+
+func (s audienceStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []audience.BulkItem) error {
+	parameter, err := jsonParameter(outcomes)
+	if err != nil {
+		return err
+	}
+	return s.db.change(ctx, "bulk chunk", finishBulkChunk, parameter, orgID, jobID, first)
+}
+
+func (s audienceStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]audience.BulkItem, error) {
+	found, err := values[string](ctx, s.db, bulkOutcomes, orgID, jobID, from, limit)
+	if err != nil {
+		return nil, err
+	}
+	var items []audience.BulkItem
+	for _, text := range found {
+		var chunk []audience.BulkItem
+		if err := json.Unmarshal([]byte(text), &chunk); err != nil {
+			return nil, fmt.Errorf("storage: outcomes of bulk job %s: %w", jobID, err)
+		}
+		for _, item := range chunk {
+			if item.Index >= from {
+				items = append(items, item)
+			}
+		}
+	}
+	return items, nil
+}

@@ -1,0 +1,266 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// contactsNamed finds many contacts by a column that names them. The order keeps
+// two that lock the same contacts from waiting for each other.
+func contactsNamed(column string) string {
+	return `
+		SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.shell,
+			c.created_at, c.updated_at, p.said
+		FROM contacts AS c LEFT JOIN contact_pushes AS p ON p.org_id = c.org_id AND p.contact_id = c.id
+		WHERE c.org_id = $1 AND c.` + column + ` IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
+		ORDER BY c.id /*pg FOR UPDATE OF c*/`
+}
+
+var (
+	contactsByEmail      = register("contacts by email", contactsNamed("email_key"))
+	contactsByExternalID = register("contacts by external id", contactsNamed("external_id"))
+
+	dropShells = register("drop shells", `
+		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	insertContacts = register("insert contacts", `
+		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
+			unsubscribe_all, created_at, updated_at)
+		SELECT $1, v ->> 'id', v ->> 'email', v ->> 'key', v ->> 'external', 'active', v ->> 'attributes',
+			v ->> 'preferences', CAST(v ->> 'unsubscribed' AS boolean), CAST($2 AS bigint), CAST($2 AS bigint)
+		FROM `+parameterRows(`$3`))
+	updateContacts = register("update contacts", `
+		UPDATE contacts SET email = v ->> 'email', email_key = v ->> 'key', external_id = v ->> 'external', status = 'active',
+			attributes = v ->> 'attributes', topic_preferences = v ->> 'preferences',
+			unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean), shell = FALSE, updated_at = CAST($1 AS bigint)
+		FROM `+parameterRows(`$2`)+`
+		WHERE contacts.org_id = $3 AND contacts.id = v ->> 'id'`)
+
+	leaveManyLists = register("leave lists of many", `
+		DELETE FROM list_members WHERE org_id = $1
+		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
+		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
+		RETURNING contact_id, list_id`)
+	joinManyLists = register("join lists of many", `
+		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
+		SELECT l.org_id, l.id, c.id, CAST($1 AS bigint)
+		FROM `+parameterRows(`$2`)+`
+		JOIN lists AS l ON l.org_id = $3 AND l.id = v ->> 'list' AND l.status = 'active'
+		JOIN contacts AS c ON c.org_id = l.org_id AND c.id = v ->> 'contact'
+		ON CONFLICT DO NOTHING
+		RETURNING contact_id, list_id`)
+)
+
+type namedRow struct {
+	contactRow
+	Said *string `db:"said"`
+}
+
+func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]audience.NamedContact, error) {
+	var found []audience.NamedContact
+	for by, names := range map[*Statement][]string{contactsByEmail: emailKeys, contactsByExternalID: externalIDs} {
+		if len(names) == 0 {
+			continue
+		}
+		parameter, err := jsonParameter(names)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := list[namedRow](ctx, s.db, by, orgID, parameter)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			contact, err := row.named()
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, contact)
+		}
+	}
+	return found, nil
+}
+
+func (r namedRow) named() (audience.NamedContact, error) {
+	contact, err := r.contact()
+	if err != nil || r.Said == nil {
+		return audience.NamedContact{Contact: contact}, err
+	}
+	said, err := decodeSaid(*r.Said)
+	return audience.NamedContact{Contact: contact, Pending: &said}, err
+}
+
+func decodeSaid(stored string) (audience.Said, error) {
+	var said audience.Said
+	if err := json.Unmarshal([]byte(stored), &said); err != nil {
+		return said, fmt.Errorf("storage: what was said of a contact: %w", err)
+	}
+	return said, nil
+}
+
+// writtenContact is an element of the parameter of insertContacts and updateContacts.
+type writtenContact struct {
+	ID           string  `json:"id"`
+	Email        string  `json:"email"`
+	Key          string  `json:"key"`
+	External     *string `json:"external"`
+	Attributes   string  `json:"attributes"`
+	Preferences  string  `json:"preferences"`
+	Unsubscribed bool    `json:"unsubscribed"`
+}
+
+func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w audience.ContactsWrite) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.dropShells(ctx, orgID, w.Drop); err != nil {
+			return err
+		}
+		if err := s.updateMany(ctx, orgID, w.Update, w.At); err != nil {
+			return err
+		}
+		if err := s.insertMany(ctx, orgID, w.Insert, w.At); err != nil {
+			return err
+		}
+		if err := s.replaceManyMemberships(ctx, orgID, w.Lists, w.At); err != nil {
+			return err
+		}
+		return s.queuePushes(ctx, orgID, w.Push, w.At)
+	})
+}
+
+func (s audienceStore) dropShells(ctx context.Context, orgID string, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	parameter, err := jsonParameter(ids)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, dropShells, orgID, parameter)
+	return err
+}
+
+// insertMany goes by address, so that two that insert the same ones meet at the
+// first of them instead of waiting for each other.
+func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []audience.Contact, at time.Time) error {
+	if len(contacts) == 0 {
+		return nil
+	}
+	parameter, topics, err := writtenContacts(contacts)
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.exec(ctx, insertContacts, orgID, At(at), parameter); err != nil {
+		return err
+	}
+	return s.addTopics(ctx, orgID, topics)
+}
+
+func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []audience.Contact, at time.Time) error {
+	if len(contacts) == 0 {
+		return nil
+	}
+	parameter, topics, err := writtenContacts(contacts)
+	if err != nil {
+		return err
+	}
+	changed, err := s.db.exec(ctx, updateContacts, At(at), parameter, orgID)
+	if err != nil {
+		return err
+	}
+	if changed != len(contacts) {
+		return core.NotFound("contact")
+	}
+	ids := make([]string, len(contacts))
+	for i, c := range contacts {
+		ids[i] = c.ID
+	}
+	return s.replaceTopics(ctx, orgID, ids, topics)
+}
+
+func writtenContacts(contacts []audience.Contact) (string, []contactTopic, error) {
+	rows := make([]writtenContact, len(contacts))
+	var topics []contactTopic
+	for i, c := range contacts {
+		attributes, err := encodeAttributes(c.Attributes)
+		if err != nil {
+			return "", nil, err
+		}
+		choices := preferenceMap(c.TopicPreferences)
+		preferences, err := encodePreferences(choices)
+		if err != nil {
+			return "", nil, err
+		}
+		rows[i] = writtenContact{c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID, attributes, preferences, c.UnsubscribeAll}
+		topics = topicsOf(topics, c.ID, choices)
+	}
+	slices.SortFunc(rows, func(a, b writtenContact) int { return strings.Compare(a.Key, b.Key) })
+	parameter, err := jsonParameter(rows)
+	return parameter, topics, err
+}
+
+// manyMemberRow is one contact on one list, in parameters and in what statements return.
+type manyMemberRow struct {
+	Contact string `json:"contact" db:"contact_id"`
+	List    string `json:"list" db:"list_id"`
+}
+
+func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string, lists map[string][]string, at time.Time) error {
+	if len(lists) == 0 {
+		return nil
+	}
+	var kept []string
+	var members []manyMemberRow
+	for contact, ids := range lists {
+		for _, id := range ids {
+			kept = append(kept, contact+" "+id)
+			members = append(members, manyMemberRow{contact, id})
+		}
+	}
+	who, err := jsonParameter(slices.Sorted(maps.Keys(lists)))
+	if err != nil {
+		return err
+	}
+	stay, err := jsonParameter(kept)
+	if err != nil {
+		return err
+	}
+	parameter, err := jsonParameter(members)
+	if err != nil {
+		return err
+	}
+	left, err := list[manyMemberRow](ctx, s.db, leaveManyLists, orgID, who, stay)
+	if err != nil {
+		return err
+	}
+	joined, err := list[manyMemberRow](ctx, s.db, joinManyLists, At(at), parameter, orgID)
+	if err != nil {
+		return err
+	}
+	return s.logMany(ctx, orgID, left, joined, at)
+}
+
+func (s audienceStore) logMany(ctx context.Context, orgID string, left, joined []manyMemberRow, at time.Time) error {
+	if len(left)+len(joined) == 0 {
+		return nil
+	}
+	lines := make([]loggedTransition, 0, len(left)+len(joined))
+	for _, m := range left {
+		lines = append(lines, loggedTransition{core.NewID(), audience.ListSet, m.List, m.Contact, false})
+	}
+	for _, m := range joined {
+		lines = append(lines, loggedTransition{core.NewID(), audience.ListSet, m.List, m.Contact, true})
+	}
+	parameter, err := jsonParameter(lines)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, logTransitions, orgID, At(at), parameter)
+	return err
+}
