@@ -18,6 +18,7 @@ type commands struct {
 	Serve      serveCommand   `cmd:"" help:"Run the service."`
 	Admin      adminCommand   `cmd:"" help:"Organizations, people, API keys, OAuth clients and the audit log, from the shell."`
 	Ingest     ingestCommand  `cmd:"" help:"Take in events about sent mail from a file."`
+	Import     importCommand  `cmd:"" help:"Take in contacts from a file."`
 	Migrate    migrateCommand `cmd:"" help:"Look at the database's schema, or bring it up to date."`
 	Doctor     doctorCommand  `cmd:"" help:"Check a configuration and say what to do about what is wrong."`
 	ShowConfig configCommand  `cmd:"" name:"config" help:"Show the resulting configuration and where each value comes from."`

@@ -32,6 +32,7 @@ type bulkState struct {
 	byEmail    map[string]*bulkContact
 	byExternal map[string]*bulkContact
 	freed      map[string]bool
+	vacated    map[string]bool // addresses that contacts moved away from
 	dropped    []string
 	touched    []*bulkContact
 }
@@ -49,6 +50,7 @@ type bulkContact struct {
 func newBulkState(now time.Time, known []NamedContact) *bulkState {
 	s := &bulkState{
 		now: now, byEmail: make(map[string]*bulkContact, len(known)), byExternal: map[string]*bulkContact{}, freed: map[string]bool{},
+		vacated: map[string]bool{},
 	}
 	for _, k := range known {
 		if _, twice := s.byEmail[EmailKey(k.Email)]; !twice {
@@ -159,6 +161,7 @@ func (s *bulkState) put(c *bulkContact, after Contact, row readRow) {
 	}
 	if isNew || archived || left != "" || row.change.saysConsent() {
 		c.said, c.tell = c.said.with(row.change, left, s.now), true
+		c.said.Fresh = c.said.Fresh || (isNew || left != "") && s.vacated[EmailKey(after.Email)]
 	}
 	if !c.touched {
 		c.touched = true
@@ -173,6 +176,7 @@ func (s *bulkState) release(c *bulkContact, after Contact) string {
 	if key := EmailKey(c.Email); key != EmailKey(after.Email) {
 		delete(s.byEmail, key)
 		left = c.Email
+		s.vacated[key] = true
 		if c.stored {
 			s.freed["@"+key] = true
 		}

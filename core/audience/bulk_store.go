@@ -101,4 +101,7 @@ type Said struct {
 	Topics         map[string]int64 `json:"topics,omitempty"`
 	// Left are addresses that the contact had.
 	Left []string `json:"left,omitempty"`
+	// Fresh is true when the address was another contact's just before: what the
+	// account holds there is that one's consent.
+	Fresh bool `json:"fresh,omitempty"`
 }

@@ -156,7 +156,11 @@ func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact 
 // those that it had: a no at any of them counts. nil when it knows none of them.
 func (a *Audience) heldOf(ctx context.Context, org string, p Push) (*sending.Contact, error) {
 	var held *sending.Contact
-	for _, address := range append([]string{p.Contact.Email}, p.Said.Left...) {
+	addresses := p.Said.Left
+	if !p.Said.Fresh {
+		addresses = append([]string{p.Contact.Email}, addresses...)
+	}
+	for _, address := range addresses {
 		c, err := a.Account.Contact(ctx, org, address)
 		if sending.IsNotFound(err) {
 			continue

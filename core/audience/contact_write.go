@@ -148,6 +148,13 @@ func (a *Audience) consentInForce(ctx context.Context, org string, existing *Con
 		}
 	case existing != nil:
 		inForce.UnsubscribeAll = existing.UnsubscribeAll
+		if EmailKey(existing.Email) != EmailKey(email) {
+			left, err := a.Account.Contact(ctx, org, existing.Email)
+			if err != nil && !sending.IsNotFound(err) {
+				return inForce, sending.Unavailable(err)
+			}
+			inForce = withEveryNo(inForce, left)
+		}
 	}
 	known, err := a.Account.Contact(ctx, org, email)
 	if sending.IsNotFound(err) {

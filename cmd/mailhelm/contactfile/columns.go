@@ -1,0 +1,243 @@
+package contactfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The fields that a column may be, besides attributes.NAME and topics.NAME.
+const (
+	email          = "email"
+	externalID     = "external_id"
+	unsubscribeAll = "unsubscribe_all"
+	lists          = "lists"
+
+	attributePrefix = "attributes."
+	topicPrefix     = "topics."
+)
+
+// listSeparator stands between the lists of a cell.
+const listSeparator = "|"
+
+// column is what a column means: a field, an attribute or a topic. All empty is
+// nothing.
+type column struct{ field, attribute, topic string }
+
+func (c column) String() string {
+	switch {
+	case c.attribute != "":
+		return attributePrefix + c.attribute
+	case c.topic != "":
+		return topicPrefix + c.topic
+	}
+	return c.field
+}
+
+// RejectedColumns are what a file of rejected rows has besides those of the file they
+// came from: the line there, and the reason.
+var RejectedColumns = []string{"rejected_line", "rejected_reason"}
+
+// IsRejectedColumn reports whether a header is one of RejectedColumns, which mean
+// nothing in an import.
+func IsRejectedColumn(header string) bool { return slices.Contains(RejectedColumns, header) }
+
+// columnsOf says what each column means. Headers are read without regard to case and
+// to blanks and dashes, which count as underscores.
+func columnsOf(header []string, cfg Config) ([]column, error) {
+	columns := make([]column, len(header))
+	seen := map[column]string{}
+	unused := maps.Clone(cfg.Map)
+	var unknown []string
+	for i, name := range header {
+		target, mapped := cfg.Map[name]
+		delete(unused, name)
+		if mapped && target == "" || !mapped && IsRejectedColumn(name) {
+			continue
+		}
+		if !mapped {
+			target = name
+		}
+		c, known := meaning(target, cfg.Attributes)
+		if !known {
+			if mapped {
+				return nil, fmt.Errorf("there is no field or attribute %q to map the column %q to", target, name)
+			}
+			unknown = append(unknown, fmt.Sprintf("%q", name))
+			continue
+		}
+		if other, twice := seen[c]; twice {
+			return nil, fmt.Errorf("the columns %q and %q both mean %s: map one of them to nothing, as in --map '%s='", other, name, c, name)
+		}
+		seen[c], columns[i] = name, c
+	}
+	return columns, checkColumns(seen, unknown, unused, cfg)
+}
+
+func checkColumns(seen map[column]string, unknown []string, unused map[string]string, cfg Config) error {
+	if len(unused) > 0 {
+		return fmt.Errorf("there is no column %q to map", slices.Sorted(maps.Keys(unused))[0])
+	}
+	if len(unknown) > 0 && !cfg.IgnoreUnknown {
+		return fmt.Errorf("these columns are no field and no registered attribute: %s: map them with --map, or leave them out with --ignore-unknown",
+			strings.Join(unknown, ", "))
+	}
+	_, byAddress := seen[column{field: email}]
+	_, byID := seen[column{field: externalID}]
+	if !byAddress && !byID {
+		return errors.New("no column is email or external_id: map one with --map 'Header=email'")
+	}
+	return nil
+}
+
+var fieldNames = strings.NewReplacer(" ", "_", "-", "_")
+
+// aliases are other names that exports of such files have for a field.
+var aliases = map[string]string{"e_mail": email, "email_address": email, "e_mail_address": email}
+
+func meaning(target string, attributes []string) (column, bool) {
+	target = strings.TrimSpace(target)
+	if name, found := strings.CutPrefix(target, topicPrefix); found {
+		return column{topic: name}, name != ""
+	}
+	if name, found := strings.CutPrefix(target, attributePrefix); found {
+		return column{attribute: name}, slices.Contains(attributes, name)
+	}
+	name := fieldNames.Replace(strings.ToLower(target))
+	if alias := aliases[name]; alias != "" {
+		name = alias
+	}
+	switch name {
+	case email, externalID, unsubscribeAll, lists:
+		return column{field: name}, true
+	}
+	return column{attribute: name}, slices.Contains(attributes, name)
+}
+
+// Mapping says what each column means, "" for nothing.
+func (r *Reader) Mapping() []string {
+	all := make([]string, len(r.columns))
+	for i, c := range r.columns {
+		all[i] = c.String()
+	}
+	return all
+}
+
+// row is the record as a bulk write takes it, or why it cannot be one.
+func (r *Reader) row(cells []string) (json.RawMessage, string) {
+	if len(cells) != len(r.columns) {
+		return nil, fmt.Sprintf("has %d fields where the header has %d", len(cells), len(r.columns))
+	}
+	b := &rowBuilder{text: append(make([]byte, 0, 256), '{')}
+	var attributes, topics rowBuilder
+	for i, c := range r.columns {
+		cell := cells[i]
+		if c == (column{}) || cell == "" && (c.attribute == "" || !r.cfg.ClearEmpty) {
+			continue
+		}
+		if !utf8.ValidString(cell) {
+			return nil, fmt.Sprintf("column %q is not in UTF-8: the file may be in Latin-1 or Windows-1252", r.header[i])
+		}
+		if strings.IndexByte(cell, 0) >= 0 {
+			return nil, fmt.Sprintf("column %q holds a NUL character", r.header[i])
+		}
+		fault := ""
+		switch {
+		case c.attribute != "" && cell == "":
+			attributes.literal(c.attribute, "null")
+		case c.attribute != "":
+			attributes.member(c.attribute, cell)
+		case c.topic != "":
+			fault = topics.choice(c.topic, cell)
+		default:
+			fault = b.field(c.field, cell)
+		}
+		if fault != "" {
+			return nil, fmt.Sprintf("column %q %s", r.header[i], fault)
+		}
+	}
+	if r.cfg.Rebind {
+		b.literal("rebind_external_id", "true")
+	}
+	b.object("attributes", attributes.text)
+	b.object("topic_preferences", topics.text)
+	return append(b.text, '}'), ""
+}
+
+// rowBuilder writes the members of a JSON object.
+type rowBuilder struct{ text []byte }
+
+func (b *rowBuilder) name(name string) {
+	if n := len(b.text); n > 0 && b.text[n-1] != '{' {
+		b.text = append(b.text, ',')
+	}
+	b.quote(name)
+	b.text = append(b.text, ':')
+}
+
+// quote adds a text, which is known to be UTF-8.
+func (b *rowBuilder) quote(s string) { b.text, _ = jsontext.AppendQuote(b.text, s) }
+
+func (b *rowBuilder) member(name, value string) {
+	b.name(name)
+	b.quote(value)
+}
+
+func (b *rowBuilder) literal(name, value string) {
+	b.name(name)
+	b.text = append(b.text, value...)
+}
+
+func (b *rowBuilder) object(name string, members []byte) {
+	if len(members) > 0 {
+		b.name(name)
+		b.text = append(append(append(b.text, '{'), members...), '}')
+	}
+}
+
+func (b *rowBuilder) choice(topic, cell string) string {
+	switch strings.ToLower(strings.TrimSpace(cell)) {
+	case "opt_in", "true", "yes", "1", "subscribed":
+		b.member(topic, "OPT_IN")
+	case "opt_out", "false", "no", "0", "unsubscribed":
+		b.member(topic, "OPT_OUT")
+	default:
+		return "must be OPT_IN or OPT_OUT"
+	}
+	return ""
+}
+
+func (b *rowBuilder) field(field, cell string) string {
+	switch field {
+	case unsubscribeAll:
+		switch strings.ToLower(strings.TrimSpace(cell)) {
+		case "true", "yes", "1":
+			b.literal(field, "true")
+		case "false", "no", "0":
+			b.literal(field, "false")
+		default:
+			return "must be true or false"
+		}
+	case lists:
+		b.name(field)
+		b.text = append(b.text, '[')
+		for i, name := range strings.Split(cell, listSeparator) {
+			if i > 0 {
+				b.text = append(b.text, ',')
+			}
+			b.quote(strings.TrimSpace(name))
+		}
+		b.text = append(b.text, ']')
+	case email:
+		b.member(field, strings.TrimSpace(cell))
+	default:
+		b.member(field, cell)
+	}
+	return ""
+}
