@@ -13,20 +13,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 )
 
-// contactsNamed finds many contacts by a column that names them. The order keeps
-// two that lock the same contacts from waiting for each other.
+// contactsNamed finds many contacts by a column that names them, each by its index.
+// PostgreSQL is told so: as long as it has counted nothing it takes an organization
+// for small, and would read all of it for every chunk of an import. The names are
+// sorted, so that two that lock the same contacts do so in the same order.
 func contactsNamed(column string) string {
 	return `
 		SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.shell,
-			c.created_at, c.updated_at, p.said
-		FROM contacts AS c LEFT JOIN contact_pushes AS p ON p.org_id = c.org_id AND p.contact_id = c.id
-		WHERE c.org_id = $1 AND c.` + column + ` IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
-		ORDER BY c.id /*pg FOR UPDATE OF c*/`
+			c.created_at, c.updated_at,
+			(SELECT p.said FROM contact_pushes AS p WHERE p.org_id = c.org_id AND p.contact_id = c.id) AS said
+		FROM json_each(CAST($1 AS text)) AS j
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts
+			/*pg WHERE org_id = $2 AND ` + column + ` = CAST(j.atom AS bytetext) LIMIT 1 FOR UPDATE)*/ AS c
+		WHERE c.org_id = $2 AND c.` + column + ` = CAST(j.atom AS bytetext)`
 }
 
 var (
 	contactsByEmail      = register("contacts by email", contactsNamed("email_key"))
 	contactsByExternalID = register("contacts by external id", contactsNamed("external_id"))
+	contactsByID         = register("contacts by id", contactsNamed("id"))
 
 	dropShells = register("drop shells", `
 		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
@@ -41,22 +46,28 @@ var (
 			attributes = v ->> 'attributes', topic_preferences = v ->> 'preferences',
 			unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean), shell = FALSE, updated_at = CAST($1 AS bigint)
 		FROM `+parameterRows(`$2`)+`
-		WHERE contacts.org_id = $3 AND contacts.id = v ->> 'id'`)
+		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 
 	leaveManyLists = register("leave lists of many", `
-		DELETE FROM list_members WHERE org_id = $1
-		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
+		DELETE FROM list_members WHERE (org_id, contact_id) IN `+manyOfOrg(`$1`, `$2`)+`
 		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING contact_id, list_id`)
 	joinManyLists = register("join lists of many", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
-		SELECT l.org_id, l.id, c.id, CAST($1 AS bigint)
+		SELECT l.org_id, l.id, v ->> 'contact', CAST($1 AS bigint)
 		FROM `+parameterRows(`$2`)+`
 		JOIN lists AS l ON l.org_id = $3 AND l.id = v ->> 'list' AND l.status = 'active'
-		JOIN contacts AS c ON c.org_id = l.org_id AND c.id = v ->> 'contact'
 		ON CONFLICT DO NOTHING
 		RETURNING contact_id, list_id`)
 )
+
+// manyOfOrg are the keys (organization, contact) of many contacts, from the parameters
+// with the organization and with the ids. PostgreSQL does not see that the
+// organization is always the same, and so does not read all of it.
+func manyOfOrg(org, ids string) string {
+	return `(WITH j AS MATERIALIZED (SELECT CAST(` + org + ` AS bytetext) AS org, atom FROM json_each(CAST(` + ids + ` AS text)))
+			SELECT org, atom FROM j)`
+}
 
 type namedRow struct {
 	contactRow
@@ -65,25 +76,33 @@ type namedRow struct {
 
 func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]audience.NamedContact, error) {
 	var found []audience.NamedContact
-	for by, names := range map[*Statement][]string{contactsByEmail: emailKeys, contactsByExternalID: externalIDs} {
+	for i, names := range [][]string{emailKeys, externalIDs} {
 		if len(names) == 0 {
 			continue
 		}
-		parameter, err := jsonParameter(names)
+		by := []*Statement{contactsByEmail, contactsByExternalID}[i]
+		parameter, err := jsonParameter(slices.Compact(slices.Sorted(slices.Values(names))))
 		if err != nil {
 			return nil, err
 		}
-		rows, err := list[namedRow](ctx, s.db, by, orgID, parameter)
+		if found, err = s.named(ctx, found, by, parameter, orgID); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (s audienceStore) named(ctx context.Context, found []audience.NamedContact, by *Statement, args ...any) ([]audience.NamedContact, error) {
+	rows, err := list[namedRow](ctx, s.db, by, args...)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		contact, err := row.named()
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			contact, err := row.named()
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, contact)
-		}
+		found = append(found, contact)
 	}
 	return found, nil
 }
@@ -107,6 +126,7 @@ func decodeSaid(stored string) (audience.Said, error) {
 
 // writtenContact is an element of the parameter of insertContacts and updateContacts.
 type writtenContact struct {
+	Org          string  `json:"org"`
 	ID           string  `json:"id"`
 	Email        string  `json:"email"`
 	Key          string  `json:"key"`
@@ -152,7 +172,7 @@ func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []
 	if len(contacts) == 0 {
 		return nil
 	}
-	parameter, topics, err := writtenContacts(contacts)
+	parameter, topics, err := writtenContacts(orgID, contacts)
 	if err != nil {
 		return err
 	}
@@ -166,11 +186,11 @@ func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []
 	if len(contacts) == 0 {
 		return nil
 	}
-	parameter, topics, err := writtenContacts(contacts)
+	parameter, topics, err := writtenContacts(orgID, contacts)
 	if err != nil {
 		return err
 	}
-	changed, err := s.db.exec(ctx, updateContacts, At(at), parameter, orgID)
+	changed, err := s.db.exec(ctx, updateContacts, At(at), parameter)
 	if err != nil {
 		return err
 	}
@@ -184,7 +204,7 @@ func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []
 	return s.replaceTopics(ctx, orgID, ids, topics)
 }
 
-func writtenContacts(contacts []audience.Contact) (string, []contactTopic, error) {
+func writtenContacts(orgID string, contacts []audience.Contact) (string, []contactTopic, error) {
 	rows := make([]writtenContact, len(contacts))
 	var topics []contactTopic
 	for i, c := range contacts {
@@ -197,7 +217,7 @@ func writtenContacts(contacts []audience.Contact) (string, []contactTopic, error
 		if err != nil {
 			return "", nil, err
 		}
-		rows[i] = writtenContact{c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID, attributes, preferences, c.UnsubscribeAll}
+		rows[i] = writtenContact{orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID, attributes, preferences, c.UnsubscribeAll}
 		topics = topicsOf(topics, c.ID, choices)
 	}
 	slices.SortFunc(rows, func(a, b writtenContact) int { return strings.Compare(a.Key, b.Key) })

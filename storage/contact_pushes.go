@@ -24,22 +24,16 @@ var (
 		WHERE org_id = $2 AND contact_id IN (
 			SELECT contact_id FROM contact_pushes WHERE org_id = $2 AND next_at <= $3
 			ORDER BY next_at, contact_id LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/)
-		RETURNING contact_id`)
-	claimedPushes = register("claimed contact pushes", `
-		SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.shell,
-			c.created_at, c.updated_at, p.said, p.queued_at, p.attempts
-		FROM contact_pushes AS p JOIN contacts AS c ON c.org_id = p.org_id AND c.id = p.contact_id
-		WHERE p.org_id = $1 AND p.contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
-		ORDER BY c.id`)
+		RETURNING contact_id, attempts`)
 	// The consent comes to the contact as it was read: one that somebody wrote since
 	// keeps what it has, and its push stays.
 	mirrorPushed = register("mirror pushed consent", `
 		UPDATE contacts SET topic_preferences = v ->> 'preferences', unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean),
 			updated_at = CAST($1 AS bigint)
 		FROM `+parameterRows(`$2`)+`
-		WHERE contacts.org_id = $3 AND contacts.id = v ->> 'contact' AND contacts.updated_at = CAST(v ->> 'updated' AS bigint)
+		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'contact' AND contacts.updated_at = CAST(v ->> 'updated' AS bigint)
 		AND EXISTS (SELECT 1 FROM contact_pushes AS p
-			WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id AND p.next_at = CAST($4 AS bigint))
+			WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id AND p.next_at = CAST($3 AS bigint))
 		RETURNING contacts.id`)
 	deletePushes = register("delete contact pushes", `
 		DELETE FROM contact_pushes WHERE org_id = $1 AND next_at = $2
@@ -76,43 +70,42 @@ func (s audienceStore) queuePushes(ctx context.Context, orgID string, pushes map
 	return err
 }
 
-type pushRow struct {
-	namedRow
-	QueuedAt Time `db:"queued_at"`
-	Attempts int  `db:"attempts"`
+type claimedRow struct {
+	Contact  string `db:"contact_id"`
+	Attempts int    `db:"attempts"`
 }
 
 func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]audience.Push, error) {
-	var rows []pushRow
+	attempts := map[string]int{}
+	var found []audience.NamedContact
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
-		rows = nil
-		claimed, err := values[string](ctx, s.db, claimPushes, At(until), orgID, At(due), limit)
+		found = nil
+		claimed, err := list[claimedRow](ctx, s.db, claimPushes, At(until), orgID, At(due), limit)
 		if err != nil || len(claimed) == 0 {
 			return err
 		}
-		parameter, err := jsonParameter(claimed)
+		var ids []string
+		for _, c := range claimed {
+			ids, attempts[c.Contact] = append(ids, c.Contact), c.Attempts
+		}
+		slices.Sort(ids)
+		parameter, err := jsonParameter(ids)
 		if err != nil {
 			return err
 		}
-		rows, err = list[pushRow](ctx, s.db, claimedPushes, orgID, parameter)
+		found, err = s.named(ctx, nil, contactsByID, parameter, orgID)
 		return err
 	})
-	if err != nil {
-		return nil, err
+	pushes := make([]audience.Push, len(found))
+	for i, c := range found {
+		pushes[i] = audience.Push{Contact: c.Contact, Said: *c.Pending, Attempts: attempts[c.ID]}
 	}
-	pushes := make([]audience.Push, len(rows))
-	for i, row := range rows {
-		named, err := row.named()
-		if err != nil {
-			return nil, err
-		}
-		pushes[i] = audience.Push{Contact: named.Contact, Said: *named.Pending, QueuedAt: row.QueuedAt.Time(), Attempts: row.Attempts}
-	}
-	return pushes, nil
+	return pushes, err
 }
 
 // pushedConsent is an element of the parameter of mirrorPushed.
 type pushedConsent struct {
+	Org          string `json:"org"`
 	Contact      string `json:"contact"`
 	Updated      Time   `json:"updated"`
 	Preferences  string `json:"preferences"`
@@ -128,7 +121,7 @@ func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at
 		if err != nil {
 			return 0, err
 		}
-		rows[i] = pushedConsent{p.Contact.ID, At(p.Contact.UpdatedAt), preferences, p.Contact.UnsubscribeAll}
+		rows[i] = pushedConsent{orgID, p.Contact.ID, At(p.Contact.UpdatedAt), preferences, p.Contact.UnsubscribeAll}
 		byID[p.Contact.ID] = choices
 	}
 	parameter, err := jsonParameter(rows)
@@ -137,7 +130,7 @@ func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at
 	}
 	var done []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		if done, err = values[string](ctx, s.db, mirrorPushed, At(at), parameter, orgID, At(until)); err != nil || len(done) == 0 {
+		if done, err = values[string](ctx, s.db, mirrorPushed, At(at), parameter, At(until)); err != nil || len(done) == 0 {
 			return err
 		}
 		var topics []contactTopic

@@ -30,8 +30,7 @@ var (
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
 
 	deleteContactTopics = register("delete contact topics", `
-		DELETE FROM contact_topics WHERE org_id = $1
-		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+		DELETE FROM contact_topics WHERE (org_id, contact_id) IN `+manyOfOrg(`$1`, `$2`))
 	insertContactTopics = register("insert contact topics", `
 		INSERT INTO contact_topics (org_id, contact_id, topic, subscription)
 		SELECT $1, j.value ->> 'contact', j.value ->> 'topic', j.value ->> 'subscription'

@@ -27,6 +27,5 @@ type PushStore interface {
 type Push struct {
 	Contact  Contact
 	Said     Said
-	QueuedAt time.Time
 	Attempts int
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -60,6 +61,7 @@ type Reader struct {
 	header  []string
 	columns []column
 	cfg     Config
+	last    Row
 	failed  error
 }
 
@@ -139,7 +141,7 @@ func (r *Reader) readHeader() error {
 	if len(header) > maxColumns {
 		return fmt.Errorf("the header has %d columns, more than %d", len(header), maxColumns)
 	}
-	r.header = header
+	r.header, r.last = header, Row{Line: 1, Cells: header}
 	r.columns, err = columnsOf(header, r.cfg)
 	return err
 }
@@ -166,12 +168,14 @@ func (r *Reader) Next() (Row, error) {
 	if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
 		row.Line = wrong.StartLine
 		row.Fault = fmt.Sprintf("line %d is no CSV: %v", wrong.Line, wrong.Err)
+		r.last = Row{Line: wrong.Line}
 		return row, nil
 	}
 	if err != nil {
 		r.failed = r.explained(err)
 		return Row{}, r.failed
 	}
+	r.last = row
 	row.JSON, row.Fault = r.row(cells)
 	return row, nil
 }
@@ -184,16 +188,16 @@ func (r *Reader) explained(err error) error {
 	case errors.Is(err, io.EOF):
 		return io.EOF
 	}
-	return fmt.Errorf("behind line %d: %w", r.line(), err)
+	return fmt.Errorf("at line %d: %w", r.line(), err)
 }
 
-// line is one behind the last record that was read.
+// line is the one behind the last record that was read.
 func (r *Reader) line() int {
-	if r.header == nil {
-		return 1
+	line := r.last.Line + 1
+	for _, cell := range r.last.Cells {
+		line += strings.Count(cell, "\n")
 	}
-	line, _ := r.records.FieldPos(0)
-	return line + 1
+	return line
 }
 
 var errRecordTooLong = errors.New("record too long")
