@@ -77,6 +77,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	_, err = db.Replay().Spend(ctx, o.org, o.confirms, later(600))
 	must(t, err)
 	o.ownVisitor(t, db)
+	o.ownBulk(t, db)
 	o.ownPeople(t, db)
 	o.ownConnection(t, db)
 	o.ownReports(t, db)
@@ -136,6 +137,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	connection, err := db.Connections(masterKey(t, 1)).Connection(ctx, o.org)
 	see(connection, err)
 	seen = append(seen, o.membershipState(t, db)...)
+	seen = append(seen, o.bulkState(t, db)...)
 	seen = append(seen, o.reportsState(t, db)...)
 	seen = append(seen, o.channelState(t, db)...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
@@ -150,7 +152,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
