@@ -139,9 +139,13 @@ func (c *importContacts) print(s *session, org core.Org, rows *contactfile.Reade
 		return s.printJSON(importedJSON{org.Slug, c.DryRun, columns, sum, rejected.made()})
 	}
 	table := [][]string{
-		{"organization", org.Slug}, {"columns", strings.Join(meant, ", ")}, {"rows", strconv.Itoa(sum.Rows)},
-		{"created", strconv.Itoa(sum.Created)}, {"updated", strconv.Itoa(sum.Updated)},
-		{"rejected", lineCount(sum.Rejected, sum.RejectedLines)}, {"done before", strconv.Itoa(sum.DoneBefore)},
+		{"organization", org.Slug},
+		{"columns", strings.Join(meant, ", ")},
+		{"rows", strconv.Itoa(sum.Rows)},
+		{"created", strconv.Itoa(sum.Created)},
+		{"updated", strconv.Itoa(sum.Updated)},
+		{"rejected", lineCount(sum.Rejected, sum.RejectedLines)},
+		{"done before", strconv.Itoa(sum.DoneBefore)},
 	}
 	if name := rejected.made(); name != "" {
 		table = append(table, []string{"rejected to", name})

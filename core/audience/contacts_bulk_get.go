@@ -21,19 +21,28 @@ const (
 
 // BulkItem is the outcome of a row.
 type BulkItem struct {
-	Index      int               `json:"index" jsonschema_description:"Place of the row, from 0."`
-	Status     ItemStatus        `json:"status" jsonschema:"enum=created,enum=updated,enum=failed"`
-	ContactID  string            `json:"contact_id,omitempty" jsonschema:"format=uuid"`
-	Email      string            `json:"email,omitempty" voice:"untrusted"`
-	ExternalID *string           `json:"external_id,omitempty" voice:"untrusted"`
-	Reason     string            `json:"reason,omitempty" voice:"ours" jsonschema_description:"Of a failed row: the code of the error that a single write would have had."`
-	Errors     []core.FieldError `json:"errors,omitempty" voice:"ours" jsonschema_description:"Of a failed row: what is wrong with which member."`
+	Index      int         `json:"index" jsonschema_description:"Place of the row, from 0."`
+	Status     ItemStatus  `json:"status" jsonschema:"enum=created,enum=updated,enum=failed"`
+	ContactID  string      `json:"contact_id,omitempty" jsonschema:"format=uuid"`
+	Email      string      `json:"email,omitempty" voice:"untrusted"`
+	ExternalID *string     `json:"external_id,omitempty" voice:"untrusted"`
+	Reason     string      `json:"reason,omitempty" voice:"ours" jsonschema_description:"Of a failed row: the code of the error that a single write would have had."`
+	Errors     []BulkFault `json:"errors,omitempty" jsonschema_description:"Of a failed row: what is wrong with which member."`
+}
+
+// BulkFault says what is wrong with one member of a row. It may repeat the row's words.
+type BulkFault struct {
+	Field  string `json:"field" voice:"untrusted" jsonschema_description:"Path of the member with dots; empty for the whole row."`
+	Reason string `json:"reason" voice:"untrusted"`
 }
 
 // failedItem is a row that was refused.
 func failedItem(index int, cl claim, err error) BulkItem {
 	refusal := core.AsError(err)
-	item := BulkItem{Index: index, Status: ItemFailed, Email: core.Quotable(cl.email, maxEmailLength), Reason: string(refusal.Code), Errors: refusal.Fields}
+	item := BulkItem{Index: index, Status: ItemFailed, Email: core.Quotable(cl.email, maxEmailLength), Reason: string(refusal.Code)}
+	for _, f := range refusal.Fields {
+		item.Errors = append(item.Errors, BulkFault(f))
+	}
 	if cl.externalID != "" {
 		shown := core.Quotable(cl.externalID, maxExternalID)
 		item.ExternalID = &shown
@@ -43,7 +52,7 @@ func failedItem(index int, cl claim, err error) BulkItem {
 		if refusal.Code == core.CodeContactEmailTaken || cl.externalID == "" {
 			field = "email"
 		}
-		item.Errors = []core.FieldError{{Field: field, Reason: refusal.Message}}
+		item.Errors = []BulkFault{{Field: field, Reason: refusal.Message}}
 	}
 	return item
 }
