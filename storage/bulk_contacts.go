@@ -19,7 +19,7 @@ import (
 // sorted, so that two that lock the same contacts do so in the same order.
 func contactsNamed(column string) string {
 	return `
-		SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.shell,
+		SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.shell, c.stub,
 			c.created_at, c.updated_at,
 			(SELECT p.said FROM contact_pushes AS p WHERE p.org_id = c.org_id AND p.contact_id = c.id) AS said
 		FROM json_each(CAST($1 AS text)) AS j
@@ -34,7 +34,8 @@ var (
 	contactsByID         = register("contacts by id", contactsNamed("id"))
 
 	dropShells = register("drop shells", `
-		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
+		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = contacts.org_id AND a.contact_id = contacts.id)`)
 	insertContacts = register("insert contacts", `
 		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
 			unsubscribe_all, created_at, updated_at)
@@ -44,7 +45,7 @@ var (
 	updateContacts = register("update contacts", `
 		UPDATE contacts SET email = v ->> 'email', email_key = v ->> 'key', external_id = v ->> 'external', status = 'active',
 			attributes = v ->> 'attributes', topic_preferences = v ->> 'preferences',
-			unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean), shell = FALSE, updated_at = CAST($1 AS bigint)
+			unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean), shell = FALSE, stub = FALSE, updated_at = CAST($1 AS bigint)
 		FROM `+parameterRows(`$2`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 
@@ -141,10 +142,18 @@ func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w audien
 		if err := s.dropShells(ctx, orgID, w.Drop); err != nil {
 			return err
 		}
-		if err := s.updateMany(ctx, orgID, w.Update, w.At); err != nil {
+		r, err := s.registry(ctx, orgID)
+		if err != nil {
 			return err
 		}
-		if err := s.insertMany(ctx, orgID, w.Insert, w.At); err != nil {
+		update, insert := r.settled(w.Update), r.settled(w.Insert)
+		if err := s.updateMany(ctx, orgID, update, w.At); err != nil {
+			return err
+		}
+		if err := s.insertMany(ctx, orgID, insert, w.At); err != nil {
+			return err
+		}
+		if err := s.writeSlots(ctx, orgID, slotted(append(update, insert...))); err != nil {
 			return err
 		}
 		if err := s.replaceManyMemberships(ctx, orgID, w.Lists, w.At); err != nil {

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core/audience"
@@ -80,6 +81,25 @@ func (s audienceStore) movedAttributes(ctx context.Context, orgID string, c *aud
 		c.Attributes, _ = audience.SettleAttributes(c.Attributes, nil, r.moved)
 	}
 	return err
+}
+
+// settled are contacts that are about to be stored, with their attributes brought to
+// the registry.
+func (r *registry) settled(contacts []audience.Contact) []audience.Contact {
+	settled := slices.Clone(contacts)
+	for i := range settled {
+		settled[i].Attributes, _ = audience.SettleAttributes(settled[i].Attributes, r.attributes, r.moved)
+	}
+	return settled
+}
+
+// slotted are stored contacts as writeSlots takes them.
+func slotted(contacts []audience.Contact) []slottedContact {
+	all := make([]slottedContact, len(contacts))
+	for i, c := range contacts {
+		all[i] = slottedContact{c.ID, c.Status, c.Attributes}
+	}
+	return all
 }
 
 // writeSlots makes the slots of these contacts what their stored attributes say. An

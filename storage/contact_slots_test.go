@@ -31,7 +31,7 @@ func TestSlotsFollowTheRecord(t *testing.T) {
 			m := &slotModel{t: t, db: db, store: db.Audience(), org: core.NewID(), records: map[string]map[string]any{}}
 			t.Repeat(map[string]func(*rapid.T){
 				"create attribute": m.create, "rename": m.rename, "retype": m.retype, "delete attribute": m.delete,
-				"insert": m.insert, "edit": m.edit, "clear": m.clear, "archive": m.archive, "reactivate": m.reactivate,
+				"insert": m.insert, "write many": m.writeMany, "edit": m.edit, "clear": m.clear, "archive": m.archive, "reactivate": m.reactivate,
 				"mirror": m.mirror, "stub": m.stub, "drop shell": m.dropShell, "pass": m.pass,
 				"": m.trusted,
 			})
@@ -161,6 +161,34 @@ func (m *slotModel) insert(t *rapid.T) {
 	m.must(m.store.InsertContact(t.Context(), m.org, audience.Contact{ID: core.NewID(), Email: email, Status: audience.Active, Attributes: values}))
 	m.contacts = append(m.contacts, email)
 	m.remember(email, values)
+}
+
+// writeMany stores a new contact and one that is there, as a bulk write does.
+func (m *slotModel) writeMany(t *rapid.T) {
+	m.made++
+	email, values := fmt.Sprintf("bulk%d@x", m.made), m.values(t)
+	w := audience.ContactsWrite{
+		At:     time.UnixMicro(int64(m.made)),
+		Insert: []audience.Contact{{ID: core.NewID(), Email: email, Status: audience.Active, Attributes: values}},
+	}
+	var known string
+	m.must(m.db.InTx(t.Context(), func(ctx context.Context) error {
+		if len(m.contacts) > 0 {
+			known = rapid.SampledFrom(m.contacts).Draw(t, "contact")
+			c, err := m.store.ContactByEmail(ctx, m.org, known)
+			if err != nil {
+				return err
+			}
+			c.Status, c.Attributes = audience.Active, values
+			w.Update = []audience.Contact{c}
+		}
+		return m.store.WriteContacts(ctx, m.org, w)
+	}))
+	m.contacts = append(m.contacts, email)
+	m.remember(email, values)
+	if known != "" {
+		m.remember(known, values)
+	}
 }
 
 func (m *slotModel) remember(email string, values map[string]any) {
