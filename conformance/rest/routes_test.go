@@ -135,6 +135,7 @@ func needs(a *api) []need {
 		{"PUT", "/v1/topics/scopes", `{}`, core.TopicsManage, 200},
 		{"DELETE", "/v1/topics/scopes", "", core.TopicsManage, 204},
 		{"GET", "/v1/attributes", "", core.AttributesView, 200},
+		{"POST", "/v1/attributes", `{"name":"scope","type":"bool"}`, core.AttributesManage, 201},
 		{"GET", "/v1/topics", "", core.TopicsView, 200},
 		{"GET", "/v1/messages", "", core.MessagesView, 200},
 		{"GET", "/v1/recipients/nobody@example.com/messages", "", core.MessagesUnmask, 200},
@@ -150,6 +151,10 @@ func needs(a *api) []need {
 		{"GET", "/v1/templates", "", core.TemplatesView, 200},
 		// Without the thing that is asked for, whoever may ask is told so.
 		{"GET", "/v1/messages/none", "", core.MessagesView, 404},
+		{"GET", "/v1/attributes/none", "", core.AttributesView, 404},
+		{"PUT", "/v1/attributes/none", `{"name":"scope","type":"bool"}`, core.AttributesManage, 404},
+		{"DELETE", "/v1/attributes/none", "", core.AttributesManage, 404},
+		{"POST", "/v1/attributes/none/preview", `{"name":"scope","type":"bool"}`, core.AttributesManage, 404},
 		{"GET", "/v1/messages/none/events", "", core.MessagesView, 404},
 		{"GET", "/v1/suppressions/nobody@example.com", "", core.SuppressionsView, 404},
 		{"GET", "/v1/channels/none", "", core.ChannelsView, 404},
