@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -41,6 +42,8 @@ type owned struct {
 	channel  channels.Channel
 	tracking channels.TrackingDomain
 	request  sending.AccessRequest
+	activity activities.Activity
+	property activities.Property
 }
 
 func own(t *testing.T, db *storage.DB) owned {
@@ -83,6 +86,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	o.ownReports(t, db)
 	o.ownChannels(t, db)
 	o.ownMessage(t, db)
+	o.ownActivity(t, db)
 	return o
 }
 
@@ -140,6 +144,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.bulkState(t, db)...)
 	seen = append(seen, o.reportsState(t, db)...)
 	seen = append(seen, o.channelState(t, db)...)
+	seen = append(seen, o.activityState(t, db)...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
 	see(message, err)
 	happened, err := db.Messages().MessageEvents(ctx, o.org, "same")
@@ -152,7 +157,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -302,6 +307,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		"MembershipsOf", "OrganizationsOf", "UserByID", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 		"InsertRequest",
 		"SaveConnection", "ConnectionByIngestPath", // the path is unique over all organizations
+		"Insert", "InsertProperty",
 		"CountDays", "CountHours", "CountBounces",
 	}
 	covered := reaches(owned{org: "x"}, "y")
@@ -309,7 +315,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[access.Store](), reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.OpenClientStore](), reflect.TypeFor[access.SessionStore](),
 		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.SecondFactorStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
-		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](),
+		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
 	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name

@@ -8,7 +8,7 @@ import (
 
 // RecordIn is activities to take in.
 type RecordIn struct {
-	Activities []Item `json:"activities" jsonschema:"minItems=1,maxItems=1000" agentmax:"100" jsonschema_description:"One item for each activity."`
+	Activities []Item `json:"activities" jsonschema:"minItems=1,maxItems=1000" agentmax:"100"`
 
 	read []sent
 }
@@ -20,23 +20,30 @@ type Recorded struct {
 
 // RecordedForAgent is the same with the counts.
 type RecordedForAgent struct {
-	Accepted   int          `json:"accepted" jsonschema_description:"Items taken in, duplicates among them."`
-	Duplicates int          `json:"duplicates"`
-	Rejected   int          `json:"rejected"`
-	Items      []ItemResult `json:"items"`
+	Accepted int         `json:"accepted"` // duplicates among them
+	Rejected int         `json:"rejected"`
+	Items    []agentItem `json:"items"`
+}
+
+// agentItem is an [ItemResult] whose description is short: agents pay for each word of
+// it in every list of tools.
+type agentItem struct {
+	Index      int    `json:"index"`
+	Status     string `json:"status" voice:"ours"`
+	ActivityID string `json:"activity_id,omitempty" voice:"ours"`
+	ContactID  string `json:"contact_id,omitempty" voice:"ours"`
+	Reason     Reason `json:"reason,omitempty" voice:"ours"`
+	Duplicate  bool   `json:"duplicate,omitempty"`
 }
 
 // AgentView counts the results.
 func (r Recorded) AgentView() RecordedForAgent {
-	view := RecordedForAgent{Items: r.Data}
-	for _, item := range r.Data {
-		switch {
-		case item.Status == rejected:
+	view := RecordedForAgent{Items: make([]agentItem, len(r.Data))}
+	for i, item := range r.Data {
+		view.Items[i] = agentItem(item)
+		if item.Status == rejected {
 			view.Rejected++
-		case item.Duplicate:
-			view.Accepted++
-			view.Duplicates++
-		default:
+		} else {
 			view.Accepted++
 		}
 	}
@@ -47,8 +54,8 @@ func (a *Activities) activitiesRecord() core.Operation {
 	return core.Declare(core.Op[RecordIn, Recorded]{
 		Name:  "activities_record",
 		Title: "Record activities",
-		Purpose: "Records what contacts did, for segments to count. Use it for events of a product or a shop, up to 100 in a call. " +
-			"Returns one result for each item: the ids, or the reason why it was refused while the others were taken. It sends no mail, and activities cannot be changed or taken back.",
+		Purpose: "Records what contacts did. Use it for events that segments count. " +
+			"Returns each item's ids, or why it was refused. It sends no mail and cannot be undone.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ActivitiesWrite},
 		Prepare: a.prepareRecord,

@@ -36,13 +36,13 @@ const (
 // Item is an activity as a caller sends it. A value that will not do refuses the
 // item; one of the wrong type, or a member that is not here, the whole request.
 type Item struct {
-	Name           string          `json:"name,omitempty" jsonschema_description:"What happened, at most 200 characters."`
-	Email          *string         `json:"email,omitempty" jsonschema:"nullable" jsonschema_description:"Address of who did it. An unknown one makes a contact that nobody may mail."`
-	ExternalID     *string         `json:"external_id,omitempty" jsonschema:"nullable" jsonschema_description:"The contact's external id; looked for first. This or email is needed."`
-	Properties     json.RawMessage `json:"properties,omitempty" jsonschema_description:"Any JSON of at most 32 KiB, kept as sent."`
-	OccurredAt     *time.Time      `json:"occurred_at,omitempty" jsonschema:"nullable" jsonschema_description:"When it happened; now unless given."`
-	IdempotencyKey *string         `json:"idempotency_key,omitempty" jsonschema:"nullable" jsonschema_description:"The same key within 24 hours is the same activity."`
-	DedupMode      *string         `json:"dedup_mode,omitempty" jsonschema:"nullable" jsonschema_description:"retry (default): by idempotency_key. once: one of this name for a contact, ever."`
+	Name           string          `json:"name,omitempty"`
+	Email          *string         `json:"email,omitempty" jsonschema:"nullable" jsonschema_description:"An unknown one makes a contact, not mailable."`
+	ExternalID     *string         `json:"external_id,omitempty" jsonschema:"nullable"`
+	Properties     json.RawMessage `json:"properties,omitempty" jsonschema_description:"Any JSON, 32 KiB."`
+	OccurredAt     *time.Time      `json:"occurred_at,omitempty" jsonschema:"nullable" jsonschema_description:"Default now."`
+	IdempotencyKey *string         `json:"idempotency_key,omitempty" jsonschema:"nullable" jsonschema_description:"Counts for 24 hours."`
+	DedupMode      *string         `json:"dedup_mode,omitempty" jsonschema:"nullable" jsonschema_description:"retry (by key) or once (per contact and name)."`
 }
 
 // Reason says why an item was refused.

@@ -1,0 +1,61 @@
+package parity
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// TestActivitiesAreTheSameOnBothSurfaces: the same items come to the same results, and
+// what either recorded, the route shows.
+func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		agent, program := p.Token(t, p.MCPURL), p.Token(t, p.BaseURL)
+		items := `[{"name":"paid","email":"` + p.Contact + `","properties":{"n":1.50}},{"name":"","email":"` + p.Contact + `"},` +
+			`{"name":"paid","external_id":"nobody"},{"name":"paid"},{"name":"once","email":"both@example.com","dedup_mode":"once"},` +
+			`{"name":"key","email":"both@example.com","idempotency_key":"k"}]`
+		fromRoute, status := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, items)
+		if status != http.StatusAccepted {
+			t.Fatalf("%d %v", status, fromRoute)
+		}
+		fromTool, _ := sameness{tool: "activities_record", arguments: `{"activities":` + items + `}`}.callTool(t, p, agent)
+		if diff := cmp.Diff(outcomes(fromRoute["data"]), outcomes(fromTool["items"])); diff != "" {
+			t.Errorf("the results differ (- route, + tool):\n%s", diff)
+		}
+		if fromTool["accepted"] != 3.0 || fromTool["rejected"] != 3.0 {
+			t.Errorf("the tool counts %v", fromTool)
+		}
+		page, _ := send(t, p, http.MethodGet, p.BaseURL+"/v1/activities?name=paid", program, "")
+		var sources []any
+		for _, activity := range page["data"].([]any) {
+			sources = append(sources, activity.(map[string]any)["source"])
+		}
+		if diff := cmp.Diff([]any{"agent", "api"}, sources); diff != "" {
+			t.Error(diff)
+		}
+		// What is refused as a whole is refused in the same words.
+		for _, wrong := range []string{`[]`, `[{"name":1}]`, `[{"nmae":"a"}]`, `[1]`, `[{"name":"a","email":"a@x.example","occurred_at":"now"}]`} {
+			route, _ := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, wrong)
+			tool, _ := sameness{tool: "activities_record", arguments: `{"activities":` + wrong + `}`}.callTool(t, p, agent)
+			comparable(route)
+			comparable(tool)
+			if diff := cmp.Diff(route, tool); diff != "" || route["code"] != "validation_failed" {
+				t.Errorf("%s (- route, + tool):\n%s", wrong, diff)
+			}
+		}
+	})
+}
+
+// outcomes are results without ids of activities, which differ, and without whether an
+// item was there before: the second of two calls finds what the first has left.
+func outcomes(results any) []any {
+	items, _ := results.([]any)
+	for _, item := range items {
+		delete(item.(map[string]any), "activity_id")
+		delete(item.(map[string]any), "duplicate")
+	}
+	return items
+}

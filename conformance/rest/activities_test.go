@@ -1,0 +1,157 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// results of an answer of POST /v1/activities.
+func results(t *testing.T, ans *answer) []map[string]any {
+	t.Helper()
+	var body struct{ Data []map[string]any }
+	if err := json.Unmarshal(ans.want(202).body, &body); err != nil {
+		t.Fatal(err)
+	}
+	return body.Data
+}
+
+func TestActivitiesOverREST(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		const one = `{"name":"paid","email":"new@example.com","properties":{ "b":1.0, "a":"<é\u2028>" }}`
+		single := results(t, a.do(t, "POST", "/v1/activities", one))
+		if len(single) != 1 || single[0]["status"] != "accepted" || single[0]["index"] != 0.0 {
+			t.Fatalf("%v", single)
+		}
+		several := results(t, a.do(t, "POST", "/v1/activities", " ["+one+`,{"name":"x"}] `))
+		if len(several) != 2 || several[1]["reason"] != "missing_identity" || several[0]["contact_id"] != single[0]["contact_id"] {
+			t.Errorf("%v", several)
+		}
+		page := a.do(t, "GET", "/v1/activities?contact=new%40example.com&limit=1", "").want(200)
+		if !strings.Contains(string(page.body), `"properties":{ "b":1.0, "a":"<é\u2028>" }`) || page.header.Get("Link") == "" {
+			t.Errorf("%s %v", page.body, page.header)
+		}
+		contact := fmt.Sprint(single[0]["contact_id"])
+		for _, of := range []string{contact, "new%40example.com"} {
+			a.do(t, "GET", "/v1/contacts/"+of+"/activities?name=paid", "").want(200)
+			summary := a.do(t, "GET", "/v1/contacts/"+of+"/activities/summary", "").want(200)
+			if !strings.Contains(string(summary.body), `"count_total":2`) {
+				t.Errorf("%s", summary.body)
+			}
+		}
+		a.do(t, "GET", "/v1/contacts/"+core.NewID()+"/activities", "").refused(404, core.CodeNotFound)
+		a.do(t, "GET", "/v1/contacts/nobody/activities/summary", "").refused(404, core.CodeNotFound)
+		if empty := a.do(t, "GET", "/v1/activities?contact=nobody", "").want(200); !strings.HasPrefix(string(empty.body), `{"data":[],`) {
+			t.Errorf("%s", empty.body)
+		}
+		other := a.as(a.Other.Live.APIKey)
+		if theirs := other.do(t, "GET", "/v1/activities?contact="+contact, "").want(200); !strings.HasPrefix(string(theirs.body), `{"data":[],`) {
+			t.Errorf("another organization reads %s", theirs.body)
+		}
+		other.do(t, "GET", "/v1/contacts/"+contact+"/activities", "").refused(404, core.CodeNotFound)
+
+		// The stub is a contact, and whoever creates it makes it.
+		a.do(t, "GET", "/v1/contacts/new%40example.com", "").want(200)
+		if made := a.do(t, "POST", "/v1/contacts", `{"email":"new@example.com"}`).want(201); !strings.Contains(string(made.body), contact) {
+			t.Errorf("another contact was made: %s", made.body)
+		}
+	})
+}
+
+func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	item := `{"name":"a","email":"a@example.com"}`
+	for _, body := range []string{
+		``, ` `, `[]`, `null`, `1`, `"a"`, `{`, `[`, `[` + item, item + `,` + item, item + `]`, `[` + item + `],"x":1`, `[` + item + `]}`,
+		`[` + item + `][` + item + `]`, `{"activities":[` + item + `]}`, `[[` + item + `]]`, `[null]`, `{"name":"a","name":"b","email":"a@example.com"}`,
+		"[" + item + "]\x00", "{\"name\":\"\xff\"}", strings.Repeat("[", 100_000), `[` + strings.Repeat(item+`,`, 1000) + item + `]`,
+		`{"name":"a","email":"a@example.com","properties":"` + strings.Repeat("x", 1<<20) + `"}`,
+	} {
+		r := a.request(t, "POST", "/v1/activities", body, "Content-Type", "application/json")
+		ans := a.send(t, r)
+		if ans.status != 422 {
+			t.Errorf("%.60q: %d %.200s", body, ans.status, ans.body)
+			continue
+		}
+		ans.refused(422, core.CodeValidationFailed)
+	}
+	a.do(t, "POST", "/v1/activities?x=1", item).refused(422, core.CodeValidationFailed)
+	if got := a.do(t, "GET", "/v1/activities", "").want(200); !strings.HasPrefix(string(got.body), `{"data":[],`) {
+		t.Errorf("something was taken in: %s", got.body)
+	}
+	full := `[` + strings.Repeat(item+`,`, 999) + item + `]`
+	if got := results(t, a.do(t, "POST", "/v1/activities", full)); len(got) != 1000 || got[999]["index"] != 999.0 {
+		t.Errorf("%d results", len(got))
+	}
+}
+
+// TestActivityVolume: 2,000 a minute and organization, the rest refused one by one,
+// and a minute later as many again.
+func TestActivityVolume(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	items := `[` + strings.Repeat(`{"name":"a","email":"a@example.com"},`, 899) + `{"name":"b","email":"a@example.com"}]`
+	accepted := func(a *api) int {
+		n := 0
+		for _, item := range results(t, a.do(t, "POST", "/v1/activities", items)) {
+			if item["status"] == "accepted" {
+				n++
+			} else if item["reason"] != "rate_limited" {
+				t.Errorf("%v", item)
+			}
+		}
+		return n
+	}
+	began := a.Clock.Now()
+	n := accepted(a) + accepted(a) + accepted(a) + accepted(a)
+	// The product's clock goes on, and the bucket fills by one in 30 ms.
+	if most := 2000 + int(a.Clock.Now().Sub(began)/(30*time.Millisecond)) + 1; n < 2000 || n > most {
+		t.Errorf("%d of 3,600, want 2,000 to %d", n, most)
+	}
+	if n := accepted(a.as(a.Other.Live.APIKey)); n != 900 {
+		t.Errorf("another organization: %d", n)
+	}
+	a.Clock.Advance(time.Minute)
+	if n := accepted(a); n != 900 {
+		t.Errorf("a minute later: %d", n)
+	}
+}
+
+func TestActivityPropertiesOverREST(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	made := a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"amount","type":"number"}`).want(201)
+	var p struct{ ID string }
+	if err := json.Unmarshal(made.body, &p); err != nil {
+		t.Fatal(err)
+	}
+	path := "/v1/activity-properties/" + p.ID
+	a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"amount","type":"string"}`).refused(409, core.CodeConflict)
+	a.do(t, "GET", "/v1/activity-properties", "").want(200)
+	a.do(t, "GET", path, "").want(200)
+	const text = `{"activity_name":"paid","property":"amount","type":"string","description":"Of the order"}`
+	for _, call := range []struct{ method, path string }{{"POST", path + "/preview"}, {"PUT", path}} {
+		got := a.do(t, call.method, call.path, text).want(200)
+		if !strings.Contains(string(got.body), `"mutation_class":"disruptive","impact":{"affected_segments":[],"projected_dropout":0}`) {
+			t.Errorf("%s %s", call.method, got.body)
+		}
+	}
+	if got := a.do(t, "PUT", path, text).want(200); !strings.Contains(string(got.body), `"mutation_class":"free"}`) {
+		t.Errorf("%s", got.body)
+	}
+	other := a.as(a.Other.Live.APIKey)
+	other.do(t, "GET", path, "").refused(404, core.CodeNotFound)
+	other.do(t, "PUT", path, text).refused(404, core.CodeNotFound)
+	other.do(t, "DELETE", path, "").refused(404, core.CodeNotFound)
+	a.as(a.mint(t, core.ActivitiesView, core.ActivitiesWrite)).do(t, "DELETE", path, "").refused(403, core.CodeInvalidScope)
+	a.do(t, "DELETE", path, "").want(200)
+	a.do(t, "DELETE", path, "").refused(404, core.CodeNotFound)
+}

@@ -1,0 +1,137 @@
+package storage_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// ownActivity gives the organization an activity with all that comes with one, and a
+// promoted property.
+func (o *owned) ownActivity(t *testing.T, db *storage.DB) {
+	t.Helper()
+	ctx, store := t.Context(), db.Activities()
+	o.activity = activities.Activity{
+		ID: core.NewID(), ContactID: o.contact.ID, Name: "same", OccurredAt: start, ReceivedAt: start,
+		Source: activities.FromAPI, Properties: []byte(`{"a":1}`),
+	}
+	o.property = activities.Property{ID: core.NewID(), ActivityName: "same", Property: "same", Type: activities.StringProperty, CreatedAt: start, UpdatedAt: start}
+	must(t, store.Insert(ctx, o.org, []activities.Activity{o.activity}))
+	must(t, db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := store.ClaimKeys(ctx, o.org, []activities.KeyClaim{o.keyClaim()}, start, later(1)); err != nil {
+			return err
+		}
+		_, err := store.ClaimOnce(ctx, o.org, []activities.OnceClaim{o.onceClaim()}, start)
+		return err
+	}))
+	must(t, store.InsertProperty(ctx, o.org, o.property))
+}
+
+func (o owned) keyClaim() activities.KeyClaim {
+	return activities.KeyClaim{Key: "same", ActivityID: o.activity.ID, ContactID: o.contact.ID}
+}
+
+func (o owned) onceClaim() activities.OnceClaim {
+	return activities.OnceClaim{OnceKey: activities.OnceKey{ContactID: o.contact.ID, Name: "same"}, ActivityID: o.activity.ID}
+}
+
+// activityState is what the owner sees of them.
+func (o owned) activityState(t *testing.T, db *storage.DB) []any {
+	t.Helper()
+	ctx, store := t.Context(), db.Activities()
+	var seen []any
+	page, err := store.Activities(ctx, o.org, activities.Filter{Limit: 10})
+	must(t, err)
+	properties, err := store.Properties(ctx, o.org)
+	must(t, err)
+	people, err := store.Identify(ctx, o.org, []string{"same@x", "stub@x"}, []string{"crm-1", "crm-2"})
+	must(t, err)
+	must(t, db.InTx(ctx, func(ctx context.Context) error {
+		other := core.NewID()
+		keys, err := store.ClaimKeys(ctx, o.org, []activities.KeyClaim{{Key: "same", ActivityID: other, ContactID: o.contact.ID}}, start, later(1))
+		if err != nil {
+			return err
+		}
+		once, err := store.ClaimOnce(ctx, o.org, []activities.OnceClaim{{OnceKey: o.onceClaim().OnceKey, ActivityID: other}}, start)
+		seen = append(seen, keys, once)
+		return err
+	}))
+	return append(seen, page, properties, people)
+}
+
+func reachActivities(o owned, org string) map[string]reach {
+	store := func(db *storage.DB) activities.Store { return db.Activities() }
+	return map[string]reach{
+		"Identify": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).Identify(t.Context(), org, []string{"same@x"}, []string{"crm-1"})
+		},
+		"InsertStubs": func(t *testing.T, db *storage.DB) (any, error) {
+			// The same address is free in another organization, the same id is too.
+			n, err := store(db).InsertStubs(t.Context(), org, []activities.Person{{ID: o.contact.ID, Email: "same@x", EmailKey: "same@x", ExternalID: "crm-1"}}, later(5))
+			return n != 1, err
+		},
+		"BindExternalIDs": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).BindExternalIDs(t.Context(), org, []activities.Person{{ID: o.shell.ID, ExternalID: "crm-2"}}, later(5))
+		},
+		"ClaimKeys": func(t *testing.T, db *storage.DB) (any, error) {
+			var held any
+			err := db.InTx(t.Context(), func(ctx context.Context) error {
+				found, err := store(db).ClaimKeys(ctx, org, []activities.KeyClaim{{Key: "same", ActivityID: core.NewID(), ContactID: o.contact.ID}}, start, later(1))
+				held = len(found)
+				return err
+			})
+			return held, err
+		},
+		"ClaimOnce": func(t *testing.T, db *storage.DB) (any, error) {
+			var held any
+			err := db.InTx(t.Context(), func(ctx context.Context) error {
+				found, err := store(db).ClaimOnce(ctx, org, []activities.OnceClaim{{OnceKey: o.onceClaim().OnceKey, ActivityID: core.NewID()}}, start)
+				held = len(found)
+				return err
+			})
+			return held, err
+		},
+		"Activities": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).Activities(t.Context(), org, activities.Filter{Limit: 10})
+		},
+		"Activities of a contact": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).Activities(t.Context(), org, activities.Filter{ContactID: o.contact.ID, Limit: 10})
+		},
+		"Activities of a name": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).Activities(t.Context(), org, activities.Filter{Name: "same", Limit: 10})
+		},
+		"Summaries": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).Summaries(t.Context(), org, o.contact.ID, activities.Since{})
+		},
+		"ContactByReference": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).ContactByReference(t.Context(), org, o.contact.ID)
+		},
+		"Property": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).Property(t.Context(), org, o.property.ID)
+		},
+		"PropertyPage": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).PropertyPage(t.Context(), org, nil, 10)
+		},
+		"Properties": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).Properties(t.Context(), org)
+		},
+		"UpdateProperty": func(t *testing.T, db *storage.DB) (any, error) {
+			p := o.property
+			p.Property = "changed"
+			return nil, store(db).UpdateProperty(t.Context(), org, p)
+		},
+		"DeleteProperty": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, store(db).DeleteProperty(t.Context(), org, o.property.ID)
+		},
+		"PurgeActivities": func(t *testing.T, db *storage.DB) (any, error) {
+			n, _, err := db.ActivitiesPurger().PurgeActivities(t.Context(), org, later(1000), nil, 10)
+			return n, err
+		},
+		"PurgeKeys": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ActivitiesPurger().PurgeKeys(t.Context(), org, later(1000), 10)
+		},
+	}
+}
