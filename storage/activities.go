@@ -62,6 +62,8 @@ var (
 		ORDER BY place LIMIT 1`)
 )
 
+func (s activityStore) EmailKey(email string) string { return audience.EmailKey(email) }
+
 func (s activityStore) Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]activities.Person, error) {
 	found := make([]activities.Person, 0, len(emailKeys)+len(externalIDs))
 	for _, by := range []struct {

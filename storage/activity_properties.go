@@ -5,7 +5,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
 )
 
 const propertyColumns = `id, activity_name, property, type, description, origin, created_at, updated_at`
@@ -39,7 +38,7 @@ type propertyRow struct {
 	Property     string                  `db:"property"`
 	Type         activities.PropertyType `db:"type"`
 	Description  string                  `db:"description"`
-	Origin       audience.Origin         `db:"origin"`
+	Origin       activities.Origin       `db:"origin"`
 	CreatedAt    Time                    `db:"created_at"`
 	UpdatedAt    Time                    `db:"updated_at"`
 }

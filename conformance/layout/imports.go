@@ -28,7 +28,6 @@ var domainEdges = map[[2]string]string{
 	{"account", "sending"}:      "account is the sending account seen from outside",
 	{"account", "channels"}:     "whether mail can be sent depends on channels, identities and tracking domains",
 	{"account", "jobs"}:         "following a request for production access is a job",
-	{"activities", "audience"}:  "activities belong to contacts",
 	{"activities", "jobs"}:      "what is no longer kept is purged by a job",
 	{"audience", "sending"}:     "consent and topics live in the sending account",
 	{"audience", "jobs"}:        "the periodic sync is a job",

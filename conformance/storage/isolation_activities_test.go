@@ -103,6 +103,12 @@ func reachActivities(o owned, org string) map[string]reach {
 		"Activities of a name": func(t *testing.T, db *storage.DB) (any, error) {
 			return store(db).Activities(t.Context(), org, activities.Filter{Name: "same", Limit: 10})
 		},
+	}
+}
+
+func reachSummaries(o owned, org string) map[string]reach {
+	store := func(db *storage.DB) activities.Store { return db.Activities() }
+	return map[string]reach{
 		"Summaries": func(t *testing.T, db *storage.DB) (any, error) {
 			return store(db).Summaries(t.Context(), org, o.contact.ID, activities.Since{})
 		},

@@ -8,7 +8,7 @@ import (
 
 // RecordIn is activities to take in.
 type RecordIn struct {
-	Activities []Item `json:"activities" jsonschema:"minItems=1,maxItems=1000" agentmax:"100"`
+	Activities []Item `json:"activities" jsonschema:"minItems=1,maxItems=1000" agentmax:"100" jsonschema_description:"Items."`
 
 	read []sent
 }
@@ -70,7 +70,7 @@ func (a *Activities) prepareRecord(ctx context.Context, c *core.Call, in RecordI
 	in.read = make([]sent, len(in.Activities))
 	sound := 0
 	for i, item := range in.Activities {
-		in.read[i] = item.read(i, c.Now)
+		in.read[i] = item.read(i, c.Now, a.Store.EmailKey)
 		if in.read[i].reason == "" {
 			sound++
 		}

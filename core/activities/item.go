@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 )
 
 // The modes in which an item is kept from being taken twice.
@@ -41,7 +40,7 @@ type Item struct {
 	ExternalID     *string         `json:"external_id,omitempty" jsonschema:"nullable"`
 	Properties     json.RawMessage `json:"properties,omitempty" jsonschema_description:"Any JSON, 32 KiB."`
 	OccurredAt     *time.Time      `json:"occurred_at,omitempty" jsonschema:"nullable" jsonschema_description:"Default now."`
-	IdempotencyKey *string         `json:"idempotency_key,omitempty" jsonschema:"nullable" jsonschema_description:"Counts for 24 hours."`
+	IdempotencyKey *string         `json:"idempotency_key,omitempty" jsonschema:"nullable"`
 	DedupMode      *string         `json:"dedup_mode,omitempty" jsonschema:"nullable" jsonschema_description:"retry (by key) or once (per contact and name)."`
 }
 
@@ -105,9 +104,9 @@ func (s *sent) result() ItemResult {
 	}
 }
 
-// read takes an item as sent at now. Nothing happens after it was told of, so a
+// read takes an item as sent at now; emailKey is the store's. Nothing happens after it was told of, so a
 // time yet to come is a clock that runs ahead and counts as now.
-func (i Item) read(index int, now time.Time) sent {
+func (i Item) read(index int, now time.Time, emailKey func(string) string) sent {
 	s := sent{index: index, name: i.Name, properties: i.Properties, occurredAt: now, reason: i.fault()}
 	if s.reason != "" {
 		return s
@@ -116,7 +115,7 @@ func (i Item) read(index int, now time.Time) sent {
 		s.occurredAt = i.OccurredAt.UTC()
 	}
 	if i.Email != nil {
-		s.email, s.emailKey = *i.Email, audience.EmailKey(*i.Email)
+		s.email, s.emailKey = *i.Email, emailKey(*i.Email)
 	}
 	if i.ExternalID != nil {
 		s.externalID = *i.ExternalID

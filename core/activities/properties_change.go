@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 )
 
 // ChangedProperty is a property as it is now, and what the change did.
@@ -25,7 +24,7 @@ func (a *Activities) propertiesCreate() core.Operation {
 			if err := in.check(); err != nil {
 				return Property{}, err
 			}
-			p := in.into(Property{ID: core.NewID(), Origin: audience.Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
+			p := in.into(Property{ID: core.NewID(), Origin: Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
 			c.About(p.ID)
 			return p, a.Store.InsertProperty(ctx, c.Principal.Org.ID, p)
 		},

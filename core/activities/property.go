@@ -6,22 +6,30 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 )
 
 // Property is a promoted property: one that predicates may filter on, with the type
 // its values are read as. A value of another type is as absent as none. The
 // properties of website activities need no promotion.
 type Property struct {
-	ID           string          `json:"id" jsonschema:"format=uuid"`
-	ActivityName string          `json:"activity_name" voice:"untrusted"`
-	Property     string          `json:"property" voice:"untrusted" jsonschema_description:"A member of the activities' properties."`
-	Type         PropertyType    `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime"`
-	Description  string          `json:"description" voice:"untrusted"`
-	Origin       audience.Origin `json:"origin" jsonschema:"enum=managed,enum=git"`
-	CreatedAt    time.Time       `json:"created_at"`
-	UpdatedAt    time.Time       `json:"updated_at"`
+	ID           string       `json:"id" jsonschema:"format=uuid"`
+	ActivityName string       `json:"activity_name" voice:"untrusted"`
+	Property     string       `json:"property" voice:"untrusted" jsonschema_description:"A member of the activities' properties."`
+	Type         PropertyType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime"`
+	Description  string       `json:"description" voice:"untrusted"`
+	Origin       Origin       `json:"origin" jsonschema:"enum=managed,enum=git"`
+	CreatedAt    time.Time    `json:"created_at"`
+	UpdatedAt    time.Time    `json:"updated_at"`
 }
+
+// Origin says where a definition is edited.
+type Origin string
+
+// The origins of a definition. Git definitions are read-only here.
+const (
+	Managed Origin = "managed"
+	Git     Origin = "git"
+)
 
 // PropertyType is the type of a property's values.
 type PropertyType string
@@ -89,7 +97,7 @@ type PropertyStore interface {
 
 // gitOwned refuses to change what a repository defines.
 func (p Property) gitOwned() error {
-	if p.Origin != audience.Git {
+	if p.Origin != Git {
 		return nil
 	}
 	return core.Conflict("The property is defined in the connected repository.", "Change the definition in the repository and let it sync.")

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -21,7 +20,7 @@ func TestPropertiesArePromotedChangedAndEnded(t *testing.T) {
 	each(t, func(t *testing.T, db *storage.DB) {
 		b := setup(t, db)
 		p := want[activities.Property](t, b, "activity_properties_create", "{%s}", amount)
-		if p.Origin != audience.Managed || p.Type != activities.NumberProperty || p.ActivityName != "purchase" || p.Property != "amount" || p.Description != "In cents" {
+		if p.Origin != activities.Managed || p.Type != activities.NumberProperty || p.ActivityName != "purchase" || p.Property != "amount" || p.Description != "In cents" {
 			t.Errorf("%+v", p)
 		}
 		b.refused(t, core.CodeConflict, "activity_properties_create", "{"+amount+"}")
@@ -100,7 +99,7 @@ func TestWhatAChangeIs(t *testing.T) {
 func TestPropertiesOfARepositoryAreReadOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
-	p := activities.Property{ID: core.NewID(), ActivityName: "purchase", Property: "amount", Type: activities.NumberProperty, Origin: audience.Git, CreatedAt: b.now, UpdatedAt: b.now}
+	p := activities.Property{ID: core.NewID(), ActivityName: "purchase", Property: "amount", Type: activities.NumberProperty, Origin: activities.Git, CreatedAt: b.now, UpdatedAt: b.now}
 	if err := b.db.Activities().InsertProperty(t.Context(), b.org.ID, p); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,8 @@ var ErrClaims = errors.New("the claims of activities cannot be asked")
 // Store is what is remembered of activities. Everything takes part in the
 // transaction of its context and sees only the organization it is given.
 type Store interface {
+	// EmailKey is the form of an address under which contacts are found and unique.
+	EmailKey(email string) string
 	// Identify finds contacts by the keys of their addresses and by external ids,
 	// archived ones too. What is not found is left out.
 	Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]Person, error)
