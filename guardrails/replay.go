@@ -63,6 +63,9 @@ func (p *passage) reservationFor() (*reservation, error) {
 	if len(p.req.IdempotencyKey) > maxKeyLength {
 		return nil, core.Invalid("Idempotency-Key", "must have at most 255 characters")
 	}
+	if p.req.IdempotencyKey == "" && p.call.Surface != core.Agent {
+		return nil, nil
+	}
 	arguments, err := canonical(p.req.Arguments)
 	if err != nil {
 		return nil, err
@@ -72,9 +75,6 @@ func (p *passage) reservationFor() (*reservation, error) {
 	if key := p.req.IdempotencyKey; key != "" {
 		space := string(p.call.Surface) + ":" + p.info.Name
 		return &reservation{key: replay.Key{OrgID: org, Space: space, Key: key}, digest: digest, expires: p.call.Now.Add(explicitWindow)}, nil
-	}
-	if p.call.Surface != core.Agent {
-		return nil, nil
 	}
 	continuation, err := canonical(p.req.Continuation)
 	if err != nil {

@@ -134,7 +134,7 @@ func call(c *http.Client, t target) error {
 	if _, err := io.Copy(io.Discard, res.Body); err != nil {
 		return err
 	}
-	if res.StatusCode != http.StatusOK || bytes.Contains(start[:n], []byte(`"isError":true`)) || bytes.Contains(start[:n], []byte(`"error":{`)) {
+	if res.StatusCode >= http.StatusMultipleChoices || bytes.Contains(start[:n], []byte(`"isError":true`)) || bytes.Contains(start[:n], []byte(`"error":{`)) {
 		return fmt.Errorf("status %d: %s", res.StatusCode, start[:n])
 	}
 	return nil

@@ -1,0 +1,127 @@
+package load
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// knownPeople is how many contacts the items are about.
+const knownPeople = 20_000
+
+// BenchmarkActivities takes batches in over REST, with rails, audit line, identity by
+// address, 120 bytes of properties and, where it says so, an idempotency key for each
+// item. One iteration is three seconds; what an item allocates is counted over server
+// and client together.
+func BenchmarkActivities(b *testing.B) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		p := product.Start(b, product.Options{Postgres: engine == "postgres", ActivitiesPerMinute: 1 << 30})
+		var sent atomic.Int64
+		for _, batch := range []int{1, 100, 1000} {
+			for _, keys := range []bool{false, true} {
+				b.Run(fmt.Sprintf("%s/batch=%d/keys=%v", engine, batch, keys), func(b *testing.B) {
+					takeIn(b, p, batch, keys, &sent)
+				})
+			}
+		}
+	}
+}
+
+func takeIn(b *testing.B, p *product.Product, batch int, keys bool, sent *atomic.Int64) {
+	b.Helper()
+	c := client()
+	defer c.CloseIdleConnections()
+	write := target{"activities", func() (*http.Request, error) {
+		from := sent.Add(int64(batch)) - int64(batch)
+		r, err := http.NewRequest(http.MethodPost, p.BaseURL+"/v1/activities", strings.NewReader(items(from, batch, keys)))
+		if err == nil {
+			r.Header.Set("Authorization", "Bearer "+p.Live.APIKey)
+			r.Header.Set("Content-Type", "application/json")
+		}
+		return r, err
+	}}
+	drive(b, c, write, turn/2)
+	b.ResetTimer()
+	for range b.N {
+		var ts turns
+		for range 3 {
+			ts.add(b, c, write)
+		}
+		calls := float64(len(ts.latencies))
+		b.ReportMetric(median(ts.rates)*float64(batch), "items/s")
+		b.ReportMetric(float64(ts.allocated[0])/calls/float64(batch), "objects/item")
+		b.ReportMetric(float64(ts.allocated[1])/calls/float64(batch), "bytes/item")
+	}
+}
+
+// items is a batch of the items from on.
+func items(from int64, n int, keys bool) string {
+	var body strings.Builder
+	for i := range int64(n) {
+		fmt.Fprintf(&body, `,{"name":"purchase","email":"p%d@example.com","occurred_at":"2026-01-%02dT10:00:00Z","properties":{"order":"A-%d","amount":12.50,"currency":"EUR","items":[{"sku":"S-1","n":2},{"sku":"S-2","n":1}]}`,
+			(from+i)*7919%knownPeople, 1+(from+i)%28, from+i)
+		if keys {
+			fmt.Fprintf(&body, `,"idempotency_key":"order-%d"`, from+i)
+		}
+		body.WriteByte('}')
+	}
+	return "[" + body.String()[1:] + "]"
+}
+
+// BenchmarkActivityPages reads pages of 50 at the beginning of a million activities,
+// and behind half of them, in each of the orders that there are.
+func BenchmarkActivityPages(b *testing.B) {
+	const all = 1_000_000
+	for _, engine := range []string{"sqlite", "postgres"} {
+		db := storagetest.SQLite(b)
+		if engine == "postgres" {
+			db = storagetest.Postgres(b)
+		}
+		org, contact := core.NewID(), core.NewID()
+		start := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
+		for from := 0; from < all; from += 10_000 {
+			fill(b, db, org, contact, start, from, 10_000)
+		}
+		middle := &core.After{At: start.Add(all / 2 * time.Second), ID: "~"}
+		for name, filter := range map[string]activities.Filter{"all": {}, "name": {Name: "name-1"}, "contact": {ContactID: contact}} {
+			for depth, after := range map[string]*core.After{"first": nil, "deep": middle} {
+				filter.After, filter.Limit = after, 51
+				b.Run(engine+"/"+name+"/"+depth, func(b *testing.B) {
+					for b.Loop() {
+						if page, err := db.Activities().Activities(b.Context(), org, filter); err != nil || len(page) != 51 {
+							b.Fatal(len(page), err)
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// fill adds activities a second apart, every tenth by one contact, of three names.
+func fill(b *testing.B, db *storage.DB, org, contact string, start time.Time, from, n int) {
+	b.Helper()
+	rows := make([]activities.Activity, n)
+	for i := range rows {
+		at := start.Add(time.Duration(from+i) * time.Second)
+		rows[i] = activities.Activity{
+			ID: core.NewID(), ContactID: core.NewID(), Name: fmt.Sprintf("name-%d", i%3), OccurredAt: at, ReceivedAt: at,
+			Source: activities.FromAPI, Properties: []byte(`{"amount":12.50}`),
+		}
+		if i%10 == 0 {
+			rows[i].ContactID = contact
+		}
+	}
+	if err := db.Activities().Insert(b.Context(), org, rows); err != nil {
+		b.Fatal(err)
+	}
+}
