@@ -79,8 +79,14 @@ func TestExternalIDsAreBoundOrRefused(t *testing.T) {
 			reason  activities.Reason
 			contact string
 		}{
-			{activities.UnknownExternalID, ""}, {activities.ExternalIDConflict, ""}, {"", bob}, {activities.ExternalIDConflict, ""},
-			{"", bob}, {"", got[5].ContactID}, {activities.ExternalIDConflict, ""}, {"", got[5].ContactID},
+			{activities.UnknownExternalID, ""},
+			{activities.ExternalIDConflict, ""},
+			{"", bob},
+			{activities.ExternalIDConflict, ""},
+			{"", bob},
+			{"", got[5].ContactID},
+			{activities.ExternalIDConflict, ""},
+			{"", got[5].ContactID},
 		} {
 			if got[i].Reason != tc.reason || got[i].ContactID != tc.contact || got[i].Index != i {
 				t.Errorf("item %d: %+v, want %+v", i, got[i], tc)

@@ -2,7 +2,6 @@ package activities_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -100,13 +99,11 @@ func want[Out any](t *testing.T, b *bundle, name, arguments string, values ...an
 }
 
 // refused runs an operation that must be refused with the code.
-func (b *bundle) refused(t *testing.T, code core.Code, name, arguments string) *core.Error {
+func (b *bundle) refused(t *testing.T, code core.Code, name, arguments string) {
 	t.Helper()
-	_, err := b.run(t.Context(), name, arguments)
-	if err == nil || err.Code != code {
+	if _, err := b.run(t.Context(), name, arguments); err == nil || err.Code != code {
 		t.Errorf("%s(%s): %v, want %s", name, arguments, err, code)
 	}
-	return err
 }
 
 // record takes items in and returns what became of them.
@@ -146,9 +143,4 @@ func (b *bundle) contact(t *testing.T, email, externalID string, edits ...func(*
 		t.Fatal(err)
 	}
 	return c.ID
-}
-
-func quoted(s string) string {
-	b, _ := json.Marshal(s)
-	return string(b)
 }
