@@ -78,6 +78,7 @@ func (c *condition) parameter(v any) string {
 	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
 }
 
+// text, number and micros are parameters whose type nothing beside them tells.
 func (c *condition) text(s string) string { return `CAST(` + c.parameter(s) + ` AS text)` }
 func (c *condition) number(n float64) string {
 	return `CAST(` + c.parameter(n) + ` AS double precision)`
@@ -102,8 +103,8 @@ func numbered(text string, args []any) (string, []any) {
 }
 
 // required is a test of which only True counts: the whole predicate, or a term of an
-// and that is required. There, events are looked for by a semi-join or an anti-join,
-// which either engine may begin with.
+// and that is required. There, events are looked for by a semi-join, which
+// either engine may begin with.
 func (c *condition) required(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
@@ -182,20 +183,22 @@ func operator(o predicate.Op) string {
 	return o.String()
 }
 
-// value is a literal of the predicate. A bool is 1 or 0, as in slots.
+// value is a literal of the predicate. A bool is 1 or 0, as in slots. It has no cast,
+// which would keep SQLite from the index that fits best: what it is compared with has
+// its type.
 func (c *condition) value(v predicate.Value) string {
 	switch v.Type {
 	case predicate.String:
-		return c.text(v.Text)
+		return c.parameter(v.Text)
 	case predicate.Number:
-		return c.number(v.Number)
+		return c.parameter(v.Number)
 	case predicate.Bool:
 		if v.Bool {
-			return c.number(1)
+			return c.parameter(1.0)
 		}
-		return c.number(0)
+		return c.parameter(0.0)
 	case predicate.Datetime:
-		return c.micros(v.Moment.At(c.now))
+		return c.parameter(v.Moment.At(c.now))
 	}
 	return c.fail("literal of type %v", v.Type)
 }
@@ -219,13 +222,13 @@ func (c *condition) match(n *predicate.Match) string {
 func (c *condition) age(n *predicate.Age) string {
 	field, now := c.field(n.Field), c.now.UnixMicro()
 	if n.Between {
-		return `(` + field + ` BETWEEN ` + c.micros(now-n.High.Micros()) + ` AND ` + c.micros(now-n.Low.Micros()) + `)`
+		return `(` + field + ` BETWEEN ` + c.parameter(now-n.High.Micros()) + ` AND ` + c.parameter(now-n.Low.Micros()) + `)`
 	}
 	turned := map[predicate.Op]string{
 		predicate.Equal: `=`, predicate.NotEqual: `<>`, predicate.Less: `>`, predicate.LessOrEqual: `>=`,
 		predicate.Greater: `<`, predicate.GreaterOrEqual: `<=`,
 	}
-	return `(` + field + ` ` + turned[n.Op] + ` ` + c.micros(now-n.Low.Micros()) + `)`
+	return `(` + field + ` ` + turned[n.Op] + ` ` + c.parameter(now-n.Low.Micros()) + `)`
 }
 
 func (c *condition) consent(n *predicate.Consent) string {
@@ -242,7 +245,7 @@ func (c *condition) consent(n *predicate.Consent) string {
 		choice, in, out = `OPT_OUT`, `NOT EXISTS `, `EXISTS `
 	}
 	chosen := `(SELECT 1 FROM contact_topics AS x WHERE x.org_id = ` + orgParameter + ` AND x.contact_id = s.contact_id AND x.topic = ` +
-		c.text(n.Topic) + ` AND x.subscription = '` + choice + `')`
+		c.parameter(n.Topic) + ` AND x.subscription = '` + choice + `')`
 	if n.Kind == predicate.OptedOut {
 		return `(` + out + chosen + `)`
 	}
@@ -254,6 +257,6 @@ func (c *condition) membership(n *predicate.Membership) string {
 	if n.Segment {
 		table, set = `segment_members`, `segment_id`
 	}
-	return `EXISTS (SELECT 1 FROM ` + table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.text(n.ID) +
+	return `EXISTS (SELECT 1 FROM ` + table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.parameter(n.ID) +
 		` AND x.contact_id = s.contact_id)`
 }

@@ -22,7 +22,7 @@ type whose struct{ column, contact string }
 func (c *condition) events(s *predicate.EventSource) (from, where string, by whose) {
 	by = whose{`e.contact_id`, `s.contact_id`}
 	if s.Event.Kind == predicate.ActivityEvent {
-		from, where = `activities AS e`, `e.org_id = `+orgParameter+` AND e.name = `+c.text(s.Event.Activity)
+		from, where = `activities AS e`, `e.org_id = `+orgParameter+` AND e.name = `+c.parameter(s.Event.Activity)
 		if c.narrowed {
 			where += ` AND e.contact_id IN ` + givenContacts
 		}
@@ -30,7 +30,7 @@ func (c *condition) events(s *predicate.EventSource) (from, where string, by who
 		c.needsContact = true
 		by = whose{`e.recipient_key`, `c.email_key`}
 		from = `message_events AS e`
-		where = `e.org_id = ` + orgParameter + ` AND NOT e.test AND e.type = ` + c.text(string(messageTypes[s.Event.Kind]))
+		where = `e.org_id = ` + orgParameter + ` AND NOT e.test AND e.type = ` + c.parameter(string(messageTypes[s.Event.Kind]))
 		if c.narrowed {
 			where += ` AND e.recipient_key IN (SELECT g.email_key FROM contacts AS g WHERE g.org_id = ` + orgParameter + ` AND g.id IN ` + givenContacts + `)`
 		}
@@ -40,10 +40,10 @@ func (c *condition) events(s *predicate.EventSource) (from, where string, by who
 	}
 	if s.HasWithin {
 		now := c.now.UnixMicro()
-		where += ` AND e.occurred_at BETWEEN ` + c.micros(now-s.Within.Micros()) + ` AND ` + c.micros(now)
+		where += ` AND e.occurred_at BETWEEN ` + c.parameter(now-s.Within.Micros()) + ` AND ` + c.parameter(now)
 	}
 	if s.HasBetween {
-		where += ` AND e.occurred_at >= ` + c.micros(s.Between.From) + ` AND e.occurred_at < ` + c.micros(s.Between.Until)
+		where += ` AND e.occurred_at >= ` + c.parameter(s.Between.From) + ` AND e.occurred_at < ` + c.parameter(s.Between.Until)
 	}
 	if s.Where != nil {
 		where += ` AND ` + c.node(s.Where)
@@ -89,14 +89,15 @@ func (c *condition) inside(e *predicate.Event, f func()) {
 }
 
 // requiredEvents is an event test of which only True counts, or of which, negated,
-// only False counts; a negated one is a count or exists.
+// only False counts; a negated one is a count or exists. SQLite runs a NOT EXISTS for
+// each contact by whatever index comes first, so there is none.
 func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string {
 	some, none := existence(n)
 	if negated {
 		some, none = none, some
 	}
-	if !some && !none && (negated || n.Kind == predicate.Count && ofNone(n)) {
-		test := c.eventTest(n) // counts of 0 are in no group
+	if none || !some && (negated || n.Kind == predicate.Count && ofNone(n)) {
+		test := c.eventTest(n) // who has none is in no group
 		if negated {
 			return `(NOT ` + test + `)`
 		}
@@ -106,14 +107,10 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 	c.inside(&n.Source.Event, func() {
 		from, where, by := c.events(&n.Source)
 		of := ` FROM ` + from + ` WHERE ` + where
-		switch {
-		case some:
-			text = by.contact + ` IN (SELECT ` + by.column + of + `)`
-		case none:
-			text = `NOT EXISTS (SELECT 1` + of + ` AND ` + by.column + ` = ` + by.contact + `)`
-		default:
-			text = by.contact + ` IN (SELECT ` + by.column + of + ` GROUP BY ` + by.column + ` HAVING ` + c.figureTest(n, c.figure(n)) + `)`
+		if !some {
+			of += ` GROUP BY ` + by.column + ` HAVING ` + c.figureTest(n, c.figure(n))
 		}
+		text = by.contact + ` IN (SELECT ` + by.column + of + `)`
 	})
 	return text
 }
