@@ -168,7 +168,7 @@ type segmentTransition struct {
 	Entered bool   `json:"entered"`
 }
 
-func (s segmentStore) Judge(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
+func (s segmentStore) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
 	var entered, left []string
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		found, err := s.db.matching(ctx, &q)

@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/storage"
@@ -44,6 +45,7 @@ type owned struct {
 	request  sending.AccessRequest
 	activity activities.Activity
 	property activities.Property
+	segment  segments.Segment
 }
 
 func own(t *testing.T, db *storage.DB) owned {
@@ -84,6 +86,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	o.ownPeople(t, db)
 	o.ownConnection(t, db)
 	o.ownReports(t, db)
+	o.ownSegments(t, db)
 	o.ownChannels(t, db)
 	o.ownMessage(t, db)
 	o.ownActivity(t, db)
@@ -143,6 +146,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	seen = append(seen, o.membershipState(t, db)...)
 	seen = append(seen, o.bulkState(t, db)...)
 	seen = append(seen, o.reportsState(t, db)...)
+	seen = append(seen, o.segmentState(t, db)...)
 	seen = append(seen, o.channelState(t, db)...)
 	seen = append(seen, o.activityState(t, db)...)
 	message, err := db.Messages().Message(ctx, o.org, "same")
@@ -157,7 +161,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org), reachSegments(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -309,6 +313,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		"SaveConnection", "ConnectionByIngestPath", // the path is unique over all organizations
 		"Insert", "InsertProperty", "EmailKey",
 		"CountDays", "CountHours", "CountBounces",
+		"InsertSegment", "Touch",
 	}
 	covered := reaches(owned{org: "x"}, "y")
 	for _, store := range []reflect.Type{
@@ -316,6 +321,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.SecondFactorStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
+		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),
 	} {
 		for i := range store.NumMethod() {
 			name := store.Method(i).Name

@@ -103,7 +103,7 @@ func (s *Segments) judge(ctx context.Context, orgID string, d definition, contac
 			if err != nil || segment.Status != Active || segment.Source != d.Source {
 				return err
 			}
-			entered, left, err := s.Store.Judge(ctx, d.question(orgID, now, chunk), d.ID)
+			entered, left, err := s.Store.JudgeMembers(ctx, d.question(orgID, now, chunk), d.ID)
 			changed += entered + left
 			return err
 		})

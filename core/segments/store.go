@@ -45,9 +45,9 @@ type Store interface {
 	// Differing are contacts, at most limit, that the question finds and that are no
 	// members, or the reverse.
 	Differing(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
-	// Judge brings the membership of the contacts of q to what the question finds,
+	// JudgeMembers brings the membership of the contacts of q to what the question finds,
 	// logs who came and went, and notes the evaluation.
-	Judge(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
+	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
 	// SegmentEvaluated notes that all contacts were judged at this time.
 	SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error
 

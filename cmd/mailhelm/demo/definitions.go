@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -57,4 +58,16 @@ var topics = []sending.Topic{
 	{Name: "offers", DisplayName: "Offers", Description: "Discounts and last bags.", Default: sending.OptOut},
 	{Name: "events", DisplayName: "Tastings and events", Description: "What happens in the roastery.", Default: sending.OptOut},
 	{Name: "order-updates", DisplayName: "Order updates", Description: "Where an order is.", Default: sending.OptIn},
+}
+
+func segmentDefinitions() []segments.Definition {
+	all := []segments.Definition{
+		{Key: "engaged-readers", Name: "Engaged readers", Description: "Open what they get.", Source: `count(open within 30d) >= 2 and not unsubscribed from all`},
+		{Key: "good-customers", Name: "Good customers", Description: "Spend a lot, by the piece or in all.", Source: `attr.spent_eur >= 300 or attr.orders >= 10`},
+		{Key: "quiet-wholesale", Name: "Quiet wholesale partners", Description: "Have not ordered for two months.", Source: `attr.wholesale = true and now - attr.last_order_at > 60d`},
+	}
+	for i := range all {
+		all[i].Origin = segments.Managed
+	}
+	return all
 }

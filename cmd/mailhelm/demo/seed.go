@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -86,7 +87,8 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	return c, s.mirror(ctx, org.ID, people)
 }
 
-// mirror stores the registry, the lists and the people on them.
+// mirror stores the registry, the lists, the segments and the people. Who is in a
+// segment is found out by its job.
 func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error {
 	store, now := s.DB.Audience(), s.Clock()
 	for _, attribute := range attributes(now) {
@@ -99,6 +101,12 @@ func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error
 		ids[list.Key] = list.ID
 		if err := store.InsertList(ctx, orgID, list); err != nil {
 			return err
+		}
+	}
+	divided := segments.New(segments.Config{Store: s.DB.Segments(), Transactor: s.DB, Clock: s.Clock})
+	for _, definition := range segmentDefinitions() {
+		if _, err := divided.Save(ctx, orgID, definition); err != nil {
+			return fmt.Errorf("segment %s: %w", definition.Key, err)
 		}
 	}
 	for _, p := range people {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -84,5 +85,29 @@ func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
 	}
 	if read, err := readCredentials(path, c.OrgID); err != nil || read != c {
 		t.Errorf("the file holds %+v %v", read, err)
+	}
+}
+
+// Each segment of the demo has somebody in it, and nobody has everybody.
+func TestSegmentsOfTheDemoDivide(t *testing.T) {
+	t.Parallel()
+	db, dir := storagetest.SQLite(t), t.TempDir()
+	c, err := seeder(t, db, dir).Ensure(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	divided := segments.New(segments.Config{Store: db.Segments(), Transactor: db, Clock: core.SystemClock})
+	if err := divided.Follow(t.Context(), c.OrgID); err != nil {
+		t.Fatal(err)
+	}
+	all, err := db.Segments().AllSegments(t.Context(), c.OrgID)
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%d segments, %v", len(all), err)
+	}
+	for _, s := range all {
+		// Nobody has opened anything before the past is made.
+		if some := s.Key != "engaged-readers"; (s.MemberCount > 0) != some || s.MemberCount == PeopleCount {
+			t.Errorf("%s has %d members", s.Key, s.MemberCount)
+		}
 	}
 }

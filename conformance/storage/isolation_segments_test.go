@@ -1,0 +1,141 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// ownSegments gives the organization a segment with its contact in it, a note about
+// the contact and a suppressed address.
+func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
+	t.Helper()
+	store := db.Segments()
+	o.segment = segments.Segment{
+		ID: core.NewID(), Key: "same", Name: "Same", Source: `attr.email = "same@x"`, ProfileVersion: 1, EvalClass: predicate.Incremental,
+		Status: segments.Active, Origin: segments.Managed, CreatedAt: start, UpdatedAt: start,
+	}
+	must(t, store.InsertSegment(t.Context(), o.org, o.segment))
+	q := o.question(t, db, o.org)
+	q.Contacts = []string{o.contact.ID}
+	entered, _, err := store.JudgeMembers(t.Context(), q, o.segment.ID)
+	must(t, err)
+	if entered != 1 {
+		t.Fatalf("%d entered", entered)
+	}
+	must(t, store.Touch(t.Context(), o.org, []string{o.contact.ID}))
+	must(t, store.ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
+}
+
+// question asks for the contact in an organization, in the words of the
+// owner's schema.
+func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Question {
+	t.Helper()
+	schema, err := db.Segments().PredicateSchema(t.Context(), o.org)
+	must(t, err)
+	checked, err := predicate.Compile(`attr.email = "same@x"`, schema.Schema)
+	must(t, err)
+	return segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: start}
+}
+
+// segmentState is what the owner sees of them.
+func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
+	t.Helper()
+	var seen []any
+	for _, method := range []string{"Segment", "SegmentMembers", "SegmentTransitions", "CountMatching", "Touched", "SegmentsOf", "Suppressed by predicate"} {
+		found, err := reachSegments(o, o.org)[method](t, db)
+		must(t, err)
+		seen = append(seen, found)
+	}
+	return seen
+}
+
+func reachSegments(o owned, org string) map[string]reach {
+	stolen := o.segment
+	stolen.Name = "stolen"
+	return map[string]reach{
+		"PredicateSchema": func(t *testing.T, db *storage.DB) (any, error) {
+			s, err := db.Segments().PredicateSchema(t.Context(), org)
+			return len(s.Attributes) + len(s.Properties) + len(s.Topics) + len(s.Lists) + len(s.Segments) + len(s.Slots) + len(s.Activities), err
+		},
+		"UpdateSegment": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Segments().UpdateSegment(t.Context(), org, stolen)
+		},
+		"Segment": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().Segment(t.Context(), org, o.segment.ID)
+		},
+		"Segment by key": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().Segment(t.Context(), org, o.segment.Key)
+		},
+		"LockSegment": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().LockSegment(t.Context(), org, o.segment.ID)
+		},
+		"Segments": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().Segments(t.Context(), org, segments.Filter{Limit: 10})
+		},
+		"CountSegments": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().CountSegments(t.Context(), org, segments.Filter{})
+		},
+		"AllSegments": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().AllSegments(t.Context(), org) },
+		"SegmentMembers": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().SegmentMembers(t.Context(), org, o.segment.ID, nil, 10)
+		},
+		"IsSegmentMember": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().IsSegmentMember(t.Context(), org, o.segment.ID, o.contact.ID)
+		},
+		"IsSegmentMember by address": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().IsSegmentMember(t.Context(), org, o.segment.ID, o.contact.Email)
+		},
+		"SegmentTransitions": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().SegmentTransitions(t.Context(), org, o.segment.ID)
+		},
+		"CountMatching": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().CountMatching(t.Context(), o.question(t, db, org))
+		},
+		"Examples": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().Examples(t.Context(), o.question(t, db, org), 10)
+		},
+		"Differing": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().Differing(t.Context(), o.question(t, db, org), o.segment.ID, 10)
+		},
+		"JudgeMembers": func(t *testing.T, db *storage.DB) (any, error) {
+			q := o.question(t, db, org)
+			q.Contacts = []string{o.contact.ID}
+			entered, left, err := db.Segments().JudgeMembers(t.Context(), q, o.segment.ID)
+			return entered + left, err
+		},
+		"SegmentEvaluated": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Segments().SegmentEvaluated(t.Context(), org, o.segment.ID, later(9))
+		},
+		"SegmentsOf": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Segments().SegmentsOf(t.Context(), org, o.contact.ID)
+		},
+		"TouchRecipients": func(t *testing.T, db *storage.DB) (any, error) {
+			must(t, db.Segments().TouchRecipients(t.Context(), org, []string{"same@x"}))
+			return db.Segments().Touched(t.Context(), org, 10)
+		},
+		"Touched": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().Touched(t.Context(), org, 10) },
+		"Untouch": func(t *testing.T, db *storage.DB) (any, error) {
+			notes, err := db.Segments().Touched(t.Context(), o.org, 10)
+			must(t, err)
+			ids := make([]string, len(notes))
+			for i, note := range notes {
+				ids[i] = note.ID
+			}
+			return nil, db.Segments().Untouch(t.Context(), org, ids)
+		},
+		"ReplaceSuppressed": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Segments().ReplaceSuppressed(t.Context(), org, nil)
+		},
+		"Suppressed by predicate": func(t *testing.T, db *storage.DB) (any, error) {
+			q := o.question(t, db, org)
+			var err error
+			q.Predicate, err = predicate.Compile(`suppressed or attr.email = "same@x"`, predicate.Schema{})
+			must(t, err)
+			return db.Segments().CountMatching(t.Context(), q)
+		},
+	}
+}
