@@ -46,7 +46,7 @@ func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
 	for _, method := range []string{"Segment", "SegmentMembers", "SegmentTransitions", "CountMatching", "Touched", "SegmentsOf", "Suppressed by predicate"} {
-		found, err := reachSegments(o, o.org)[method](t, db)
+		found, err := reaches(o, o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
 	}
@@ -80,6 +80,12 @@ func reachSegments(o owned, org string) map[string]reach {
 			return db.Segments().CountSegments(t.Context(), org, segments.Filter{})
 		},
 		"AllSegments": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().AllSegments(t.Context(), org) },
+	}
+}
+
+// reachAnswers reaches for who is in a segment and for what predicates find.
+func reachAnswers(o owned, org string) map[string]reach {
+	return map[string]reach{
 		"SegmentMembers": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().SegmentMembers(t.Context(), org, o.segment.ID, nil, 10)
 		},

@@ -161,7 +161,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 // changed anything is checked by the owner's state.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
-	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org), reachSegments(o, org)} {
+	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org), reachSegments(o, org), reachAnswers(o, org)} {
 		maps.Copy(all, some)
 	}
 	return all
