@@ -29,10 +29,12 @@ type condition struct {
 	// narrowed is set when only the contacts of a parameter are judged.
 	narrowed     bool
 	needsContact bool
-	aggregates   strings.Builder
-	aggregated   int
-	event        *predicate.Event
-	fault        error
+	// byEvents is set when contacts are required to have events.
+	byEvents   bool
+	aggregates strings.Builder
+	aggregated int
+	event      *predicate.Event
+	fault      error
 }
 
 // The parameters that every condition has: the organization and, where it is
@@ -80,6 +82,7 @@ func (c *condition) parameter(v any) string {
 
 // text, number and micros are parameters whose type nothing beside them tells.
 func (c *condition) text(s string) string { return `CAST(` + c.parameter(s) + ` AS text)` }
+
 func (c *condition) number(n float64) string {
 	return `CAST(` + c.parameter(n) + ` AS double precision)`
 }
@@ -108,6 +111,10 @@ func numbered(text string, args []any) (string, []any) {
 func (c *condition) required(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
+		for _, term := range n.Terms {
+			_, events := term.(*predicate.EventTest)
+			c.byEvents = c.byEvents || events
+		}
 		return c.joined(n.Terms, ` AND `, c.required)
 	case *predicate.Not:
 		if test, ok := n.Term.(*predicate.EventTest); ok && test.Kind <= predicate.Exists && c.event == nil {
