@@ -144,8 +144,8 @@ func (s activityStore) ContactByReference(ctx context.Context, orgID, reference 
 	if core.IsID(reference) {
 		id = reference
 	}
-	if core.IsEmail(reference) {
-		email = audience.EmailKey(reference)
+	if canonical, ok := core.CanonicalEmail(reference); ok {
+		email = audience.EmailKey(canonical)
 	}
 	found, err := values[string](ctx, s.db, contactByReference, orgID, id, email, reference)
 	if err != nil || len(found) == 0 {

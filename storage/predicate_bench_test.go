@@ -20,8 +20,8 @@ var (
 	predicateAnalyze  = flag.Bool("predicate.analyze", false, "give SQLite statistics, which it does not gather by itself")
 )
 
-// benchNow is when the benchmark's predicate is asked.
-var benchNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+// predicateNow is when the benchmark's predicate is asked.
+var predicateNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // byHand are ways to write the benchmark's predicate as SQL by somebody who knows the
 // tables. The best of them on an engine is what ours is held against.
@@ -47,7 +47,7 @@ func BenchmarkPredicate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		question := segments.Question{OrgID: orgID, Predicate: checked, Slots: map[string]string{"plan": "s1", "mrr": "n1"}, Now: benchNow}
+		question := segments.Question{OrgID: orgID, Predicate: checked, Slots: map[string]string{"plan": "s1", "mrr": "n1"}, Now: predicateNow}
 		took, counts := map[string][]time.Duration{}, map[int]bool{}
 		for b.Loop() {
 			begun := time.Now()
@@ -61,7 +61,7 @@ func BenchmarkPredicate(b *testing.B) {
 					continue // takes the index by name for each contact: minutes
 				}
 				begun := time.Now()
-				row := db.Reader().QueryRowContext(b.Context(), text, orgID, benchNow.Add(-30*24*time.Hour).UnixMicro(), benchNow.UnixMicro())
+				row := db.Reader().QueryRowContext(b.Context(), text, orgID, predicateNow.Add(-30*24*time.Hour).UnixMicro(), predicateNow.UnixMicro())
 				if err := row.Scan(&n); err != nil {
 					b.Fatal(err)
 				}
@@ -86,8 +86,8 @@ func BenchmarkPredicate(b *testing.B) {
 
 const (
 	benchChunk = 100_000
-	// benchID is a contact's id from a number i.n.
-	benchID = `'0190a000-0000-7000-8000-' || substr('000000000000' || CAST(i.n AS text), length(CAST(i.n AS text)) + 1)`
+	// predicateID is a contact's id from a number i.n.
+	predicateID = `'0190a000-0000-7000-8000-' || substr('000000000000' || CAST(i.n AS text), length(CAST(i.n AS text)) + 1)`
 )
 
 // fillBench stores contacts of whom a fifth are pro, four fifths of any plan above
@@ -95,19 +95,19 @@ const (
 func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) error {
 	texts := []string{
 		`INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at)
-			SELECT CAST($3 AS text), ` + benchID + `, 'c' || i.n || '@example.com', 'c' || i.n || '@example.com', 'active', '{}', '{}', FALSE, i.n, i.n FROM i`,
+			SELECT CAST($3 AS text), ` + predicateID + `, 'c' || i.n || '@example.com', 'c' || i.n || '@example.com', 'active', '{}', '{}', FALSE, i.n, i.n FROM i`,
 		`INSERT INTO contact_slots (org_id, contact_id, s1, s2, n1, n2)
-			SELECT CAST($3 AS text), ` + benchID + `, CASE WHEN i.n % 5 = 0 THEN 'pro' ELSE 'free' END, 'x' || (i.n % 100), (i.n * 7) % 500, i.n FROM i`,
+			SELECT CAST($3 AS text), ` + predicateID + `, CASE WHEN i.n % 5 = 0 THEN 'pro' ELSE 'free' END, 'x' || (i.n % 100), (i.n * 7) % 500, i.n FROM i`,
 		`INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
-			SELECT CAST($3 AS text), CAST($4 AS bigint) - (CAST(i.n AS bigint) * 97 % 365) * 86400000000 - i.n, 'a' || i.n, ` + benchID + `,
+			SELECT CAST($3 AS text), CAST($4 AS bigint) - (CAST(i.n AS bigint) * 97 % 365) * 86400000000 - i.n, 'a' || i.n, ` + predicateID + `,
 			CASE WHEN i.n % 2 = 0 THEN 'purchase' ELSE 'site_visit' END, '{}', 'api', 1 FROM i`,
 		`INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
-			SELECT CAST($3 AS text), CAST($4 AS bigint) - (CAST(i.n AS bigint) * 31 % 365) * 86400000000 - i.n, 'b' || i.n, ` + benchID + `,
+			SELECT CAST($3 AS text), CAST($4 AS bigint) - (CAST(i.n AS bigint) * 31 % 365) * 86400000000 - i.n, 'b' || i.n, ` + predicateID + `,
 			CASE WHEN i.n % 4 = 0 THEN 'purchase' ELSE 'open_app' END, '{}', 'api', 1 FROM i`,
 	}
 	for _, text := range texts {
 		for first := 1; first <= contacts; first += benchChunk {
-			args := []any{first, min(first+benchChunk-1, contacts), orgID, benchNow.UnixMicro()}
+			args := []any{first, min(first+benchChunk-1, contacts), orgID, predicateNow.UnixMicro()}
 			text := `WITH RECURSIVE i (n) AS (SELECT CAST($1 AS integer) UNION ALL SELECT i.n + 1 FROM i WHERE i.n < CAST($2 AS integer)) ` + text
 			if _, err := db.Writer().ExecContext(ctx, text, args[:3+strings.Count(text, "$4")]...); err != nil {
 				return fmt.Errorf("rows from %d: %w", first, err)

@@ -54,9 +54,7 @@ func TestEveryHintIsExplicit(t *testing.T) {
 		"contacts_upsert":              hints(false, false, true, false),
 		"contacts_archive":             hints(false, true, true, false),
 		"contacts_set_list_membership": hints(false, false, true, false),
-		"contacts_upsert":   hints(false, false, true, false),
-		"activities_record": hints(false, false, true, false),
-		"contacts_archive":  hints(false, true, true, false),
+		"activities_record":            hints(false, false, true, false),
 	}
 	for _, name := range []string{
 		"sending_readiness_check", "suppressions_check_address", "suppressions_list", "undeliverable_list", "reports_get_sending_health",

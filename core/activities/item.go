@@ -115,7 +115,8 @@ func (i Item) read(index int, now time.Time, emailKey func(string) string) sent 
 		s.occurredAt = i.OccurredAt.UTC()
 	}
 	if i.Email != nil {
-		s.email, s.emailKey = *i.Email, emailKey(*i.Email)
+		email, _ := core.CanonicalEmail(*i.Email) // a fault otherwise
+		s.email, s.emailKey = email, emailKey(email)
 	}
 	if i.ExternalID != nil {
 		s.externalID = *i.ExternalID
@@ -143,7 +144,7 @@ func (i Item) fault() Reason {
 	switch {
 	case !isText(i.Name, maxName) || strings.TrimSpace(i.Name) == "":
 		return InvalidName
-	case i.Email != nil && !core.IsEmail(*i.Email):
+	case i.Email != nil && !isEmail(*i.Email):
 		return InvalidEmail
 	case i.ExternalID != nil && !isText(*i.ExternalID, maxExternalID):
 		return InvalidExternalID
@@ -157,6 +158,11 @@ func (i Item) fault() Reason {
 		return PropertiesTooLarge
 	}
 	return ""
+}
+
+func isEmail(s string) bool {
+	_, ok := core.CanonicalEmail(s)
+	return ok
 }
 
 func isText(s string, longest int) bool {

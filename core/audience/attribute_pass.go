@@ -31,7 +31,14 @@ func (a *Audience) AttributePassWorker() jobs.Worker[AttributePassArgs] {
 func (a *Audience) pass(ctx context.Context, orgID string) error {
 	started, changed := a.Clock(), 0
 	for {
-		passed, err := a.Store.Pass(ctx, orgID, passStep)
+		var passed Passed
+		err := a.Transactor.InTx(ctx, func(ctx context.Context) error {
+			var err error
+			if passed, err = a.Store.Pass(ctx, orgID, passStep); err != nil {
+				return err
+			}
+			return a.changed(ctx, orgID, passed.Changed...)
+		})
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,10 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 // Imports takes contacts in as the running product does, for whoever brings them from
 // a file. What the sending account is to learn of them waits for the product.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audience {
-	return audience.New(audience.Config{Store: db.Audience(), Transactor: db, Orgs: db.Access().OrgIDs, Clock: clock, Log: log})
+	return audience.New(audience.Config{
+		Store: db.Audience(), Transactor: db, Orgs: db.Access().OrgIDs, Clock: clock, Log: log,
+		Changed: newSegments(db, nil, clock, log).Changed,
+	})
 }
 
 // accountList is the account's own list of addresses, as a diagnosis asks for it.
