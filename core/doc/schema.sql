@@ -1,6 +1,58 @@
 -- Written by "make generate": what the migrations in storage/schema add up to, as
 -- SQLite has it. PostgreSQL has the same tables, columns and indexes.
 
+CREATE TABLE activities (
+	org_id bytetext NOT NULL,
+	occurred_at bigint NOT NULL,
+	id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	properties text NOT NULL,
+	source bytetext NOT NULL,
+	received_at bigint NOT NULL,
+	PRIMARY KEY (org_id, occurred_at, id)
+);
+
+CREATE INDEX activities_by_name ON activities (org_id, name, occurred_at, id, contact_id);
+
+CREATE INDEX activities_of_contact ON activities (org_id, contact_id, occurred_at, id);
+
+CREATE TABLE activity_claims (
+	org_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	activity_id bytetext NOT NULL,
+	claimed_at bigint NOT NULL,
+	PRIMARY KEY (org_id, contact_id, name)
+);
+
+CREATE TABLE activity_keys (
+	org_id bytetext NOT NULL,
+	key bytetext NOT NULL,
+	activity_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	expires_at bigint NOT NULL,
+	PRIMARY KEY (org_id, key)
+);
+
+CREATE INDEX activity_keys_expiry ON activity_keys (org_id, expires_at);
+
+CREATE TABLE activity_properties (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	activity_name bytetext NOT NULL,
+	property bytetext NOT NULL,
+	type bytetext NOT NULL,
+	description text NOT NULL,
+	origin bytetext NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, activity_name, property)
+);
+
+CREATE INDEX activity_properties_newest ON activity_properties (org_id, created_at, id);
+
 CREATE TABLE api_keys (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -19,6 +71,19 @@ CREATE INDEX api_keys_by_prefix ON api_keys (environment, prefix);
 
 CREATE INDEX api_keys_grace ON api_keys (expires_at) WHERE revoked_at IS NULL;
 
+CREATE TABLE attribute_leftovers (
+	org_id bytetext NOT NULL,
+	name bytetext NOT NULL,
+	attribute_id bytetext NOT NULL,
+	PRIMARY KEY (org_id, name)
+);
+
+CREATE TABLE attribute_passes (
+	org_id bytetext PRIMARY KEY,
+	generation bigint NOT NULL,
+	after_contact bytetext NOT NULL
+);
+
 CREATE TABLE attributes (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -28,7 +93,7 @@ CREATE TABLE attributes (
 	description text NOT NULL,
 	origin text NOT NULL,
 	created_at bigint NOT NULL,
-	updated_at bigint NOT NULL,
+	updated_at bigint NOT NULL, slot bytetext NOT NULL DEFAULT '', filling bytetext NOT NULL DEFAULT '',
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name)
 );
@@ -80,6 +145,35 @@ CREATE TABLE blocked_clients (
 	blocked_at bigint NOT NULL,
 	PRIMARY KEY (org_id, client_id)
 );
+
+CREATE TABLE bulk_chunks (
+	org_id bytetext NOT NULL,
+	job_id bytetext NOT NULL,
+	first_index bigint NOT NULL,
+	size bigint NOT NULL,
+	content text NOT NULL,
+	outcomes text NOT NULL,
+	PRIMARY KEY (org_id, job_id, first_index),
+	FOREIGN KEY (org_id, job_id) REFERENCES bulk_jobs (org_id, id) ON DELETE CASCADE
+);
+
+CREATE TABLE bulk_jobs (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	status bytetext NOT NULL,
+	total bigint NOT NULL,
+	processed bigint NOT NULL,
+	succeeded bigint NOT NULL,
+	failed bigint NOT NULL,
+	attempts bigint NOT NULL,
+	created_at bigint NOT NULL,
+	completed_at bigint,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE INDEX bulk_jobs_finished ON bulk_jobs (org_id, completed_at, id) WHERE completed_at IS NOT NULL;
+
+CREATE INDEX bulk_jobs_open ON bulk_jobs (org_id, created_at, id) WHERE completed_at IS NULL;
 
 CREATE TABLE channels (
 	org_id bytetext NOT NULL,
@@ -147,6 +241,146 @@ CREATE TABLE contact_lists (
 	updated_at bigint NOT NULL
 );
 
+CREATE TABLE contact_pushes (
+	org_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	queued_at bigint NOT NULL,
+	attempts bigint NOT NULL,
+	next_at bigint NOT NULL,
+	said text NOT NULL DEFAULT '{}',
+	PRIMARY KEY (org_id, contact_id),
+	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX contact_pushes_due ON contact_pushes (org_id, next_at, contact_id);
+
+CREATE TABLE contact_slots (
+	org_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	s1 bytetext,
+	s2 bytetext,
+	s3 bytetext,
+	s4 bytetext,
+	s5 bytetext,
+	s6 bytetext,
+	s7 bytetext,
+	s8 bytetext,
+	s9 bytetext,
+	s10 bytetext,
+	s11 bytetext,
+	s12 bytetext,
+	s13 bytetext,
+	s14 bytetext,
+	s15 bytetext,
+	s16 bytetext,
+	n1 double precision,
+	n2 double precision,
+	n3 double precision,
+	n4 double precision,
+	n5 double precision,
+	n6 double precision,
+	n7 double precision,
+	n8 double precision,
+	n9 double precision,
+	n10 double precision,
+	n11 double precision,
+	n12 double precision,
+	n13 double precision,
+	n14 double precision,
+	n15 double precision,
+	n16 double precision,
+	t1 bigint,
+	t2 bigint,
+	t3 bigint,
+	t4 bigint,
+	t5 bigint,
+	t6 bigint,
+	t7 bigint,
+	t8 bigint,
+	PRIMARY KEY (org_id, contact_id),
+	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX contact_slots_n1 ON contact_slots (org_id, n1) WHERE n1 IS NOT NULL;
+
+CREATE INDEX contact_slots_n10 ON contact_slots (org_id, n10) WHERE n10 IS NOT NULL;
+
+CREATE INDEX contact_slots_n11 ON contact_slots (org_id, n11) WHERE n11 IS NOT NULL;
+
+CREATE INDEX contact_slots_n12 ON contact_slots (org_id, n12) WHERE n12 IS NOT NULL;
+
+CREATE INDEX contact_slots_n13 ON contact_slots (org_id, n13) WHERE n13 IS NOT NULL;
+
+CREATE INDEX contact_slots_n14 ON contact_slots (org_id, n14) WHERE n14 IS NOT NULL;
+
+CREATE INDEX contact_slots_n15 ON contact_slots (org_id, n15) WHERE n15 IS NOT NULL;
+
+CREATE INDEX contact_slots_n16 ON contact_slots (org_id, n16) WHERE n16 IS NOT NULL;
+
+CREATE INDEX contact_slots_n2 ON contact_slots (org_id, n2) WHERE n2 IS NOT NULL;
+
+CREATE INDEX contact_slots_n3 ON contact_slots (org_id, n3) WHERE n3 IS NOT NULL;
+
+CREATE INDEX contact_slots_n4 ON contact_slots (org_id, n4) WHERE n4 IS NOT NULL;
+
+CREATE INDEX contact_slots_n5 ON contact_slots (org_id, n5) WHERE n5 IS NOT NULL;
+
+CREATE INDEX contact_slots_n6 ON contact_slots (org_id, n6) WHERE n6 IS NOT NULL;
+
+CREATE INDEX contact_slots_n7 ON contact_slots (org_id, n7) WHERE n7 IS NOT NULL;
+
+CREATE INDEX contact_slots_n8 ON contact_slots (org_id, n8) WHERE n8 IS NOT NULL;
+
+CREATE INDEX contact_slots_n9 ON contact_slots (org_id, n9) WHERE n9 IS NOT NULL;
+
+CREATE INDEX contact_slots_s1 ON contact_slots (org_id, s1) WHERE s1 IS NOT NULL;
+
+CREATE INDEX contact_slots_s10 ON contact_slots (org_id, s10) WHERE s10 IS NOT NULL;
+
+CREATE INDEX contact_slots_s11 ON contact_slots (org_id, s11) WHERE s11 IS NOT NULL;
+
+CREATE INDEX contact_slots_s12 ON contact_slots (org_id, s12) WHERE s12 IS NOT NULL;
+
+CREATE INDEX contact_slots_s13 ON contact_slots (org_id, s13) WHERE s13 IS NOT NULL;
+
+CREATE INDEX contact_slots_s14 ON contact_slots (org_id, s14) WHERE s14 IS NOT NULL;
+
+CREATE INDEX contact_slots_s15 ON contact_slots (org_id, s15) WHERE s15 IS NOT NULL;
+
+CREATE INDEX contact_slots_s16 ON contact_slots (org_id, s16) WHERE s16 IS NOT NULL;
+
+CREATE INDEX contact_slots_s2 ON contact_slots (org_id, s2) WHERE s2 IS NOT NULL;
+
+CREATE INDEX contact_slots_s3 ON contact_slots (org_id, s3) WHERE s3 IS NOT NULL;
+
+CREATE INDEX contact_slots_s4 ON contact_slots (org_id, s4) WHERE s4 IS NOT NULL;
+
+CREATE INDEX contact_slots_s5 ON contact_slots (org_id, s5) WHERE s5 IS NOT NULL;
+
+CREATE INDEX contact_slots_s6 ON contact_slots (org_id, s6) WHERE s6 IS NOT NULL;
+
+CREATE INDEX contact_slots_s7 ON contact_slots (org_id, s7) WHERE s7 IS NOT NULL;
+
+CREATE INDEX contact_slots_s8 ON contact_slots (org_id, s8) WHERE s8 IS NOT NULL;
+
+CREATE INDEX contact_slots_s9 ON contact_slots (org_id, s9) WHERE s9 IS NOT NULL;
+
+CREATE INDEX contact_slots_t1 ON contact_slots (org_id, t1) WHERE t1 IS NOT NULL;
+
+CREATE INDEX contact_slots_t2 ON contact_slots (org_id, t2) WHERE t2 IS NOT NULL;
+
+CREATE INDEX contact_slots_t3 ON contact_slots (org_id, t3) WHERE t3 IS NOT NULL;
+
+CREATE INDEX contact_slots_t4 ON contact_slots (org_id, t4) WHERE t4 IS NOT NULL;
+
+CREATE INDEX contact_slots_t5 ON contact_slots (org_id, t5) WHERE t5 IS NOT NULL;
+
+CREATE INDEX contact_slots_t6 ON contact_slots (org_id, t6) WHERE t6 IS NOT NULL;
+
+CREATE INDEX contact_slots_t7 ON contact_slots (org_id, t7) WHERE t7 IS NOT NULL;
+
+CREATE INDEX contact_slots_t8 ON contact_slots (org_id, t8) WHERE t8 IS NOT NULL;
+
 CREATE TABLE contact_topics (
 	org_id bytetext NOT NULL,
 	contact_id bytetext NOT NULL,
@@ -168,7 +402,7 @@ CREATE TABLE contacts (
 	unsubscribe_all boolean NOT NULL,
 	shell boolean NOT NULL DEFAULT FALSE,
 	created_at bigint NOT NULL,
-	updated_at bigint NOT NULL,
+	updated_at bigint NOT NULL, stub boolean NOT NULL DEFAULT FALSE,
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, email_key),
 	UNIQUE (org_id, external_id)
@@ -242,6 +476,8 @@ CREATE TABLE list_members (
 
 CREATE INDEX list_members_by_contact ON list_members (org_id, contact_id, list_id);
 
+CREATE INDEX list_members_newest ON list_members (org_id, list_id, added_at, contact_id);
+
 CREATE TABLE lists (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -270,6 +506,17 @@ CREATE TABLE members (
 );
 
 CREATE INDEX members_by_user ON members (user_id);
+
+CREATE TABLE membership_log (
+	org_id bytetext NOT NULL,
+	occurred_at bigint NOT NULL,
+	id bytetext NOT NULL,
+	set_kind bytetext NOT NULL,
+	set_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	entered boolean NOT NULL,
+	PRIMARY KEY (org_id, occurred_at, id)
+);
 
 CREATE TABLE message_events (
 	org_id bytetext NOT NULL,
@@ -300,6 +547,8 @@ CREATE INDEX message_events_engaged ON message_events
 	WHERE type IN ('Open', 'Click') AND NOT test;
 
 CREATE INDEX message_events_of_message ON message_events (org_id, message_id, occurred_at, id);
+
+CREATE INDEX message_events_of_recipient ON message_events (org_id, type, recipient_key, occurred_at) WHERE NOT test;
 
 CREATE TABLE message_kinds (
 	org_id bytetext NOT NULL,
@@ -473,6 +722,53 @@ CREATE TABLE report_marks (
 	PRIMARY KEY (org_id, mark)
 );
 
+CREATE TABLE segment_members (
+	org_id bytetext NOT NULL,
+	segment_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	entered_at bigint NOT NULL,
+	PRIMARY KEY (org_id, segment_id, contact_id),
+	FOREIGN KEY (org_id, segment_id) REFERENCES segments (org_id, id) ON DELETE CASCADE,
+	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX segment_members_by_contact ON segment_members (org_id, contact_id);
+
+CREATE INDEX segment_members_newest ON segment_members (org_id, segment_id, entered_at, contact_id);
+
+CREATE TABLE segment_touched (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	PRIMARY KEY (org_id, id)
+);
+
+CREATE TABLE segments (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	key bytetext NOT NULL,
+	name text NOT NULL,
+	description text NOT NULL,
+	search bytetext NOT NULL,
+	source text NOT NULL,
+	profile_version integer NOT NULL,
+	eval_class bytetext NOT NULL,
+	status bytetext NOT NULL,
+	eval_warning text NOT NULL,
+	eval_warning_at bigint,
+	member_count bigint NOT NULL,
+	last_evaluated_at bigint,
+	origin bytetext NOT NULL,
+	source_path text NOT NULL,
+	created_at bigint NOT NULL,
+	updated_at bigint NOT NULL,
+	stale boolean NOT NULL DEFAULT TRUE,
+	PRIMARY KEY (org_id, id),
+	UNIQUE (org_id, key)
+);
+
+CREATE INDEX segments_newest ON segments (org_id, created_at, id);
+
 CREATE TABLE sending_claims (
 	org_id bytetext NOT NULL,
 	account bytetext NOT NULL,
@@ -522,6 +818,12 @@ CREATE TABLE spent_confirmations (
 );
 
 CREATE INDEX spent_confirmations_expiry ON spent_confirmations (expires_at);
+
+CREATE TABLE suppressed_addresses (
+	org_id bytetext NOT NULL,
+	email_key bytetext NOT NULL,
+	PRIMARY KEY (org_id, email_key)
+);
 
 CREATE TABLE templates (
 	org_id bytetext NOT NULL,
@@ -609,4 +911,15 @@ CREATE TABLE users (
 	name text NOT NULL,
 	password_hash text NOT NULL,
 	created_at bigint NOT NULL
+);
+
+CREATE TABLE visitor_ids (
+	org_id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	hash bytea NOT NULL,
+	sealed bytea NOT NULL,
+	issued_at bigint NOT NULL,
+	PRIMARY KEY (org_id, contact_id),
+	UNIQUE (org_id, hash),
+	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
 );
