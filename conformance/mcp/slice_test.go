@@ -34,8 +34,8 @@ func TestEveryClientDoesTheSlice(t *testing.T) {
 
 // everyTool is what a client with every scope is shown.
 var everyTool = []string{
-	"audience_get_schema", "contacts_archive", "contacts_lookup", "contacts_set_list_membership", "contacts_upsert", "lists_list", "messages_diagnose", "messages_search",
-	"reports_get_sending_health", "sending_readiness_check", "suppressions_check_address", "suppressions_list", "templates_list", "undeliverable_list",
+	"activities_record", "audience_get_schema", "contacts_archive", "contacts_lookup", "contacts_set_list_membership", "contacts_upsert", "lists_list", "messages_diagnose", "messages_search",
+	"reports_get_sending_health", "segments_list", "segments_preview_predicate", "sending_readiness_check", "suppressions_check_address", "suppressions_list", "templates_list", "undeliverable_list",
 }
 
 // slice is the work of one agent on a contact of its own.
