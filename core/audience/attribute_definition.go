@@ -19,9 +19,9 @@ const builtIn = "email"
 // AttributeDefinition is what a caller says of an attribute.
 type AttributeDefinition struct {
 	Name        string        `json:"name" jsonschema:"minLength=1,maxLength=63,pattern=^[a-z][a-z0-9_]*$" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
-	Type        AttributeType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum"`
+	Type        AttributeType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum" jsonschema_description:"What its values are."`
 	EnumValues  []string      `json:"enum_values,omitempty" jsonschema:"maxItems=500" jsonschema_description:"Required for an enum, and for nothing else: the values it may have."`
-	Description string        `json:"description,omitempty" jsonschema:"maxLength=500"`
+	Description string        `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What the attribute means, for people and agents."`
 }
 
 // check finds what a schema cannot say.

@@ -18,9 +18,10 @@ func (a *Audience) attributesCreate() core.Operation {
 		Title: "Register an attribute",
 		Purpose: "Registers an attribute, after which contacts may have values of it. " +
 			"Values that contacts kept of a deleted attribute of this name are taken over where they fit the type.",
-		Effect: core.Writes,
-		Scopes: []core.Scope{core.AttributesManage},
-		Do:     a.createAttribute,
+		Effect:   core.Writes,
+		Scopes:   []core.Scope{core.AttributesManage},
+		GitOwned: core.GitRefused,
+		Do:       a.createAttribute,
 	})
 }
 

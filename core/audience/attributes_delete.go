@@ -25,8 +25,9 @@ func (a *Audience) attributesDelete() core.Operation {
 		Title: "Delete an attribute",
 		Purpose: "Takes an attribute out of the registry, which is always disruptive, and says what that does. " +
 			"Contacts keep the values they have; registering the name again takes them over.",
-		Effect: core.Writes,
-		Scopes: []core.Scope{core.AttributesManage},
+		Effect:   core.Writes,
+		Scopes:   []core.Scope{core.AttributesManage},
+		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeleteAttributeIn) (DeleteAttributeIn, error) {
 			var err error
 			in.counted, err = a.count(ctx, c.Principal.Org.ID, in.ID, nil)

@@ -27,8 +27,9 @@ func (a *Audience) attributesUpdate() core.Operation {
 		Title: "Change an attribute",
 		Purpose: "Replaces the definition of an attribute, whatever that does to segments, and says what it does. " +
 			"Stored values follow the name and the type; one that does not fit the new type is kept, and unknown to predicates.",
-		Effect: core.Writes,
-		Scopes: []core.Scope{core.AttributesManage},
+		Effect:   core.Writes,
+		Scopes:   []core.Scope{core.AttributesManage},
+		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in UpdateAttributeIn) (UpdateAttributeIn, error) {
 			if err := in.check(); err != nil {
 				return in, err

@@ -18,8 +18,8 @@ type IdentifyContactIn struct {
 
 // Identified is who is visiting.
 type Identified struct {
-	ContactID string `json:"contact_id"`
-	Result    string `json:"result"` // created or existing
+	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
+	Result    string `json:"result" jsonschema:"enum=created,enum=existing"`
 	// VisitorID is shown and not remembered with the result: it is a credential.
 	VisitorID string `json:"-"`
 }
