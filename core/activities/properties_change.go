@@ -84,6 +84,7 @@ func (a *Activities) propertiesPreview() core.Operation {
 			if err != nil {
 				return Mutation{}, err
 			}
+			change.Preview = true
 			return a.mutation(ctx, c.Principal.Org.ID, change)
 		},
 	})

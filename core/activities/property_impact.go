@@ -17,6 +17,8 @@ const (
 type PropertyChange struct {
 	Before Property
 	After  *Property
+	// Preview is set when the change is only asked about: nothing may be stored.
+	Preview bool
 }
 
 // Class is what the change does.

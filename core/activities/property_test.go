@@ -81,7 +81,7 @@ func TestWhatAChangeIs(t *testing.T) {
 		if got.MutationClass != tc.class || (got.Impact != nil) != (tc.class == activities.Disruptive) {
 			t.Errorf("%s: %+v", tc.to, got)
 		}
-		if got.Impact != nil && (got.Impact.ProjectedDropout != 7 || asked.Before.ID != p.ID || asked.After.ID != p.ID) {
+		if got.Impact != nil && (got.Impact.ProjectedDropout != 7 || asked.Before.ID != p.ID || asked.After.ID != p.ID || !asked.Preview) {
 			t.Errorf("%s: %+v of %+v", tc.to, got.Impact, asked)
 		}
 	}
@@ -91,7 +91,7 @@ func TestWhatAChangeIs(t *testing.T) {
 	if _, err := b.run(t.Context(), "activity_properties_replace", `{"id":"`+p.ID+`","activity_name":"purchase","property":"broken","type":"number"}`); err == nil {
 		t.Error("a change whose impact cannot be told was made")
 	}
-	if want[activities.Mutation](t, b, "activity_properties_delete", `{"id":%q}`, p.ID); asked.After != nil {
+	if want[activities.Mutation](t, b, "activity_properties_delete", `{"id":%q}`, p.ID); asked.After != nil || asked.Preview {
 		t.Errorf("%+v", asked)
 	}
 }

@@ -21,7 +21,7 @@ type AttributeEdit struct {
 	Preview bool
 }
 
-// Affected is a segment that an edit of an attribute means something to.
+// Affected is a segment that an edit means something to.
 type Affected struct {
 	ID, Name string
 	// TypecheckOK is whether it still compiles; else it is frozen.
@@ -29,11 +29,41 @@ type Affected struct {
 	Warning     string
 }
 
+// PropertyEdit is what becomes of a promoted property of activities.
+type PropertyEdit struct {
+	Before predicate.ActivityProperty
+	// After and Type are what it is after; After is nil when it is no longer promoted.
+	After *predicate.ActivityProperty
+	Type  predicate.Type
+	// Preview is set when the edit is only asked about: nothing is written.
+	Preview bool
+}
+
 // AttributeEdited is what an edit means to segments. Unless it is a preview, each
 // segment carries its warning until it is saved again, and one that no longer compiles
 // is invalid from now on. It takes part in the transaction of the edit and is called
 // before the registry changes.
 func (s *Segments) AttributeEdited(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
+	return s.edited(ctx, orgID, edit, edit.Preview)
+}
+
+// PropertyEdited is AttributeEdited for a promoted property of activities whose name
+// or type changes.
+func (s *Segments) PropertyEdited(ctx context.Context, orgID string, edit PropertyEdit) ([]Affected, error) {
+	return s.edited(ctx, orgID, edit, edit.Preview)
+}
+
+// edit is an edit of something that predicates name.
+type edit interface {
+	// isNamed reports whether a predicate names what is edited.
+	isNamed(predicate.References) bool
+	// applied is the schema after the edit.
+	applied(predicate.Schema) predicate.Schema
+	// meaning is what the edit means to a predicate that still compiles, "" for nothing.
+	meaning(after *predicate.Checked) string
+}
+
+func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview bool) ([]Affected, error) {
 	before, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
@@ -42,18 +72,18 @@ func (s *Segments) AttributeEdited(ctx context.Context, orgID string, edit Attri
 	if err != nil {
 		return nil, err
 	}
-	after, affected := edit.applied(before.Schema), []Affected{}
+	after, affected := e.applied(before.Schema), []Affected{}
 	for _, segment := range all {
 		checked, err := predicate.Compile(segment.Source, before.Schema)
-		if err != nil || segment.Status == Archived || !slices.Contains(checked.References().Attributes, edit.Name) {
+		if err != nil || segment.Status == Archived || !e.isNamed(checked.References()) {
 			continue
 		}
-		text, compiles := edit.warning(segment.Source, after)
+		text, compiles := warningOf(e, segment.Source, after)
 		if text == "" {
 			continue
 		}
 		affected = append(affected, Affected{segment.ID, segment.Name, compiles, text})
-		if edit.Preview {
+		if preview {
 			continue
 		}
 		if err := s.warn(ctx, orgID, segment.ID, text, compiles); err != nil {
@@ -63,7 +93,20 @@ func (s *Segments) AttributeEdited(ctx context.Context, orgID string, edit Attri
 	return affected, nil
 }
 
-// applied is the schema after the edit.
+// warningOf says what an edit means to a segment, "" for nothing, and whether it
+// still compiles.
+func warningOf(e edit, source string, after predicate.Schema) (string, bool) {
+	checked, err := predicate.Compile(source, after)
+	if err != nil {
+		return warning(err), false
+	}
+	return e.meaning(checked), true
+}
+
+func (e AttributeEdit) isNamed(by predicate.References) bool {
+	return slices.Contains(by.Attributes, e.Name)
+}
+
 func (e AttributeEdit) applied(schema predicate.Schema) predicate.Schema {
 	schema.Attributes = maps.Clone(schema.Attributes)
 	delete(schema.Attributes, e.Name)
@@ -73,22 +116,33 @@ func (e AttributeEdit) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// warning says what the edit means to a segment, "" for nothing, and whether it still
-// compiles.
-func (e AttributeEdit) warning(source string, after predicate.Schema) (string, bool) {
-	checked, err := predicate.Compile(source, after)
-	if err != nil {
-		return warning(err), false
-	}
+func (e AttributeEdit) meaning(after *predicate.Checked) string {
 	if e.Disruptive {
-		return "Values of attr." + e.Name + " that do not fit its new type are unknown here.", true
+		return "Values of attr." + e.Name + " that do not fit its new type are unknown here."
 	}
-	for _, w := range checked.Lint() {
+	for _, w := range after.Lint() {
 		if w.Kind == predicate.WarnEnumValue {
-			return "It tests a value that nobody can get any more: " + w.Message + ".", true
+			return "It tests a value that nobody can get any more: " + w.Message + "."
 		}
 	}
-	return "", true
+	return ""
+}
+
+func (e PropertyEdit) isNamed(by predicate.References) bool {
+	return slices.Contains(by.Properties, e.Before)
+}
+
+func (e PropertyEdit) applied(schema predicate.Schema) predicate.Schema {
+	schema.Properties = maps.Clone(schema.Properties)
+	delete(schema.Properties, e.Before)
+	if e.After != nil {
+		schema.Properties[*e.After] = e.Type
+	}
+	return schema
+}
+
+func (e PropertyEdit) meaning(*predicate.Checked) string {
+	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here."
 }
 
 // warn lets the warning stand. A segment that still compiles is judged anew.

@@ -327,6 +327,10 @@ func (w *world) edited(t *testing.T, edit segments.AttributeEdit) string {
 		affected, err = w.AttributeEdited(ctx, w.org, edit)
 		return err
 	}))
+	return described(affected)
+}
+
+func described(affected []segments.Affected) string {
 	lines := make([]string, len(affected))
 	for i, a := range affected {
 		lines[i] = fmt.Sprintf("%s %v %s", a.Name, a.TypecheckOK, a.Warning)

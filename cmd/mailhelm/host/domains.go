@@ -32,7 +32,8 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
 	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
 	done := activities.New(activities.Config{
-		Store: s.db.Activities(), Admit: activityVolume(cfg, s), Changed: divided.Changed, Clock: cfg.Clock, Log: cfg.Log,
+		Store: s.db.Activities(), Admit: activityVolume(cfg, s), Changed: divided.Changed,
+		Affected: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
 	})
 	return catalogue.Domains{
 		Account: account.New(account.Config{
@@ -62,22 +63,6 @@ func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock,
 	return segments.New(segments.Config{
 		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Access().OrgIDs, Clock: clock, Log: log,
 	})
-}
-
-// segmentsAffected is what a change of the attribute registry means to segments.
-func segmentsAffected(s *segments.Segments) func(context.Context, string, audience.AttributeChange) ([]audience.AffectedSegment, error) {
-	return func(ctx context.Context, orgID string, change audience.AttributeChange) ([]audience.AffectedSegment, error) {
-		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == audience.Disruptive, Preview: change.Preview}
-		if change.After != nil {
-			edit.NewName, edit.Type = change.After.Name, segments.TypeOf(string(change.After.Type), change.After.EnumValues)
-		}
-		found, err := s.AttributeEdited(ctx, orgID, edit)
-		affected := make([]audience.AffectedSegment, len(found))
-		for i, a := range found {
-			affected[i] = audience.AffectedSegment(a)
-		}
-		return affected, err
-	}
 }
 
 func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *suppression.Suppression {

@@ -1,0 +1,48 @@
+package host
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+)
+
+// segmentsAffected is what a change of the attribute registry means to segments.
+func segmentsAffected(s *segments.Segments) func(context.Context, string, audience.AttributeChange) ([]audience.AffectedSegment, error) {
+	return func(ctx context.Context, orgID string, change audience.AttributeChange) ([]audience.AffectedSegment, error) {
+		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == audience.Disruptive, Preview: change.Preview}
+		if change.After != nil {
+			edit.NewName, edit.Type = change.After.Name, segments.TypeOf(string(change.After.Type), change.After.EnumValues)
+		}
+		found, err := s.AttributeEdited(ctx, orgID, edit)
+		affected := make([]audience.AffectedSegment, len(found))
+		for i, a := range found {
+			affected[i] = audience.AffectedSegment(a)
+		}
+		return affected, err
+	}
+}
+
+// propertySegments is what a change of a promoted property means to segments. Whom
+// they lose is not foretold: a segment that no longer compiles keeps its members.
+func propertySegments(s *segments.Segments) func(context.Context, string, activities.PropertyChange) (activities.Impact, error) {
+	return func(ctx context.Context, orgID string, change activities.PropertyChange) (activities.Impact, error) {
+		edit := segments.PropertyEdit{Before: propertyName(change.Before), Preview: change.Preview}
+		if change.After != nil {
+			after := propertyName(*change.After)
+			edit.After, edit.Type = &after, segments.TypeOf(string(change.After.Type), nil).Type
+		}
+		found, err := s.PropertyEdited(ctx, orgID, edit)
+		affected := make([]activities.AffectedSegment, len(found))
+		for i, a := range found {
+			affected[i] = activities.AffectedSegment(a)
+		}
+		return activities.Impact{AffectedSegments: affected}, err
+	}
+}
+
+func propertyName(p activities.Property) predicate.ActivityProperty {
+	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
+}
