@@ -1,11 +1,14 @@
 package audience_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -59,5 +62,30 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 	b.syncLater(t)
 	if got := b.noted(); got != nil {
 		t.Errorf("a sync that found nothing told of %v", got)
+	}
+}
+
+// Whoever reads definitions hears of lists that go before they go, and can keep them.
+func TestADeletedListIsToldOf(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var told []audience.Redefinition
+	var refusal error
+	b.audience.Redefined = func(_ context.Context, orgID string, what audience.Redefinition) error {
+		if orgID != b.org.ID {
+			t.Errorf("told of organization %s", orgID)
+		}
+		told = append(told, what)
+		return refusal
+	}
+	id := b.want(t, "lists_get", `{"id":"beta"}`)["id"].(string)
+	refusal = errors.New("no")
+	b.refuse(t, "lists_delete", `{"id":"beta"}`, core.CodeInternalError)
+	refusal = nil
+	b.want(t, "lists_delete", `{"id":"beta"}`)
+	b.refuse(t, "lists_delete", `{"id":"beta"}`, core.CodeNotFound)
+	want := audience.Redefinition{GoneLists: []string{id}}
+	if diff := cmp.Diff([]audience.Redefinition{want, want}, told); diff != "" {
+		t.Error(diff)
 	}
 }

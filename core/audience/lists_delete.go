@@ -19,7 +19,11 @@ func (a *Audience) listsDelete() core.Operation {
 			if err != nil {
 				return Deleted{}, err
 			}
-			return Deleted{true}, a.Store.DeleteList(ctx, c.Principal.Org.ID, list.ID)
+			org := c.Principal.Org.ID
+			if err := a.redefined(ctx, org, Redefinition{GoneLists: []string{list.ID}}); err != nil {
+				return Deleted{}, err
+			}
+			return Deleted{true}, a.Store.DeleteList(ctx, org, list.ID)
 		},
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 )
@@ -60,4 +61,54 @@ func (w *world) propertyEdited(t *testing.T, edit segments.PropertyEdit) string 
 		return err
 	}))
 	return described(affected)
+}
+
+// A segment that tests a list that goes is frozen with it: nobody is logged as having
+// left, and a list that takes the key over has it judged anew.
+func TestADeletedListFreezesItsSegments(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		old := w.list(t, "vips", "ann")
+		w.put(t, "bob", nil)
+		w.save(t, "ins", `in list "vips"`)
+		w.save(t, "outs", `not in list "vips"`)
+		w.save(t, "others", `has attr.mrr`)
+		w.follow(t)
+		w.in(t, "ins", "ann")
+		must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
+			if err := w.Redefined(ctx, w.org, segments.Redefinition{GoneLists: []string{old}}); err != nil {
+				return err
+			}
+			return w.db.Audience().DeleteList(ctx, w.org, old)
+		}))
+		for key, frozen := range map[string]bool{"ins": true, "outs": true, "others": false} {
+			seen, err := w.Store.Segment(t.Context(), w.org, key)
+			if err != nil || (seen.Status == segments.Invalid) != frozen || (seen.EvalWarning != "") != frozen || (seen.EvalWarningAt != nil) != frozen {
+				t.Errorf("%s is %+v, %v", key, seen, err)
+			}
+		}
+		w.put(t, "ann", nil)
+		w.follow(t)
+		w.in(t, "ins", "ann")
+		w.in(t, "outs", "bob")
+
+		w.list(t, "vips", "bob")
+		w.follow(t)
+		w.in(t, "ins", "bob")
+		w.in(t, "outs", "ann")
+		if got := w.transitions(t, "ins"); len(got) != 3 {
+			t.Errorf("the log says %v", got)
+		}
+	})
+}
+
+// list makes a list with one contact on it.
+func (w *world) list(t *testing.T, key, member string) string {
+	t.Helper()
+	w.put(t, member, nil)
+	l := audience.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: audience.Managed, Status: "active", CreatedAt: w.now, UpdatedAt: w.now}
+	must(t, w.db.Audience().InsertList(t.Context(), w.org, l))
+	_, _, err := w.db.Audience().ReplaceMembership(t.Context(), w.org, w.contacts[member].ID, []string{l.ID}, w.now)
+	must(t, err)
+	return l.ID
 }

@@ -46,3 +46,10 @@ func propertySegments(s *segments.Segments) func(context.Context, string, activi
 func propertyName(p activities.Property) predicate.ActivityProperty {
 	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
 }
+
+// segmentsRedefined is what other changes of definitions mean to them.
+func segmentsRedefined(s *segments.Segments) func(context.Context, string, audience.Redefinition) error {
+	return func(ctx context.Context, orgID string, what audience.Redefinition) error {
+		return s.Redefined(ctx, orgID, segments.Redefinition(what))
+	}
+}
