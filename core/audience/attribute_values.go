@@ -97,7 +97,7 @@ func (a Attribute) SlotValue(stored any) any {
 			}
 		}
 	case float64:
-		if a.Type == NumberAttribute {
+		if a.Type == NumberAttribute && isWithinPredicates(v) {
 			return v
 		}
 	case bool:

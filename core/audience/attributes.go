@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
 // maxAttributeText is in bytes. It keeps one contact a small row, and an indexed
@@ -41,7 +43,7 @@ func (a *Audience) registry(ctx context.Context, orgID string) (registry, error)
 // does not fit. The rules:
 //
 //	string    a string as it is; a number or boolean as its JSON text
-//	number    a number; a string that is one in JSON's spelling
+//	number    a number from -1e100 to 1e100; a string that is one in JSON's spelling
 //	bool      true or false; the strings "true" and "false"
 //	datetime  RFC 3339 or YYYY-MM-DD (midnight UTC), kept as RFC 3339 in UTC; what
 //	          is finer than a microsecond is cut off
@@ -146,13 +148,25 @@ func coerceNumber(value any) (any, string) {
 	case string:
 		text = v
 	case float64: // stored
-		return v, ""
+		return withinPredicates(v)
 	}
-	if n, err := strconv.ParseFloat(text, 64); err == nil && isJSONNumber(text) {
-		return n, ""
+	if !isJSONNumber(text) {
+		return nil, "must be a number"
 	}
-	return nil, "must be a number"
+	n, _ := strconv.ParseFloat(text, 64) // what is out of range is infinite
+	return withinPredicates(n)
 }
+
+// withinPredicates refuses what predicates would take as absent, so that a number that
+// is stored is one that counts.
+func withinPredicates(n float64) (any, string) {
+	if !isWithinPredicates(n) {
+		return nil, fmt.Sprintf("must be a number from %g to %g", -predicate.MaxNumber, predicate.MaxNumber)
+	}
+	return n, ""
+}
+
+func isWithinPredicates(n float64) bool { return math.Abs(n) <= predicate.MaxNumber }
 
 // isJSONNumber keeps out what ParseFloat takes beyond JSON: hex, Inf, NaN, "1_0".
 func isJSONNumber(s string) bool {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
 	"pgregory.net/rapid"
 )
 
@@ -18,7 +20,7 @@ func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 	t.Parallel()
 	number := Attribute{Type: NumberAttribute}
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.Float64().Filter(func(f float64) bool { return !math.IsInf(f, 0) && !math.IsNaN(f) }).Draw(t, "number")
+		n := rapid.Float64Range(-predicate.MaxNumber, predicate.MaxNumber).Draw(t, "number")
 		spelled, err := json.Marshal(n)
 		if err != nil {
 			t.Fatal(err)
@@ -33,11 +35,44 @@ func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 		text := rapid.String().Draw(t, "text")
 		_, reason := number.coerce(text)
 		var spelled float64
-		isOne := json.Unmarshal([]byte(text), &spelled) == nil && strings.TrimSpace(text) == text && text != "null"
+		isOne := json.Unmarshal([]byte(text), &spelled) == nil && strings.TrimSpace(text) == text && text != "null" && math.Abs(spelled) <= predicate.MaxNumber
 		if (reason == "") != isOne {
 			t.Fatalf("%q as a number: %q", text, reason)
 		}
 	})
+}
+
+// TestNumbersBeyondPredicatesAreRefused: what no predicate knows is no value, and what
+// was stored as text stays that.
+func TestNumbersBeyondPredicatesAreRefused(t *testing.T) {
+	t.Parallel()
+	number := Attribute{Type: NumberAttribute}
+	for _, n := range []float64{1.0000001e100, -1.0000001e100, 1e308, -math.MaxFloat64} {
+		spelled, err := json.Marshal(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, value := range []any{json.Number(spelled), string(spelled), n} {
+			if got, reason := number.coerce(value); reason != "must be a number from -1e+100 to 1e+100" {
+				t.Errorf("%T %v = %v, %q", value, value, got, reason)
+			}
+			if settled, fits := number.Settle(value); fits {
+				t.Errorf("stored %T %v settles to %v", value, value, settled)
+			}
+		}
+		if slot := number.SlotValue(n); slot != nil {
+			t.Errorf("%v is %v in a slot", n, slot)
+		}
+	}
+	for _, n := range []float64{1e100, -1e100} {
+		if got, reason := number.coerce(n); reason != "" || number.SlotValue(got) != n {
+			t.Errorf("%v = %v, %q", n, got, reason)
+		}
+	}
+	_, err := registry{"mrr": {Type: NumberAttribute}}.coerce(map[string]any{"mrr": json.Number("-1e101")})
+	if e := core.AsError(err); e == nil || e.Code != core.CodeAttributeValidationFailed || len(e.Fields) != 1 || e.Fields[0].Field != "attributes.mrr" {
+		t.Errorf("refused with %v", err)
+	}
 }
 
 func TestDatetimesAreInstantsInUTC(t *testing.T) {
@@ -99,7 +134,7 @@ func TestEnumsAreTheirValuesOnly(t *testing.T) {
 func TestStringsSpellWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		original := rapid.OneOf(rapid.Float64().Filter(func(f float64) bool { return !math.IsInf(f, 0) && !math.IsNaN(f) }).AsAny(), rapid.Bool().AsAny()).Draw(t, "value")
+		original := rapid.OneOf(rapid.Float64Range(-predicate.MaxNumber, predicate.MaxNumber).AsAny(), rapid.Bool().AsAny()).Draw(t, "value")
 		back := Attribute{Type: NumberAttribute}
 		if _, is := original.(bool); is {
 			back.Type = BoolAttribute
