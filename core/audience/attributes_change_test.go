@@ -275,7 +275,17 @@ func TestSegmentsAreAsked(t *testing.T) {
 	if len(asked) != 3 || !asked[0].Preview || asked[1].Preview || asked[1].Before.Name != "city" || asked[1].After.Name != "town" || asked[2].After != nil {
 		t.Errorf("asked %+v", asked)
 	}
+	// A value that nobody can get any more is told of too, and so is nothing that is free.
+	plan := b.attribute(t, "plan")
+	free := fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free","pro","team"]}`, plan)
+	narrow := fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free","team"]}`, plan)
+	asked = nil
+	b.want(t, "attributes_update", free)
+	if updated := b.want(t, "attributes_update", narrow); len(asked) != 1 || asked[0].Class != audience.SafeButStale || asked[0].Preview || updated["impact"] != nil {
+		t.Errorf("asked %+v, and told %v", asked, updated)
+	}
 	refusal = errors.New("cannot say")
+	b.refuse(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free"]}`, plan), core.CodeInternalError)
 	b.refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, b.attribute(t, "age")), core.CodeInternalError)
 	b.attribute(t, "age")
 }

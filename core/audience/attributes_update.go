@@ -53,9 +53,13 @@ func (a *Audience) updateAttribute(ctx context.Context, c *core.Call, in UpdateA
 	after.UpdatedAt = c.Now
 	change := changeOf(before, &after)
 	updated := AttributeUpdated{Attribute: after, MutationClass: change.Class}
-	if change.Class == Disruptive {
-		if updated.Impact, err = a.impact(ctx, org, change, in.counted.dropout(before)); err != nil {
+	if change.Class != Free {
+		impact, err := a.impact(ctx, org, change, in.counted.dropout(before))
+		if err != nil {
 			return AttributeUpdated{}, err
+		}
+		if change.Class == Disruptive {
+			updated.Impact = impact
 		}
 	}
 	c.About(after.ID)
