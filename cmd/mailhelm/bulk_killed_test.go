@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+const (
+	killedRows = 5000
+	// killedTries is how many bulk writes may end before their server is killed.
+	killedTries = 5
+)
+
+// bulkProgress is what is read of a bulk write.
+type bulkProgress struct {
+	Status     string `json:"status"`
+	Total      int    `json:"total"`
+	Processed  int    `json:"processed"`
+	Succeeded  int    `json:"succeeded"`
+	NextCursor string `json:"next_cursor"`
+	Results    []struct {
+		Index     int    `json:"index"`
+		Status    string `json:"status"`
+		ContactID string `json:"contact_id"`
+		Email     string `json:"email"`
+	} `json:"results"`
+}
+
+// TestBulkWriteOutlivesAKilledServer: killed in the middle and started again, the
+// server finishes what it began. Every row was done once: a row that was done twice
+// would be an update the second time.
+func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	job, prefix, at := killedInTheMiddle(t, dir)
+
+	_, d := launchDemo(t, dir)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for began := time.Now(); ; <-again.C {
+		p := readBulk(t, d, job, "")
+		if p.Processed < at {
+			t.Fatalf("%d rows are done, %d were", p.Processed, at)
+		}
+		if p.Status == "completed" {
+			break
+		}
+		if time.Since(began) > startTimeout {
+			t.Fatalf("not done after %v: %+v", startTimeout, p)
+		}
+	}
+	everyRowOnce(t, d, job, prefix)
+	if got := len(pages(t, d, "/v1/lists/"+prefix+"list/members?limit=200")); got != killedRows {
+		t.Errorf("%d members of the list, want %d", got, killedRows)
+	}
+	for _, i := range []int{0, killedRows - 1} {
+		person := fmt.Sprintf("%s/v1/contacts/%s%d@example.com", d["base_url"], prefix, i)
+		if a := request(t, http.MethodGet, person, d["api_key"], ""); a.status != http.StatusOK || !strings.Contains(a.body, `"city":"Graz"`) {
+			t.Errorf("%s: %d %s", person, a.status, a.body)
+		}
+	}
+}
+
+// killedInTheMiddle starts servers, and kills each in a bulk write, until one was
+// killed with rows done and rows to do. It returns the job's address, what its people's
+// addresses begin with, and how many rows are done.
+func killedInTheMiddle(t *testing.T, dir string) (string, string, int) {
+	t.Helper()
+	for try := range killedTries {
+		server, d := launchDemo(t, dir)
+		prefix := fmt.Sprintf("try%d-", try)
+		id := postPeople(t, d, prefix)
+		job := "/v1/contacts/bulk/" + id
+		for readBulk(t, d, job, "").Processed == 0 {
+		}
+		server.signal(syscall.SIGKILL)
+		if !server.waits() {
+			t.Fatal("the server outlives SIGKILL")
+		}
+		db, err := storage.Open(t.Context(), storage.Config{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, err := db.Audience().BulkJob(t.Context(), d["org_id"], id)
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if left.Processed < left.Total {
+			return job, prefix, left.Processed
+		}
+	}
+	t.Fatalf("%d bulk writes ended before their server", killedTries)
+	return "", "", 0
+}
+
+// postPeople takes a list and a bulk write in that puts new people on it, and returns
+// the job's id.
+func postPeople(t *testing.T, d printed, prefix string) string {
+	t.Helper()
+	made := request(t, http.MethodPost, d["base_url"]+"/v1/lists", d["api_key"], fmt.Sprintf(`{"name":"N","key":"%slist"}`, prefix))
+	if made.status != http.StatusCreated {
+		t.Fatalf("list: %d %s", made.status, made.body)
+	}
+	rows := make([]string, killedRows)
+	for i := range rows {
+		rows[i] = fmt.Sprintf(`{"email":"%[1]s%[2]d@example.com","external_id":"%[1]s%[2]d","attributes":{"city":"Graz"},"lists":["%[1]slist"]}`, prefix, i)
+	}
+	taken := request(t, http.MethodPost, d["base_url"]+"/v1/contacts/bulk", d["api_key"], `{"contacts":[`+strings.Join(rows, ",")+`]}`)
+	var accepted struct {
+		JobID string `json:"job_id"`
+	}
+	if err := json.Unmarshal([]byte(taken.body), &accepted); err != nil || taken.status != http.StatusAccepted {
+		t.Fatalf("bulk: %d %s", taken.status, taken.body)
+	}
+	return accepted.JobID
+}
+
+func readBulk(t *testing.T, d printed, job, cursor string) bulkProgress {
+	t.Helper()
+	a := request(t, http.MethodGet, d["base_url"]+job+"?limit=200&cursor="+cursor, d["api_key"], "")
+	var p bulkProgress
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.status != http.StatusOK || p.Status == "failed" {
+		t.Fatalf("%s: %d %.300s", job, a.status, a.body)
+	}
+	return p
+}
+
+// everyRowOnce reads the outcomes of a job that is done: a contact was created for
+// each row, in the order of the rows.
+func everyRowOnce(t *testing.T, d printed, job, prefix string) {
+	t.Helper()
+	contacts, cursor := map[string]bool{}, ""
+	for done := 0; ; {
+		p := readBulk(t, d, job, cursor)
+		for _, item := range p.Results {
+			if item.Index != done || item.Status != "created" || item.Email != fmt.Sprintf("%s%d@example.com", prefix, done) {
+				t.Fatalf("outcome %d: %+v", done, item)
+			}
+			contacts[item.ContactID] = true
+			done++
+		}
+		if cursor = p.NextCursor; cursor != "" {
+			continue
+		}
+		if done != killedRows || len(contacts) != killedRows || p.Succeeded != killedRows {
+			t.Errorf("%d outcomes, %d contacts: %+v", done, len(contacts), p)
+		}
+		return
+	}
+}
