@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 const peopleFile = "E-mail,external_id,unsubscribe_all\nada@example.com,1,\nbob@example.com,2,true\nno address,3,\n\"caf\xe9@example.com\",4,\neve@example.com\n"
@@ -25,7 +26,21 @@ func importing(t *testing.T, s shell, args ...string) (map[string]any, ran) {
 
 func TestImportContacts(t *testing.T) {
 	t.Parallel()
-	s := migrated(t)
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		importPeople(t, migrated(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		where := []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", storagetest.PostgresURL(t)}
+		importPeople(t, shell{t, where})
+	})
+}
+
+// importPeople takes a file in, in each of the ways that there are, on an installation
+// with the whole schema.
+func importPeople(t *testing.T, s shell) {
+	t.Helper()
 	s.says("org", "create", "acme")
 	file := filepath.Join(t.TempDir(), "people.csv")
 	if err := os.WriteFile(file, []byte(peopleFile), 0o600); err != nil {
