@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -69,27 +70,104 @@ func anActivity(at time.Time) activities.Activity {
 	}
 }
 
-// TestPagesOfActivitiesWalkAnIndex: the plan of each page, and of looking for what is
-// old, is a walk along the index that is in its order, with nothing to sort.
-func TestPagesOfActivitiesWalkAnIndex(t *testing.T) {
+// TestPagesOfActivitiesStartInAnIndex: a page, and what looks for old activities, starts
+// at its place in an index and is read in its order, so that the last page costs what
+// the first costs. A summary reads the activities of its contact and no other's.
+func TestPagesOfActivitiesStartInAnIndex(t *testing.T) {
 	t.Parallel()
-	db, seen := storagetest.SQLite(t), 0
-	walks := map[string]string{
-		"activities by time": "sqlite_autoindex_activities_1", "old activities": "sqlite_autoindex_activities_1",
-		"activities by name": "activities_by_name", "activities of a contact": "activities_of_contact",
+	db := storagetest.SQLite(t)
+	starts := map[string]string{
+		"activities by time":       "sqlite_autoindex_activities_1 (org_id=? AND occurred_at>? AND (occurred_at,id)<(?,?))",
+		"activities by name":       "activities_by_name (org_id=? AND (name,occurred_at)>(?,?) AND (name,occurred_at,id)<(?,?,?))",
+		"activities of a contact":  "activities_of_contact (org_id=? AND (contact_id,occurred_at)>(?,?) AND (contact_id,occurred_at,id)<(?,?,?))",
+		"summaries of activities":  "activities_of_contact (org_id=? AND contact_id=?)",
+		"old activities":           "sqlite_autoindex_activities_1 (org_id=? AND (occurred_at,id)>(?,?) AND occurred_at<?)",
+		"activity properties page": "activity_properties_newest (org_id=? AND (created_at,id)<(?,?))",
 	}
 	for _, s := range storage.Statements() {
-		index, ours := walks[s.Name()]
+		start, ours := starts[s.Name()]
+		if !ours {
+			continue
+		}
+		delete(starts, s.Name())
+		plan, summary := planOf(t, db, s), s.Name() == "summaries of activities"
+		if !strings.Contains(plan, start) || strings.Contains(plan, "TEMP B-TREE") != summary {
+			t.Errorf("%s: %s", s.Name(), plan)
+		}
+	}
+	if len(starts) > 0 {
+		t.Errorf("statements are missing: %v", starts)
+	}
+}
+
+// TestActivitiesOfManyPeopleOnPostgres: with statistics of a large table, and with the
+// plan that a prepared statement keeps, a page walks its index backwards and sorts
+// nothing, and a summary goes to its contact.
+func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
+	t.Parallel()
+	db, org := storagetest.Postgres(t), core.NewID()
+	conn, err := db.Writer().Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // its database goes with the test
+	exec := func(text string) {
+		t.Helper()
+		if _, err := conn.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	exec(`INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
+		SELECT '` + org + `', n * 1000000::bigint, 'id-' || n, 'contact-' || n % 1000, 'name-' || n % 3, '{}', 'api', n * 1000000::bigint
+		FROM generate_series(1, 50000) AS n`)
+	exec(`ANALYZE activities`)
+	deep := `-9223372036854775808, 10000000000, '~', 0`
+	calls := map[string]struct{ how, arguments string }{
+		"activities by time":      {"Backward using activities_pkey", `'` + org + `', ` + deep + `, 51`},
+		"activities by name":      {"Backward using activities_by_name", `'` + org + `', 'name-1', ` + deep + `, 51`},
+		"activities of a contact": {"Backward using activities_of_contact", `'` + org + `', 'contact-1', ` + deep + `, '', 51`},
+		"summaries of activities": {"activities_of_contact", `'` + org + `', 'contact-1', 0, 0`},
+	}
+	seen := 0
+	for _, s := range storage.Statements() {
+		call, ours := calls[s.Name()]
 		if !ours {
 			continue
 		}
 		seen++
-		plan := planOf(t, db, s)
-		if !strings.Contains(plan, index) || !strings.Contains(plan, "<(") && !strings.Contains(plan, "<?") || strings.Contains(plan, "TEMP B-TREE") {
-			t.Errorf("%s: %s", s.Name(), plan)
+		page := strings.HasPrefix(call.how, "Backward")
+		exec(`PREPARE looked AS ` + db.EngineText(s.Text()))
+		for _, mode := range []string{"force_generic_plan", "force_custom_plan"} {
+			exec(`SET plan_cache_mode = ` + mode)
+			plan := explained(t, conn, `EXECUTE looked(`+call.arguments+`)`)
+			if !strings.Contains(plan, call.how) || page && strings.Contains(plan, "Sort") || strings.Contains(plan, "Seq Scan") {
+				t.Errorf("%s, %s:\n%s", s.Name(), mode, plan)
+			}
 		}
+		exec(`DEALLOCATE looked`)
 	}
-	if seen != len(walks) {
-		t.Errorf("%d statements of %d", seen, len(walks))
+	if seen != len(calls) {
+		t.Errorf("%d statements of %d", seen, len(calls))
 	}
+}
+
+func explained(t *testing.T, conn *sql.Conn, statement string) string {
+	t.Helper()
+	rows, err := conn.QueryContext(t.Context(), "EXPLAIN "+statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var plan strings.Builder
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		plan.WriteString(line + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan.String()
 }
