@@ -56,7 +56,7 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 		slog.String("request_id", requestID(c)),
 		slog.String("surface", string(core.REST)),
 		slog.String("method", knownMethod(c.Request.Method)),
-		slog.String("route", routeOf(c, m)),
+		slog.String("route", s.routeOf(c, m)),
 		slog.Int("status", e.HTTPStatus()),
 		slog.String("outcome", outcome),
 	}
@@ -94,11 +94,11 @@ func causeOf(e *core.Error) string {
 }
 
 // routeOf is the pattern of the route, "" when there is none.
-func routeOf(c *gin.Context, m *mount) string {
+func (s *Server) routeOf(c *gin.Context, m *mount) string {
 	if m != nil {
 		return m.Path
 	}
-	return c.FullPath()
+	return s.pattern(c)
 }
 
 const otherMethod = "other"
@@ -142,7 +142,7 @@ func (s *Server) recoverPanic(c *gin.Context) {
 			panic(v)
 		}
 		s.cfg.Log.LogAttrs(c.Request.Context(), slog.LevelError, "panic",
-			slog.String("request_id", requestID(c)), slog.String("route", c.FullPath()),
+			slog.String("request_id", requestID(c)), slog.String("route", s.pattern(c)),
 			slog.String("panic", core.PanicText(v)))
 		if c.Writer.Written() {
 			panic(http.ErrAbortHandler) // half an answer must not look like a whole one

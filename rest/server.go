@@ -37,9 +37,13 @@ type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
 	mounts   []*mount
+	patterns map[mounted]string // as the routes write them, {name} and all
 	tracing  *Tracing
 	engine   *gin.Engine
 }
+
+// mounted is where something is mounted, in Gin's writing.
+type mounted struct{ method, path string }
 
 // New mounts every route of the API. It fails when a route names an operation
 // that the catalogue lacks, or a path parameter that the operation does not take.
@@ -50,6 +54,7 @@ func New(cfg Config) (*Server, error) {
 func newServer(cfg Config, table []Route) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
+		patterns: map[mounted]string{},
 		resource: access.NewProtectedResource(cfg.BaseURL, cfg.AuthURL, "Mailhelm public API", cfg.DocsURL, core.AllScopes()),
 	}
 	for _, route := range table {
@@ -81,7 +86,7 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 	s.get("/openapi.json", openAPI.serve)
 	s.get(access.ProtectedResourcePath, metadata.serve)
 	for _, m := range s.mounts {
-		s.handle(m.Method, ginPath(m.Path), s.call(m))
+		s.handle(m.Method, m.Path, s.call(m))
 	}
 	return s, nil
 }
@@ -109,10 +114,20 @@ func (s *Server) get(path string, h gin.HandlerFunc) { s.handle(http.MethodGet, 
 // handle mounts h; HEAD comes with GET (RFC 9110 section 9.3.2), and net/http
 // leaves the body out.
 func (s *Server) handle(method, path string, h gin.HandlerFunc) {
-	s.engine.Handle(method, path, h)
+	methods := []string{method}
 	if method == http.MethodGet {
-		s.engine.Handle(http.MethodHead, path, h)
+		methods = append(methods, http.MethodHead)
 	}
+	for _, method := range methods {
+		s.engine.Handle(method, ginPath(path), h)
+		s.patterns[mounted{method, ginPath(path)}] = path
+	}
+}
+
+// pattern is the path that a request came to, with {name} for what differs, "" for
+// none.
+func (s *Server) pattern(c *gin.Context) string {
+	return s.patterns[mounted{c.Request.Method, c.FullPath()}]
 }
 
 // ginPath writes {name} as Gin does, by its place: Gin wants one name in one place,

@@ -58,22 +58,11 @@ func (t *Tracing) Around(r *http.Request, route string, answer func(*http.Reques
 
 // trace is the middleware that makes a span of each request.
 func (s *Server) trace(c *gin.Context) {
-	s.tracing.Around(c.Request, braced(c.FullPath()), func(r *http.Request) int {
+	s.tracing.Around(c.Request, s.pattern(c), func(r *http.Request) int {
 		c.Request = r
 		c.Next()
 		return c.Writer.Status()
 	})
-}
-
-// braced writes a parameter of Gin's as the API's description does: {name}.
-func braced(route string) string {
-	segments := strings.Split(route, "/")
-	for i, segment := range segments {
-		if name, parameter := strings.CutPrefix(segment, ":"); parameter {
-			segments[i] = "{" + name + "}"
-		}
-	}
-	return strings.Join(segments, "/")
 }
 
 // spanMethod is what a span's name begins with: HTTP stands for made-up methods.
