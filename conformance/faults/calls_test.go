@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -99,8 +101,42 @@ var calls = []call{
 	{"contacts_archive", "DELETE", "/v1/contacts/delete-ROUND%40example.com", "", refused},
 	{"contacts_archive", "", "", `{"email":"archive-ROUND@example.com"}`, refused},
 	{"contacts_upsert", "", "", `{"email":"upsert-ROUND@example.com","attributes":{"city":"Graz"}}`, refused},
+	{"contacts_upsert_by_external_id", "PUT", "/v1/contacts/by-external-id/named-ROUND", `{"email":"named-ROUND@example.com"}`, refused},
+	{"contacts_archive_by_external_id", "DELETE", "/v1/contacts/by-external-id/gone-ROUND", "", refused},
+	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"visitor-ROUND@example.com"}`, refused},
+	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"read-ROUND@example.com"}`, untouched}, // who is known needs no account
+	{"contacts_bulk", "POST", "/v1/contacts/bulk", `{"contacts":[{"external_id":"bulk-ROUND","email":"bulk-ROUND@example.com"}]}`, untouched},
+	{"contacts_bulk_get", "GET", "/v1/contacts/bulk/" + bulkID, "", untouched},
+	{"contacts_set_list_membership", "", "", `{"contact":"read-ROUND@example.com","add":["read-ROUND"]}`, untouched},
 	{"lists_list", "GET", "/v1/lists", "", untouched},
 	{"lists_list", "", "", `{}`, untouched},
+	{"lists_create", "POST", "/v1/lists", `{"name":"Created ROUND"}`, untouched},
+	{"lists_get", "GET", "/v1/lists/read-ROUND", "", untouched},
+	{"lists_update", "PUT", "/v1/lists/put-ROUND", `{"name":"Put"}`, untouched},
+	{"lists_delete", "DELETE", "/v1/lists/delete-ROUND", "", untouched},
+	{"lists_members", "GET", "/v1/lists/read-ROUND/members", "", untouched},
+	{"lists_check_member", "GET", "/v1/lists/read-ROUND/members/read-ROUND%40example.com", "", untouched},
+
+	{"activities_record", "POST", "/v1/activities", `[{"name":"faults","email":"read-ROUND@example.com"}]`, untouched},
+	{"activities_record", "", "", `{"activities":[{"name":"faults","email":"read-ROUND@example.com"}]}`, untouched},
+	{"activities_list", "GET", "/v1/activities", "", untouched},
+	{"contacts_list_activities", "GET", "/v1/contacts/read-ROUND%40example.com/activities", "", untouched},
+	{"contacts_summarize_activities", "GET", "/v1/contacts/read-ROUND%40example.com/activities/summary", "", untouched},
+	{"activity_properties_list", "GET", "/v1/activity-properties", "", untouched},
+	{"activity_properties_get", "GET", "/v1/activity-properties/" + readProperty, "", untouched},
+	{"activity_properties_create", "POST", "/v1/activity-properties", `{"activity_name":"faults","property":"created","type":"string"}`, untouched},
+	{"activity_properties_replace", "PUT", "/v1/activity-properties/" + putProperty, `{"activity_name":"faults","property":"put","type":"number"}`, untouched},
+	{"activity_properties_delete", "DELETE", "/v1/activity-properties/" + deleteProperty, "", untouched},
+	{"activity_properties_preview", "POST", "/v1/activity-properties/" + readProperty + "/preview", `{"activity_name":"faults","property":"read","type":"number"}`, untouched},
+
+	{"segments_list", "GET", "/v1/segments", "", untouched},
+	{"segments_list", "", "", `{}`, untouched},
+	{"segments_get", "GET", "/v1/segments/good-customers", "", untouched},
+	{"segments_members", "GET", "/v1/segments/good-customers/members", "", untouched},
+	{"segments_check_member", "GET", "/v1/segments/good-customers/members/read-ROUND%40example.com", "", untouched},
+	{"segments_preview_predicate", "POST", "/v1/segments/preview", `{"source":"attr.orders > 1"}`, untouched},
+	{"segments_preview_predicate", "", "", `{"source":"attr.orders > 1"}`, untouched},
+
 	{"attributes_list", "GET", "/v1/attributes", "", untouched},
 	{"attributes_get", "GET", "/v1/attributes/read-ROUND", "", untouched},
 	{"attributes_create", "POST", "/v1/attributes", `{"name":"created","type":"string"}`, untouched},
@@ -108,11 +144,24 @@ var calls = []call{
 	{"attributes_delete", "DELETE", "/v1/attributes/delete-ROUND", "", untouched},
 	{"attributes_preview", "POST", "/v1/attributes/read-ROUND/preview", `{"name":"read","type":"number"}`, untouched},
 	{"topics_list", "GET", "/v1/topics", "", refused},
+	{"topics_create", "POST", "/v1/topics", `{"name":"created","default_subscription_status":"OPT_OUT"}`, refused},
+	{"topics_update", "PUT", "/v1/topics/put", `{"description":"ROUND"}`, refused},
+	{"topics_delete", "DELETE", "/v1/topics/delete", "", refused},
+	{"contact_list_get", "GET", "/v1/contact-list", "", untouched},
 	{"audience_get_schema", "", "", `{}`, refused},
 }
 
-// prepared are the contacts that a round's calls are about.
-var prepared = []string{"read", "put", "patch", "delete", "archive", "upsert"}
+// prepared are the contacts that a round's calls are about. Each has its name and the
+// round for an external id.
+var prepared = []string{"read", "put", "patch", "delete", "archive", "gone", "upsert"}
+
+// Ids of what the calls are about, where a name will not do.
+const (
+	bulkID         = "01900000-0000-7000-8000-000000000001"
+	readProperty   = "01900000-0000-7000-8000-000000000002"
+	putProperty    = "01900000-0000-7000-8000-000000000003"
+	deleteProperty = "01900000-0000-7000-8000-000000000004"
+)
 
 // TestEveryOperationIsCalled on every surface that it is on.
 func TestEveryOperationIsCalled(t *testing.T) {
@@ -159,6 +208,10 @@ func newScene(t *testing.T, opts product.Options) *scene {
 		t.Fatal(err)
 	}
 	s.fillMirror(t)
+	waiting := audience.BulkJob{ID: bulkID, Status: audience.BulkQueued, CreatedAt: s.p.Clock.Now()}
+	if err := s.p.DB.Audience().InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
@@ -184,12 +237,15 @@ func (s *scene) begin(t *testing.T, round string) {
 	s.p.Clock.Advance(2 * time.Minute)
 	s.round, s.agent = round, s.p.Token(t, s.p.MCPURL)
 	for _, contact := range prepared {
-		made := s.do(t, call{operation: "contacts_upsert", body: `{"email":"` + contact + `-ROUND@example.com"}`})
+		made := s.do(t, call{operation: "contacts_upsert", body: `{"email":"` + contact + `-ROUND@example.com","external_id":"` + contact + `-ROUND"}`})
 		if made.err != nil || made.isError || made.status != http.StatusOK {
 			t.Fatalf("no contact: %v %d %s", made.err, made.status, made.body)
 		}
 	}
 	s.registerAttributes(t)
+	s.promoteProperties(t)
+	s.makeLists(t)
+	s.makeTopics(t)
 	s.p.Clock.Advance(2 * time.Minute)
 }
 
@@ -210,6 +266,55 @@ func (s *scene) registerAttributes(t *testing.T) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// promoteProperties makes those that a round's calls are about, in place of the last
+// round's.
+func (s *scene) promoteProperties(t *testing.T) {
+	t.Helper()
+	store := s.p.DB.Activities()
+	promoted, err := store.Properties(t.Context(), s.p.OrgID)
+	for _, p := range promoted {
+		if p.ActivityName == "faults" {
+			err = errors.Join(err, store.DeleteProperty(t.Context(), s.p.OrgID, p.ID))
+		}
+	}
+	for id, name := range map[string]string{readProperty: "read", putProperty: "put", deleteProperty: "delete"} {
+		p := activities.Property{ID: id, ActivityName: "faults", Property: name, Type: activities.StringProperty, Origin: activities.Managed}
+		err = errors.Join(err, store.InsertProperty(t.Context(), s.p.OrgID, p))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeLists makes those that a round's calls are about.
+func (s *scene) makeLists(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"read", "put", "delete"} {
+		l := audience.List{
+			ID: core.NewID(), Key: name + "-" + s.round, Name: name, Source: "api", Origin: audience.Managed, Status: string(audience.Active),
+			CreatedAt: s.p.Clock.Now(), UpdatedAt: s.p.Clock.Now(),
+		}
+		if err := s.p.DB.Audience().InsertList(t.Context(), s.p.OrgID, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// makeTopics brings the account's topics to what a round's calls are about: one to
+// change, one to delete, and room for the one that they create.
+func (s *scene) makeTopics(t *testing.T) {
+	t.Helper()
+	if got := s.do(t, call{method: "DELETE", path: "/v1/topics/created"}); got.err != nil || got.status != http.StatusNoContent && got.status != http.StatusNotFound {
+		t.Fatalf("the last round's topic stays: %v %d %s", got.err, got.status, got.body)
+	}
+	for _, name := range []string{"put", "delete"} {
+		got := s.do(t, call{method: "POST", path: "/v1/topics", body: `{"name":"` + name + `","default_subscription_status":"OPT_OUT"}`})
+		if got.err != nil || got.status != http.StatusCreated && got.status != http.StatusConflict {
+			t.Fatalf("no topic: %v %d %s", got.err, got.status, got.body)
+		}
 	}
 }
 
