@@ -37,9 +37,6 @@ var (
 		INSERT INTO membership_log (org_id, occurred_at, id, set_kind, set_id, contact_id, entered)
 		SELECT $1, CAST($2 AS bigint), v ->> 'id', 'segment', $3, v ->> 'contact', CAST(v ->> 'entered' AS boolean)
 		FROM `+parameterRows(`$4`)+` WHERE TRUE`)
-	segmentTransitions = register("transitions of a segment", `
-		SELECT occurred_at, contact_id, entered FROM membership_log
-		WHERE org_id = $1 AND set_kind = 'segment' AND set_id = $2 ORDER BY occurred_at, id`)
 	countEvaluated = register("segment partly evaluated", `
 		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
 	wholeEvaluated = register("segment evaluated", `
@@ -215,24 +212,6 @@ func (s segmentStore) logTransitions(ctx context.Context, orgID, segmentID strin
 	}
 	_, err = s.db.exec(ctx, logSegment, orgID, At(at), segmentID, parameter)
 	return err
-}
-
-type segmentTransitionRow struct {
-	At        Time   `db:"occurred_at"`
-	ContactID string `db:"contact_id"`
-	Entered   bool   `db:"entered"`
-}
-
-func (s segmentStore) SegmentTransitions(ctx context.Context, orgID, segmentID string) ([]segments.Transition, error) {
-	rows, err := list[segmentTransitionRow](ctx, s.db, segmentTransitions, orgID, segmentID)
-	if err != nil {
-		return nil, err
-	}
-	log := make([]segments.Transition, len(rows))
-	for i, r := range rows {
-		log[i] = segments.Transition{At: r.At.Time(), ContactID: r.ContactID, Entered: r.Entered}
-	}
-	return log, nil
 }
 
 func (s segmentStore) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {

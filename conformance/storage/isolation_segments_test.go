@@ -45,7 +45,7 @@ func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Ques
 func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"Segment", "SegmentMembers", "SegmentTransitions", "CountMatching", "Touched", "SegmentsOf", "Suppressed by predicate"} {
+	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Touched", "SegmentsOf", "Suppressed by predicate"} {
 		found, err := reaches(o, o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -94,9 +94,6 @@ func reachAnswers(o owned, org string) map[string]reach {
 		},
 		"IsSegmentMember by address": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().IsSegmentMember(t.Context(), org, o.segment.ID, o.contact.Email)
-		},
-		"SegmentTransitions": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Segments().SegmentTransitions(t.Context(), org, o.segment.ID)
 		},
 		"CountMatching": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().CountMatching(t.Context(), o.question(t, db, org))

@@ -216,10 +216,8 @@ func (w *world) alternates(t *testing.T, key string) {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)
-	log, err := w.Store.SegmentTransitions(t.Context(), w.org, segment.ID)
-	must(t, err)
 	inside, balance := map[string]int{}, 0
-	for _, line := range log {
+	for _, line := range w.log(t, key) {
 		if line.Entered {
 			inside[line.ContactID]++
 			balance++

@@ -172,15 +172,23 @@ func (w *world) in(t *testing.T, key string, want ...string) {
 	}
 }
 
-// transitions are the lines of the log about a segment in the order they happened.
-func (w *world) transitions(t *testing.T, key string) []string {
+// log are the lines of the membership log about a segment in the order they happened.
+func (w *world) log(t *testing.T, key string) []audience.Transition {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)
-	log, err := w.Store.SegmentTransitions(t.Context(), w.org, segment.ID)
+	all, err := w.db.Audience().MembershipLog(t.Context(), w.org, nil, 10_000)
 	must(t, err)
+	return slices.DeleteFunc(all, func(line audience.Transition) bool {
+		return line.Kind != audience.SegmentSet || line.SetID != segment.ID
+	})
+}
+
+// transitions are these lines by the names of contacts.
+func (w *world) transitions(t *testing.T, key string) []string {
+	t.Helper()
 	lines := []string{}
-	for _, line := range log {
+	for _, line := range w.log(t, key) {
 		for name, c := range w.contacts {
 			if c.ID == line.ContactID {
 				lines = append(lines, fmt.Sprintf("%s %v", name, line.Entered))

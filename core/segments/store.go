@@ -35,9 +35,6 @@ type Store interface {
 	// IsSegmentMember looks for a contact by id or by address.
 	IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
 
-	// SegmentTransitions is the log of a segment, oldest first.
-	SegmentTransitions(ctx context.Context, orgID, segmentID string) ([]Transition, error)
-
 	// CountMatching is how many contacts a question finds, and Examples are the first
 	// few of them by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
@@ -91,13 +88,6 @@ type Question struct {
 	Now       time.Time
 	// Contacts narrows the question to contacts with these ids; nil asks about all.
 	Contacts []string
-}
-
-// Transition is a contact that entered a segment, or left it.
-type Transition struct {
-	At        time.Time
-	ContactID string
-	Entered   bool
 }
 
 // Touch is a note that a contact changed.
