@@ -29,7 +29,7 @@ func (s *Segments) segmentsCheckMember() core.Operation {
 }
 
 func (s *Segments) checkMember(ctx context.Context, c *core.Call, in CheckMemberIn) (Membership, error) {
-	if !core.IsEmail(in.Contact) && !core.IsID(in.Contact) {
+	if _, isAddress := core.CanonicalEmail(in.Contact); !isAddress && !core.IsID(in.Contact) {
 		return Membership{}, core.Invalid("contact", "must be the id or the address of a contact")
 	}
 	org := c.Principal.Org.ID
