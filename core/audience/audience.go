@@ -42,7 +42,7 @@ type Config struct {
 	// transaction of the change and before it; nil means that nothing reads attributes.
 	Affected func(ctx context.Context, orgID string, change AttributeChange) ([]AffectedSegment, error)
 	// Redefined is told, in the transaction of the change and before it, what becomes of
-	// lists that predicates may test; nil tells nobody.
+	// lists and topics that predicates may test; nil tells nobody.
 	Redefined func(ctx context.Context, orgID string, what Redefinition) error
 	// ActivityProperties are what predicates may test of activities; nil means none.
 	ActivityProperties func(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error)

@@ -89,3 +89,44 @@ func TestADeletedListIsToldOf(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// So it is with topics, whoever changed them: a call, or somebody at the account.
+func TestChangedTopicsAreToldOf(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var told []audience.Redefinition
+	b.audience.Redefined = func(_ context.Context, _ string, what audience.Redefinition) error {
+		told = append(told, what)
+		return nil
+	}
+	b.syncLater(t) // the mirror learns the topics
+	for _, step := range []struct {
+		name, arguments string
+		want            []audience.Redefinition
+	}{
+		{"topics_create", `{"name":"tips","default_subscription_status":"OPT_IN"}`, nil},
+		{"topics_update", `{"name":"tips","description":"Weekly"}`, nil},
+		{"topics_update", `{"name":"tips","default_subscription_status":"OPT_IN"}`, nil},
+		{"topics_update", `{"name":"tips","default_subscription_status":"OPT_OUT"}`, []audience.Redefinition{{TurnedTopics: []string{"tips"}}}},
+		{"topics_delete", `{"name":"tips"}`, []audience.Redefinition{{GoneTopics: []string{"tips"}}}},
+	} {
+		told = nil
+		b.want(t, step.name, step.arguments)
+		if diff := cmp.Diff(step.want, told); diff != "" {
+			t.Errorf("%s %s (-want +told):\n%s", step.name, step.arguments, diff)
+		}
+	}
+	told = nil
+	b.syncLater(t)
+	err := b.account.ChangeTopics(t.Context(), b.org.ID, func([]sending.Topic) ([]sending.Topic, error) {
+		return []sending.Topic{{Name: "news", DisplayName: "News", Default: sending.OptOut}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.syncLater(t)
+	b.syncLater(t)
+	if diff := cmp.Diff([]audience.Redefinition{{GoneTopics: []string{"offers"}, TurnedTopics: []string{"news"}}}, told); diff != "" {
+		t.Errorf("by syncs (-want +told):\n%s", diff)
+	}
+}

@@ -67,7 +67,7 @@ func (a *Audience) Sync(ctx context.Context, orgID string) (SyncReport, error) {
 	}
 	began, seen := a.Clock(), newSeenAddresses()
 	report := SyncReport{Topics: len(list.Topics)}
-	if err := a.Store.ReplaceTopics(ctx, orgID, list.Topics, a.Clock()); err != nil {
+	if err := a.replaceTopics(ctx, orgID, list.Topics, a.Clock()); err != nil {
 		return report, err
 	}
 	for token := ""; ; {

@@ -83,7 +83,7 @@ func topicRefusal(err error) error {
 // when it is gone.
 func (a *Audience) storeTopics(ctx context.Context, c *core.Call, w *topicWrite) (Topic, error) {
 	org := c.Principal.Org.ID
-	if err := a.Store.ReplaceTopics(ctx, org, w.after, c.Now); err != nil {
+	if err := a.replaceTopics(ctx, org, w.after, c.Now); err != nil {
 		return Topic{}, err
 	}
 	known, err := a.Store.Topics(ctx, org)

@@ -59,8 +59,9 @@ type edit interface {
 	isNamed(predicate.References) bool
 	// applied is the schema after the edit.
 	applied(predicate.Schema) predicate.Schema
-	// meaning is what the edit means to a predicate that still compiles, "" for nothing.
-	meaning(after *predicate.Checked) string
+	// meaning is what the edit means to a predicate that still compiles: a warning, if
+	// there is something to warn of, and whether all contacts have to be judged anew.
+	meaning(after *predicate.Checked) (warning string, anew bool)
 }
 
 func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview bool) ([]Affected, error) {
@@ -78,29 +79,28 @@ func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview boo
 		if err != nil || segment.Status == Archived || !e.isNamed(checked.References()) {
 			continue
 		}
-		text, compiles := warningOf(e, segment.Source, after)
-		if text == "" {
+		text, anew, compiles := meaningOf(e, segment.Source, after)
+		if text != "" {
+			affected = append(affected, Affected{segment.ID, segment.Name, compiles, text})
+		}
+		if preview || !anew {
 			continue
 		}
-		affected = append(affected, Affected{segment.ID, segment.Name, compiles, text})
-		if preview {
-			continue
-		}
-		if err := s.warn(ctx, orgID, segment.ID, text, compiles); err != nil {
+		if err := s.mark(ctx, orgID, segment.ID, text, compiles); err != nil {
 			return nil, err
 		}
 	}
 	return affected, nil
 }
 
-// warningOf says what an edit means to a segment, "" for nothing, and whether it
-// still compiles.
-func warningOf(e edit, source string, after predicate.Schema) (string, bool) {
+// meaningOf is the meaning of an edit to a segment, and whether it still compiles.
+func meaningOf(e edit, source string, after predicate.Schema) (text string, anew, compiles bool) {
 	checked, err := predicate.Compile(source, after)
 	if err != nil {
-		return warning(err), false
+		return warning(err), true, false
 	}
-	return e.meaning(checked), true
+	text, anew = e.meaning(checked)
+	return text, anew, true
 }
 
 func (e AttributeEdit) isNamed(by predicate.References) bool {
@@ -116,16 +116,16 @@ func (e AttributeEdit) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-func (e AttributeEdit) meaning(after *predicate.Checked) string {
+func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {
 	if e.Disruptive {
-		return "Values of attr." + e.Name + " that do not fit its new type are unknown here."
+		return "Values of attr." + e.Name + " that do not fit its new type are unknown here.", true
 	}
 	for _, w := range after.Lint() {
 		if w.Kind == predicate.WarnEnumValue {
-			return "It tests a value that nobody can get any more: " + w.Message + "."
+			return "It tests a value that nobody can get any more: " + w.Message + ".", true
 		}
 	}
-	return ""
+	return "", false
 }
 
 func (e PropertyEdit) isNamed(by predicate.References) bool {
@@ -141,18 +141,21 @@ func (e PropertyEdit) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-func (e PropertyEdit) meaning(*predicate.Checked) string {
-	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here."
+func (e PropertyEdit) meaning(*predicate.Checked) (string, bool) {
+	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here.", true
 }
 
-// warn lets the warning stand. A segment that still compiles is judged anew.
-func (s *Segments) warn(ctx context.Context, orgID, id, text string, compiles bool) error {
+// mark lets the warning stand, if there is one. A segment that still compiles is
+// judged anew.
+func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bool) error {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil {
 		return err
 	}
-	at := s.Clock()
-	segment.EvalWarning, segment.EvalWarningAt, segment.Stale = text, &at, true
+	if segment.Stale = true; text != "" {
+		at := s.Clock()
+		segment.EvalWarning, segment.EvalWarningAt = text, &at
+	}
 	if !compiles && segment.Status == Active {
 		segment.Status = Invalid
 	}

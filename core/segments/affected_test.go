@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 func TestPropertyEditsWarn(t *testing.T) {
@@ -111,4 +112,48 @@ func (w *world) list(t *testing.T, key, member string) string {
 	_, _, err := w.db.Audience().ReplaceMembership(t.Context(), w.org, w.contacts[member].ID, []string{l.ID}, w.now)
 	must(t, err)
 	return l.ID
+}
+
+// The default of a topic decides for everybody who chose nothing, so its segments are
+// judged anew; one that tests a topic that goes is frozen.
+func TestSegmentsFollowTopics(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.put(t, "ann", nil)
+		w.save(t, "readers", `subscribed to "news"`)
+		w.save(t, "others", `has attr.mrr`)
+		w.follow(t)
+		w.in(t, "readers", "ann")
+		w.topics(t, segments.Redefinition{TurnedTopics: []string{"news"}}, sending.Topic{Name: "news", Default: sending.OptOut})
+		if seen, err := w.Store.Segment(t.Context(), w.org, "readers"); err != nil || seen.EvalWarning != "" || seen.Status != segments.Active || !seen.Stale {
+			t.Errorf("readers are %+v, %v", seen, err)
+		}
+		if seen, err := w.Store.Segment(t.Context(), w.org, "others"); err != nil || seen.Stale {
+			t.Errorf("others are %+v, %v", seen, err)
+		}
+		w.follow(t)
+		w.in(t, "readers")
+		w.topics(t, segments.Redefinition{TurnedTopics: []string{"news"}}, sending.Topic{Name: "news", Default: sending.OptIn})
+		w.follow(t)
+		w.in(t, "readers", "ann")
+
+		w.topics(t, segments.Redefinition{GoneTopics: []string{"news"}})
+		if seen, err := w.Store.Segment(t.Context(), w.org, "readers"); err != nil || seen.EvalWarning == "" || seen.Status != segments.Invalid {
+			t.Errorf("readers are %+v, %v", seen, err)
+		}
+		w.topics(t, segments.Redefinition{}, sending.Topic{Name: "news", Default: sending.OptOut})
+		w.follow(t)
+		w.in(t, "readers")
+	})
+}
+
+// topics replaces the topics as the audience does.
+func (w *world) topics(t *testing.T, what segments.Redefinition, topics ...sending.Topic) {
+	t.Helper()
+	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
+		if err := w.Redefined(ctx, w.org, what); err != nil {
+			return err
+		}
+		return w.db.Audience().ReplaceTopics(ctx, w.org, topics, w.clock())
+	}))
 }
