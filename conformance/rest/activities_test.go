@@ -67,91 +67,97 @@ func TestActivitiesOverREST(t *testing.T) {
 
 func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	item := `{"name":"a","email":"a@example.com"}`
-	for _, body := range []string{
-		``, ` `, `[]`, `null`, `1`, `"a"`, `{`, `[`, `[` + item, item + `,` + item, item + `]`, `[` + item + `],"x":1`, `[` + item + `]}`,
-		`[` + item + `][` + item + `]`, `{"activities":[` + item + `]}`, `[[` + item + `]]`, `[null]`, `{"name":"a","name":"b","email":"a@example.com"}`,
-		"[" + item + "]\x00", "{\"name\":\"\xff\"}", strings.Repeat("[", 100_000), `[` + strings.Repeat(item+`,`, 1000) + item + `]`,
-		`{"name":"a","email":"a@example.com","properties":"` + strings.Repeat("x", 1<<20) + `"}`,
-	} {
-		r := a.request(t, "POST", "/v1/activities", body, "Content-Type", "application/json")
-		ans := a.send(t, r)
-		if ans.status != 422 {
-			t.Errorf("%.60q: %d %.200s", body, ans.status, ans.body)
-			continue
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		item := `{"name":"a","email":"a@example.com"}`
+		for _, body := range []string{
+			``, ` `, `[]`, `null`, `1`, `"a"`, `{`, `[`, `[` + item, item + `,` + item, item + `]`, `[` + item + `],"x":1`, `[` + item + `]}`,
+			`[` + item + `][` + item + `]`, `{"activities":[` + item + `]}`, `[[` + item + `]]`, `[null]`, `{"name":"a","name":"b","email":"a@example.com"}`,
+			"[" + item + "]\x00", "{\"name\":\"\xff\"}", strings.Repeat("[", 100_000), `[` + strings.Repeat(item+`,`, 1000) + item + `]`,
+			`{"name":"a","email":"a@example.com","properties":"` + strings.Repeat("x", 1<<20) + `"}`,
+		} {
+			r := a.request(t, "POST", "/v1/activities", body, "Content-Type", "application/json")
+			ans := a.send(t, r)
+			if ans.status != 422 {
+				t.Errorf("%.60q: %d %.200s", body, ans.status, ans.body)
+				continue
+			}
+			ans.refused(422, core.CodeValidationFailed)
 		}
-		ans.refused(422, core.CodeValidationFailed)
-	}
-	a.do(t, "POST", "/v1/activities?x=1", item).refused(422, core.CodeValidationFailed)
-	if got := a.do(t, "GET", "/v1/activities", "").want(200); !strings.HasPrefix(string(got.body), `{"data":[],`) {
-		t.Errorf("something was taken in: %s", got.body)
-	}
-	full := `[` + strings.Repeat(item+`,`, 999) + item + `]`
-	if got := results(t, a.do(t, "POST", "/v1/activities", full)); len(got) != 1000 || got[999]["index"] != 999.0 {
-		t.Errorf("%d results", len(got))
-	}
+		a.do(t, "POST", "/v1/activities?x=1", item).refused(422, core.CodeValidationFailed)
+		if got := a.do(t, "GET", "/v1/activities", "").want(200); !strings.HasPrefix(string(got.body), `{"data":[],`) {
+			t.Errorf("something was taken in: %s", got.body)
+		}
+		full := `[` + strings.Repeat(item+`,`, 999) + item + `]`
+		if got := results(t, a.do(t, "POST", "/v1/activities", full)); len(got) != 1000 || got[999]["index"] != 999.0 {
+			t.Errorf("%d results", len(got))
+		}
+	})
 }
 
 // TestActivityVolume: 2,000 a minute and organization, the rest refused one by one,
 // and a minute later as many again.
 func TestActivityVolume(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	items := `[` + strings.Repeat(`{"name":"a","email":"a@example.com"},`, 899) + `{"name":"b","email":"a@example.com"}]`
-	accepted := func(a *api) int {
-		n := 0
-		for _, item := range results(t, a.do(t, "POST", "/v1/activities", items)) {
-			if item["status"] == "accepted" {
-				n++
-			} else if item["reason"] != "rate_limited" {
-				t.Errorf("%v", item)
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		items := `[` + strings.Repeat(`{"name":"a","email":"a@example.com"},`, 899) + `{"name":"b","email":"a@example.com"}]`
+		accepted := func(a *api) int {
+			n := 0
+			for _, item := range results(t, a.do(t, "POST", "/v1/activities", items)) {
+				if item["status"] == "accepted" {
+					n++
+				} else if item["reason"] != "rate_limited" {
+					t.Errorf("%v", item)
+				}
 			}
+			return n
 		}
-		return n
-	}
-	began := a.Clock.Now()
-	n := accepted(a) + accepted(a) + accepted(a) + accepted(a)
-	// The product's clock goes on, and the bucket fills by one in 30 ms.
-	if most := 2000 + int(a.Clock.Now().Sub(began)/(30*time.Millisecond)) + 1; n < 2000 || n > most {
-		t.Errorf("%d of 3,600, want 2,000 to %d", n, most)
-	}
-	if n := accepted(a.as(a.Other.Live.APIKey)); n != 900 {
-		t.Errorf("another organization: %d", n)
-	}
-	a.Clock.Advance(time.Minute)
-	if n := accepted(a); n != 900 {
-		t.Errorf("a minute later: %d", n)
-	}
+		began := a.Clock.Now()
+		n := accepted(a) + accepted(a) + accepted(a) + accepted(a)
+		// The product's clock goes on, and the bucket fills by one in 30 ms.
+		if most := 2000 + int(a.Clock.Now().Sub(began)/(30*time.Millisecond)) + 1; n < 2000 || n > most {
+			t.Errorf("%d of 3,600, want 2,000 to %d", n, most)
+		}
+		if n := accepted(a.as(a.Other.Live.APIKey)); n != 900 {
+			t.Errorf("another organization: %d", n)
+		}
+		a.Clock.Advance(time.Minute)
+		if n := accepted(a); n != 900 {
+			t.Errorf("a minute later: %d", n)
+		}
+	})
 }
 
 func TestActivityPropertiesOverREST(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	made := a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"amount","type":"number"}`).want(201)
-	var p struct{ ID string }
-	if err := json.Unmarshal(made.body, &p); err != nil {
-		t.Fatal(err)
-	}
-	path := "/v1/activity-properties/" + p.ID
-	a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"amount","type":"string"}`).refused(409, core.CodeConflict)
-	a.do(t, "GET", "/v1/activity-properties", "").want(200)
-	a.do(t, "GET", path, "").want(200)
-	const text = `{"activity_name":"paid","property":"amount","type":"string","description":"Of the order"}`
-	for _, call := range []struct{ method, path string }{{"POST", path + "/preview"}, {"PUT", path}} {
-		got := a.do(t, call.method, call.path, text).want(200)
-		if !strings.Contains(string(got.body), `"mutation_class":"disruptive","impact":{"affected_segments":[],"projected_dropout":0}`) {
-			t.Errorf("%s %s", call.method, got.body)
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		made := a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"amount","type":"number"}`).want(201)
+		var defined struct{ ID string }
+		if err := json.Unmarshal(made.body, &defined); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if got := a.do(t, "PUT", path, text).want(200); !strings.Contains(string(got.body), `"mutation_class":"free"}`) {
-		t.Errorf("%s", got.body)
-	}
-	other := a.as(a.Other.Live.APIKey)
-	other.do(t, "GET", path, "").refused(404, core.CodeNotFound)
-	other.do(t, "PUT", path, text).refused(404, core.CodeNotFound)
-	other.do(t, "DELETE", path, "").refused(404, core.CodeNotFound)
-	a.as(a.mint(t, core.ActivitiesView, core.ActivitiesWrite)).do(t, "DELETE", path, "").refused(403, core.CodeInvalidScope)
-	a.do(t, "DELETE", path, "").want(200)
-	a.do(t, "DELETE", path, "").refused(404, core.CodeNotFound)
+		path := "/v1/activity-properties/" + defined.ID
+		a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"amount","type":"string"}`).refused(409, core.CodeConflict)
+		a.do(t, "GET", "/v1/activity-properties", "").want(200)
+		a.do(t, "GET", path, "").want(200)
+		const text = `{"activity_name":"paid","property":"amount","type":"string","description":"Of the order"}`
+		for _, call := range []struct{ method, path string }{{"POST", path + "/preview"}, {"PUT", path}} {
+			got := a.do(t, call.method, call.path, text).want(200)
+			if !strings.Contains(string(got.body), `"mutation_class":"disruptive","impact":{"affected_segments":[],"projected_dropout":0}`) {
+				t.Errorf("%s %s", call.method, got.body)
+			}
+		}
+		if got := a.do(t, "PUT", path, text).want(200); !strings.Contains(string(got.body), `"mutation_class":"free"}`) {
+			t.Errorf("%s", got.body)
+		}
+		other := a.as(a.Other.Live.APIKey)
+		other.do(t, "GET", path, "").refused(404, core.CodeNotFound)
+		other.do(t, "PUT", path, text).refused(404, core.CodeNotFound)
+		other.do(t, "DELETE", path, "").refused(404, core.CodeNotFound)
+		a.as(a.mint(t, core.ActivitiesView, core.ActivitiesWrite)).do(t, "DELETE", path, "").refused(403, core.CodeInvalidScope)
+		a.do(t, "DELETE", path, "").want(200)
+		a.do(t, "DELETE", path, "").refused(404, core.CodeNotFound)
+	})
 }

@@ -1,0 +1,143 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// activityPage is a page of activities, with their properties as they came.
+type activityPage struct {
+	Data []struct {
+		ID         string          `json:"activity_id"`
+		Name       string          `json:"name"`
+		Properties json.RawMessage `json:"properties"`
+	} `json:"data"`
+	Pagination struct {
+		NextCursor *string `json:"next_cursor"`
+	} `json:"pagination"`
+}
+
+// TestActivityPropertiesComeBackToTheByte: whatever JSON they are, up to their bound,
+// and in each of the lists.
+func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		const most = 32 << 10
+		full := `"` + strings.Repeat("ü", most/2-1) + `"`
+		texts := []string{
+			`{}`, `[]`, `0`, `-0`, `-0.0`, `1E+02`, `0.10`, `12.50`, `true`, `null`, `""`, `"\ud83d\ude00\/\u002F"`,
+			"{\n\t\"z\" : 1 ,\r\n \"a\":{ }\n}", `{"<b>&'":"</script>\u2028` + "\u2028" + `"}`, `[[[[[[[[[[]]]]]]]]]]`, `{"":{"":""}}`, full,
+		}
+		items := make([]string, len(texts))
+		for i, text := range texts {
+			items[i] = fmt.Sprintf(`{"name":"n%d","email":"bytes@example.com","properties":%s}`, i, text)
+		}
+		for i, result := range results(t, a.do(t, "POST", "/v1/activities", `[`+strings.Join(items, ",")+`]`)) {
+			if result["status"] != "accepted" {
+				t.Errorf("%.60s: %v", texts[i], result)
+			}
+		}
+		// What no request may hold names its place; it is no matter of one item.
+		for _, wrong := range []string{`1e400`, `123456789012345678901234567890`, `"\u0000"`, `{"a":1,"a":2}`} {
+			refusal := a.do(t, "POST", "/v1/activities", `[`+items[0]+`,{"name":"x","email":"bytes@example.com","properties":`+wrong+`}]`)
+			problem := refusal.refused(422, core.CodeValidationFailed)
+			if len(problem.Errors) != 1 || !strings.Contains(problem.Errors[0].Field, "1.properties") {
+				t.Errorf("%s: %+v", wrong, problem)
+			}
+		}
+		over := results(t, a.do(t, "POST", "/v1/activities", `{"name":"over","email":"bytes@example.com","properties": `+full[:len(full)-1]+`x" }`))
+		if over[0]["reason"] != "properties_too_large" {
+			t.Errorf("a byte too many: %v", over)
+		}
+		for _, list := range []string{"/v1/activities?contact=bytes%40example.com&limit=200", "/v1/contacts/bytes%40example.com/activities?limit=200"} {
+			got := map[string]string{}
+			answer := a.do(t, "GET", list, "").want(200)
+			for _, activity := range activitiesOn(answer).Data {
+				got[activity.Name] = string(activity.Properties)
+			}
+			want := map[string]string{}
+			for i, text := range texts {
+				want[fmt.Sprintf("n%d", i)] = text
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (- sent, + read):\n%.2000s", list, diff)
+			}
+		}
+	})
+}
+
+func activitiesOn(answer *answer) activityPage {
+	var page activityPage
+	answer.decode(&page)
+	return page
+}
+
+// TestActivityBodyOfOneMebibyte: to the byte.
+func TestActivityBodyOfOneMebibyte(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		item := `{"name":"a","email":"a@example.com"}`
+		exact := item + strings.Repeat(" ", 1<<20-len(item))
+		if got := results(t, a.do(t, "POST", "/v1/activities", exact)); got[0]["status"] != "accepted" {
+			t.Errorf("%v", got)
+		}
+		refusal := a.do(t, "POST", "/v1/activities", exact+" ").want(422)
+		if !strings.Contains(string(refusal.body), "more than 1 MiB") {
+			t.Errorf("%s", refusal.body)
+		}
+	})
+}
+
+// TestPagesOfActivitiesHaveEachOnce: newest first and each once, in each of the ways to
+// ask, also when all happened in one moment and while more are recorded.
+func TestPagesOfActivitiesHaveEachOnce(t *testing.T) {
+	t.Parallel()
+	product.EachWith(t, product.Options{ActivitiesPerMinute: 10_000}, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		var made []string
+		record := func(n int, at string) {
+			items := make([]string, n)
+			for i := range items {
+				items[i] = `{"name":"walked","email":"walker@example.com","occurred_at":"` + at + `"}`
+			}
+			for _, result := range results(t, a.do(t, "POST", "/v1/activities", `[`+strings.Join(items, ",")+`]`)) {
+				made = append(made, fmt.Sprint(result["activity_id"]))
+			}
+		}
+		record(1000, "2026-01-01T10:00:00.000001Z")
+		record(500, "2026-01-02T10:00:00Z")
+		want := map[string]int{}
+		for _, id := range made {
+			want[id]++
+		}
+		for _, list := range []string{
+			"/v1/activities?name=walked&to=2026-01-03T00:00:00Z", "/v1/activities?from=2026-01-01T10:00:00Z&to=2026-01-03T00:00:00Z&contact=walker%40example.com",
+			"/v1/contacts/walker%40example.com/activities?name=walked&to=2026-01-03T00:00:00Z",
+		} {
+			got, pages := map[string]int{}, 0
+			for cursor := ""; ; pages++ {
+				page := activitiesOn(a.do(t, "GET", list+"&limit=200&cursor="+url.QueryEscape(cursor), "").want(200))
+				for _, activity := range page.Data {
+					got[activity.ID]++
+				}
+				if page.Pagination.NextCursor == nil {
+					break
+				}
+				cursor = *page.Pagination.NextCursor
+				record(1, "2026-01-04T10:00:00Z") // newer than all that is asked for
+			}
+			if diff := cmp.Diff(want, got); diff != "" || pages != 7 {
+				t.Errorf("%s, %d pages (- recorded, + read):\n%.1000s", list, pages, diff)
+			}
+		}
+	})
+}
