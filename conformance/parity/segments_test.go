@@ -1,0 +1,90 @@
+package parity
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// briefly compares what an agent sees of each segment, which is less.
+func briefly(tool, route map[string]any) (map[string]any, map[string]any) {
+	seen, all := tool["items"].([]any), route["data"].([]any)
+	for i := range min(len(seen), len(all)) {
+		brief, whole := seen[i].(map[string]any), all[i].(map[string]any)
+		for member := range whole {
+			if _, shown := brief[member]; !shown && hiddenOfSegments[member] {
+				delete(whole, member)
+			}
+		}
+	}
+	return itemsOf(tool, route)
+}
+
+// hiddenOfSegments is what agents are spared.
+var hiddenOfSegments = map[string]bool{
+	"description": true, "profile_version": true, "eval_warning_at": true, "origin": true, "source_path": true, "created_at": true, "updated_at": true,
+}
+
+// TestPredicatesFindTheSameOnBothSurfaces: a predicate finds the same people, and one
+// that is wrong is wrong for the same reason. A route refuses it; a tool's result tells
+// of it, because an agent tries predicates until one is right.
+func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		const scope = "api.segments.view"
+		agent, program := p.TokenWith(t, p.Live, p.MCPURL, scope), p.TokenWith(t, p.Live, p.BaseURL, scope)
+		preview := func(arguments string) (tool, route map[string]any, status int) {
+			route, status = send(t, p, http.MethodPost, p.BaseURL+"/v1/segments/preview", program, arguments)
+			tool, _ = sameness{tool: "segments_preview_predicate", arguments: arguments}.callTool(t, p, agent)
+			return tool, route, status
+		}
+		for source, found := range map[string]bool{
+			`attr.orders >= 10`: true, `attr.orders > 1 or attr.city is known`: true, `not attr.orders > 1000000`: true, `attr.orders > 1000000`: false,
+		} {
+			tool, route, status := preview(sourceIs(t, source))
+			if count, _ := route["count"].(float64); status != http.StatusOK || (count > 0) != found {
+				t.Fatalf("%s: %d %v", source, status, route)
+			}
+			for _, member := range []string{"count", "eval_class", "sample"} {
+				if diff := cmp.Diff(route[member], tool[member]); diff != "" || route[member] == nil {
+					t.Errorf("%s of %s differs (- route, + tool):\n%s", member, source, diff)
+				}
+			}
+		}
+		for _, source := range []string{`attr.order > 1`, `attr.orders >`, `attr.orders > "many"`, `)`, `attr.orders`} {
+			tool, route, status := preview(sourceIs(t, source))
+			said, _ := tool["error"].(map[string]any)
+			first, _ := route["errors"].([]any)
+			if status != http.StatusUnprocessableEntity || route["code"] != "validation_failed" || tool["code"] != nil || len(first) == 0 {
+				t.Errorf("%s: the route answers %d %v, the tool %v", source, status, route, tool)
+				continue
+			}
+			reason := fmt.Sprintf("line %v, column %v: %v", said["line"], said["column"], said["message"])
+			if want := (map[string]any{"field": "source", "reason": reason}); !cmp.Equal(want, first[0]) {
+				t.Errorf("%s: the route says %v first, the tool %v", source, first[0], said)
+			}
+		}
+		// What is no predicate at all is refused in the same words.
+		for _, arguments := range []string{`{}`, `{"source":""}`, `{"source":1}`, `{"source":"attr.orders > 1","limit":1}`} {
+			tool, route, _ := preview(arguments)
+			comparable(route)
+			comparable(tool)
+			if diff := cmp.Diff(route, tool); diff != "" || route["code"] != "validation_failed" {
+				t.Errorf("%s (- route, + tool):\n%s", arguments, diff)
+			}
+		}
+	})
+}
+
+func sourceIs(t *testing.T, source string) string {
+	t.Helper()
+	arguments, err := json.Marshal(map[string]string{"source": source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(arguments)
+}
