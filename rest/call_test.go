@@ -215,7 +215,7 @@ func TestPanicOutsideOfOperations(t *testing.T) {
 		}()
 		s.handler.ServeHTTP(hostile{httptest.NewRecorder()}, r)
 	}()
-	if log := s.log.String(); !strings.Contains(log, "call_test.go") || strings.Contains(log, "jane") {
+	if log := s.log.String(); !strings.Contains(log, "call_test.go") || !strings.Contains(log, "/v1/probes/{name}") || strings.Contains(log, "jane") {
 		t.Errorf("logged %s", log)
 	}
 }
