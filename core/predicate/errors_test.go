@@ -80,3 +80,19 @@ func TestErrorsAreOneByOne(t *testing.T) {
 		t.Errorf("the first fault is not found in the whole: %v", one)
 	}
 }
+
+func TestSuggestionsRepeatNoLongWord(t *testing.T) {
+	t.Parallel()
+	for word, suggested := range map[string]string{
+		strings.Repeat("a", 30): "attr." + strings.Repeat("a", 30),
+		strings.Repeat("a", 31): "",
+	} {
+		for _, source := range []string{word + ` = "x"`, "has " + word} {
+			_, err := predicate.Compile(source, predicate.Schema{})
+			fault, ok := errors.AsType[*predicate.Error](err)
+			if !ok || fault.Suggestion != suggested {
+				t.Errorf("%q: %v, want the suggestion %q", source, err, suggested)
+			}
+		}
+	}
+}

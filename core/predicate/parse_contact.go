@@ -56,7 +56,7 @@ func (p *parser) notATest() {
 	}
 	p.unexpected(testHint, starters...)
 	if t.kind == tokenWord && p.fault.Suggestion == "" && !reserved[t.text] && startsOperator(p.peek()) {
-		p.fault.Suggestion = "attr." + t.text
+		p.fault.Suggestion = asAttribute(t.text)
 	}
 }
 
@@ -145,7 +145,7 @@ func (p *parser) field() Field {
 	case p.event == nil:
 		p.unexpected("an attribute, written attr.<name>")
 		if t.kind == tokenWord && !reserved[t.text] {
-			p.fault.Suggestion = "attr." + t.text
+			p.fault.Suggestion = asAttribute(t.text)
 		}
 	case t.kind == tokenProperty, t.kind == tokenWord && !reserved[t.text]:
 		f.Source = Property
@@ -226,4 +226,14 @@ func (p *parser) member() Node {
 	m.KeyAt = Offset(p.tok.start)
 	m.Key = p.text(`the "key" of it`)
 	return m
+}
+
+// asAttribute suggests that a word was meant as an attribute, unless it is so long
+// that the suggestion, which stands in no quotes, would repeat a text of the source.
+func asAttribute(word string) string {
+	const longest = 30
+	if len(word) > longest {
+		return ""
+	}
+	return "attr." + word
 }
