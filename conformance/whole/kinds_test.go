@@ -2,6 +2,7 @@ package whole
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,12 +85,41 @@ var names = map[string][]kind{
 	"name":                      {channelName, attributeName},
 	"domain":                    {trackingDomain},
 	"slug":                      {templateName},
-	"query":                     {listName, templateName},
+	"query":                     {listName, templateName, segmentName},
 	"id":                        {messageID, listID, listKey, attributeID},
-	"message_id":                {messageID},
-	"recipient":                 {messageRecipient},
-	"template":                  {messageTemplate},
-	"identity":                  {messageDomain, identityName},
+	"job_id":                    {bulkJob},
+	"activity_name":             {promotedName},
+	"property":                  {promotedProperty},
+	"source":                    {predicateOfAttribute, predicateOfList, predicateOfSegment, predicateOfProperty},
+
+	"activities[].email":           {contactAddress, suppressedAddress},
+	"activities[].external_id":     {externalID},
+	"activities[].idempotency_key": {idempotencyKey},
+	"activities[].name":            {activityName},
+	"message_id":                   {messageID},
+	"recipient":                    {messageRecipient},
+	"template":                     {messageTemplate},
+	"identity":                     {messageDomain, identityName},
+}
+
+// namesOf are what the places of the operations of one domain name besides, by the
+// beginning of the operation's name and the place.
+var namesOf = map[string][]kind{
+	"segments_ id":            {segmentID, segmentKey},
+	"activity_properties_ id": {propertyID},
+	"contacts_ id":            {contactID, contactAddress, externalID},
+	"contacts_ name":          {activityName},
+	"activities_ name":        {activityName},
+}
+
+func (s subject) kindsAt(place string) []kind {
+	all := slices.Clone(names[place])
+	for of, more := range namesOf {
+		if domain, at, _ := strings.Cut(of, " "); at == place && strings.HasPrefix(s.Name, domain) {
+			all = append(all, more...)
+		}
+	}
+	return all
 }
 
 // namesNothing are the places whose text is no name, with what it is.
@@ -98,6 +128,9 @@ var namesNothing = map[string]string{
 	"to":            "a time",
 	"since":         "a time",
 	"enum_values[]": "values of the caller's own attribute",
+
+	"activities[].occurred_at": "a time",
+	"activities[].dedup_mode":  "one of two words",
 
 	"tag": "a word that is looked for in the caller's own templates",
 
@@ -147,6 +180,27 @@ var otherwise = map[string]answered{
 	"attributes_update name channel name":  {422, "validation_failed", "takes identifiers alone"},
 	"attributes_preview name channel name": {422, "validation_failed", "takes identifiers alone"},
 
+	"activities_record activities[].email":           {200, "", "makes a contact of the caller's own"},
+	"activities_record activities[].external_id":     {200, "", "the item alone is refused"},
+	"activities_record activities[].idempotency_key": {200, "", "a key of the caller's own"},
+	"activities_record activities[].name":            {200, "", "an activity of the caller's own"},
+	"activities_list name":                           {200, "", "a filter that nothing fits"},
+	"activities_list contact":                        {200, "", "a filter that nothing fits"},
+	"contacts_list_activities name":                  {200, "", "a filter that nothing fits"},
+
+	"activity_properties_create activity_name":  {201, "", "promotes a property of the caller's own"},
+	"activity_properties_create property":       {201, "", "promotes a property of the caller's own"},
+	"activity_properties_replace activity_name": {200, "", "changes a property of the caller's own"},
+	"activity_properties_replace property":      {200, "", "changes a property of the caller's own"},
+	"activity_properties_preview activity_name": {200, "", "changes nothing"},
+	"activity_properties_preview property":      {200, "", "changes nothing"},
+
+	"segments_list query":                                {200, "", "a search that finds nothing"},
+	"segments_check_member contact":                      {200, "", "who does not exist is in none"},
+	"segments_check_member contact external id":          {422, "validation_failed", "takes ids and addresses alone"},
+	"segments_preview_predicate source":                  {422, "validation_failed", "the predicate is wrong"},
+	"segments_preview_predicate source, asked by agents": {200, "", "the answer says what is wrong"},
+
 	"suppressions_check_address email": {200, "", "says what the caller's own lists hold"},
 	"suppressions_list email":          {200, "", "a search that finds nothing"},
 	"templates_list query":             {200, "", "a search that finds nothing"},
@@ -193,6 +247,9 @@ func (s subject) answersTo(place string, k kind) answered {
 		return in
 	}
 	other, ok := otherwise[s.Name+" "+place+" "+k.name]
+	if !ok && s.surface == core.Agent {
+		other, ok = otherwise[s.Name+" "+place+", asked by agents"]
+	}
 	if !ok {
 		other, ok = otherwise[s.Name+" "+place]
 	}
