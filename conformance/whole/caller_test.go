@@ -97,6 +97,9 @@ func (c caller) call(t *testing.T, s subject, arguments map[string]any) answer {
 	if !s.takesBody() {
 		return send(t, c.p, s.route.Method, address, c.rest, "")
 	}
+	if items, ok := body[s.route.Items]; ok && s.route.Items != "" { // the body is the list itself
+		return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, items)))
+	}
 	return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, body)))
 }
 

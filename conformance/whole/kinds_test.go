@@ -195,6 +195,15 @@ var otherwise = map[string]answered{
 	"activity_properties_preview activity_name": {200, "", "changes nothing"},
 	"activity_properties_preview property":      {200, "", "changes nothing"},
 
+	"activity_properties_get id message id":     {422, "validation_failed", "takes ids alone"},
+	"activity_properties_get id list key":       {422, "validation_failed", "takes ids alone"},
+	"activity_properties_replace id message id": {422, "validation_failed", "takes ids alone"},
+	"activity_properties_replace id list key":   {422, "validation_failed", "takes ids alone"},
+	"activity_properties_preview id message id": {422, "validation_failed", "takes ids alone"},
+	"activity_properties_preview id list key":   {422, "validation_failed", "takes ids alone"},
+	"activity_properties_delete id message id":  {422, "validation_failed", "takes ids alone"},
+	"activity_properties_delete id list key":    {422, "validation_failed", "takes ids alone"},
+
 	"segments_list query":                                {200, "", "a search that finds nothing"},
 	"segments_check_member contact":                      {200, "", "who does not exist is in none"},
 	"segments_check_member contact external id":          {422, "validation_failed", "takes ids and addresses alone"},
@@ -254,8 +263,8 @@ func (s subject) answersTo(place string, k kind) answered {
 		other, ok = otherwise[s.Name+" "+place]
 	}
 	if ok {
-		if s.route.Success == 204 {
-			other.status = 204
+		if s.route.Success == 204 || s.route.Success == 202 && s.surface == core.REST {
+			other.status = s.route.Success
 		}
 		return other
 	}
