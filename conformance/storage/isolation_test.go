@@ -273,7 +273,7 @@ func isNothing(found any) bool {
 		return true
 	}
 	v := reflect.ValueOf(found)
-	return v.IsZero() || (v.Kind() == reflect.Slice && v.Len() == 0)
+	return v.IsZero() || (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
 // Every method that is given an organization has to be among the reaches.
