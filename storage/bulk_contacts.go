@@ -52,14 +52,14 @@ var (
 	leaveManyLists = register("leave lists of many", `
 		DELETE FROM list_members WHERE (org_id, contact_id) IN `+manyOfOrg(`$1`, `$2`)+`
 		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
-		RETURNING contact_id, list_id`)
+		RETURNING contact_id, list_id AS set_id`)
 	joinManyLists = register("join lists of many", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, v ->> 'contact', CAST($1 AS bigint)
 		FROM `+parameterRows(`$2`)+`
-		JOIN lists AS l ON l.org_id = $3 AND l.id = v ->> 'list' AND l.status = 'active'
+		JOIN lists AS l ON l.org_id = $3 AND l.id = v ->> 'set' AND l.status = 'active'
 		ON CONFLICT DO NOTHING
-		RETURNING contact_id, list_id`)
+		RETURNING contact_id, list_id AS set_id`)
 )
 
 // manyOfOrg are the keys (organization, contact) of many contacts, from the parameters
@@ -234,22 +234,16 @@ func writtenContacts(orgID string, contacts []audience.Contact) (string, []conta
 	return parameter, topics, err
 }
 
-// manyMemberRow is one contact on one list, in parameters and in what statements return.
-type manyMemberRow struct {
-	Contact string `json:"contact" db:"contact_id"`
-	List    string `json:"list" db:"list_id"`
-}
-
 func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string, lists map[string][]string, at time.Time) error {
 	if len(lists) == 0 {
 		return nil
 	}
 	var kept []string
-	var members []manyMemberRow
+	var members []inSet
 	for contact, ids := range lists {
 		for _, id := range ids {
 			kept = append(kept, contact+" "+id)
-			members = append(members, manyMemberRow{contact, id})
+			members = append(members, inSet{contact, id})
 		}
 	}
 	who, err := jsonParameter(slices.Sorted(maps.Keys(lists)))
@@ -264,32 +258,13 @@ func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string,
 	if err != nil {
 		return err
 	}
-	left, err := list[manyMemberRow](ctx, s.db, leaveManyLists, orgID, who, stay)
+	left, err := list[inSet](ctx, s.db, leaveManyLists, orgID, who, stay)
 	if err != nil {
 		return err
 	}
-	joined, err := list[manyMemberRow](ctx, s.db, joinManyLists, At(at), parameter, orgID)
+	joined, err := list[inSet](ctx, s.db, joinManyLists, At(at), parameter, orgID)
 	if err != nil {
 		return err
 	}
-	return s.logMany(ctx, orgID, left, joined, at)
-}
-
-func (s audienceStore) logMany(ctx context.Context, orgID string, left, joined []manyMemberRow, at time.Time) error {
-	if len(left)+len(joined) == 0 {
-		return nil
-	}
-	lines := make([]loggedTransition, 0, len(left)+len(joined))
-	for _, m := range left {
-		lines = append(lines, loggedTransition{core.NewID(), audience.ListSet, m.List, m.Contact, false})
-	}
-	for _, m := range joined {
-		lines = append(lines, loggedTransition{core.NewID(), audience.ListSet, m.List, m.Contact, true})
-	}
-	parameter, err := jsonParameter(lines)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.exec(ctx, logTransitions, orgID, At(at), parameter)
-	return err
+	return s.db.logTransitions(ctx, orgID, audience.ListSet, left, joined, at)
 }

@@ -11,17 +11,9 @@ import (
 )
 
 var (
-	segmentMembersPage = register("segment members page", `
-		SELECT m.contact_id, c.email, m.entered_at FROM segment_members AS m
-		JOIN contacts AS c ON c.org_id = m.org_id AND c.id = m.contact_id
-		WHERE m.org_id = $1 AND m.segment_id = $2 AND (m.entered_at, m.contact_id) < ($3, $4)
-		ORDER BY m.entered_at DESC, m.contact_id DESC LIMIT $5`)
-	segmentMemberByID = registerPoint("segment member by id", `
-		SELECT 1 FROM segment_members WHERE org_id = $1 AND segment_id = $2 AND contact_id = $3`)
-	segmentMemberByEmail = registerPoint("segment member by email", `
-		SELECT 1 FROM contacts AS c
-		JOIN segment_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
-		WHERE c.org_id = $1 AND m.segment_id = $2 AND c.email_key = $3`)
+	segmentMembersPage   = register("segment members page", setMembersPage("segment_members", "segment_id", "entered_at"))
+	segmentMemberByID    = registerPoint("segment member by id", setMemberByID("segment_members", "segment_id"))
+	segmentMemberByEmail = registerPoint("segment member by email", setMemberByEmail("segment_members", "segment_id"))
 
 	leaveSegment = register("leave segment", `
 		DELETE FROM segment_members WHERE org_id = $1 AND segment_id = $2
@@ -33,10 +25,6 @@ var (
 		SELECT $1, $2, j.atom, CAST($3 AS bigint) FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING contact_id`)
-	logSegment = register("log segment transitions", `
-		INSERT INTO membership_log (org_id, occurred_at, id, set_kind, set_id, contact_id, entered)
-		SELECT $1, CAST($2 AS bigint), v ->> 'id', 'segment', $3, v ->> 'contact', CAST(v ->> 'entered' AS boolean)
-		FROM `+parameterRows(`$4`)+` WHERE TRUE`)
 	countEvaluated = register("segment partly evaluated", `
 		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
 	wholeEvaluated = register("segment evaluated", `
@@ -69,32 +57,14 @@ var (
 		ON CONFLICT DO NOTHING`)
 )
 
-type segmentMemberRow struct {
-	ContactID string `db:"contact_id"`
-	Email     string `db:"email"`
-	EnteredAt Time   `db:"entered_at"`
-}
-
 func (s segmentStore) SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]segments.Member, error) {
-	entered, id := start(after)
-	rows, err := list[segmentMemberRow](ctx, s.db, segmentMembersPage, orgID, segmentID, entered, id, limit)
-	if err != nil {
-		return nil, err
-	}
-	members := make([]segments.Member, len(rows))
-	for i, r := range rows {
-		members[i] = segments.Member{ContactID: r.ContactID, Email: r.Email, EnteredAt: r.EnteredAt.Time()}
-	}
-	return members, nil
+	return setMembers(ctx, s.db, segmentMembersPage, orgID, segmentID, after, limit, func(r setMemberRow) segments.Member {
+		return segments.Member{ContactID: r.ContactID, Email: r.Email, EnteredAt: r.Since.Time()}
+	})
 }
 
 func (s segmentStore) IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
-	by, key := segmentMemberByEmail, audience.EmailKey(contact)
-	if core.IsID(contact) {
-		by, key = segmentMemberByID, contact
-	}
-	found, err := values[int](ctx, s.db, by, orgID, segmentID, key)
-	return len(found) > 0, err
+	return s.db.isSetMember(ctx, segmentMemberByID, segmentMemberByEmail, orgID, segmentID, contact)
 }
 
 func (s segmentStore) CountMatching(ctx context.Context, q segments.Question) (int, error) {
@@ -158,13 +128,6 @@ func (s segmentStore) leaving(ctx context.Context, c *condition, segmentID strin
 	return composed(ctx, s.db, "contacts that leave", text, args, scanID)
 }
 
-// segmentTransition is an element of the parameter of logSegment.
-type segmentTransition struct {
-	ID      string `json:"id"`
-	Contact string `json:"contact"`
-	Entered bool   `json:"entered"`
-}
-
 func (s segmentStore) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
 	var entered, left []string
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
@@ -186,7 +149,7 @@ func (s segmentStore) JudgeMembers(ctx context.Context, q segments.Question, seg
 		if entered, err = values[string](ctx, s.db, enterSegment, q.OrgID, segmentID, At(q.Now), in); err != nil {
 			return err
 		}
-		if err := s.logTransitions(ctx, q.OrgID, segmentID, left, entered, q.Now); err != nil {
+		if err := s.logSegment(ctx, q.OrgID, segmentID, left, entered, q.Now); err != nil {
 			return err
 		}
 		_, err = s.db.exec(ctx, countEvaluated, len(entered)-len(left), At(q.Now), q.OrgID, segmentID)
@@ -195,23 +158,16 @@ func (s segmentStore) JudgeMembers(ctx context.Context, q segments.Question, seg
 	return len(entered), len(left), err
 }
 
-func (s segmentStore) logTransitions(ctx context.Context, orgID, segmentID string, left, entered []string, at time.Time) error {
-	if len(left)+len(entered) == 0 {
-		return nil
+// logSegment writes who left and who entered a segment to the log.
+func (s segmentStore) logSegment(ctx context.Context, orgID, segmentID string, left, entered []string, at time.Time) error {
+	of := func(contacts []string) []inSet {
+		all := make([]inSet, len(contacts))
+		for i, id := range contacts {
+			all[i] = inSet{Contact: id, Set: segmentID}
+		}
+		return all
 	}
-	lines := make([]segmentTransition, 0, len(left)+len(entered))
-	for _, id := range left {
-		lines = append(lines, segmentTransition{core.NewID(), id, false})
-	}
-	for _, id := range entered {
-		lines = append(lines, segmentTransition{core.NewID(), id, true})
-	}
-	parameter, err := jsonParameter(lines)
-	if err != nil {
-		return err
-	}
-	_, err = s.db.exec(ctx, logSegment, orgID, At(at), segmentID, parameter)
-	return err
+	return s.db.logTransitions(ctx, orgID, audience.SegmentSet, of(left), of(entered), at)
 }
 
 func (s segmentStore) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
