@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core/audience"
 )
@@ -23,7 +24,7 @@ var (
 
 // putSlotsText writes the rows of contacts whose slots are other than they were.
 func putSlotsText() string {
-	names := slotNames()
+	names := append(slotNames(), longTexts)
 	read, set := make([]string, len(names)), make([]string, len(names))
 	for i, name := range names {
 		read[i] = slotColumn(name)
@@ -41,14 +42,22 @@ func putSlotsText() string {
 
 func slotColumn(name string) string {
 	value := fmt.Sprintf(`j.v ->> '%s'`, name)
-	switch name[:1] {
-	case audience.NumberSlots:
+	switch {
+	case name == longTexts:
+	case strings.HasPrefix(name, audience.NumberSlots):
 		return `CAST(` + value + ` AS double precision)`
-	case audience.InstantSlots:
+	case strings.HasPrefix(name, audience.InstantSlots):
 		return `CAST(` + value + ` AS bigint)`
 	}
 	return value
 }
+
+// slotText is how long a text is at most, in bytes, that a slot holds whole. An entry of
+// its index has room for 2,704 with the organization.
+const slotText = 2048
+
+// longTexts is the column that has the whole of longer ones, as an object by slot.
+const longTexts = "long_texts"
 
 // slottedContact is a contact of which slots are written.
 type slottedContact struct {
@@ -141,6 +150,7 @@ func (s audienceStore) writeSlots(ctx context.Context, orgID string, contacts []
 // slots is an element of the parameter of putSlots: the columns that have a value.
 func (r *registry) slots(c slottedContact) map[string]any {
 	row := map[string]any{"c": c.id}
+	var long map[string]string
 	for _, attribute := range r.rows {
 		stored, has := c.attributes[attribute.Name]
 		if !has {
@@ -150,13 +160,34 @@ func (r *registry) slots(c slottedContact) map[string]any {
 		if value == nil {
 			continue
 		}
+		text, _ := value.(string)
 		for _, slot := range []string{attribute.Slot, attribute.Filling} {
-			if slot != "" {
+			switch {
+			case slot == "":
+			case len(text) > slotText:
+				if long == nil {
+					long = map[string]string{}
+				}
+				row[slot], long[slot] = beginning(text), text
+			default:
 				row[slot] = value
 			}
 		}
 	}
+	if long != nil {
+		row[longTexts] = long
+	}
 	return row
+}
+
+// beginning is what a slot holds of a longer text: whole characters, and more than
+// slotText bytes, so that no text that it holds whole is equal.
+func beginning(text string) string {
+	end := slotText + 1
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end++
+	}
+	return text[:end]
 }
 
 // addSlots gives rows to contacts without attributes.

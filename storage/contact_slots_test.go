@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
@@ -148,6 +149,7 @@ func (m *slotModel) values(t *rapid.T) map[string]any {
 		}
 		v := rapid.OneOf(
 			rapid.SampledFrom([]any{"1", "x", "true", "2026-02-28T01:02:03.456789Z", "2026-02-28", true, false, 1.0, -2.5e17, "", "é\U0001F600", nil}),
+			rapid.SampledFrom([]any{noise(2048), noise(2049), noise(2046) + "\U0001F600", noise(4096), noise(4095) + "é"}),
 			rapid.Float64().AsAny(), rapid.StringMatching(`[ -~]{0,30}`).AsAny(),
 		).Draw(t, "value")
 		values[a.Name] = v
@@ -331,15 +333,41 @@ func (m *slotModel) stored() (map[string]audience.ContactStatus, map[string]map[
 		slots[email] = map[string]any{}
 		for i, column := range columns[5:] {
 			if v := row[5+i]; v != nil {
-				if strings.HasPrefix(column, "s") {
+				if strings.HasPrefix(column, "s") || column == "long_texts" {
 					v = text(v)
 				}
 				slots[email][column] = v
 			}
 		}
+		m.wholeTexts(slots[email])
 	}
 	m.must(rows.Err())
 	return statuses, records, slots
+}
+
+// wholeTexts puts the texts that are too long for an index in place of what the slots
+// have of them, and nothing may be there without the other.
+func (m *slotModel) wholeTexts(row map[string]any) {
+	long := map[string]string{}
+	if column, has := row["long_texts"]; has {
+		m.must(json.Unmarshal([]byte(column.(string)), &long))
+		delete(row, "long_texts")
+	}
+	for slot, value := range row {
+		held, is := value.(string)
+		whole, more := long[slot]
+		if is && more != (len(held) > 2048) || more && (len(held) > 2052 || !utf8.ValidString(held) || !strings.HasPrefix(whole, held)) {
+			m.t.Fatalf("slot %s holds %d bytes, and %d are said to be the whole", slot, len(held), len(whole))
+		}
+		if more {
+			row[slot] = whole
+		}
+	}
+	for slot := range long {
+		if _, has := row[slot]; !has {
+			m.t.Fatalf("there is a long text of slot %s, which is empty", slot)
+		}
+	}
 }
 
 func text(v any) string {

@@ -147,7 +147,7 @@ func (c *condition) node(n predicate.Node) string {
 		return c.compare(n)
 	case *predicate.In:
 		values := make([]string, len(n.Values))
-		field := c.field(n.Field)
+		field := c.fieldBeside(n.Field, n.Values...)
 		for i, v := range n.Values {
 			values[i] = c.value(v)
 		}
@@ -180,7 +180,7 @@ func (c *condition) fail(format string, args ...any) string {
 }
 
 func (c *condition) compare(n *predicate.Compare) string {
-	return `(` + c.field(n.Field) + ` ` + operator(n.Op) + ` ` + c.value(n.Value) + `)`
+	return `(` + c.fieldBeside(n.Field, n.Value) + ` ` + operator(n.Op) + ` ` + c.value(n.Value) + `)`
 }
 
 func operator(o predicate.Op) string {
@@ -213,7 +213,10 @@ func (c *condition) value(v predicate.Value) string {
 // match counts characters, never bytes: the engines agree about those. Where the field
 // is the shorter, substr gives less than is looked for, on either.
 func (c *condition) match(n *predicate.Match) string {
-	field, text := c.field(n.Field), c.text(n.Text)
+	field, text := c.wholeField(n.Field), c.text(n.Text)
+	if n.How == predicate.StartsWith {
+		field = c.fieldBeside(n.Field, predicate.Value{Type: predicate.String, Text: n.Text})
+	}
 	switch n.How {
 	case predicate.StartsWith:
 		return `(substr(` + field + `, 1, length(` + text + `)) = ` + text + `)`

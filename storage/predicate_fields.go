@@ -3,6 +3,7 @@ package storage
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
@@ -48,6 +49,25 @@ func (c *condition) attribute(f predicate.Field) string {
 	}
 	c.needsContact = true
 	return c.ofJSON(`c.attributes`, `'`+f.Name+`'`, f.Type)
+}
+
+// fieldBeside is a field that is compared with values, or whose beginning is. Of a text
+// the slot will do, as long as what it surely holds is longer than the values.
+func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) string {
+	if slices.ContainsFunc(values, func(v predicate.Value) bool { return len(v.Text) > slotText }) {
+		return c.wholeField(f)
+	}
+	return c.field(f)
+}
+
+// wholeField is a field with the whole of a text, which a slot may only have the
+// beginning of.
+func (c *condition) wholeField(f predicate.Field) string {
+	text := c.field(f)
+	if f.Source != predicate.Attribute || f.Type != predicate.String || c.slots[f.Name] == "" {
+		return text
+	}
+	return `coalesce(s.` + longTexts + `/*pg ::json*/ ->> '` + c.slots[f.Name] + `', ` + text + `)`
 }
 
 // steer stands before a slot. Where events are required, SQLite has to list whose they

@@ -140,7 +140,7 @@ func (w world) checkHostileAudience(t *testing.T, i int, h hostile) {
 	}
 	w.must(t, w.p.DB.Segments().InsertSegment(t.Context(), w.p.OrgID, segment))
 	w.property(t, w.p.OrgID, name, name)
-	item := map[string]any{"name": name, "email": address(i), "properties": map[string]any{name: h.asAttribute()}}
+	item := map[string]any{"name": name, "email": address(i), "properties": map[string]any{name: h.text}}
 	recorded := w.own.callTool(t, "activities_record", map[string]any{"activities": []any{item}})
 	checkVoice(t, "activities_record of "+h.String(), recorded, h)
 	if recorded.said()["accepted"] != 1.0 {

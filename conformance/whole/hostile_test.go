@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
@@ -21,20 +20,6 @@ const (
 	longestName  = 255
 	longestTopic = 128
 )
-
-// longestAttribute is how much of a text an attribute holds, in bytes.
-const longestAttribute = 2048
-
-// asAttribute is as much of the text as an attribute holds.
-func (h hostile) asAttribute() string {
-	kept := 0
-	for at, r := range h.text {
-		if end := at + utf8.RuneLen(r); end <= longestAttribute {
-			kept = end
-		}
-	}
-	return h.text[:kept]
-}
 
 func (h hostile) asLongAs(limit int) string {
 	runes := []rune(h.text)
@@ -72,14 +57,6 @@ func address(i int) string { return fmt.Sprintf("hostile.%03d@example.net", i) }
 func (w world) storeContact(t *testing.T, i int, h hostile) {
 	t.Helper()
 	arguments := map[string]any{"email": address(i), "attributes": map[string]any{"first_name": h.text}}
-	if fits := h.asAttribute(); fits != h.text {
-		got := w.own.callTool(t, "contacts_upsert", arguments)
-		checkVoice(t, h.String()+" whole", got, h)
-		if _, code := got.outcome(); code != "attribute_validation_failed" {
-			t.Errorf("%s is stored whole: %d %.300s", h, got.status, got.body)
-		}
-		arguments["attributes"] = map[string]any{"first_name": fits}
-	}
 	if n := len([]rune(h.text)); n <= longestName {
 		arguments["external_id"] = h.text
 	}
@@ -103,7 +80,7 @@ func (w world) readContact(t *testing.T, i int, h hostile) {
 			h.checkContact(t, s.name()+" by external id", w.own.call(t, s, map[string]any{"external_id": h.text}))
 		}
 	}
-	filtered := map[string]any{"attribute_key": "first_name", "attribute_value": h.asAttribute()}
+	filtered := map[string]any{"attribute_key": "first_name", "attribute_value": h.text}
 	for _, s := range subjects() {
 		if s.Name != "contacts_list" {
 			continue
@@ -125,7 +102,7 @@ func (h hostile) checkContact(t *testing.T, what string, got answer) {
 		contact = got.said()
 	}
 	attributes, _ := contact["attributes"].(map[string]any)
-	if back, _ := attributes["first_name"].(string); back != h.asAttribute() && !(got.result() != nil && h.clippedTo(back)) {
+	if back, _ := attributes["first_name"].(string); back != h.text && !(got.result() != nil && h.clippedTo(back)) {
 		t.Errorf("%s: %s came back as %.200q", what, h, back)
 	}
 	if id := contact["external_id"]; id != nil && id != h.text {
@@ -200,7 +177,7 @@ func (w world) throughWrites(t *testing.T, i int, h hostile) {
 		}
 		arguments := map[string]any{"email": address(i)}
 		if slices.Contains(members, "attributes") {
-			arguments["attributes"] = map[string]any{"first_name": h.asAttribute(), nameOfAttribute(i, h): i}
+			arguments["attributes"] = map[string]any{"first_name": h.text, nameOfAttribute(i, h): i}
 		}
 		if strings.Contains(s.route.Path, "{external_id}") {
 			arguments["external_id"] = fmt.Sprintf("long-%03d", i)

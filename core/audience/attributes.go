@@ -15,9 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// maxAttributeText is in bytes. It keeps one contact a small row, and an indexed
-// value within what PostgreSQL puts into an index.
-const maxAttributeText = 2048
+// maxAttributeText is in bytes. It keeps one contact a small row.
+const maxAttributeText = 4096
 
 // enoughFaults are named in one refusal.
 const enoughFaults = 20

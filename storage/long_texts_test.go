@@ -1,0 +1,139 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// noise is ASCII text that no compression makes fit into an index, as PostgreSQL does
+// with ordinary text.
+func noise(bytes int) string {
+	source := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, bytes)
+	for i := range text {
+		text[i] = byte('0' + source.IntN('z'-'0'))
+	}
+	return strings.NewReplacer(`\`, "_", `"`, "_").Replace(string(text))
+}
+
+// longTexts are values around what an index takes, each with neighbours that differ
+// from it only far behind that.
+func longTexts() []string {
+	whole := noise(4096)
+	var texts []string
+	for _, n := range []int{1, 2046, 2047, 2048, 2049, 2050, 2052, 2053, 3000, 4095, 4096} {
+		texts = append(texts, whole[:n])
+	}
+	for at := range 4 { // a character of four bytes at every place around the cut
+		wide := whole[:2045+at] + "\U0001F600" + whole[:1000]
+		texts = append(texts, wide, wide+"z", wide[:2045+at+4])
+	}
+	return append(texts,
+		whole[:4095]+"!", whole[:4095]+"~", whole[:2048]+"\U0001F600"+whole[2052:], whole[:2048]+"é", "", "short", strings.Repeat("é", 2048))
+}
+
+// predicatesAbout are tests of attr.name against a text, which is not empty, and parts
+// of it.
+func predicatesAbout(name, text string) []string {
+	quoted := func(s string) string { return `"` + s + `"` } // there is nothing in them to escape
+	var sources []string
+	for _, test := range []string{`= %s`, `!= %s`, `in ["short", %s]`, `starts with %s`, `ends with %s`, `contains %s`} {
+		sources = append(sources, `attr.`+name+` `+fmt.Sprintf(test, quoted(text)))
+	}
+	runes := []rune(text)
+	tail, middle := string(runes[max(0, len(runes)-3):]), string(runes[len(runes)*2/3:min(len(runes), len(runes)*2/3+9)])
+	return append(sources,
+		`attr.`+name+` ends with `+quoted(tail), `not attr.`+name+` contains `+quoted(tail),
+		`attr.`+name+` contains `+quoted(middle), `not attr.`+name+` ends with `+quoted(middle),
+		`attr.`+name+` contains `+quoted(tail)+` and count(activity.purchase within 30d) >= 1`,
+		`attr.`+name+` is known`, `attr.`+name+` is unknown`)
+}
+
+// TestLongTextsAreJudgedWhole: no test of a text sees how much of it an index takes,
+// neither while the attribute stays, nor between a rename and the pass that follows
+// it, nor after that.
+func TestLongTextsAreJudgedWhole(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		store, org := db.Audience(), core.NewID()
+		a := audience.Attribute{ID: core.NewID(), Name: "bio", Type: audience.StringAttribute, CreatedAt: time.Unix(1, 0)}
+		fatal(t, store.InsertAttribute(t.Context(), org, a))
+		texts := longTexts()
+		without := audience.Contact{ID: core.NewID(), Email: "without@x", Status: audience.Active}
+		fatal(t, store.InsertContact(t.Context(), org, without))
+		held := map[string]*string{without.ID: nil}
+		var many []audience.Contact
+		for i, text := range texts {
+			c := audience.Contact{ID: core.NewID(), Email: fmt.Sprintf("c%d@x", i), Status: audience.Active, Attributes: map[string]any{"bio": text}}
+			held[c.ID] = &text
+			if i%2 == 1 {
+				many = append(many, c)
+				continue
+			}
+			fatal(t, store.InsertContact(t.Context(), org, c))
+		}
+		fatal(t, store.WriteContacts(t.Context(), org, audience.ContactsWrite{At: time.Unix(2, 0), Insert: many}))
+		fatal(t, db.InTx(t.Context(), func(ctx context.Context) error {
+			w := rowWriter{ctx: ctx, db: db}
+			for id := range held {
+				w.insert(`activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)`,
+					org, 2_000_000, core.NewID(), id, purchase.Activity, "{}", "api", 2_000_000)
+			}
+			return w.err
+		}))
+
+		judgedWhole(t, db, org, "bio", texts, held)
+		a.Name = "about"
+		fatal(t, store.UpdateAttribute(t.Context(), org, a))
+		judgedWhole(t, db, org, "about", texts[:13], held)
+		passedOver(t, store, org)
+		judgedWhole(t, db, org, "about", texts[13:], held)
+	})
+}
+
+// purchase is what every contact did, so that predicates may begin with it.
+var purchase = predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}
+
+func judgedWhole(t *testing.T, db *storage.DB, org, name string, texts []string, held map[string]*string) {
+	t.Helper()
+	schema, err := db.Segments().PredicateSchema(t.Context(), org)
+	fatal(t, err)
+	if schema.Slots[name] == "" {
+		t.Fatalf("%s has no slot", name)
+	}
+	for _, text := range slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }) {
+		for _, source := range predicatesAbout(name, text) {
+			checked, err := predicate.Compile(source, schema.Schema)
+			fatal(t, err)
+			var want []string
+			for id, value := range held {
+				s := predicate.Subject{Events: []predicate.Occurrence{{Event: purchase, At: 2_000_000}}}
+				if value != nil {
+					s.Attributes = map[string]predicate.Value{name: {Type: predicate.String, Text: *value}}
+				}
+				if checked.Match(s, time.Unix(3, 0)) == predicate.True {
+					want = append(want, id)
+				}
+			}
+			found, err := db.Matching(t.Context(), segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: time.Unix(3, 0)})
+			fatal(t, err)
+			slices.Sort(want)
+			slices.Sort(found)
+			if !slices.Equal(found, want) {
+				t.Errorf("%.60s… (%d bytes): %d in SQL, %d in memory", source, len(text), len(found), len(want))
+			}
+		}
+	}
+}
