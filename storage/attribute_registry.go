@@ -19,6 +19,10 @@ var (
 	holdRegistry = register("hold registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock(hashtextextended($1, 19)) AS text) = ''*/`)
 
+	// Attributes, and the names that were left behind with whose they were.
+	registryOf = registerPoint("registry", `
+		SELECT `+attributeColumns+`, FALSE AS left_behind FROM attributes WHERE org_id = $1
+		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', TRUE FROM attribute_leftovers WHERE org_id = $1`)
 	allLeftovers   = registerPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
 	insertLeftover = register("insert leftover", `
 		INSERT INTO attribute_leftovers (org_id, name, attribute_id) VALUES ($1, $2, $3)
@@ -35,6 +39,11 @@ type registry struct {
 	rows       []attributeRow
 	attributes map[string]audience.Attribute // by name
 	moved      map[string]string             // names that values have to leave, with where they go
+}
+
+type registryRow struct {
+	attributeRow
+	LeftBehind bool `db:"left_behind"`
 }
 
 type leftoverRow struct {
@@ -76,25 +85,25 @@ func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, e
 }
 
 func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registry, error) {
-	rows, err := list[attributeRow](ctx, s.db, allAttributes, orgID)
+	rows, err := list[registryRow](ctx, s.db, registryOf, orgID)
 	if err != nil {
 		return nil, err
 	}
-	r := &registry{rows: rows, attributes: make(map[string]audience.Attribute, len(rows)), moved: map[string]string{}}
+	r := &registry{attributes: make(map[string]audience.Attribute, len(rows)), moved: map[string]string{}}
 	nameOf := make(map[string]string, len(rows))
 	for _, row := range rows {
+		if row.LeftBehind {
+			continue
+		}
+		r.rows = append(r.rows, row.attributeRow)
 		if r.attributes[row.Name], err = row.attribute(); err != nil {
 			return nil, err
 		}
 		nameOf[row.ID] = row.Name
 	}
-	left, err := s.leftovers(ctx, orgID)
-	if err != nil {
-		return nil, err
-	}
-	for name, id := range left {
-		if id != "" {
-			r.moved[name] = nameOf[id]
+	for _, row := range rows {
+		if row.LeftBehind && row.ID != "" {
+			r.moved[row.Name] = nameOf[row.ID]
 		}
 	}
 	return r, nil

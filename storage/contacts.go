@@ -110,6 +110,12 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 	if row.ID == "" {
 		return audience.Contact{}, core.NotFound("contact")
 	}
+	if t := s.db.transaction(ctx); t != nil {
+		if t.preferences == nil {
+			t.preferences = map[string]string{}
+		}
+		t.preferences[row.ID] = row.TopicPreferences
+	}
 	slices.SortFunc(lists, func(a, b audience.ListRef) int { return strings.Compare(a.Key, b.Key) })
 	contact, err := row.contact()
 	contact.Lists = lists

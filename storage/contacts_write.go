@@ -85,6 +85,9 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 		if err := s.writeSlots(ctx, orgID, []slottedContact{{c.ID, c.Status, settled}}); err != nil {
 			return err
 		}
+		if before, read := s.db.transaction(ctx).preferences[c.ID]; read && before == preferences {
+			return nil
+		}
 		return s.replaceTopics(ctx, orgID, []string{c.ID}, topicsOf(nil, c.ID, choices))
 	})
 }
@@ -114,6 +117,11 @@ func (s audienceStore) replaceTopics(ctx context.Context, orgID string, contactI
 		ids, err := jsonParameter(contactIDs)
 		if err != nil {
 			return err
+		}
+		if t := s.db.transaction(ctx); t != nil {
+			for _, id := range contactIDs {
+				delete(t.preferences, id)
+			}
 		}
 		if _, err := s.db.exec(ctx, deleteContactTopics, orgID, ids); err != nil {
 			return err

@@ -23,6 +23,9 @@ type transaction struct {
 	tx *sql.Tx
 	// registries are those that were read in the transaction; see audienceStore.registry.
 	registries map[string]*registry
+	// preferences are the topic preferences, as stored, of contacts that were read and so
+	// locked in the transaction, until others are written.
+	preferences map[string]string
 }
 
 // transaction is the one that ctx carries for this database, or nil.

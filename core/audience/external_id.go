@@ -35,6 +35,9 @@ func (cl claim) find(ctx context.Context, store contactFinder, org string) (Cont
 	if cl.email == "" || err != nil && !isNotFound(err) {
 		return byID, "", err
 	}
+	if err == nil && EmailKey(byID.Email) == EmailKey(cl.email) {
+		return byID, "", nil
+	}
 	byEmail, errEmail := store.ContactByEmail(ctx, org, cl.email)
 	switch {
 	case errEmail != nil && !isNotFound(errEmail):
@@ -43,7 +46,7 @@ func (cl claim) find(ctx context.Context, store contactFinder, org string) (Cont
 		return byEmail, "", cl.mayTake(byEmail)
 	case isNotFound(err):
 		return Contact{}, "", err
-	case errEmail != nil || byEmail.ID == byID.ID:
+	case errEmail != nil:
 		return byID, "", nil
 	case byEmail.Shell:
 		return byID, byEmail.ID, nil
