@@ -11,22 +11,33 @@ import (
 // BareChunk is everything that an import of new contacts writes for a chunk of rows,
 // as the parameters of its statements.
 type BareChunk struct {
-	content, contacts, pushes, outcomes string
-	size                                int
+	content, contacts, slots, pushes, touched, outcomes string
+	first, size                                         int
 }
 
-// NewBareChunk makes the parameters, which is what the loader is spared.
-func NewBareChunk(rows []json.RawMessage, contacts []audience.Contact, outcomes []audience.BulkItem) (BareChunk, error) {
-	parameter, _, err := writtenContacts("", contacts)
+// NewBareChunk makes the parameters, which is what the loader is spared. The slots
+// are those that the organization's attributes have.
+func (db *DB) NewBareChunk(
+	ctx context.Context, orgID string, first int, rows []json.RawMessage, contacts []audience.Contact, outcomes []audience.BulkItem,
+) (BareChunk, error) {
+	registered, err := audienceStore{db}.readRegistry(ctx, orgID)
 	if err != nil {
 		return BareChunk{}, err
 	}
-	pushes := make([]queuedPush, len(contacts))
-	for i, c := range contacts {
-		pushes[i] = queuedPush{c.ID, "{}"}
+	chunk := BareChunk{first: first, size: len(rows)}
+	if chunk.contacts, _, err = writtenContacts(orgID, contacts); err != nil {
+		return BareChunk{}, err
 	}
-	chunk := BareChunk{contacts: parameter, size: len(rows)}
-	for to, from := range map[*string]any{&chunk.content: rows, &chunk.pushes: pushes, &chunk.outcomes: outcomes} {
+	pushes, slots, ids := make([]queuedPush, len(contacts)), make([]map[string]any, len(contacts)), make([]string, len(contacts))
+	for i, c := range contacts {
+		pushes[i], slots[i], ids[i] = queuedPush{c.ID, "{}"}, registered.slots(slotted(contacts[i : i+1])[0]), c.ID
+	}
+	if chunk.touched, err = touchRows(ids); err != nil {
+		return BareChunk{}, err
+	}
+	for to, from := range map[*string]any{
+		&chunk.content: rows, &chunk.slots: slots, &chunk.pushes: pushes, &chunk.outcomes: outcomes,
+	} {
 		text, err := json.Marshal(from)
 		if err != nil {
 			return BareChunk{}, err
@@ -39,37 +50,51 @@ func NewBareChunk(rows []json.RawMessage, contacts []audience.Contact, outcomes 
 // LoadBare writes chunks as one bulk write: the statements that an import runs to
 // write, in its transactions, and nothing else.
 func (db *DB) LoadBare(ctx context.Context, orgID, jobID string, chunks []BareChunk, at time.Time) error {
+	total := 0
+	for _, chunk := range chunks {
+		total += chunk.size
+	}
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := db.exec(ctx, insertBulkJob, orgID, jobID, "queued", 0, At(at)); err != nil {
+		if _, err := db.exec(ctx, insertBulkJob, orgID, jobID, "queued", total, At(at)); err != nil {
 			return err
 		}
-		for i, chunk := range chunks {
-			if _, err := db.exec(ctx, insertBulkChunk, orgID, jobID, i, chunk.size, chunk.content); err != nil {
+		for _, chunk := range chunks {
+			if _, err := db.exec(ctx, insertBulkChunk, orgID, jobID, chunk.first, chunk.size, chunk.content); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	for i, chunk := range chunks {
+	for _, chunk := range chunks {
 		if err != nil {
 			return err
 		}
-		err = db.InTx(ctx, func(ctx context.Context) error {
-			for _, step := range []struct {
-				statement *Statement
-				args      []any
-			}{
-				{insertContacts, []any{orgID, At(at), chunk.contacts}},
-				{queuePushes, []any{orgID, At(at), chunk.pushes}},
-				{finishBulkChunk, []any{chunk.outcomes, orgID, jobID, i}},
-				{updateBulkJob, []any{"processing", 0, 0, 0, 0, nil, orgID, jobID}},
-			} {
-				if _, err := db.exec(ctx, step.statement, step.args...); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		err = db.InTx(ctx, func(ctx context.Context) error { return db.loadChunk(ctx, orgID, jobID, chunk, total, at) })
 	}
 	return err
+}
+
+func (db *DB) loadChunk(ctx context.Context, orgID, jobID string, chunk BareChunk, total int, at time.Time) error {
+	done := chunk.first + chunk.size
+	status, completed := "processing", (*Time)(nil)
+	if done == total {
+		now := At(at)
+		status, completed = "completed", &now
+	}
+	for _, step := range []struct {
+		statement *Statement
+		args      []any
+	}{
+		{insertContacts, []any{orgID, At(at), chunk.contacts}},
+		{putSlots, []any{orgID, chunk.slots}},
+		{queuePushes, []any{orgID, At(at), chunk.pushes}},
+		{touchContacts, []any{orgID, chunk.touched}},
+		{finishBulkChunk, []any{chunk.outcomes, orgID, jobID, chunk.first}},
+		{updateBulkJob, []any{status, done, done, 0, 0, completed, orgID, jobID}},
+	} {
+		if _, err := db.exec(ctx, step.statement, step.args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }

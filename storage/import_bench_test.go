@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -27,14 +28,11 @@ func BenchmarkImport(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		b.Run("product", func(b *testing.B) {
 			for b.Loop() {
-				orgID := importOrg(b, db)
-				people := audience.New(audience.Config{
-					Store: db.Audience(), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
-				})
+				orgID, people := importOrg(b, db), importing(db)
 				var most uint64
 				timed(b, func() {
 					for from := 0; from < importedContacts; from += importedAtOnce {
-						items, err := people.Import(b.Context(), orgID, core.NewID(), importRows(from))
+						items, err := people.Import(b.Context(), orgID, core.NewID(), importRows(from, importedAtOnce))
 						if err != nil || len(items) != importedAtOnce || items[0].Status != audience.ItemCreated {
 							b.Fatal(err, len(items))
 						}
@@ -52,7 +50,7 @@ func BenchmarkImport(b *testing.B) {
 				orgID := importOrg(b, db)
 				writes := make([][]storage.BareChunk, 0, importedContacts/importedAtOnce)
 				for from := 0; from < importedContacts; from += importedAtOnce {
-					writes = append(writes, bareChunks(b, from))
+					writes = append(writes, bareChunks(b, db, orgID, from, importedAtOnce))
 				}
 				b.StartTimer()
 				timed(b, func() {
@@ -67,6 +65,15 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
+// importing is the audience as a bulk write needs it. It notes who changed, as the
+// product does for segments.
+func importing(db *storage.DB) *audience.Audience {
+	return audience.New(audience.Config{
+		Store: db.Audience(), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
+		Changed: segments.New(segments.Config{Store: db.Segments()}).Changed,
+	})
+}
+
 func timed(b *testing.B, f func()) {
 	b.Helper()
 	started, spent := time.Now(), processorTime()
@@ -76,24 +83,30 @@ func timed(b *testing.B, f func()) {
 }
 
 // importOrg is an organization with the attributes of the rows.
-func importOrg(b *testing.B, db *storage.DB) string {
-	b.Helper()
+func importOrg(tb testing.TB, db *storage.DB) string {
+	tb.Helper()
 	orgID, now := core.NewID(), core.SystemClock()
-	for name, kind := range map[string]audience.AttributeType{
-		"plan": audience.StringAttribute, "city": audience.StringAttribute, "mrr": audience.NumberAttribute,
-		"vip": audience.BoolAttribute, "signed_up": audience.DatetimeAttribute,
+	for _, of := range []struct {
+		name string
+		kind audience.AttributeType
+	}{
+		{"plan", audience.StringAttribute},
+		{"city", audience.StringAttribute},
+		{"mrr", audience.NumberAttribute},
+		{"vip", audience.BoolAttribute},
+		{"signed_up", audience.DatetimeAttribute},
 	} {
-		a := audience.Attribute{ID: core.NewID(), Name: name, Type: kind, Origin: audience.Managed, CreatedAt: now, UpdatedAt: now}
-		if err := db.Audience().InsertAttribute(b.Context(), orgID, a); err != nil {
-			b.Fatal(err)
+		a := audience.Attribute{ID: core.NewID(), Name: of.name, Type: of.kind, Origin: audience.Managed, CreatedAt: now, UpdatedAt: now}
+		if err := db.Audience().InsertAttribute(tb.Context(), orgID, a); err != nil {
+			tb.Fatal(err)
 		}
 	}
 	return orgID
 }
 
 // importRows are as a file's rows come: every value is a text.
-func importRows(from int) []json.RawMessage {
-	rows := make([]json.RawMessage, importedAtOnce)
+func importRows(from, size int) []json.RawMessage {
+	rows := make([]json.RawMessage, size)
 	for i := range rows {
 		n := from + i
 		rows[i] = fmt.Appendf(nil, `{"email":"person%d@example.com","external_id":"crm-%d","attributes":{"plan":"pro","city":"Rome","mrr":"%d.5","vip":"true","signed_up":"2026-01-02"}}`, n, n, n%1000)
@@ -101,28 +114,30 @@ func importRows(from int) []json.RawMessage {
 	return rows
 }
 
-func bareChunks(b *testing.B, from int) []storage.BareChunk {
-	b.Helper()
+// bareChunks are what becomes of importRows, cut as a bulk write is.
+func bareChunks(tb testing.TB, db *storage.DB, orgID string, from, size int) []storage.BareChunk {
+	tb.Helper()
 	var chunks []storage.BareChunk
-	rows, now := importRows(from), core.SystemClock()
+	rows, now := importRows(from, size), core.SystemClock()
 	for first := 0; first < len(rows); first += importChunk {
 		var contacts []audience.Contact
 		var outcomes []audience.BulkItem
-		for i := range importChunk {
+		for i := range min(importChunk, len(rows)-first) {
 			n := from + first + i
 			externalID := fmt.Sprintf("crm-%d", n)
 			c := audience.Contact{
-				ID: core.NewID(), Email: fmt.Sprintf("person%d@example.com", n), ExternalID: &externalID, CreatedAt: now, UpdatedAt: now,
+				ID: core.NewID(), Email: fmt.Sprintf("person%d@example.com", n), ExternalID: &externalID, Status: audience.Active,
 				Attributes: map[string]any{"plan": "pro", "city": "Rome", "mrr": float64(n%1000) + 0.5, "vip": true, "signed_up": "2026-01-02T00:00:00Z"},
+				CreatedAt:  now, UpdatedAt: now,
 			}
 			contacts = append(contacts, c)
 			outcomes = append(outcomes, audience.BulkItem{
 				Index: first + i, Status: audience.ItemCreated, ContactID: c.ID, Email: c.Email, ExternalID: &externalID,
 			})
 		}
-		chunk, err := storage.NewBareChunk(rows[first:first+importChunk], contacts, outcomes)
+		chunk, err := db.NewBareChunk(tb.Context(), orgID, first, rows[first:first+len(contacts)], contacts, outcomes)
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		chunks = append(chunks, chunk)
 	}
