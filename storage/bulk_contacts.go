@@ -147,19 +147,30 @@ func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w audien
 			return err
 		}
 		update, insert := r.settled(w.Update), r.settled(w.Insert)
+		slots := ahead(func() (string, error) { return r.slotParameter(insert) })
+		pushes := ahead(func() (pushParameters, error) { return pushesOf(w) })
 		if err := s.updateMany(ctx, orgID, update, w.At); err != nil {
 			return err
 		}
 		if err := s.insertMany(ctx, orgID, insert, w.At); err != nil {
 			return err
 		}
-		if err := s.writeSlots(ctx, orgID, slotted(append(update, insert...))); err != nil {
+		if err := s.writeSlots(ctx, orgID, slotted(update)); err != nil {
+			return err
+		}
+		if parameter, err := slots(); err != nil {
+			return err
+		} else if err := s.insertSlots(ctx, orgID, r, parameter); err != nil {
 			return err
 		}
 		if err := s.replaceManyMemberships(ctx, orgID, w.Lists, w.At); err != nil {
 			return err
 		}
-		return s.queuePushes(ctx, orgID, w.Push, w.At)
+		parameters, err := pushes()
+		if err != nil {
+			return err
+		}
+		return s.writePushes(ctx, orgID, parameters, w.At)
 	})
 }
 

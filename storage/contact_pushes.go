@@ -12,11 +12,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-var (
-	queuePushes = register("queue contact pushes", `
+// insertPushesText is of contacts that are new; see insertSlotsText.
+var insertPushesText = `
 		INSERT INTO contact_pushes (org_id, contact_id, queued_at, attempts, next_at, said)
 		SELECT $1, v ->> 'contact', CAST($2 AS bigint), 0, CAST($2 AS bigint), v ->> 'said'
-		FROM `+parameterRows(`$3`)+` WHERE TRUE
+		FROM ` + parameterRows(`$3`) + ` WHERE TRUE`
+
+var (
+	insertPushes = register("insert contact pushes", insertPushesText)
+	queuePushes  = register("queue contact pushes", insertPushesText+`
 		ON CONFLICT (org_id, contact_id) DO UPDATE SET queued_at = excluded.queued_at, attempts = 0,
 			next_at = excluded.next_at, said = excluded.said`)
 	claimPushes = register("claim contact pushes", `
@@ -50,24 +54,53 @@ type queuedPush struct {
 	Said    string `json:"said"`
 }
 
-func (s audienceStore) queuePushes(ctx context.Context, orgID string, pushes map[string]audience.Said, at time.Time) error {
-	if len(pushes) == 0 {
-		return nil
+// pushParameters are the pushes of a write as rows of a parameter, "" for none: those
+// of new contacts for insertPushes, those of others for queuePushes.
+type pushParameters struct{ insert, queue string }
+
+func pushesOf(w audience.ContactsWrite) (pushParameters, error) {
+	isNew := make(map[string]bool, len(w.Insert))
+	for _, c := range w.Insert {
+		isNew[c.ID] = true
 	}
-	rows := make([]queuedPush, 0, len(pushes))
-	for _, contact := range slices.Sorted(maps.Keys(pushes)) {
-		said, err := json.Marshal(pushes[contact])
+	var insert, queue []queuedPush
+	for _, contact := range slices.Sorted(maps.Keys(w.Push)) {
+		said, err := json.Marshal(w.Push[contact])
 		if err != nil {
-			return fmt.Errorf("storage: what was said of a contact: %w", err)
+			return pushParameters{}, fmt.Errorf("storage: what was said of a contact: %w", err)
 		}
-		rows = append(rows, queuedPush{contact, string(said)})
+		if row := (queuedPush{contact, string(said)}); isNew[contact] {
+			insert = append(insert, row)
+		} else {
+			queue = append(queue, row)
+		}
 	}
-	parameter, err := jsonParameter(rows)
-	if err != nil {
-		return err
+	var p pushParameters
+	for to, rows := range map[*string][]queuedPush{&p.insert: insert, &p.queue: queue} {
+		if len(rows) == 0 {
+			continue
+		}
+		var err error
+		if *to, err = jsonParameter(rows); err != nil {
+			return p, err
+		}
 	}
-	_, err = s.db.exec(ctx, queuePushes, orgID, At(at), parameter)
-	return err
+	return p, nil
+}
+
+func (s audienceStore) writePushes(ctx context.Context, orgID string, p pushParameters, at time.Time) error {
+	for _, part := range []struct {
+		statement *Statement
+		rows      string
+	}{{insertPushes, p.insert}, {queuePushes, p.queue}} {
+		if part.rows == "" {
+			continue
+		}
+		if _, err := s.db.exec(ctx, part.statement, orgID, At(at), part.rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type claimedRow struct {

@@ -12,6 +12,7 @@ import (
 // as the parameters of its statements.
 type BareChunk struct {
 	content, contacts, slots, pushes, touched, outcomes string
+	slotInsertion                                       *Statement
 	first, size                                         int
 }
 
@@ -24,20 +25,21 @@ func (db *DB) NewBareChunk(
 	if err != nil {
 		return BareChunk{}, err
 	}
-	chunk := BareChunk{first: first, size: len(rows)}
+	chunk := BareChunk{first: first, size: len(rows), slotInsertion: registered.slotInsertion()}
 	if chunk.contacts, _, err = writtenContacts(orgID, contacts); err != nil {
 		return BareChunk{}, err
 	}
-	pushes, slots, ids := make([]queuedPush, len(contacts)), make([]map[string]any, len(contacts)), make([]string, len(contacts))
+	if chunk.slots, err = registered.slotParameter(contacts); err != nil {
+		return BareChunk{}, err
+	}
+	pushes, ids := make([]queuedPush, len(contacts)), make([]string, len(contacts))
 	for i, c := range contacts {
-		pushes[i], slots[i], ids[i] = queuedPush{c.ID, "{}"}, registered.slots(slotted(contacts[i : i+1])[0]), c.ID
+		pushes[i], ids[i] = queuedPush{c.ID, "{}"}, c.ID
 	}
 	if chunk.touched, err = touchRows(ids); err != nil {
 		return BareChunk{}, err
 	}
-	for to, from := range map[*string]any{
-		&chunk.content: rows, &chunk.slots: slots, &chunk.pushes: pushes, &chunk.outcomes: outcomes,
-	} {
+	for to, from := range map[*string]any{&chunk.content: rows, &chunk.pushes: pushes, &chunk.outcomes: outcomes} {
 		text, err := json.Marshal(from)
 		if err != nil {
 			return BareChunk{}, err
@@ -86,8 +88,8 @@ func (db *DB) loadChunk(ctx context.Context, orgID, jobID string, chunk BareChun
 		args      []any
 	}{
 		{insertContacts, []any{orgID, At(at), chunk.contacts}},
-		{putSlots, []any{orgID, chunk.slots}},
-		{queuePushes, []any{orgID, At(at), chunk.pushes}},
+		{chunk.slotInsertion, []any{orgID, chunk.slots}},
+		{insertPushes, []any{orgID, At(at), chunk.pushes}},
 		{touchContacts, []any{orgID, chunk.touched}},
 		{finishBulkChunk, []any{chunk.outcomes, orgID, jobID, chunk.first}},
 		{updateBulkJob, []any{status, done, done, 0, 0, completed, orgID, jobID}},

@@ -1,0 +1,64 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// New contacts have no slots that could stand in the way, and not to look for any is
+// a good part of the work. So is leaving out columns: attributes get the first ones
+// that are free, and most organizations have a handful.
+
+var (
+	fewSlots = []string{"s1", "s2", "s3", "s4", "n1", "n2", "n3", "n4", "t1", "t2"}
+
+	insertFewSlots = register("insert few slots", insertSlotsText(fewSlots))
+	insertAllSlots = register("insert all slots", insertSlotsText(slotNames()))
+)
+
+func insertSlotsText(names []string) string {
+	read := make([]string, len(names))
+	for i, name := range names {
+		read[i] = slotColumn(name)
+	}
+	return `
+		INSERT INTO contact_slots (org_id, contact_id, ` + strings.Join(names, ", ") + `)
+		SELECT CAST($1 AS text), j.v ->> 'c', ` + strings.Join(read, ", ") + `
+		FROM ` + parameterRows(`$2`)
+}
+
+// slotParameter is the slots of new contacts as rows of a parameter, "" for none.
+func (r *registry) slotParameter(contacts []audience.Contact) (string, error) {
+	if len(contacts) == 0 {
+		return "", nil
+	}
+	rows := make([]map[string]any, len(contacts))
+	for i, c := range slotted(contacts) {
+		rows[i] = r.slots(c)
+	}
+	return jsonParameter(rows)
+}
+
+// insertSlots stores the slots of new contacts.
+func (s audienceStore) insertSlots(ctx context.Context, orgID string, r *registry, parameter string) error {
+	if parameter == "" {
+		return nil
+	}
+	_, err := s.db.exec(ctx, r.slotInsertion(), orgID, parameter)
+	return err
+}
+
+// slotInsertion stores every slot that an attribute has.
+func (r *registry) slotInsertion() *Statement {
+	for _, row := range r.rows {
+		for _, slot := range []string{row.Slot, row.Filling} {
+			if slot != "" && !slices.Contains(fewSlots, slot) {
+				return insertAllSlots
+			}
+		}
+	}
+	return insertFewSlots
+}
