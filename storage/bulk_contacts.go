@@ -147,8 +147,8 @@ func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w audien
 			return err
 		}
 		update, insert := r.settled(w.Update), r.settled(w.Insert)
-		slots := ahead(func() (string, error) { return r.slotParameter(insert) })
-		pushes := ahead(func() (pushParameters, error) { return pushesOf(w) })
+		slots := core.Ahead(func() (string, error) { return r.slotParameter(insert) })
+		pushes := core.Ahead(func() (pushParameters, error) { return pushesOf(w) })
 		if err := s.updateMany(ctx, orgID, update, w.At); err != nil {
 			return err
 		}
