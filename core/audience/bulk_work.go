@@ -39,7 +39,8 @@ func (a *Audience) BulkWorker() jobs.Worker[BulkArgs] {
 
 func (a *Audience) workBulk(ctx context.Context, args BulkArgs) error {
 	if args.JobID != "" {
-		return a.finishBulk(ctx, args.OrgID, args.JobID)
+		_, err := a.finishBulk(ctx, args.OrgID, args.JobID)
+		return err
 	}
 	return jobs.ForEachOrg(ctx, "", a.Orgs, "bulk writes", func(ctx context.Context, org string) error {
 		forgotten, err := a.Store.DeleteBulkJobs(ctx, org, a.Clock().Add(-bulkKept), bulkPurge)
@@ -51,7 +52,8 @@ func (a *Audience) workBulk(ctx context.Context, args BulkArgs) error {
 		}
 		open, err := a.Store.OpenBulkJobs(ctx, org)
 		for _, id := range open {
-			err = errors.Join(err, a.finishBulk(ctx, org, id))
+			_, failed := a.finishBulk(ctx, org, id)
+			err = errors.Join(err, failed)
 		}
 		return err
 	})
@@ -59,47 +61,54 @@ func (a *Audience) workBulk(ctx context.Context, args BulkArgs) error {
 
 // finishBulk does what is left of a bulk write, chunk by chunk. It may be cut off
 // anywhere and called again, also by several at once: a chunk is its contacts and
-// its outcomes in one transaction, which holds the job.
-func (a *Audience) finishBulk(ctx context.Context, org, id string) error {
+// its outcomes in one transaction, which holds the job. It returns the outcomes of
+// the chunks that it did itself.
+func (a *Audience) finishBulk(ctx context.Context, org, id string) ([]BulkItem, error) {
+	var did []BulkItem
+	chunks := &chunkReader{audience: a, org: org, job: id}
+	defer chunks.close()
 	for {
 		job, err := a.Store.BulkJob(ctx, org, id)
 		if isNotFound(err) {
-			return nil // forgotten since
+			return did, nil // forgotten since
 		}
 		if err != nil || job.CompletedAt != nil {
-			return err
+			return did, err
 		}
-		if err := a.bulkStep(ctx, org, job); err != nil {
+		outcomes, err := a.bulkStep(ctx, org, job, chunks)
+		if err != nil {
 			if ctx.Err() != nil {
-				return context.Cause(ctx)
+				return did, context.Cause(ctx)
 			}
-			return errors.Join(err, a.noteBulkFailure(ctx, org, id, err))
+			return did, errors.Join(err, a.noteBulkFailure(ctx, org, id, err))
 		}
+		did = append(did, outcomes...)
 	}
 }
 
-// bulkStep does the chunk that a job is at, unless somebody else has.
-func (a *Audience) bulkStep(ctx context.Context, org string, job BulkJob) error {
-	chunk, err := a.Store.BulkChunk(ctx, org, job.ID, job.Processed)
+// bulkStep does the chunk that a job is at, unless somebody else has, and has the next
+// one read meanwhile.
+func (a *Audience) bulkStep(ctx context.Context, org string, job BulkJob, chunks *chunkReader) ([]BulkItem, error) {
+	chunk, err := chunks.chunk(ctx, job.Processed)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows, items, err := a.readRows(ctx, org, chunk)
-	if err != nil {
-		return err
+	if next := chunk.first + len(chunk.items); next < job.Total {
+		chunks.ahead(ctx, next)
 	}
 	var after BulkJob
+	var outcomes []BulkItem
 	err = a.Transactor.InTx(ctx, func(ctx context.Context) error {
-		after = BulkJob{}
+		after, outcomes = BulkJob{}, nil // the transaction may run again
 		locked, err := a.Store.BulkJob(ctx, org, job.ID)
 		if err != nil || locked.CompletedAt != nil || locked.Processed != job.Processed {
 			return err
 		}
-		outcomes := slices.Clone(items) // the transaction may run again
-		if err := a.writeRows(ctx, org, rows, outcomes, chunk.First); err != nil {
+		outcomes = slices.Clone(chunk.items)
+		if err := a.writeRows(ctx, org, chunk.rows, outcomes, chunk.first); err != nil {
 			return err
 		}
-		if err := a.Store.FinishBulkChunk(ctx, org, job.ID, chunk.First, outcomes); err != nil {
+		if err := a.Store.FinishBulkChunk(ctx, org, job.ID, chunk.first, outcomes); err != nil {
 			return err
 		}
 		locked.count(outcomes, a.Clock())
@@ -109,7 +118,7 @@ func (a *Audience) bulkStep(ctx context.Context, org string, job BulkJob) error 
 	if err == nil && after.ID != "" {
 		a.observeBulk(ctx, org, job, after)
 	}
-	return err
+	return outcomes, err
 }
 
 // count takes a chunk's outcomes into the job.

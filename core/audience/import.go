@@ -14,7 +14,8 @@ func (a *Audience) Import(ctx context.Context, orgID, id string, rows []json.Raw
 	if err != nil && !isConflict(err) {
 		return nil, err
 	}
-	if err := a.finishBulk(ctx, orgID, id); err != nil {
+	did, err := a.finishBulk(ctx, orgID, id)
+	if err != nil {
 		return nil, err
 	}
 	job, err := a.Store.BulkJob(ctx, orgID, id)
@@ -23,6 +24,9 @@ func (a *Audience) Import(ctx context.Context, orgID, id string, rows []json.Raw
 	}
 	if job.Status != BulkCompleted {
 		return nil, fmt.Errorf("the bulk write %s was given up after %d of its %d rows", id, job.Processed, job.Total)
+	}
+	if len(did) == job.Total {
+		return did, nil
 	}
 	return a.Store.BulkItems(ctx, orgID, id, 0, MaxBulkRows)
 }
