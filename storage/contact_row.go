@@ -45,22 +45,6 @@ func (r contactRow) contact() (audience.Contact, error) {
 	return c, nil
 }
 
-// encodeAttributes is the stored form: an object without nulls, since an absent
-// attribute and a null one mean the same.
-func encodeAttributes(attributes map[string]any) (string, error) {
-	kept := make(map[string]any, len(attributes))
-	for name, value := range attributes {
-		if value != nil {
-			kept[name] = value
-		}
-	}
-	b, err := json.Marshal(kept)
-	if err != nil {
-		return "", fmt.Errorf("storage: attributes: %w", err)
-	}
-	return string(b), nil
-}
-
 // encodePreferences is the stored form, with its keys sorted: equal choices are
 // equal text.
 func encodePreferences(preferences map[string]sending.Subscription) (string, error) {

@@ -45,3 +45,6 @@ const MaxKinds = maxKinds
 func (db *DB) Matching(ctx context.Context, q segments.Question) ([]string, error) {
 	return db.matching(ctx, &q)
 }
+
+// EncodeAttributes is the stored form of attributes.
+func EncodeAttributes(attributes map[string]any) (string, error) { return encodeAttributes(attributes) }
