@@ -19,7 +19,8 @@ var (
 	insertAllSlots = register("insert all slots", insertSlotsText(slotNames()))
 )
 
-func insertSlotsText(names []string) string {
+func insertSlotsText(slots []string) string {
+	names := append(slices.Clone(slots), longTexts)
 	read := make([]string, len(names))
 	for i, name := range names {
 		read[i] = slotColumn(name)
