@@ -31,3 +31,14 @@ func freeRow(b *testing.B) int {
 	b.Fatal("no six free ports in a row")
 	return 0
 }
+
+// freePort is a port of the loopback on which nothing listens at the moment.
+func freePort(b *testing.B) string {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}

@@ -1,0 +1,133 @@
+package load
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+const (
+	importedContacts = 100_000
+	importRounds     = 3
+)
+
+// BenchmarkImportCommand brings a file of 100,000 contacts with five attributes into
+// PostgreSQL with `mailhelm import contacts`, from the start of the program to its
+// end. When listmonkVariable names a listmonk, its import of the same people into the
+// same server takes turns with ours; otherwise ours is measured alone. Every turn has
+// a database of its own. One iteration is a whole comparison.
+func BenchmarkImportCommand(b *testing.B) {
+	peer := os.Getenv(listmonkVariable)
+	if peer == "" {
+		b.Log("mailhelm alone: " + listmonkVariable + " names no listmonk to compare it with")
+	}
+	binary, file := buildMailhelm(b), peopleFile(b, ourColumns, ourRow)
+	theirs := peopleFile(b, listmonkColumns, listmonkRow)
+	b.ResetTimer()
+	for range b.N {
+		var rates, peerRates []float64
+		for range importRounds {
+			rates = append(rates, importedContacts/importOurs(b, binary, file).Seconds())
+			if peer != "" {
+				peerRates = append(peerRates, importedContacts/importListmonk(b, peer, theirs).Seconds())
+			}
+		}
+		b.ReportMetric(median(rates), "mailhelm-rows/s")
+		if peer != "" {
+			b.ReportMetric(median(peerRates), "listmonk-rows/s")
+			b.ReportMetric(median(ratios(rates, peerRates)), "x-listmonk")
+		}
+	}
+}
+
+func buildMailhelm(b *testing.B) string {
+	b.Helper()
+	binary := filepath.Join(b.TempDir(), "mailhelm")
+	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return binary
+}
+
+// peopleFile is a CSV file of the people, as its program wants it.
+func peopleFile(b *testing.B, columns string, row func(n int) string) string {
+	b.Helper()
+	file, err := os.Create(filepath.Join(b.TempDir(), "people.csv"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines := bufio.NewWriter(file)
+	fmt.Fprintln(lines, columns)
+	for n := range importedContacts {
+		fmt.Fprintln(lines, row(n))
+	}
+	if err := lines.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return file.Name()
+}
+
+const ourColumns = "email,plan,city,mrr,vip,signed_up"
+
+func ourRow(n int) string {
+	return fmt.Sprintf("person%d@example.com,pro,Rome,%d.5,true,2026-01-02", n, n%1000)
+}
+
+// importOurs is how long the command runs.
+func importOurs(b *testing.B, binary, file string) time.Duration {
+	b.Helper()
+	url := storagetest.PostgresURL(b)
+	where := []string{"--data", filepath.Join(b.TempDir(), "data"), "--database-url", url, "--json"}
+	created, err := exec.Command(binary, append([]string{"admin", "org", "create", "acme"}, where...)...).Output()
+	if err != nil {
+		b.Fatalf("%v\n%s", err, created)
+	}
+	var org struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(created, &org); err != nil {
+		b.Fatal(err)
+	}
+	defineAttributes(b, url, org.ID)
+	started := time.Now()
+	out, err := exec.Command(binary, append([]string{"import", "contacts", file}, where...)...).CombinedOutput()
+	took := time.Since(started)
+	var sum struct {
+		Created int `json:"created"`
+	}
+	if err == nil {
+		err = json.Unmarshal(out, &sum)
+	}
+	if err != nil || sum.Created != importedContacts {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return took
+}
+
+func defineAttributes(b *testing.B, url, orgID string) {
+	b.Helper()
+	db := storagetest.Open(b, storage.Config{URL: url, MaxConns: 2})
+	now := core.SystemClock()
+	for name, kind := range map[string]audience.AttributeType{
+		"plan": audience.StringAttribute, "city": audience.StringAttribute, "mrr": audience.NumberAttribute,
+		"vip": audience.BoolAttribute, "signed_up": audience.DatetimeAttribute,
+	} {
+		a := audience.Attribute{ID: core.NewID(), Name: name, Type: kind, Origin: audience.Managed, CreatedAt: now, UpdatedAt: now}
+		if err := db.Audience().InsertAttribute(b.Context(), orgID, a); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

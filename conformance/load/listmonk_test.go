@@ -1,0 +1,253 @@
+package load
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	_ "github.com/lib/pq" // the driver "postgres"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+const (
+	// listmonkVariable names a listmonk program with its files in it; RESULTS.md says
+	// how one is built.
+	listmonkVariable = "MAILHELM_BENCH_LISTMONK"
+	// listmonkWait bounds its start, and its import.
+	listmonkWait  = 3 * time.Minute
+	listmonkLooks = 20 * time.Millisecond
+	// listmonkList is the first list of the two that an installation makes.
+	listmonkList = 1
+
+	listmonkColumns = "email,name,attributes"
+)
+
+func listmonkRow(n int) string {
+	attributes := fmt.Sprintf(`{"plan":"pro","city":"Rome","mrr":%d.5,"vip":true,"signed_up":"2026-01-02"}`, n%1000)
+	return fmt.Sprintf(`person%d@example.com,Person,"%s"`, n, strings.ReplaceAll(attributes, `"`, `""`))
+}
+
+// importListmonk installs a listmonk in a database of its own, gives it the file, and
+// is how long it says that it is at it.
+func importListmonk(b *testing.B, binary, file string) time.Duration {
+	b.Helper()
+	l := startListmonk(b, binary)
+	defer l.stop()
+	form, kind := l.form(b, file)
+	started := time.Now()
+	if _, err := l.call(http.MethodPost, kind, form); err != nil {
+		b.Fatal(err)
+	}
+	ticker := time.NewTicker(listmonkLooks)
+	defer ticker.Stop()
+	for range ticker.C {
+		state, err := l.call(http.MethodGet, "", nil)
+		took := time.Since(started)
+		if err != nil || took > listmonkWait {
+			b.Fatalf("listmonk: %+v after %v: %v", state, took, err)
+		}
+		if state.Status == "importing" {
+			continue
+		}
+		if state.Status != "finished" || state.Imported != importedContacts {
+			b.Fatalf("listmonk: %+v", state)
+		}
+		return took
+	}
+	return 0
+}
+
+// listmonk is one that runs.
+type listmonk struct {
+	url, token string
+	http       *http.Client
+	stop       func()
+}
+
+func startListmonk(b *testing.B, binary string) *listmonk {
+	b.Helper()
+	dir := b.TempDir()
+	address := "127.0.0.1:" + freePort(b)
+	database := emptyDatabase(b)
+	config := listmonkConfig(address, database)
+	file := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	environment := append(os.Environ(), "TMPDIR="+dir,
+		"LISTMONK_ADMIN_USER=owner", "LISTMONK_ADMIN_PASSWORD="+uuid.NewString(), "LISTMONK_ADMIN_API_USER=importer")
+	install := exec.Command(binary, "--install", "--yes", "--config", file)
+	install.Dir, install.Env = dir, environment
+	said, err := install.CombinedOutput()
+	token := regexp.MustCompile(`LISTMONK_ADMIN_API_TOKEN="(.+)"`).FindSubmatch(said)
+	if err != nil || token == nil {
+		b.Fatalf("listmonk does not install: %v\n%s", err, said)
+	}
+	stayAtHome(b, database)
+	l := &listmonk{
+		url: "http://" + address + "/api/import/subscribers", token: "token importer:" + string(token[1]),
+		http: &http.Client{Timeout: listmonkWait},
+	}
+	l.stop = serveListmonk(b, dir, environment, binary, "--config", file)
+	l.ready(b)
+	return l
+}
+
+// serveListmonk starts the server and is what ends it. It ends by itself with its
+// standard input, which this process holds for as long as it lives.
+func serveListmonk(b *testing.B, dir string, environment []string, program ...string) func() {
+	b.Helper()
+	cmd := exec.Command("sh", append([]string{"-c", `"$@" & read -r _; kill -9 $!; wait`, "sh"}, program...)...)
+	cmd.Dir, cmd.Env = dir, environment
+	stop, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	return func() {
+		_ = stop.Close()
+		_ = cmd.Wait() // it was killed, and says so
+		if b.Failed() {
+			b.Logf("listmonk said:\n%s", &log)
+		}
+	}
+}
+
+// stayAtHome lets it neither look for updates nor send mail.
+func stayAtHome(b *testing.B, database *url.URL) {
+	b.Helper()
+	db := openDatabase(b, database)
+	defer func() { _ = db.Close() }()
+	for key, value := range map[string]string{"app.check_updates": "false", "app.notify_emails": "[]", "smtp": "[]"} {
+		if _, err := db.ExecContext(b.Context(), "UPDATE settings SET value = $1 WHERE key = $2", value, key); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// listmonkConfig has the server's socket folder as its host where there is one.
+func listmonkConfig(address string, database *url.URL) string {
+	host := database.Query().Get("host")
+	if host == "" {
+		host = database.Hostname()
+	}
+	port := database.Port()
+	if port == "" {
+		port = "0" // the usual one
+	}
+	password, _ := database.User.Password()
+	return fmt.Sprintf("[app]\naddress = %q\n[db]\nhost = %q\nport = %s\nuser = %q\npassword = %q\ndatabase = %q\nssl_mode = \"disable\"\nmax_open = 25\nmax_idle = 25\nmax_lifetime = \"300s\"\n",
+		address, host, port, database.User.Username(), password, strings.TrimPrefix(database.Path, "/"))
+}
+
+func (l *listmonk) ready(b *testing.B) {
+	b.Helper()
+	ticker := time.NewTicker(listmonkLooks)
+	defer ticker.Stop()
+	for started := time.Now(); time.Since(started) < listmonkWait; <-ticker.C {
+		if _, err := l.call(http.MethodGet, "", nil); err == nil {
+			return
+		}
+	}
+	b.Fatal("listmonk does not answer")
+}
+
+type listmonkState struct {
+	Status   string `json:"status"`
+	Imported int    `json:"imported"`
+}
+
+// call speaks to the importer, which answers with its state.
+func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, error) {
+	r, err := http.NewRequest(method, l.url, body)
+	if err != nil {
+		return listmonkState{}, err
+	}
+	r.Header.Set("Authorization", l.token)
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	res, err := l.http.Do(r)
+	if err != nil {
+		return listmonkState{}, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		said, err := io.ReadAll(res.Body)
+		return listmonkState{}, errors.Join(fmt.Errorf("listmonk: %s: %s", res.Status, said), err)
+	}
+	var answer struct {
+		Data listmonkState `json:"data"`
+	}
+	return answer.Data, json.NewDecoder(res.Body).Decode(&answer)
+}
+
+// form is the file as the page for imports sends it.
+func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
+	b.Helper()
+	people, err := os.ReadFile(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	parameters := fmt.Sprintf(`{"mode":"subscribe","subscription_status":"confirmed","delim":",","lists":[%d],"overwrite":true}`, listmonkList)
+	err = form.WriteField("params", parameters)
+	part, partErr := form.CreateFormFile("file", filepath.Base(file))
+	if err = errors.Join(err, partErr); err == nil {
+		_, err = part.Write(people)
+	}
+	if err = errors.Join(err, form.Close()); err != nil {
+		b.Fatal(err)
+	}
+	return &body, form.FormDataContentType()
+}
+
+// emptyDatabase is a database on the server that our own import has.
+func emptyDatabase(b *testing.B) *url.URL {
+	b.Helper()
+	address, err := url.Parse(storagetest.PostgresURL(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	admin := openDatabase(b, address)
+	b.Cleanup(func() { _ = admin.Close() })
+	name := "listmonk_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	if _, err := admin.ExecContext(b.Context(), "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if _, err := admin.Exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			b.Error(err)
+		}
+	})
+	address.Path = "/" + name
+	return address
+}
+
+func openDatabase(b *testing.B, address *url.URL) *sql.DB {
+	b.Helper()
+	db, err := sql.Open("postgres", address.String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return db
+}
