@@ -25,12 +25,8 @@ type personRow struct {
 var (
 	// Two statements: a database that has both conditions in one does not always take
 	// both indexes.
-	peopleByEmail = register("people by email", `
-		SELECT c.id, c.email_key, c.external_id FROM contacts AS c
-		WHERE c.org_id = $1 AND c.email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-	peopleByExternalID = register("people by external id", `
-		SELECT c.id, c.email_key, c.external_id FROM contacts AS c
-		WHERE c.org_id = $1 AND c.external_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	peopleByEmail      = register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+peopleNamed("email_key", "j.atom"))
+	peopleByExternalID = register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+peopleNamed("external_id", "j.atom"))
 
 	insertStubs = register("insert stubs", `
 		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
@@ -43,8 +39,7 @@ var (
 	// contact has one.
 	addStubSlots = register("add stub slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
-		SELECT c.org_id, c.id FROM contacts AS c
-		WHERE c.org_id = $1 AND c.id IN (SELECT v ->> 'id' FROM `+parameterRows(`$2`)+`)
+		SELECT c.org_id, c.id FROM `+peopleNamed("id", "j.value ->> 'id'")+`
 		ON CONFLICT DO NOTHING`)
 	bindExternalIDs = register("bind external ids", `
 		UPDATE contacts SET external_id = r.external, updated_at = CAST($1 AS bigint)
@@ -62,6 +57,16 @@ var (
 		ORDER BY place LIMIT 1`)
 )
 
+// peopleNamed are the contacts that a parameter names, each found by the index of the
+// column; the second parameter is the organization. PostgreSQL is told so, because it
+// takes an organization for small until it has counted, and would read all of it.
+func peopleNamed(column, name string) string {
+	return `json_each(CAST($1 AS text)) AS j
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts
+			/*pg WHERE org_id = $2 AND ` + column + ` = CAST(` + name + ` AS bytetext) LIMIT 1)*/ AS c
+		WHERE c.org_id = $2 AND c.` + column + ` = CAST(` + name + ` AS bytetext)`
+}
+
 func (s activityStore) EmailKey(email string) string { return audience.EmailKey(email) }
 
 func (s activityStore) Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]activities.Person, error) {
@@ -77,7 +82,7 @@ func (s activityStore) Identify(ctx context.Context, orgID string, emailKeys, ex
 		if err != nil {
 			return nil, err
 		}
-		rows, err := list[personRow](ctx, s.db, by.statement, orgID, parameter)
+		rows, err := list[personRow](ctx, s.db, by.statement, parameter, orgID)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +130,7 @@ func (s activityStore) InsertStubs(ctx context.Context, orgID string, people []a
 		if made, err = s.db.exec(ctx, insertStubs, orgID, At(at), parameter); err != nil || made == 0 {
 			return err
 		}
-		_, err = s.db.exec(ctx, addStubSlots, orgID, parameter)
+		_, err = s.db.exec(ctx, addStubSlots, parameter, orgID)
 		return err
 	})
 	return made, err

@@ -151,6 +151,53 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 	}
 }
 
+// TestPeopleOfActivitiesOnPostgres: as long as nothing was counted, and with the plan
+// that a prepared statement keeps, the contacts of a batch are found by their index and
+// the rest of the organization is not read.
+func TestPeopleOfActivitiesOnPostgres(t *testing.T) {
+	t.Parallel()
+	db, org := storagetest.Postgres(t), core.NewID()
+	conn, err := db.Writer().Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // its database goes with the test
+	exec := func(text string) {
+		t.Helper()
+		if _, err := conn.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	exec(`INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at)
+		SELECT '` + org + `', 'id-' || n, n || '@example.com', n || '@example.com', 'crm-' || n, 'active', '{}', '{}', FALSE, n, n
+		FROM generate_series(1, 5000) AS n`)
+	calls := map[string]struct{ index, arguments string }{
+		"people by email":       {"contacts_org_id_email_key_key", `'["1@example.com", "2@example.com"]', '` + org + `'`},
+		"people by external id": {"contacts_org_id_external_id_key", `'["crm-1", "crm-2"]', '` + org + `'`},
+		"add stub slots":        {"contacts_pkey", `'[{"id":"id-1"},{"id":"id-2"}]', '` + org + `'`},
+	}
+	seen := 0
+	for _, s := range storage.Statements() {
+		call, ours := calls[s.Name()]
+		if !ours {
+			continue
+		}
+		seen++
+		exec(`PREPARE looked AS ` + db.EngineText(s.Text()))
+		for _, mode := range []string{"force_generic_plan", "force_custom_plan"} {
+			exec(`SET plan_cache_mode = ` + mode)
+			plan := explained(t, conn, `EXECUTE looked(`+call.arguments+`)`)
+			if !strings.Contains(plan, "Scan using "+call.index) || strings.Contains(plan, "Join") || strings.Contains(plan, "Seq Scan") {
+				t.Errorf("%s, %s:\n%s", s.Name(), mode, plan)
+			}
+		}
+		exec(`DEALLOCATE looked`)
+	}
+	if seen != len(calls) {
+		t.Errorf("%d statements of %d", seen, len(calls))
+	}
+}
+
 func explained(t *testing.T, conn *sql.Conn, statement string) string {
 	t.Helper()
 	rows, err := conn.QueryContext(t.Context(), "EXPLAIN "+statement)
