@@ -16,8 +16,9 @@ import (
 )
 
 var (
-	predicateContacts = flag.Int("predicate.contacts", 20_000, "how many contacts the benchmark of predicates has; each has two activities")
-	predicateAnalyze  = flag.Bool("predicate.analyze", false, "give SQLite statistics, which it does not gather by itself")
+	predicateContacts   = flag.Int("predicate.contacts", 20_000, "how many contacts the benchmark of predicates has")
+	predicateActivities = flag.Int("predicate.activities", 2, "how many activities each of them has, over a year")
+	predicateAnalyze    = flag.Bool("predicate.analyze", false, "give SQLite statistics, which it does not gather by itself")
 )
 
 // predicateNow is when the benchmark's predicate is asked.
@@ -90,20 +91,29 @@ const (
 	predicateID = `'0190a000-0000-7000-8000-' || substr('000000000000' || CAST(i.n AS text), length(CAST(i.n AS text)) + 1)`
 )
 
+// benchActivities is an activity for each contact, in the order of the primary key.
+// Their days go round a year. Of every four contacts one buys with each of its
+// activities, and one with every second.
+const benchActivities = `INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
+	SELECT CAST($3 AS text), CAST($4 AS bigint) - ((CAST(i.n AS bigint) * 97 + %[1]d * 211) %% 365) * 86400000000 - i.n, '%[1]d-' || i.n, ` + predicateID + `,
+	CASE WHEN i.n %% (2 + 2 * (%[1]d %% 2)) = 0 THEN 'purchase' ELSE 'visit-' || (i.n %% 7) END, '{}', 'api', 1 FROM i ORDER BY 2`
+
 // fillBench stores contacts of whom a fifth are pro, four fifths of any plan above
-// the limit, and a twelfth of the purchases in the window.
+// the limit, and a twelfth of the purchases in the window. The activities' indexes are
+// made when all are there, which takes a fraction of the time.
 func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) error {
 	texts := []string{
 		`INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at)
 			SELECT CAST($3 AS text), ` + predicateID + `, 'c' || i.n || '@example.com', 'c' || i.n || '@example.com', 'active', '{}', '{}', FALSE, i.n, i.n FROM i`,
 		`INSERT INTO contact_slots (org_id, contact_id, s1, s2, n1, n2)
 			SELECT CAST($3 AS text), ` + predicateID + `, CASE WHEN i.n % 5 = 0 THEN 'pro' ELSE 'free' END, 'x' || (i.n % 100), (i.n * 7) % 500, i.n FROM i`,
-		`INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
-			SELECT CAST($3 AS text), CAST($4 AS bigint) - (CAST(i.n AS bigint) * 97 % 365) * 86400000000 - i.n, 'a' || i.n, ` + predicateID + `,
-			CASE WHEN i.n % 2 = 0 THEN 'purchase' ELSE 'site_visit' END, '{}', 'api', 1 FROM i`,
-		`INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
-			SELECT CAST($3 AS text), CAST($4 AS bigint) - (CAST(i.n AS bigint) * 31 % 365) * 86400000000 - i.n, 'b' || i.n, ` + predicateID + `,
-			CASE WHEN i.n % 4 = 0 THEN 'purchase' ELSE 'open_app' END, '{}', 'api', 1 FROM i`,
+	}
+	for k := range *predicateActivities {
+		texts = append(texts, fmt.Sprintf(benchActivities, k))
+	}
+	remake, err := dropIndexes(ctx, db, "activities_by_name", "activities_of_contact")
+	if err != nil {
+		return err
 	}
 	for _, text := range texts {
 		for first := 1; first <= contacts; first += benchChunk {
@@ -115,12 +125,35 @@ func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) 
 		}
 	}
 	if db.Engine() == "sqlite" && *predicateAnalyze {
-		_, err := db.Writer().ExecContext(ctx, `PRAGMA analysis_limit=1000; ANALYZE`)
-		return err
+		remake = append(remake, `PRAGMA analysis_limit=1000`, `ANALYZE`)
 	}
 	if db.Engine() == "postgres" { // as its autovacuum would
-		_, err := db.Writer().ExecContext(ctx, `VACUUM ANALYZE`)
-		return err
+		remake = append(remake, `VACUUM ANALYZE`)
+	}
+	for _, text := range remake {
+		if _, err := db.Writer().ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
 	}
 	return nil
+}
+
+// dropIndexes returns what makes them again.
+func dropIndexes(ctx context.Context, db *storage.DB, names ...string) ([]string, error) {
+	find := `SELECT sql FROM sqlite_master WHERE name = $1`
+	if db.Engine() == "postgres" {
+		find = `SELECT indexdef FROM pg_indexes WHERE indexname = $1`
+	}
+	var made []string
+	for _, name := range names {
+		var text string
+		if err := db.Writer().QueryRowContext(ctx, find, name).Scan(&text); err != nil {
+			return nil, fmt.Errorf("index %s: %w", name, err)
+		}
+		if _, err := db.Writer().ExecContext(ctx, `DROP INDEX `+name); err != nil {
+			return nil, err
+		}
+		made = append(made, text)
+	}
+	return made, nil
 }
