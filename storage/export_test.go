@@ -48,3 +48,14 @@ func (db *DB) Matching(ctx context.Context, q segments.Question) ([]string, erro
 
 // EncodeAttributes is the stored form of attributes.
 func EncodeAttributes(attributes map[string]any) (string, error) { return encodeAttributes(attributes) }
+
+// PredicateSQL counts the contacts of a question, as the engine reads it.
+func PredicateSQL(name string, q segments.Question) (string, []any, error) {
+	e := engine(name)
+	c, err := e.conditionOf(&q, "")
+	if err != nil {
+		return "", nil, err
+	}
+	text, args := numbered(c.selecting(`count(*)`), c.args)
+	return e.text(text), args, nil
+}
