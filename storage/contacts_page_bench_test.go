@@ -13,7 +13,7 @@ import (
 // a million others: a page costs the same wherever it starts.
 func BenchmarkContactsPageDepth(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
-		const contacts, depth = 600_000, 500_000
+		const contacts, depth = 1_000_000, 500_000
 		org, base := core.NewID(), core.SystemClock().Add(-time.Hour)
 		at := func(page int) time.Time { return base.Add(time.Duration(page) * time.Second) }
 		for page := range contacts / bulk {
