@@ -134,7 +134,7 @@ func serveListmonk(b *testing.B, dir string, environment []string, program ...st
 // stayAtHome lets it neither look for updates nor send mail.
 func stayAtHome(b *testing.B, database *url.URL) {
 	b.Helper()
-	db := openDatabase(b, database)
+	db := openDatabase(b, database.String())
 	defer func() { _ = db.Close() }()
 	for key, value := range map[string]string{"app.check_updates": "false", "app.notify_emails": "[]", "smtp": "[]"} {
 		if _, err := db.ExecContext(b.Context(), "UPDATE settings SET value = $1 WHERE key = $2", value, key); err != nil {
@@ -228,7 +228,7 @@ func emptyDatabase(b *testing.B) *url.URL {
 	if err != nil {
 		b.Fatal(err)
 	}
-	admin := openDatabase(b, address)
+	admin := openDatabase(b, address.String())
 	b.Cleanup(func() { _ = admin.Close() })
 	name := "listmonk_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	if _, err := admin.ExecContext(b.Context(), "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
@@ -243,9 +243,9 @@ func emptyDatabase(b *testing.B) *url.URL {
 	return address
 }
 
-func openDatabase(b *testing.B, address *url.URL) *sql.DB {
+func openDatabase(b *testing.B, address string) *sql.DB {
 	b.Helper()
-	db, err := sql.Open("postgres", address.String())
+	db, err := sql.Open("postgres", address)
 	if err != nil {
 		b.Fatal(err)
 	}
