@@ -25,8 +25,8 @@ type personRow struct {
 var (
 	// Two statements: a database that has both conditions in one does not always take
 	// both indexes.
-	peopleByEmail      = register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+peopleNamed("email_key", "j.atom"))
-	peopleByExternalID = register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+peopleNamed("external_id", "j.atom"))
+	peopleByEmail      = register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+rowsNamed("contacts", named{"email_key", "j.atom"}))
+	peopleByExternalID = register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+rowsNamed("contacts", named{"external_id", "j.atom"}))
 
 	insertStubs = register("insert stubs", `
 		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
@@ -39,7 +39,7 @@ var (
 	// contact has one.
 	addStubSlots = register("add stub slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
-		SELECT c.org_id, c.id FROM `+peopleNamed("id", "j.value ->> 'id'")+`
+		SELECT c.org_id, c.id FROM `+rowsNamed("contacts", named{"id", "j.value ->> 'id'"})+`
 		ON CONFLICT DO NOTHING`)
 	bindExternalIDs = register("bind external ids", `
 		UPDATE contacts SET external_id = r.external, updated_at = CAST($1 AS bigint)
@@ -57,15 +57,23 @@ var (
 		ORDER BY place LIMIT 1`)
 )
 
-// peopleNamed are the contacts that a parameter names, each found by the index of the
-// column; the second parameter is the organization. PostgreSQL is told so, because it
-// takes an organization for small until it has counted, and would read all of it.
-func peopleNamed(column, name string) string {
+// rowsNamed are the rows of an organization, as c, that a parameter names: a JSON array
+// of what the columns equal. The second parameter is the organization. Each is found by
+// an index, and PostgreSQL is told so, because it takes an organization for small until
+// it has counted, and would read all of it.
+func rowsNamed(table string, columns ...named) string {
+	within, outside := `org_id = $2`, `c.org_id = $2`
+	for _, by := range columns {
+		equals := by.column + ` = CAST(` + by.name + ` AS bytetext)`
+		within, outside = within+` AND `+equals, outside+` AND c.`+equals
+	}
 	return `json_each(CAST($1 AS text)) AS j
-		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts
-			/*pg WHERE org_id = $2 AND ` + column + ` = CAST(` + name + ` AS bytetext) LIMIT 1)*/ AS c
-		WHERE c.org_id = $2 AND c.` + column + ` = CAST(` + name + ` AS bytetext)`
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ ` + table + ` /*pg WHERE ` + within + ` LIMIT 1)*/ AS c
+		WHERE ` + outside
 }
+
+// named is a column and what it equals, from an element j of the parameter.
+type named struct{ column, name string }
 
 func (s activityStore) EmailKey(email string) string { return audience.EmailKey(email) }
 

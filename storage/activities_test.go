@@ -171,7 +171,13 @@ func TestPeopleOfActivitiesOnPostgres(t *testing.T) {
 	exec(`INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at)
 		SELECT '` + org + `', 'id-' || n, n || '@example.com', n || '@example.com', 'crm-' || n, 'active', '{}', '{}', FALSE, n, n
 		FROM generate_series(1, 5000) AS n`)
+	exec(`INSERT INTO activity_keys (org_id, key, activity_id, contact_id, expires_at)
+		SELECT '` + org + `', 'key-' || n, 'id-' || n, 'id-' || n, n FROM generate_series(1, 5000) AS n`)
+	exec(`INSERT INTO activity_claims (org_id, contact_id, name, activity_id, claimed_at)
+		SELECT '` + org + `', 'id-' || n, 'once', 'id-' || n, n FROM generate_series(1, 5000) AS n`)
 	calls := map[string]struct{ index, arguments string }{
+		"held activity keys":    {"activity_keys_pkey", `'[{"key":"key-1"},{"key":"key-2"}]', '` + org + `'`},
+		"held activity names":   {"activity_claims_pkey", `'[{"contact":"id-1","name":"once"}]', '` + org + `'`},
 		"people by email":       {"contacts_org_id_email_key_key", `'["1@example.com", "2@example.com"]', '` + org + `'`},
 		"people by external id": {"contacts_org_id_external_id_key", `'["crm-1", "crm-2"]', '` + org + `'`},
 		"add stub slots":        {"contacts_pkey", `'[{"id":"id-1"},{"id":"id-2"}]', '` + org + `'`},
@@ -187,7 +193,7 @@ func TestPeopleOfActivitiesOnPostgres(t *testing.T) {
 		for _, mode := range []string{"force_generic_plan", "force_custom_plan"} {
 			exec(`SET plan_cache_mode = ` + mode)
 			plan := explained(t, conn, `EXECUTE looked(`+call.arguments+`)`)
-			if !strings.Contains(plan, "Scan using "+call.index) || strings.Contains(plan, "Join") || strings.Contains(plan, "Seq Scan") {
+			if !strings.Contains(plan, "Scan using "+call.index) || strings.Contains(plan, "Hash") || strings.Contains(plan, "Seq Scan") {
 				t.Errorf("%s, %s:\n%s", s.Name(), mode, plan)
 			}
 		}

@@ -24,8 +24,7 @@ var (
 			expires_at = excluded.expires_at
 		WHERE activity_keys.expires_at <= CAST($4 AS bigint)`)
 	heldKeys = register("held activity keys", `
-		SELECT key, activity_id, contact_id FROM activity_keys
-		WHERE org_id = $1 AND key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+		SELECT c.key, c.activity_id, c.contact_id FROM `+rowsNamed("activity_keys", named{"key", "j.value ->> 'key'"}))
 
 	claimNames = register("claim activity names", `
 		INSERT INTO activity_claims (org_id, contact_id, name, activity_id, claimed_at)
@@ -33,10 +32,8 @@ var (
 		FROM `+parameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
 	heldNames = register("held activity names", `
-		SELECT c.contact_id, c.name, c.activity_id FROM activity_claims AS c
-		JOIN (SELECT v ->> 'contact' AS contact, v ->> 'name' AS name FROM `+parameterRows(`$1`)+`) AS r
-			ON r.contact = c.contact_id AND r.name = c.name
-		WHERE c.org_id = $2`)
+		SELECT c.contact_id, c.name, c.activity_id
+		FROM `+rowsNamed("activity_claims", named{"contact_id", "j.value ->> 'contact'"}, named{"name", "j.value ->> 'name'"}))
 )
 
 // activityRow is an element of the parameter of insertActivities. Properties travel
@@ -79,16 +76,12 @@ type claimRow struct {
 // The claims that were won are in the table when the held ones are read, so those are
 // told by their activity.
 func (s activityStore) ClaimKeys(ctx context.Context, orgID string, claims []activities.KeyClaim, now, expires time.Time) (map[string]activities.KeyClaim, error) {
-	rows, keys, mine := make([]claimRow, len(claims)), make([]string, len(claims)), make(map[string]string, len(claims))
+	rows, mine := make([]claimRow, len(claims)), make(map[string]string, len(claims))
 	for i, c := range claims {
 		rows[i] = claimRow{Key: c.Key, Contact: c.ContactID, Activity: c.ActivityID}
-		keys[i], mine[c.Key] = c.Key, c.ActivityID
+		mine[c.Key] = c.ActivityID
 	}
 	parameter, err := jsonParameter(rows)
-	if err != nil {
-		return nil, err
-	}
-	names, err := jsonParameter(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +91,7 @@ func (s activityStore) ClaimKeys(ctx context.Context, orgID string, claims []act
 		if err != nil || won == len(rows) {
 			return err
 		}
-		found, err := list[claimRow](ctx, s.db, heldKeys, orgID, names)
+		found, err := list[claimRow](ctx, s.db, heldKeys, parameter, orgID)
 		for _, row := range found {
 			if mine[row.Key] != row.Activity {
 				held[row.Key] = activities.KeyClaim{Key: row.Key, ActivityID: row.Activity, ContactID: row.Contact}
