@@ -2,6 +2,7 @@ package predicate
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 )
 
@@ -19,6 +20,10 @@ func (c *Checked) Tree() *Tree { return c.tree }
 
 // String is the predicate in its canonical spelling.
 func (c *Checked) String() string { return c.tree.String() }
+
+// Same reports whether both, of one source, ask the same of every contact: whatever
+// they were checked by, each name meant the same.
+func (c *Checked) Same(other *Checked) bool { return reflect.DeepEqual(c.Root, other.Root) }
 
 // Check resolves a tree by a schema. It fails with [Errors], the faults in the order
 // of the source. The tree stays as it is.

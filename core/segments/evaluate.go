@@ -94,58 +94,110 @@ func inOrder(all []definition) []definition {
 	return sorted
 }
 
-// judge brings the membership of some contacts in a segment up to date. What others
-// have made of the segment in the meantime is theirs: nothing happens then.
-func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, now time.Time) (changed int, err error) {
+// judge brings the membership of some contacts in a segment up to date. It goes by the
+// definition that the segment has by then, and reports whether that is still d; a
+// segment that is not active any more is left alone. With announced, who came or went
+// is noted, for the segments that test this one.
+func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, now time.Time, announced bool) (int, bool, error) {
+	changed, same := 0, true
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {
+		moved := 0
 		err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-			segment, err := s.Store.LockSegment(ctx, orgID, d.ID)
-			if err != nil || segment.Status != Active || segment.Source != d.Source {
+			current, active, err := s.locked(ctx, orgID, d.ID)
+			if same = same && active && d.same(current); err != nil || !active {
 				return err
 			}
-			entered, left, err := s.Store.JudgeMembers(ctx, d.question(orgID, now, chunk), d.ID)
-			changed += entered + left
-			return err
+			entered, left, err := s.Store.JudgeMembers(ctx, current.question(orgID, now, chunk), d.ID)
+			if moved = entered + left; err != nil || moved == 0 || !announced {
+				return err
+			}
+			return s.Store.Touch(ctx, orgID, chunk)
 		})
 		if err != nil {
-			return changed, err
+			return changed, same, err
 		}
+		changed += moved
 	}
-	return changed, nil
+	return changed, same, nil
 }
 
 func (d definition) question(orgID string, now time.Time, contacts []string) Question {
 	return Question{OrgID: orgID, Predicate: d.checked, Slots: d.slots, Now: now, Contacts: contacts}
 }
 
+// locked is a segment as it is now, by what may be named now, until the transaction
+// ends: who edits either waits for its row. It reports whether the segment is active
+// and compiles.
+func (s *Segments) locked(ctx context.Context, orgID, id string) (definition, bool, error) {
+	segment, err := s.Store.LockSegment(ctx, orgID, id)
+	if err != nil || segment.Status != Active {
+		return definition{}, false, err
+	}
+	schema, err := s.Store.PredicateSchema(ctx, orgID)
+	if err != nil {
+		return definition{}, false, err
+	}
+	checked, fault := predicate.Compile(segment.Source, schema.Schema)
+	return definition{segment, checked, schema.Slots}, fault == nil, nil
+}
+
+// same reports whether nothing happened to the segment since d was read that all of
+// its contacts have to be judged anew for. What an edit leaves shows in the times, also
+// when it was undone again: contacts were passed over in between.
+func (d definition) same(now definition) bool {
+	if d.Source != now.Source || !d.UpdatedAt.Equal(now.UpdatedAt) || (d.EvalWarningAt == nil) != (now.EvalWarningAt == nil) {
+		return false
+	}
+	if d.EvalWarningAt != nil && !d.EvalWarningAt.Equal(*now.EvalWarningAt) {
+		return false
+	}
+	for _, name := range now.checked.References().Attributes {
+		if d.slots[name] != now.slots[name] {
+			return false
+		}
+	}
+	return d.checked.Same(now.checked)
+}
+
 // sweep judges all contacts: it looks, without holding anything, for those whose
-// membership is not what it should be, and judges these alone.
-func (s *Segments) sweep(ctx context.Context, orgID string, d definition) error {
+// membership is not what it should be, and judges these alone. It begins again when the
+// segment changed meanwhile.
+func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
 	for {
 		now := s.Clock()
 		contacts, err := s.Store.Differing(ctx, d.question(orgID, now, nil), d.ID, differingAtOnce)
 		if err != nil {
 			return err
 		}
-		changed, err := s.judge(ctx, orgID, d, contacts, now)
+		changed, same, err := s.judge(ctx, orgID, d, contacts, now, tested)
 		if err != nil {
 			return err
 		}
-		if len(contacts) < differingAtOnce || changed == 0 {
-			return s.evaluated(ctx, orgID, d, now)
+		if same && len(contacts) == differingAtOnce && changed > 0 {
+			continue
 		}
+		current, active, err := s.evaluated(ctx, orgID, d, same, now)
+		if err != nil || !active || same && d.same(current) {
+			return err
+		}
+		d = current
 	}
 }
 
-// evaluated notes the end of a sweep, unless the segment was changed during it.
-func (s *Segments) evaluated(ctx context.Context, orgID string, d definition, at time.Time) error {
-	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		segment, err := s.Store.LockSegment(ctx, orgID, d.ID)
-		if err != nil || segment.Status != Active || segment.Source != d.Source {
+// evaluated notes the end of a sweep by d, if it was one and the segment is still that.
+// It returns what the segment is.
+func (s *Segments) evaluated(ctx context.Context, orgID string, d definition, swept bool, at time.Time) (definition, bool, error) {
+	var current definition
+	var active bool
+	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
+		var err error
+		current, active, err = s.locked(ctx, orgID, d.ID)
+		if err != nil || !active || !swept || !d.same(current) {
 			return err
 		}
 		return s.Store.SegmentEvaluated(ctx, orgID, d.ID, at)
 	})
+	return current, active, err
 }
 
 // warning is the first fault of a predicate in a sentence that is not too long to keep.

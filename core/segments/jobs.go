@@ -92,29 +92,46 @@ func (s *Segments) SweepWorker() jobs.Worker[SweepArgs] {
 	return jobs.Worker[SweepArgs]{Work: work, Every: SweepEvery, Timeout: time.Hour}
 }
 
-// Follow judges the changed contacts of one organization, and all of its contacts by
-// the segments that were saved.
+// Follow judges all contacts of one organization by the segments that were saved, and
+// then its changed contacts by all segments.
 func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	definitions, err := s.definitions(ctx, orgID)
 	if err != nil {
 		return err
 	}
-	var failures []error
-	for _, d := range definitions {
-		if d.Stale {
-			failures = append(failures, named(d, s.sweep(ctx, orgID, d)))
-		}
-	}
+	failures := []error{s.sweepAll(ctx, orgID, definitions, func(d definition) bool { return d.Stale })}
 	for range touchedRounds {
+		// Notes come before definitions: who is judged by those of now is judged by every
+		// later one with all contacts.
 		notes, err := s.Store.Touched(ctx, orgID, touchedAtOnce)
+		if err == nil && len(notes) == 0 {
+			break
+		}
+		if err == nil {
+			definitions, err = s.definitions(ctx, orgID)
+		}
+		if err == nil {
+			err = s.settle(ctx, orgID, definitions, notes)
+		}
 		if err != nil {
 			return errors.Join(append(failures, err)...)
 		}
-		if len(notes) == 0 {
-			break
+	}
+	return errors.Join(failures...)
+}
+
+// sweepAll judges all contacts by some of the segments.
+func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []definition, due func(definition) bool) error {
+	tested := map[string]bool{}
+	for _, d := range definitions {
+		for _, id := range d.checked.References().Segments {
+			tested[id] = true
 		}
-		if err := s.settle(ctx, orgID, definitions, notes); err != nil {
-			return errors.Join(append(failures, err)...)
+	}
+	var failures []error
+	for _, d := range definitions {
+		if due(d) {
+			failures = append(failures, named(d, s.sweep(ctx, orgID, d, tested[d.ID])))
 		}
 	}
 	return errors.Join(failures...)
@@ -130,7 +147,7 @@ func (s *Segments) settle(ctx context.Context, orgID string, definitions []defin
 	contacts = slices.Compact(contacts)
 	now := s.Clock()
 	for _, d := range definitions {
-		if _, err := s.judge(ctx, orgID, d, contacts, now); err != nil {
+		if _, _, err := s.judge(ctx, orgID, d, contacts, now, false); err != nil {
 			return named(d, err)
 		}
 	}
@@ -148,9 +165,7 @@ func (s *Segments) Sweep(ctx context.Context, orgID string) error {
 	if err != nil {
 		return errors.Join(append(failures, err)...)
 	}
-	for _, d := range definitions {
-		failures = append(failures, named(d, s.sweep(ctx, orgID, d)))
-	}
+	failures = append(failures, s.sweepAll(ctx, orgID, definitions, func(definition) bool { return true }))
 	return errors.Join(failures...)
 }
 

@@ -1,0 +1,378 @@
+package segments_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// amid is a store that lets something happen, once, before or after a worker looks for
+// contacts that differ, or before it takes notes.
+type amid struct {
+	segments.Store
+	before, after, noting func()
+}
+
+func (s *amid) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
+	once(&s.before)
+	differing, err := s.Store.Differing(ctx, q, segmentID, limit)
+	once(&s.after)
+	return differing, err
+}
+
+func (s *amid) Touched(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
+	once(&s.noting)
+	return s.Store.Touched(ctx, orgID, limit)
+}
+
+func once(happens *func()) {
+	if f := *happens; f != nil {
+		*happens = nil
+		f()
+	}
+}
+
+// during is another worker over the same database, to which something happens.
+func (w *world) during(store amid) *segments.Segments {
+	worker := segments.New(w.Config)
+	store.Store = worker.Store
+	worker.Store = &store
+	return worker
+}
+
+// redefinition is a change of what a segment tests: ann is in before it, and bob after.
+type redefinition struct {
+	source string
+	// prepare makes what the source names.
+	prepare func(t *testing.T, w *world)
+	change  func(t *testing.T, w *world)
+}
+
+var redefinitions = map[string]redefinition{
+	"an attribute of another type": {
+		source: `has attr.score`,
+		prepare: func(t *testing.T, w *world) {
+			w.attribute(t, audience.Attribute{Name: "score", Type: audience.NumberAttribute})
+			w.put(t, "ann", map[string]any{"score": 1.0})
+			w.put(t, "bob", map[string]any{"score": "one"})
+		},
+		change: func(t *testing.T, w *world) {
+			w.changeAttribute(t, "score", audience.Attribute{Name: "score", Type: audience.StringAttribute})
+		},
+	},
+	"another attribute of the name": {
+		source: `attr.score = 1`,
+		prepare: func(t *testing.T, w *world) {
+			w.attribute(t, audience.Attribute{Name: "score", Type: audience.NumberAttribute})
+			w.attribute(t, audience.Attribute{Name: "other", Type: audience.NumberAttribute})
+			w.put(t, "ann", map[string]any{"score": 1.0})
+			w.put(t, "bob", map[string]any{"other": 1.0})
+		},
+		change: func(t *testing.T, w *world) {
+			w.changeAttribute(t, "score", audience.Attribute{Name: "former", Type: audience.NumberAttribute})
+			w.pass(t)
+			w.changeAttribute(t, "other", audience.Attribute{Name: "score", Type: audience.NumberAttribute})
+			w.pass(t)
+		},
+	},
+	"a property of another type": {
+		source: `exists(activity.purchase where has amount)`,
+		prepare: func(t *testing.T, w *world) {
+			must(t, w.db.Activities().InsertProperty(t.Context(), w.org, w.amount(activities.NumberProperty)))
+			w.bought(t, "ann", `{"amount":1}`)
+			w.bought(t, "bob", `{"amount":"one"}`)
+		},
+		change: func(t *testing.T, w *world) {
+			after := predicate.ActivityProperty{Activity: "purchase", Property: "amount"}
+			must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
+				if _, err := w.PropertyEdited(ctx, w.org, segments.PropertyEdit{Before: after, After: &after, Type: predicate.String}); err != nil {
+					return err
+				}
+				all, err := w.db.Activities().Properties(ctx, w.org)
+				if err != nil {
+					return err
+				}
+				all[0].Type = activities.StringProperty
+				return w.db.Activities().UpdateProperty(ctx, w.org, all[0])
+			}))
+		},
+	},
+	"another default of a topic": {
+		source: `subscribed to "news"`,
+		prepare: func(t *testing.T, w *world) {
+			w.topics(t, segments.Redefinition{TurnedTopics: []string{"news"}}, sending.Topic{Name: "news", Default: sending.OptOut})
+			must(t, w.write(t.Context(), "ann", func(c *audience.Contact) { c.TopicPreferences = choice(sending.OptIn) }))
+			must(t, w.write(t.Context(), "bob", func(*audience.Contact) {}))
+		},
+		change: func(t *testing.T, w *world) {
+			must(t, w.write(t.Context(), "ann", func(c *audience.Contact) { c.TopicPreferences = choice(sending.OptOut) }))
+			w.topics(t, segments.Redefinition{TurnedTopics: []string{"news"}}, sending.Topic{Name: "news", Default: sending.OptIn})
+		},
+	},
+	"another list of the key": {
+		source: `in list "vips"`,
+		prepare: func(t *testing.T, w *world) {
+			w.list(t, "vips", "ann")
+			w.put(t, "bob", nil)
+		},
+		change: func(t *testing.T, w *world) {
+			old, err := w.db.Audience().List(t.Context(), w.org, "vips")
+			must(t, err)
+			must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
+				if err := w.Redefined(ctx, w.org, segments.Redefinition{GoneLists: []string{old.ID}}); err != nil {
+					return err
+				}
+				return w.db.Audience().DeleteList(ctx, w.org, old.ID)
+			}))
+			w.list(t, "vips", "bob")
+		},
+	},
+	"another definition of a tested segment": {
+		source: `in segment "inner"`,
+		prepare: func(t *testing.T, w *world) {
+			w.put(t, "ann", map[string]any{"plan": "free"})
+			w.put(t, "bob", map[string]any{"plan": "pro"})
+			w.save(t, "inner", `attr.plan = "free"`)
+		},
+		change: func(t *testing.T, w *world) { w.save(t, "inner", `attr.plan = "pro"`) },
+	},
+	"another definition": {
+		source: `attr.plan = "free"`,
+		prepare: func(t *testing.T, w *world) {
+			w.put(t, "ann", map[string]any{"plan": "free"})
+			w.put(t, "bob", map[string]any{"plan": "pro"})
+		},
+		change: func(t *testing.T, w *world) { w.save(t, "one", `attr.plan = "pro"`) },
+	},
+}
+
+// What changes while contacts are judged is not lost: whatever the worker that was at
+// work has made of the old definition, the next pass goes by the new one.
+func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		for name, tc := range redefinitions {
+			for when, hook := range map[string]func(*amid, func()){
+				"before contacts are looked for": func(s *amid, f func()) { s.before = f },
+				"after contacts are looked for":  func(s *amid, f func()) { s.after = f },
+			} {
+				t.Run(name+" "+when, func(t *testing.T) {
+					w := newWorld(t, w.db)
+					tc.prepare(t, w)
+					w.follow(t)
+					w.save(t, "one", tc.source)
+					w.advance(time.Second)
+					var store amid
+					hook(&store, func() { tc.change(t, w); w.advance(time.Second) })
+					must(t, w.during(store).Follow(t.Context(), w.org))
+					w.follow(t)
+					w.in(t, "one", "bob")
+					if seen, err := w.Store.Segment(t.Context(), w.org, "one"); err != nil || seen.Status != segments.Active || seen.Stale {
+						t.Errorf("the segment is %+v, %v", seen, err)
+					}
+				})
+			}
+		}
+	})
+}
+
+// A worker that read the definitions long ago undoes nothing of what another one has
+// made of newer ones, and logs nobody as coming or going who does not.
+func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		for name, tc := range redefinitions {
+			t.Run(name, func(t *testing.T) {
+				w := newWorld(t, w.db)
+				tc.prepare(t, w)
+				w.save(t, "one", tc.source)
+				w.follow(t)
+				w.in(t, "one", "ann")
+				w.advance(time.Second)
+				slow := w.during(amid{before: func() {
+					tc.change(t, w)
+					w.advance(time.Second)
+					w.follow(t)
+					w.follow(t)
+					w.in(t, "one", "bob")
+				}})
+				must(t, slow.Sweep(t.Context(), w.org))
+				w.in(t, "one", "bob")
+				got := w.transitions(t, "one")
+				slices.Sort(got)
+				if want := []string{"ann false", "ann true", "bob true"}; !slices.Equal(got, want) {
+					t.Errorf("the log says %v, want %v", got, want)
+				}
+			})
+		}
+	})
+}
+
+// A segment that is paused while contacts are judged, and goes on, has missed what was
+// judged meanwhile.
+func TestAPauseDuringASweepIsNoticed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		pros := w.save(t, "pros", `attr.plan = "pro"`)
+		w.advance(time.Second)
+		slow := w.during(amid{after: func() {
+			_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Paused)
+			must(t, err)
+			w.put(t, "ann", map[string]any{"plan": "pro"})
+			w.follow(t)
+			w.advance(time.Second)
+			_, err = w.SetStatus(t.Context(), w.org, pros.ID, segments.Active)
+			must(t, err)
+		}})
+		must(t, slow.Follow(t.Context(), w.org))
+		w.follow(t)
+		w.in(t, "pros", "ann")
+	})
+}
+
+// A note is taken before the definitions are read: a segment that becomes active
+// between the two is judged by.
+func TestNotesAreJudgedByDefinitionsThatAreNewer(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		pros := w.save(t, "pros", `attr.plan = "pro"`)
+		_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Paused)
+		must(t, err)
+		slow := w.during(amid{noting: func() {
+			_, err := w.SetStatus(t.Context(), w.org, pros.ID, segments.Active)
+			must(t, err)
+			w.follow(t)
+			w.put(t, "ann", map[string]any{"plan": "pro"})
+		}})
+		must(t, slow.Follow(t.Context(), w.org))
+		w.follow(t)
+		w.in(t, "pros", "ann")
+	})
+}
+
+// Who comes and goes by a sweep of a segment comes and goes in those that test it, and
+// in those that test them.
+func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.put(t, "ann", map[string]any{"plan": "pro"})
+		w.put(t, "bob", map[string]any{"plan": "free"})
+		w.save(t, "inner", `attr.plan = "pro"`)
+		w.save(t, "middle", `not in segment "inner"`)
+		w.save(t, "outer", `in segment "middle"`)
+		w.follow(t)
+		w.in(t, "outer", "bob")
+		inner := w.save(t, "inner", `attr.plan = "free"`)
+		w.follow(t)
+		w.in(t, "middle", "ann")
+		w.in(t, "outer", "ann")
+		if notes, err := w.Store.Touched(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
+			t.Errorf("%d notes are left, %v", len(notes), err)
+		}
+		// One that is paused keeps its members, and is tested by them.
+		_, err := w.SetStatus(t.Context(), w.org, inner.ID, segments.Paused)
+		must(t, err)
+		w.put(t, "bob", map[string]any{"plan": "pro"})
+		w.put(t, "cid", map[string]any{"plan": "free"})
+		w.follow(t)
+		w.in(t, "inner", "bob")
+		w.in(t, "outer", "ann", "cid")
+		// One that is archived freezes those that test it.
+		_, err = w.SetStatus(t.Context(), w.org, inner.ID, segments.Archived)
+		must(t, err)
+		w.put(t, "dan", nil)
+		w.follow(t)
+		must(t, w.Sweep(t.Context(), w.org))
+		w.in(t, "inner", "bob")
+		w.in(t, "middle", "ann", "cid")
+		if seen, err := w.Store.Segment(t.Context(), w.org, "middle"); err != nil || seen.Status != segments.Invalid || seen.EvalWarning == "" {
+			t.Errorf("what tests an archived segment is %+v, %v", seen, err)
+		}
+		// The one in the middle is invalid, and the outer one goes by the members it keeps.
+		if seen, err := w.Store.Segment(t.Context(), w.org, "outer"); err != nil || seen.Status != segments.Active {
+			t.Errorf("what tests an invalid segment is %+v, %v", seen, err)
+		}
+		w.in(t, "outer", "ann", "cid")
+		_, err = w.SetStatus(t.Context(), w.org, inner.ID, segments.Active)
+		must(t, err)
+		w.follow(t)
+		w.in(t, "inner", "cid")
+		w.in(t, "outer", "ann", "bob", "dan")
+	})
+}
+
+// attribute registers one more attribute.
+func (w *world) attribute(t *testing.T, a audience.Attribute) {
+	t.Helper()
+	a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), audience.Managed, w.clock(), w.clock()
+	must(t, w.db.Audience().InsertAttribute(t.Context(), w.org, a))
+}
+
+// changeAttribute changes name and type, as the audience does.
+func (w *world) changeAttribute(t *testing.T, name string, to audience.Attribute) {
+	t.Helper()
+	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
+		all, err := w.db.Audience().Attributes(ctx, w.org)
+		if err != nil {
+			return err
+		}
+		edit := segments.AttributeEdit{Name: name, NewName: to.Name, Type: segments.TypeOf(string(to.Type), to.EnumValues), Disruptive: true}
+		if _, err := w.AttributeEdited(ctx, w.org, edit); err != nil {
+			return err
+		}
+		at := slices.IndexFunc(all, func(a audience.Attribute) bool { return a.Name == name })
+		all[at].Name, all[at].Type, all[at].EnumValues = to.Name, to.Type, to.EnumValues
+		return w.db.Audience().UpdateAttribute(ctx, w.org, all[at])
+	}))
+}
+
+// pass lets stored values follow the registry.
+func (w *world) pass(t *testing.T) {
+	t.Helper()
+	for done := false; !done; {
+		must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
+			passed, err := w.db.Audience().Pass(ctx, w.org, 100)
+			done = passed.Done
+			if err != nil {
+				return err
+			}
+			return w.Changed(ctx, w.org, passed.Changed)
+		}))
+	}
+}
+
+func (w *world) amount(of activities.PropertyType) activities.Property {
+	return activities.Property{
+		ID: core.NewID(), ActivityName: "purchase", Property: "amount", Type: of, Origin: activities.Managed,
+		CreatedAt: w.clock(), UpdatedAt: w.clock(),
+	}
+}
+
+// bought records an activity with these properties now.
+func (w *world) bought(t *testing.T, name, properties string) {
+	t.Helper()
+	w.put(t, name, nil)
+	id := w.contacts[name].ID
+	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
+		err := w.db.Activities().Insert(ctx, w.org, []activities.Activity{{
+			ID: core.NewID(), ContactID: id, Name: "purchase", Properties: []byte(properties), OccurredAt: w.clock(), ReceivedAt: w.clock(), Source: activities.FromAPI,
+		}})
+		if err != nil {
+			return err
+		}
+		return w.Changed(ctx, w.org, []string{id})
+	}))
+}
+
+// choice is one about news.
+func choice(s sending.Subscription) []audience.TopicPreference {
+	return []audience.TopicPreference{{Topic: "news", SubscriptionStatus: s}}
+}
