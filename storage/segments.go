@@ -67,6 +67,7 @@ var (
 	segmentByKey = registerPoint("segment by key", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND key = $2`)
 	lockSegment  = register("lock segment", `
 		SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2 /*pg FOR NO KEY UPDATE*/`)
+	lockSegments = register("lock segments", `SELECT id FROM segments WHERE org_id = $1 ORDER BY created_at, id /*pg FOR NO KEY UPDATE*/`)
 	segmentsPage = register("segments page", `
 		SELECT `+segmentColumns+` FROM segments WHERE `+segmentFilter+` AND (created_at, id) < ($4, $5)
 		ORDER BY created_at DESC, id DESC LIMIT $6`)
@@ -117,6 +118,11 @@ func (s segmentStore) Segment(ctx context.Context, orgID, ref string) (segments.
 func (s segmentStore) LockSegment(ctx context.Context, orgID, id string) (segments.Segment, error) {
 	row, err := one[segmentRow](ctx, s.db, "segment", lockSegment, orgID, id)
 	return row.segment(), err
+}
+
+func (s segmentStore) LockSegments(ctx context.Context, orgID string) error {
+	_, err := values[string](ctx, s.db, lockSegments, orgID)
+	return err
 }
 
 func (s segmentStore) Segments(ctx context.Context, orgID string, f segments.Filter) ([]segments.Segment, error) {

@@ -75,6 +75,18 @@ func (c *Checked) References() References {
 	return r
 }
 
+// SegmentKeys are the keys of segments as they are written, each once and sorted,
+// whether there are such segments or not.
+func (t *Tree) SegmentKeys() []string {
+	keys := map[string]bool{}
+	walk(t.Root, nil, func(n Node, _ *Event) {
+		if m, ok := n.(*Membership); ok && m.Segment {
+			keys[m.Key] = true
+		}
+	})
+	return sortedKeys(keys)
+}
+
 func (r *References) consent(n *Consent, topics map[string]bool) {
 	if n.Kind == Suppressed {
 		r.Suppression = true

@@ -2,6 +2,7 @@ package segments
 
 import (
 	"context"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +40,10 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 	}
 	var saved Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
+		// Two definitions that are saved at once may make a circle together.
+		if err := s.Store.LockSegments(ctx, orgID); err != nil {
+			return err
+		}
 		all, err := s.Store.AllSegments(ctx, orgID)
 		if err != nil {
 			return err
@@ -108,44 +113,36 @@ func (s *Segments) compiled(ctx context.Context, orgID, source, key string, all 
 	if err != nil {
 		return nil, err
 	}
-	own := schema.Segments[key]
-	if own == "" { // a new one: it is named here so that it may be told from a misspelled one
-		own = key
-		named := map[string]string{key: own}
-		for k, id := range schema.Segments {
-			named[k] = id
-		}
-		schema.Segments = named
+	if schema.Segments[key] == "" { // a new one: it is named here so that it may be told from a misspelled one
+		schema.Segments = maps.Clone(schema.Segments)
+		schema.Segments[key] = key
 	}
 	checked, err := predicate.Compile(source, schema.Schema)
 	if err != nil {
 		return nil, refused(err)
 	}
-	edges := map[string][]string{}
+	tests := map[string][]string{}
 	for _, other := range all {
-		if other.Key == key {
-			continue
-		}
-		if c, err := predicate.Compile(other.Source, schema.Schema); err == nil {
-			edges[other.ID] = c.References().Segments
+		// What does not compile today may tomorrow, and an archived one may come back.
+		if tree, err := predicate.Parse(other.Source); err == nil && other.Key != key {
+			tests[other.Key] = tree.SegmentKeys()
 		}
 	}
-	edges[own] = checked.References().Segments
-	if reaches(edges, edges[own], own, map[string]bool{}) {
+	if reaches(tests, checked.Tree().SegmentKeys(), key, map[string]bool{}) {
 		return nil, core.Invalid("source", "tests the segment itself, directly or through other segments")
 	}
 	return checked, nil
 }
 
 // reaches reports whether a way leads from any of these to the goal.
-func reaches(edges map[string][]string, from []string, goal string, seen map[string]bool) bool {
-	for _, id := range from {
-		if id == goal {
+func reaches(tests map[string][]string, from []string, goal string, seen map[string]bool) bool {
+	for _, key := range from {
+		if key == goal {
 			return true
 		}
-		if !seen[id] {
-			seen[id] = true
-			if reaches(edges, edges[id], goal, seen) {
+		if !seen[key] {
+			seen[key] = true
+			if reaches(tests, tests[key], goal, seen) {
 				return true
 			}
 		}

@@ -24,6 +24,9 @@ type Store interface {
 	// keeps others from locking it until the transaction ends.
 	Segment(ctx context.Context, orgID, ref string) (Segment, error)
 	LockSegment(ctx context.Context, orgID, id string) (Segment, error)
+	// LockSegments keeps others from locking any segment that there is until the
+	// transaction ends.
+	LockSegments(ctx context.Context, orgID string) error
 	// Segments is one page, newest first by creation and id; CountSegments is of all.
 	Segments(ctx context.Context, orgID string, f Filter) ([]Segment, error)
 	CountSegments(ctx context.Context, orgID string, f Filter) (int, error)

@@ -1,0 +1,85 @@
+package segments_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// circle reports whether the error refuses a circle.
+func circle(err error) bool {
+	e := core.AsError(err)
+	return e != nil && e.Code == core.CodeValidationFailed && len(e.Fields) == 1 &&
+		e.Fields[0].Reason == "tests the segment itself, directly or through other segments"
+}
+
+// define saves a definition of a key.
+func define(ctx context.Context, s *segments.Segments, org, key, source string) error {
+	_, err := s.Save(ctx, org, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
+	return err
+}
+
+// A segment that does not compile for now has a part in circles all the same: it may
+// compile again, and nobody looks for circles then.
+func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.save(t, "one", `has attr.mrr`)
+		w.save(t, "two", `subscribed to "news" and in segment "one"`)
+		w.topics(t, segments.Redefinition{GoneTopics: []string{"news"}})
+		w.follow(t)
+		if err := define(t.Context(), w.Segments, w.org, "one", `in segment "two"`); !circle(err) {
+			t.Errorf("a circle through an invalid segment: %v", err)
+		}
+		three := w.save(t, "three", `in segment "one"`)
+		w.save(t, "four", `in segment "three"`)
+		_, err := w.SetStatus(t.Context(), w.org, three.ID, segments.Archived)
+		must(t, err)
+		if err := define(t.Context(), w.Segments, w.org, "one", `in segment "four"`); !circle(err) {
+			t.Errorf("a circle through what tests an archived segment: %v", err)
+		}
+		w.topics(t, segments.Redefinition{}, sending.Topic{Name: "news", Default: sending.OptIn})
+		w.put(t, "ann", map[string]any{"mrr": 1.0})
+		w.follow(t)
+		w.in(t, "two", "ann")
+	})
+}
+
+// Of two definitions that make a circle together the later one is refused, also when
+// both are saved at once.
+func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.save(t, "one", `has attr.mrr`)
+		w.save(t, "two", `has attr.mrr`)
+		first := segments.New(w.Config)
+		store := &saving{Store: first.Store}
+		store.before = func() {
+			soon, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			if err := define(soon, w.Segments, w.org, "two", `in segment "one"`); err == nil {
+				t.Error("the second is saved while the first is under way")
+			}
+		}
+		first.Store = store
+		must(t, define(t.Context(), first, w.org, "one", `in segment "two"`))
+		if err := define(t.Context(), w.Segments, w.org, "two", `in segment "one"`); !circle(err) {
+			t.Errorf("the second, once the first is saved: %v", err)
+		}
+	})
+}
+
+// saving lets something happen, once, before a definition is replaced.
+type saving struct {
+	segments.Store
+	before func()
+}
+
+func (s *saving) UpdateSegment(ctx context.Context, orgID string, g segments.Segment) error {
+	once(&s.before)
+	return s.Store.UpdateSegment(ctx, orgID, g)
+}
