@@ -202,8 +202,11 @@ func (s segmentStore) PredicateSchema(ctx context.Context, orgID string) (segmen
 			schema.Segments[set.Key] = set.Value
 		}
 	}
-	schema.Activities, err = values[string](ctx, s.db, seenActivities, orgID, maxSeenActivities)
-	return schema, err
+	return schema, nil
+}
+
+func (s segmentStore) SeenActivities(ctx context.Context, orgID string) ([]string, error) {
+	return values[string](ctx, s.db, seenActivities, orgID, maxSeenActivities)
 }
 
 func (s segmentStore) attributeTypes(ctx context.Context, orgID string, schema segments.Schema) error {

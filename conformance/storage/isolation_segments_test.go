@@ -61,6 +61,7 @@ func reachSegments(o owned, org string) map[string]reach {
 			s, err := db.Segments().PredicateSchema(t.Context(), org)
 			return len(s.Attributes) + len(s.Properties) + len(s.Topics) + len(s.Lists) + len(s.Segments) + len(s.Slots) + len(s.Activities), err
 		},
+		"SeenActivities": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().SeenActivities(t.Context(), org) },
 		"LockSegments": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Segments().LockSegments(t.Context(), org)
 		},

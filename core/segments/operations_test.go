@@ -60,6 +60,11 @@ func TestPreviewCountsAndSavesNothing(t *testing.T) {
 		if err != nil || !strings.Contains(got, `"count":11,`) || strings.Count(got, `"email"`) != 10 || !strings.Contains(got, `"lint":[{"message":"contacts without attr.mrr are left out here","line":1,"column":1,`) {
 			t.Errorf("to an agent %s, %v", got, err)
 		}
+		w.bought(t, "buyer", `{}`)
+		got, err = w.call(t, core.Agent, "segments_preview_predicate", `{"source":"exists(activity.purchas)"}`)
+		if err != nil || !strings.Contains(got, `"lint":[{"message":"no activity \"purchas\" has been recorded so far","line":1,"column":8,"suggestion":"purchase"}]`) {
+			t.Errorf("to an agent %s, %v", got, err)
+		}
 		if listed, err := w.call(t, core.REST, "segments_list", `{}`); err != nil || listed != `{"data":[],"pagination":{"has_more":false,"next_cursor":null}}` {
 			t.Errorf("a preview left %s, %v", listed, err)
 		}

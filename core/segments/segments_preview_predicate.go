@@ -67,6 +67,9 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 	if err != nil {
 		return Preview{}, err
 	}
+	if schema.Activities, err = s.Store.SeenActivities(ctx, org); err != nil {
+		return Preview{}, err
+	}
 	checked, err := predicate.Compile(in.Source, schema.Schema)
 	if err != nil {
 		if c.Surface == core.Agent {

@@ -12,8 +12,10 @@ import (
 // transaction of its context and sees only the organization it is given; finders of
 // one thing fail with core.CodeNotFound.
 type Store interface {
-	// PredicateSchema is what predicates of the organization may name.
+	// PredicateSchema is what predicates of the organization may name, without Activities.
 	PredicateSchema(ctx context.Context, orgID string) (Schema, error)
+	// SeenActivities are names of activities, up to some hundreds.
+	SeenActivities(ctx context.Context, orgID string) ([]string, error)
 
 	// InsertSegment stores a new segment. It fails with core.CodeConflict when the key is
 	// taken.
