@@ -29,8 +29,22 @@ var (
 		WHERE org_id = $6 AND id = $7 AND NOT EXISTS (
 			SELECT 1 FROM activity_properties AS other
 			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
+	// A value that is of the type that stays as well is not lost.
+	countDropout = register("count drop-out of activity property", `
+		SELECT count(*) FROM (
+			SELECT DISTINCT e.contact_id FROM activities AS e
+			JOIN contact_slots AS s ON s.org_id = e.org_id AND s.contact_id = e.contact_id
+			WHERE e.org_id = $1 AND e.name = $2 AND `+propertyIs(`$3`, `$4`)+` AND NOT `+propertyIs(`$5`, `$4`)+`) AS lost`)
 	deleteProperty = register("delete activity property", `DELETE FROM activity_properties WHERE org_id = $1 AND id = $2`)
 )
+
+// propertyIs is whether the property of e is of the type of a parameter, as predicates
+// read it. key is a parameter as the engine's -> takes it.
+func propertyIs(of, key string) string {
+	value := `(e.properties/*pg ::json*/ -> CAST(` + key + ` AS text))`
+	return `CASE CAST(` + of + ` AS text) WHEN 'string' THEN predicate_string` + value + ` IS NOT NULL WHEN 'number' THEN predicate_number` + value +
+		` IS NOT NULL WHEN 'bool' THEN predicate_bool` + value + ` IS NOT NULL WHEN 'datetime' THEN predicate_moment` + value + ` IS NOT NULL ELSE FALSE END`
+}
 
 type propertyRow struct {
 	ID           string                  `db:"id"`
@@ -102,4 +116,12 @@ func (s activityStore) UpdateProperty(ctx context.Context, orgID string, p activ
 
 func (s activityStore) DeleteProperty(ctx context.Context, orgID, id string) error {
 	return s.db.change(ctx, "activity property", deleteProperty, orgID, id)
+}
+
+func (s activityStore) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
+	counts, err := values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.engine.jsonKey(p.Property), string(stays))
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
 }

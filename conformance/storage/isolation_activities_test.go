@@ -16,7 +16,7 @@ func (o *owned) ownActivity(t *testing.T, db *storage.DB) {
 	ctx, store := t.Context(), db.Activities()
 	o.activity = activities.Activity{
 		ID: core.NewID(), ContactID: o.contact.ID, Name: "same", OccurredAt: start, ReceivedAt: start,
-		Source: activities.FromAPI, Properties: []byte(`{"a":1}`),
+		Source: activities.FromAPI, Properties: []byte(`{"same":"x"}`),
 	}
 	o.property = activities.Property{ID: core.NewID(), ActivityName: "same", Property: "same", Type: activities.StringProperty, CreatedAt: start, UpdatedAt: start}
 	must(t, store.Insert(ctx, o.org, []activities.Activity{o.activity}))
@@ -131,6 +131,9 @@ func reachSummaries(o owned, org string) map[string]reach {
 		},
 		"DeleteProperty": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, store(db).DeleteProperty(t.Context(), org, o.property.ID)
+		},
+		"CountDropout": func(t *testing.T, db *storage.DB) (any, error) {
+			return store(db).CountDropout(t.Context(), org, o.property, "")
 		},
 		"PurgeActivities": func(t *testing.T, db *storage.DB) (any, error) {
 			n, _, err := db.ActivitiesPurger().PurgeActivities(t.Context(), org, later(1000), nil, 10)

@@ -25,10 +25,10 @@ type Config struct {
 	// Changed is told, in the transaction of the write, whose activities there are
 	// more of; nil tells nobody.
 	Changed func(ctx context.Context, orgID string, contactIDs []string) error
-	// Affected is asked, in the transaction of the change or before it, what a
-	// disruptive change to a promoted property does; nil means that nothing depends
+	// Affected is asked, in the transaction of the change or before it, which segments a
+	// disruptive change to a promoted property affects; nil means that nothing depends
 	// on properties.
-	Affected func(ctx context.Context, orgID string, change PropertyChange) (Impact, error)
+	Affected func(ctx context.Context, orgID string, change PropertyChange) ([]AffectedSegment, error)
 }
 
 // Activities does the tasks of this package.

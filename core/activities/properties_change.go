@@ -39,7 +39,14 @@ func (a *Activities) propertiesReplace() core.Operation {
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,
-		Do:       a.replaceProperty,
+		Prepare: func(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChangeIn, error) {
+			change, err := a.change(ctx, c, in)
+			if err == nil {
+				in.counted, err = a.count(ctx, c.Principal.Org.ID, change)
+			}
+			return in, err
+		},
+		Do: a.replaceProperty,
 	})
 }
 
@@ -51,7 +58,7 @@ func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in Prope
 	}
 	after := *change.After
 	c.About(after.ID)
-	mutation, err := a.mutation(ctx, org, change)
+	mutation, err := a.mutation(ctx, org, change, in.counted.dropout(change.Before))
 	if err != nil {
 		return ChangedProperty{}, err
 	}
@@ -63,13 +70,13 @@ func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChange
 	if err := in.check(); err != nil {
 		return PropertyChange{}, err
 	}
-	before, err := a.Store.Property(ctx, c.Principal.Org.ID, in.ID)
+	before, err := a.editable(ctx, c, in.ID)
 	if err != nil {
 		return PropertyChange{}, err
 	}
 	after := in.into(before)
 	after.UpdatedAt = c.Now
-	return PropertyChange{Before: before, After: &after}, before.gitOwned()
+	return PropertyChange{Before: before, After: &after}, nil
 }
 
 func (a *Activities) propertiesPreview() core.Operation {
@@ -85,34 +92,49 @@ func (a *Activities) propertiesPreview() core.Operation {
 				return Mutation{}, err
 			}
 			change.Preview = true
-			return a.mutation(ctx, c.Principal.Org.ID, change)
+			return a.mutation(ctx, c.Principal.Org.ID, change, nil)
 		},
 	})
 }
 
 func (a *Activities) propertiesDelete() core.Operation {
-	return core.Declare(core.Op[IDIn, Mutation]{
+	return core.Declare(core.Op[DeletePropertyIn, Mutation]{
 		Name:     "activity_properties_delete",
 		Title:    "End the promotion of an activity property",
 		Purpose:  "Takes a property back out of what predicates may filter on, and tells what that does. The activities keep it.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,
-		Do: func(ctx context.Context, c *core.Call, in IDIn) (Mutation, error) {
-			org := c.Principal.Org.ID
-			before, err := a.Store.Property(ctx, org, in.ID)
-			if err != nil {
-				return Mutation{}, err
+		Prepare: func(ctx context.Context, c *core.Call, in DeletePropertyIn) (DeletePropertyIn, error) {
+			before, err := a.editable(ctx, c, in.ID)
+			if err == nil {
+				in.counted, err = a.count(ctx, c.Principal.Org.ID, PropertyChange{Before: before})
 			}
-			if err := before.gitOwned(); err != nil {
-				return Mutation{}, err
-			}
-			c.About(before.ID)
-			mutation, err := a.mutation(ctx, org, PropertyChange{Before: before})
-			if err != nil {
-				return Mutation{}, err
-			}
-			return mutation, a.Store.DeleteProperty(ctx, org, in.ID)
+			return in, err
 		},
+		Do: a.deleteProperty,
 	})
+}
+
+func (a *Activities) deleteProperty(ctx context.Context, c *core.Call, in DeletePropertyIn) (Mutation, error) {
+	org := c.Principal.Org.ID
+	before, err := a.editable(ctx, c, in.ID)
+	if err != nil {
+		return Mutation{}, err
+	}
+	c.About(before.ID)
+	mutation, err := a.mutation(ctx, org, PropertyChange{Before: before}, in.counted.dropout(before))
+	if err != nil {
+		return Mutation{}, err
+	}
+	return mutation, a.Store.DeleteProperty(ctx, org, in.ID)
+}
+
+// editable is a property that may be changed here.
+func (a *Activities) editable(ctx context.Context, c *core.Call, id string) (Property, error) {
+	p, err := a.Store.Property(ctx, c.Principal.Org.ID, id)
+	if err == nil {
+		err = p.gitOwned()
+	}
+	return p, err
 }

@@ -59,6 +59,15 @@ type IDIn struct {
 type PropertyChangeIn struct {
 	IDIn
 	PropertyIn
+
+	counted *counted
+}
+
+// DeletePropertyIn names the property that is to end.
+type DeletePropertyIn struct {
+	IDIn
+
+	counted *counted
 }
 
 // check refuses names of nothing but space, which nobody could write in a predicate.
@@ -93,6 +102,9 @@ type PropertyStore interface {
 	// UpdateProperty fails as InsertProperty does.
 	UpdateProperty(ctx context.Context, orgID string, p Property) error
 	DeleteProperty(ctx context.Context, orgID, id string) error
+	// CountDropout counts active contacts with an activity whose value of the property
+	// is of its type, and not also of the type that stays; "" stays for nobody.
+	CountDropout(ctx context.Context, orgID string, p Property, stays PropertyType) (int, error)
 }
 
 // gitOwned refuses to change what a repository defines.

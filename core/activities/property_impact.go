@@ -32,7 +32,7 @@ func (c PropertyChange) Class() MutationClass {
 // Impact is what a disruptive change does to segments.
 type Impact struct {
 	AffectedSegments []AffectedSegment `json:"affected_segments"`
-	ProjectedDropout int               `json:"projected_dropout" jsonschema_description:"Contacts that leave segments by it."`
+	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts with an activity whose value predicates do not find any more as they are written."`
 }
 
 // AffectedSegment is a segment whose predicate names the property. It goes on being
@@ -50,21 +50,57 @@ type Mutation struct {
 	Impact        *Impact       `json:"impact,omitempty" jsonschema_description:"What else changes; with a disruptive change alone."`
 }
 
-func (a *Activities) mutation(ctx context.Context, orgID string, change PropertyChange) (Mutation, error) {
+// mutation is the whole of what a change does; known is the drop-out when it was
+// counted.
+func (a *Activities) mutation(ctx context.Context, orgID string, change PropertyChange, known *int) (Mutation, error) {
 	m := Mutation{MutationClass: change.Class()}
 	if m.MutationClass == Free {
 		return m, nil
 	}
-	m.Impact = &Impact{}
+	m.Impact = &Impact{AffectedSegments: []AffectedSegment{}}
 	if a.Affected != nil {
-		impact, err := a.Affected(ctx, orgID, change)
+		affected, err := a.Affected(ctx, orgID, change)
 		if err != nil {
 			return Mutation{}, err
 		}
-		m.Impact = &impact
+		m.Impact.AffectedSegments = append(m.Impact.AffectedSegments, affected...)
 	}
-	if m.Impact.AffectedSegments == nil {
-		m.Impact.AffectedSegments = []AffectedSegment{}
+	if known != nil {
+		m.Impact.ProjectedDropout = *known
+		return m, nil
 	}
-	return m, nil
+	var err error
+	m.Impact.ProjectedDropout, err = a.dropout(ctx, orgID, change)
+	return m, err
+}
+
+func (a *Activities) dropout(ctx context.Context, orgID string, change PropertyChange) (int, error) {
+	if change.Class() == Free {
+		return 0, nil
+	}
+	stays := PropertyType("")
+	if change.After != nil && change.After.ActivityName == change.Before.ActivityName && change.After.Property == change.Before.Property {
+		stays = change.After.Type
+	}
+	return a.Store.CountDropout(ctx, orgID, change.Before, stays)
+}
+
+// counted is a drop-out that was counted before the transaction, since looking at all
+// activities of a name would hold up other writes, and what it was counted for.
+type counted struct {
+	before Property
+	lost   int
+}
+
+func (a *Activities) count(ctx context.Context, orgID string, change PropertyChange) (*counted, error) {
+	lost, err := a.dropout(ctx, orgID, change)
+	return &counted{change.Before, lost}, err
+}
+
+// dropout is the number that was counted, nil when the property is another now.
+func (c *counted) dropout(now Property) *int {
+	if c == nil || c.before.ActivityName != now.ActivityName || c.before.Property != now.Property || c.before.Type != now.Type {
+		return nil
+	}
+	return &c.lost
 }

@@ -2,6 +2,7 @@ package activities_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -56,17 +58,20 @@ func TestPropertiesArePromotedChangedAndEnded(t *testing.T) {
 func TestWhatAChangeIs(t *testing.T) {
 	t.Parallel()
 	asked := activities.PropertyChange{}
-	impact := activities.Impact{ProjectedDropout: 7, AffectedSegments: []activities.AffectedSegment{{ID: core.NewID(), Name: "Big spenders"}}}
+	affected := []activities.AffectedSegment{{ID: core.NewID(), Name: "Big spenders"}}
 	b := setup(t, storagetest.SQLite(t), func(cfg *activities.Config) {
-		cfg.Affected = func(_ context.Context, _ string, change activities.PropertyChange) (activities.Impact, error) {
+		cfg.Affected = func(_ context.Context, _ string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
 			asked = change
 			if change.After != nil && change.After.Property == "broken" {
-				return activities.Impact{}, errors.New("cannot tell")
+				return nil, errors.New("cannot tell")
 			}
-			return impact, nil
+			return affected, nil
 		}
 	})
 	p := want[activities.Property](t, b, "activity_properties_create", "{%s}", amount)
+	for i := range 7 {
+		b.record(t, `{"name":"purchase","email":"buyer%d@example.com","properties":{"amount":5}}`, i)
+	}
 	for _, tc := range []struct {
 		to    string
 		class activities.MutationClass
@@ -81,7 +86,7 @@ func TestWhatAChangeIs(t *testing.T) {
 		if got.MutationClass != tc.class || (got.Impact != nil) != (tc.class == activities.Disruptive) {
 			t.Errorf("%s: %+v", tc.to, got)
 		}
-		if got.Impact != nil && (got.Impact.ProjectedDropout != 7 || asked.Before.ID != p.ID || asked.After.ID != p.ID || !asked.Preview) {
+		if got.Impact != nil && (got.Impact.ProjectedDropout != 7 || !cmp.Equal(got.Impact.AffectedSegments, affected) || asked.Before.ID != p.ID || asked.After.ID != p.ID || !asked.Preview) {
 			t.Errorf("%s: %+v of %+v", tc.to, got.Impact, asked)
 		}
 	}
@@ -94,6 +99,113 @@ func TestWhatAChangeIs(t *testing.T) {
 	if want[activities.Mutation](t, b, "activity_properties_delete", `{"id":%q}`, p.ID); asked.After != nil || asked.Preview {
 		t.Errorf("%+v", asked)
 	}
+}
+
+// Who drops out is who did something with a value that predicates find before the
+// change and not after it: everybody with a value of the type when the name goes.
+func TestWhoDropsOutWithAProperty(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, db *storage.DB) {
+		b, other := setup(t, db), setup(t, db)
+		for _, member := range []string{"amount", `a.b"[0]'é`} {
+			quoted, err := json.Marshal(member)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range []*bundle{b, other} {
+				for who, values := range map[string][]string{
+					"number": {`1`, `2.5`}, "string": {`"1"`, `""`}, "moment": {`"2026-01-31T09:00:00Z"`}, "bool": {`true`}, "mixed": {`3`, `"3"`, `null`, `false`},
+					"none": {`null`, `[1]`, `{"amount":1}`, `1e200`}, "archived": {`1`, `"1"`, `true`},
+				} {
+					for _, value := range values {
+						at.record(t, `{"name":"purchase","email":"%s@example.com","properties":{%s:%s}}`, who, quoted, value)
+					}
+				}
+				at.record(t, `{"name":"purchase","email":"without@example.com","properties":{}}, {"name":"other","email":"other@example.com","properties":{%s:1}}`, quoted)
+			}
+			archived, err := db.Audience().ContactByEmail(t.Context(), b.org.ID, "archived@example.com")
+			if err != nil {
+				t.Fatal(err)
+			}
+			archived.Status = audience.Archived
+			if err := db.Audience().UpdateContact(t.Context(), b.org.ID, archived); err != nil {
+				t.Fatal(err)
+			}
+			for from, row := range map[activities.PropertyType]map[activities.PropertyType]int{
+				activities.NumberProperty:   {activities.NumberProperty: 0, activities.StringProperty: 2, activities.BoolProperty: 2, activities.DatetimeProperty: 2, "": 2},
+				activities.StringProperty:   {activities.NumberProperty: 3, activities.DatetimeProperty: 2, "": 3},
+				activities.BoolProperty:     {activities.NumberProperty: 2, "": 2},
+				activities.DatetimeProperty: {activities.StringProperty: 0, activities.NumberProperty: 1, "": 1},
+			} {
+				p := want[activities.Property](t, b, "activity_properties_create", `{"activity_name":"purchase","property":%s,"type":%q}`, quoted, from)
+				for to, lost := range row {
+					if to == "" {
+						for _, renamed := range []string{`"activity_name":"order","property":` + string(quoted), `"activity_name":"purchase","property":"other"`} {
+							b.dropsOut(t, lost, "activity_properties_preview", `{"id":%q,%s,"type":%q}`, p.ID, renamed, from)
+						}
+						continue
+					}
+					b.dropsOut(t, lost, "activity_properties_preview", `{"id":%q,"activity_name":"purchase","property":%s,"type":%q}`, p.ID, quoted, to)
+				}
+				b.dropsOut(t, row[""], "activity_properties_delete", `{"id":%q}`, p.ID)
+			}
+			p := want[activities.Property](t, b, "activity_properties_create", `{"activity_name":"purchase","property":%s,"type":"number"}`, quoted)
+			b.dropsOut(t, 2, "activity_properties_replace", `{"id":%q,"activity_name":"purchase","property":%s,"type":"string"}`, p.ID, quoted)
+		}
+	})
+}
+
+// dropsOut holds what an operation tells of its impact to a number of contacts; no
+// impact is none.
+func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values ...any) {
+	t.Helper()
+	out, err := b.run(t.Context(), name, fmt.Sprintf(arguments, values...))
+	if err != nil {
+		t.Fatalf("%s(%s): %v", name, fmt.Sprintf(arguments, values...), err)
+	}
+	var impact *activities.Impact
+	switch out := out.(type) {
+	case activities.Mutation:
+		impact = out.Impact
+	case activities.ChangedProperty:
+		impact = out.Impact
+	}
+	got := 0
+	if impact != nil {
+		got = impact.ProjectedDropout
+	}
+	if got != lost {
+		t.Errorf("%s(%s): %d drop out, want %d", name, fmt.Sprintf(arguments, values...), got, lost)
+	}
+}
+
+// A property that is changed while a drop-out is counted is counted for anew.
+func TestADropOutIsOfThePropertyThatIsChanged(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, db *storage.DB) {
+		b := setup(t, db)
+		b.record(t, `{"name":"purchase","email":"ann@example.com","properties":{"amount":5,"price":"5"}}`)
+		b.record(t, `{"name":"purchase","email":"bob@example.com","properties":{"amount":5}}`)
+		p := want[activities.Property](t, b, "activity_properties_create", "{%s}", amount)
+		op, call := b.ops["activity_properties_delete"], &core.Call{Principal: core.Principal{Org: b.org}, Now: b.clock()}
+		defer call.Finish()
+		in, err := op.Decode(core.REST, []byte(`{"id":"`+p.ID+`"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in, err = op.Prepare(t.Context(), call, in); err != nil {
+			t.Fatal(err)
+		}
+		b.dropsOut(t, 2, "activity_properties_replace", `{"id":%q,"activity_name":"purchase","property":"price","type":"string"}`, p.ID)
+		var out any
+		err = db.InTx(t.Context(), func(ctx context.Context) error {
+			out, err = op.Do(ctx, call, in)
+			return err
+		})
+		if err != nil || out.(activities.Mutation).Impact.ProjectedDropout != 1 {
+			t.Errorf("%+v, %v", out, err)
+		}
+	})
 }
 
 func TestPropertiesOfARepositoryAreReadOnly(t *testing.T) {

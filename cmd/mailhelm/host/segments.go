@@ -25,10 +25,9 @@ func segmentsAffected(s *segments.Segments) func(context.Context, string, audien
 	}
 }
 
-// propertySegments is what a change of a promoted property means to segments. Whom
-// they lose is not foretold: a segment that no longer compiles keeps its members.
-func propertySegments(s *segments.Segments) func(context.Context, string, activities.PropertyChange) (activities.Impact, error) {
-	return func(ctx context.Context, orgID string, change activities.PropertyChange) (activities.Impact, error) {
+// propertySegments is what a change of a promoted property means to segments.
+func propertySegments(s *segments.Segments) func(context.Context, string, activities.PropertyChange) ([]activities.AffectedSegment, error) {
+	return func(ctx context.Context, orgID string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
 		edit := segments.PropertyEdit{Before: propertyName(change.Before), Preview: change.Preview}
 		if change.After != nil {
 			after := propertyName(*change.After)
@@ -39,7 +38,7 @@ func propertySegments(s *segments.Segments) func(context.Context, string, activi
 		for i, a := range found {
 			affected[i] = activities.AffectedSegment(a)
 		}
-		return activities.Impact{AffectedSegments: affected}, err
+		return affected, err
 	}
 }
 

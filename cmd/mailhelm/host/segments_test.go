@@ -55,13 +55,13 @@ func TestSegmentsHearOfPromotedProperties(t *testing.T) {
 		fits  bool
 	}{{nil, false}, {&price, false}, {&text, true}} {
 		for _, preview := range []bool{true, false} {
-			var impact activities.Impact
+			var a []activities.AffectedSegment
 			err := db.InTx(t.Context(), func(ctx context.Context) error {
 				var err error
-				impact, err = propertySegments(s)(ctx, org, activities.PropertyChange{Before: amount, After: tc.after, Preview: preview})
+				a, err = propertySegments(s)(ctx, org, activities.PropertyChange{Before: amount, After: tc.after, Preview: preview})
 				return err
 			})
-			if a := impact.AffectedSegments; err != nil || len(a) != 1 || a[0].Name != "One" || a[0].TypecheckOK != tc.fits || a[0].Warning == "" {
+			if err != nil || len(a) != 1 || a[0].Name != "One" || a[0].TypecheckOK != tc.fits || a[0].Warning == "" {
 				t.Errorf("%+v: %+v, %v", tc.after, a, err)
 			}
 			warns(t, s, org, !preview)
