@@ -58,15 +58,18 @@ func changeOf(before Attribute, after *Attribute) AttributeChange {
 	return change
 }
 
-// dropout counts the contacts whose value predicates lose: all that have one when
-// the name goes, and those whose value cannot be made into the new type when it
-// stays.
+// dropout counts the contacts whose value predicates lose: all that have one of the
+// type when the name goes, and those whose value cannot be made into the new type when
+// it stays.
 func (a *Audience) dropout(ctx context.Context, orgID string, change AttributeChange) (int, error) {
 	if change.Class != Disruptive {
 		return 0, nil
 	}
 	lost := 0
 	err := a.Store.AttributeValues(ctx, orgID, change.Before, func(value any, contacts int) {
+		if _, fits := change.Before.Settle(value); !fits {
+			return // predicates do not find it as it is
+		}
 		if change.After != nil && change.After.Name == change.Before.Name {
 			if _, fits := change.After.Settle(value); fits {
 				return

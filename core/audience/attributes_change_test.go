@@ -171,6 +171,11 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		b.holds(t, "three@x.test", `{"age":3,"city":"Rome"}`)
 		b.want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
 		b.holds(t, "three@x.test", `{"age":5,"city":"Rome"}`)
+		// Rome was no number before either: nobody who has it drops out any more.
+		renamed := b.want(t, "attributes_preview", fmt.Sprintf(`{"id":%q,"name":"town","type":"number"}`, id))
+		if lost := renamed["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
+			t.Errorf("drop-out of a name that goes %v, want the one in use with a number", lost)
+		}
 
 		b.want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"city","type":"string"}`, id))
 		b.passed(t)
