@@ -1,0 +1,343 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// followWait is how long the product's own jobs may take on a busy machine.
+const followWait = time.Minute
+
+// divided is a caller of a product whose segments a test defines.
+type divided struct {
+	*api
+	segments *segments.Segments
+	jobs     *storage.Jobs
+}
+
+func divide(t *testing.T, p *product.Product) divided {
+	t.Helper()
+	jobs, err := storage.NewJobs(p.DB, storage.JobsConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return divided{on(t, p), segments.New(segments.Config{
+		Store: p.DB.Segments(), Transactor: p.DB, Suppressions: p.Simulator, Orgs: p.DB.Access().OrgIDs,
+		Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
+	}), jobs}
+}
+
+// save defines a segment, which no route does.
+func (d divided) save(t *testing.T, key, source string) {
+	t.Helper()
+	_, err := d.segments.Save(t.Context(), d.OrgID, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
+	if err != nil {
+		t.Fatalf("%s: %v", source, err)
+	}
+}
+
+// create makes something and returns its id.
+func (d divided) create(t *testing.T, path, body string) string {
+	t.Helper()
+	var made struct{ ID string }
+	d.do(t, "POST", path, body).want(201).decode(&made)
+	return made.ID
+}
+
+// put creates or replaces a contact of example.com.
+func (d divided) put(t *testing.T, name, body string) {
+	t.Helper()
+	if got := d.do(t, "PUT", "/v1/contacts/"+name+"@example.com", body); got.status != 200 && got.status != 201 {
+		t.Fatalf("%s: %d %s", name, got.status, got.body)
+	}
+}
+
+// state is what is told of a segment: its status, whether it warns, and its members by
+// their names.
+func (d divided) state(t *testing.T, key string) string {
+	t.Helper()
+	var head struct {
+		Status        string  `json:"status"`
+		EvalWarning   string  `json:"eval_warning"`
+		EvalWarningAt *string `json:"eval_warning_at"`
+		MemberCount   int     `json:"member_count"`
+	}
+	d.do(t, "GET", "/v1/segments/"+key, "").want(200).decode(&head)
+	var page struct{ Data []struct{ Email string } }
+	d.do(t, "GET", "/v1/segments/"+key+"/members", "").want(200).decode(&page)
+	names := []string{}
+	for _, m := range page.Data {
+		names = append(names, strings.TrimSuffix(m.Email, "@example.com"))
+	}
+	slices.Sort(names)
+	warns := ""
+	if head.EvalWarning != "" && head.EvalWarningAt != nil {
+		warns = " with a warning"
+	}
+	return fmt.Sprintf("%s%s: %d of %s", head.Status, warns, head.MemberCount, strings.Join(names, " "))
+}
+
+// becomes waits for the product's jobs to bring a segment to a state.
+func (d divided) becomes(t *testing.T, key, want string) {
+	t.Helper()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for began := time.Now(); ; <-again.C {
+		got := d.state(t, key)
+		if got == want {
+			return
+		}
+		if time.Since(began) > followWait {
+			t.Fatalf("%s is %s, want %s", key, got, want)
+		}
+		if _, err := d.jobs.EnqueueOnce(t.Context(), audience.AttributePassArgs{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.jobs.EnqueueOnce(t.Context(), segments.FollowArgs{OrgID: d.OrgID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// stays holds a segment to a state when others have followed what was done before.
+func (d divided) stays(t *testing.T, key, want string) {
+	t.Helper()
+	if got := d.state(t, key); got != want {
+		t.Errorf("%s became %s, and was to stay %s", key, got, want)
+	}
+}
+
+// effect is what a change of a definition answers.
+type effect struct {
+	MutationClass string `json:"mutation_class"`
+	Impact        *struct {
+		AffectedSegments []struct {
+			Name        string `json:"name"`
+			TypecheckOK bool   `json:"typecheck_ok"`
+			Warning     string `json:"warning"`
+		} `json:"affected_segments"`
+		ProjectedDropout int `json:"projected_dropout"`
+	} `json:"impact"`
+}
+
+// String is the effect in short: who is affected, with a ! who no longer compiles.
+func (e effect) String() string {
+	text := e.MutationClass
+	if e.Impact == nil {
+		return text
+	}
+	var names []string
+	for _, a := range e.Impact.AffectedSegments {
+		if a.Warning == "" {
+			a.Name += " (no warning)"
+		}
+		if !a.TypecheckOK {
+			a.Name += "!"
+		}
+		names = append(names, a.Name)
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%s, %d drop out, %v", text, e.Impact.ProjectedDropout, names)
+}
+
+// has holds a call to its effect.
+func (d divided) has(t *testing.T, want, method, path, body string) {
+	t.Helper()
+	var got effect
+	d.do(t, method, path, body).want(200).decode(&got)
+	if got.String() != want {
+		t.Errorf("%s %s %s: %s, want %s", method, path, body, got, want)
+	}
+}
+
+// TestSegmentsFollowTheRegistry: what a change of an attribute over HTTP means to
+// segments is foretold, told, and seen once the jobs have run.
+func TestSegmentsFollowTheRegistry(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		d := divide(t, p)
+		score := "/v1/attributes/" + d.create(t, "/v1/attributes", `{"name":"score","type":"number"}`)
+		tier := "/v1/attributes/" + d.create(t, "/v1/attributes", `{"name":"tier","type":"enum","enum_values":["silver","gold"]}`)
+		d.create(t, "/v1/attributes", `{"name":"control","type":"bool"}`)
+		d.put(t, "ann", `{"attributes":{"score":5,"tier":"gold"}}`)
+		d.put(t, "bob", `{"attributes":{"score":50,"tier":"silver"}}`)
+		d.save(t, "high", `attr.score > 10`)
+		d.save(t, "scored", `has attr.score`)
+		d.save(t, "golden", `attr.tier = "gold"`)
+		d.save(t, "control", `attr.control = true`)
+		d.becomes(t, "high", "active: 1 of bob")
+		d.becomes(t, "scored", "active: 2 of ann bob")
+		d.becomes(t, "golden", "active: 1 of ann")
+
+		const text, number = `{"name":"score","type":"string"}`, `{"name":"score","type":"number"}`
+		d.has(t, "disruptive, 0 drop out, [high! scored]", "POST", score+"/preview", text)
+		d.stays(t, "high", "active: 1 of bob")
+		d.has(t, "disruptive, 0 drop out, [high! scored]", "PUT", score, text)
+		d.stays(t, "high", "invalid with a warning: 1 of bob") // with the change itself
+		d.put(t, "bob", `{"attributes":{"score":"low","tier":"silver","control":true}}`)
+		d.put(t, "cid", `{"attributes":{"score":"99"}}`)
+		d.becomes(t, "control", "active: 1 of bob")
+		d.stays(t, "high", "invalid with a warning: 1 of bob")
+		d.becomes(t, "scored", "active with a warning: 3 of ann bob cid")
+		d.has(t, "disruptive, 1 drop out, [scored]", "PUT", score, number)
+		d.becomes(t, "high", "active with a warning: 1 of cid")
+		d.becomes(t, "scored", "active with a warning: 2 of ann cid")
+		d.save(t, "high", `attr.score > 10`)
+		d.stays(t, "high", "active: 1 of cid") // saving it ends its warning
+
+		d.has(t, "free", "PUT", tier, `{"name":"tier","type":"enum","enum_values":["silver","gold","lead"]}`)
+		d.put(t, "cid", `{"attributes":{"score":99,"tier":"lead","control":true}}`)
+		d.becomes(t, "control", "active: 2 of bob cid")
+		d.stays(t, "golden", "active: 1 of ann")
+		d.has(t, "safe_but_stale", "PUT", tier, `{"name":"tier","type":"enum","enum_values":["silver","lead"]}`)
+		d.stays(t, "golden", "active with a warning: 1 of ann")
+		d.has(t, "disruptive, 3 drop out, [golden!]", "PUT", tier, `{"name":"rank","type":"enum","enum_values":["silver","lead"]}`)
+		d.stays(t, "golden", "invalid with a warning: 1 of ann")
+		d.do(t, "PATCH", "/v1/contacts/ann@example.com", `{"attributes":{"rank":"silver"}}`).want(200)
+		d.has(t, "disruptive, 3 drop out, []", "PUT", tier, `{"name":"tier","type":"enum","enum_values":["silver","gold"]}`)
+		d.do(t, "PATCH", "/v1/contacts/bob@example.com", `{"attributes":{"tier":"gold"}}`).want(200)
+		d.becomes(t, "golden", "active with a warning: 1 of bob")
+		d.has(t, "disruptive, 2 drop out, [high! scored!]", "DELETE", score, "")
+		d.stays(t, "high", "invalid with a warning: 1 of cid")
+		d.stays(t, "scored", "invalid with a warning: 2 of ann cid")
+	})
+}
+
+// TestSegmentsFollowProperties is the same of promoted properties of activities.
+func TestSegmentsFollowProperties(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		d := divide(t, p)
+		amount := "/v1/activity-properties/" + d.create(t, "/v1/activity-properties", `{"activity_name":"paid","property":"amount","type":"number"}`)
+		var items []string
+		for name, value := range map[string]string{"ann": `5`, "bob": `50`, "cid": `"50"`} {
+			items = append(items, fmt.Sprintf(`{"name":"paid","email":"%s@example.com","properties":{"amount":%s}}`, name, value))
+		}
+		d.do(t, "POST", "/v1/activities", "["+strings.Join(items, ",")+"]").want(202)
+		d.save(t, "big", `max(amount of activity.paid within 7d) > 10`)
+		d.save(t, "known", `exists(activity.paid where has amount)`)
+		d.save(t, "payers", `exists(activity.paid)`)
+		d.becomes(t, "payers", "active: 3 of ann bob cid")
+		d.becomes(t, "big", "active: 1 of bob")
+		d.becomes(t, "known", "active: 2 of ann bob")
+
+		const text = `{"activity_name":"paid","property":"amount","type":"string"}`
+		d.has(t, "disruptive, 2 drop out, [big! known]", "POST", amount+"/preview", text)
+		d.stays(t, "known", "active: 2 of ann bob")
+		d.has(t, "disruptive, 2 drop out, [big! known]", "PUT", amount, text)
+		d.becomes(t, "known", "active with a warning: 1 of cid")
+		d.stays(t, "big", "invalid with a warning: 1 of bob")
+		d.stays(t, "payers", "active: 3 of ann bob cid")
+		d.has(t, "free", "PUT", amount, text)
+		d.has(t, "disruptive, 1 drop out, [known]", "PUT", amount, `{"activity_name":"paid","property":"amount","type":"number"}`)
+		d.becomes(t, "known", "active with a warning: 2 of ann bob")
+		d.becomes(t, "big", "active with a warning: 1 of bob")
+		// Time alone takes them out of the window: the sweep finds it, which runs by itself.
+		d.Clock.Advance(8 * 24 * time.Hour)
+		if err := d.jobs.Enqueue(t.Context(), segments.SweepArgs{OrgID: d.OrgID}); err != nil {
+			t.Fatal(err)
+		}
+		d.becomes(t, "big", "active with a warning: 0 of ")
+		d.has(t, "disruptive, 2 drop out, [big! known!]", "DELETE", amount, "")
+		d.stays(t, "known", "invalid with a warning: 2 of ann bob")
+		d.stays(t, "payers", "active: 3 of ann bob cid")
+	})
+}
+
+// TestSegmentsFollowLists: a list that goes freezes its segments, and those that test
+// these go by the members they keep. Nobody is logged as having left the list.
+func TestSegmentsFollowLists(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		d := divide(t, p)
+		list := d.create(t, "/v1/lists", `{"name":"Guests","key":"guests"}`)
+		d.put(t, "ann", fmt.Sprintf(`{"lists":[%q]}`, list))
+		d.put(t, "bob", `{}`)
+		d.save(t, "guests", `in list "guests"`)
+		d.save(t, "of-guests", `in segment "guests"`)
+		d.becomes(t, "of-guests", "active: 1 of ann")
+		d.put(t, "bob", `{"lists":["guests"]}`)
+		d.becomes(t, "of-guests", "active: 2 of ann bob")
+
+		d.do(t, "DELETE", "/v1/lists/guests", "").want(204)
+		d.stays(t, "guests", "invalid with a warning: 2 of ann bob")
+		d.stays(t, "of-guests", "active: 2 of ann bob")
+		var log struct{ Lists []any }
+		if d.do(t, "GET", "/v1/contacts/ann@example.com", "").want(200).decode(&log); len(log.Lists) != 0 {
+			t.Errorf("ann is still on %v", log.Lists)
+		}
+		if entered, left := d.logged(t, list); entered != 2 || left != 0 {
+			t.Errorf("the log has %d entries and %d exits of the list", entered, left)
+		}
+
+		again := d.create(t, "/v1/lists", `{"name":"Guests","key":"guests"}`)
+		d.put(t, "bob", fmt.Sprintf(`{"lists":[%q]}`, again))
+		d.becomes(t, "of-guests", "active: 1 of bob")
+		d.becomes(t, "guests", "active with a warning: 1 of bob")
+		if entered, left := d.logged(t, list); entered != 2 || left != 0 {
+			t.Errorf("later the log has %d entries and %d exits of the list", entered, left)
+		}
+	})
+}
+
+// logged counts the lines of the membership log about a list.
+func (d divided) logged(t *testing.T, list string) (entered, left int) {
+	t.Helper()
+	lines, err := d.DB.Audience().MembershipLog(t.Context(), d.OrgID, nil, 10_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		switch {
+		case line.SetID != list:
+		case line.Entered:
+			entered++
+		default:
+			left++
+		}
+	}
+	return entered, left
+}
+
+// TestSegmentsFollowTopics: the default of a topic decides for who chose nothing, and
+// a topic that goes freezes its segments.
+func TestSegmentsFollowTopics(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		d := divide(t, p)
+		topic := func(status string) string {
+			raw, err := json.Marshal(map[string]string{"name": "cupping", "default_subscription_status": status})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(raw)
+		}
+		d.do(t, "POST", "/v1/topics", topic("OPT_IN")).want(201)
+		d.create(t, "/v1/lists", `{"name":"Guests","key":"guests"}`)
+		d.put(t, "ann", `{"lists":["guests"]}`)
+		d.put(t, "bob", `{"lists":["guests"],"topic_preferences":[{"topic":"cupping","subscription_status":"OPT_IN"}]}`)
+		d.put(t, "cid", `{"lists":["guests"],"topic_preferences":[{"topic":"cupping","subscription_status":"OPT_OUT"}]}`)
+		d.save(t, "readers", `subscribed to "cupping" and in list "guests"`)
+		d.becomes(t, "readers", "active: 2 of ann bob")
+		d.do(t, "PUT", "/v1/topics/cupping", `{"default_subscription_status":"OPT_OUT"}`).want(200)
+		d.becomes(t, "readers", "active: 1 of bob")
+		d.do(t, "PUT", "/v1/topics/cupping", `{"default_subscription_status":"OPT_IN"}`).want(200)
+		d.becomes(t, "readers", "active: 2 of ann bob")
+		d.do(t, "DELETE", "/v1/topics/cupping", "").want(204)
+		d.stays(t, "readers", "invalid with a warning: 2 of ann bob")
+		d.do(t, "POST", "/v1/topics", topic("OPT_OUT")).want(201)
+		d.put(t, "ann", `{"lists":["guests"],"topic_preferences":[{"topic":"cupping","subscription_status":"OPT_IN"}]}`)
+		d.put(t, "bob", `{"lists":["guests"]}`)
+		d.becomes(t, "readers", "active with a warning: 1 of ann")
+	})
+}
