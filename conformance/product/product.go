@@ -182,10 +182,11 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 		if postgres {
 			name = "postgres"
 		}
-		opts.Postgres = postgres
+		own := opts // the tests run when the loop is over
+		own.Postgres = postgres
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, Start(t, opts))
+			test(t, Start(t, own))
 		})
 	}
 }

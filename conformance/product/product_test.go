@@ -3,6 +3,8 @@ package product_test
 import (
 	"io"
 	"net/http"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,5 +125,23 @@ func TestFaultsOfTheAccountAreFelt(t *testing.T) {
 	p.Simulator.Faults().Clear()
 	if status, body := get(t, p, p.BaseURL+"/v1/contacts/"+p.Contact, p.Live.APIKey); status != http.StatusOK {
 		t.Errorf("with a healthy account: %d %.300s", status, body)
+	}
+}
+
+// Each engine is the one that its test is named after.
+func TestEachIsOnBothEngines(t *testing.T) {
+	t.Parallel()
+	engines := make(chan string, 2)
+	t.Run("each", func(t *testing.T) {
+		product.Each(t, func(t *testing.T, p *product.Product) { engines <- path.Base(t.Name()) + " is " + p.DB.Engine() })
+	})
+	close(engines)
+	var got []string
+	for engine := range engines {
+		got = append(got, engine)
+	}
+	slices.Sort(got)
+	if want := []string{"postgres is postgres", "sqlite is sqlite"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
