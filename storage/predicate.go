@@ -29,6 +29,10 @@ type condition struct {
 	// narrowed is set when only the contacts of a parameter are judged.
 	narrowed     bool
 	needsContact bool
+	// elsewhere counts tests of rows of other tables; see exists.
+	elsewhere int
+	// demanded are tests of consent that are required already.
+	demanded map[string]bool
 	// byEvents is set when contacts are required to have events.
 	byEvents   bool
 	aggregates strings.Builder
@@ -50,7 +54,7 @@ const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter 
 // conditionOf makes the SQL of a question; contacts are its contacts as JSON. It fails
 // when a slot or a name is not what only a fault of ours could make it.
 func (e engine) conditionOf(q *segments.Question, contacts string) (condition, error) {
-	c := condition{engine: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, args: []any{q.OrgID, contacts}}
+	c := condition{engine: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
 	test := c.required(q.Predicate.Root)
 	if c.fault != nil {
 		return condition{}, c.fault
@@ -117,12 +121,29 @@ func (c *condition) required(n predicate.Node) string {
 		}
 		return c.joined(n.Terms, ` AND `, c.required)
 	case *predicate.Not:
-		if test, ok := n.Term.(*predicate.EventTest); ok && test.Kind <= predicate.Exists && c.event == nil {
-			return c.requiredEvents(test, true)
+		switch test := n.Term.(type) {
+		case *predicate.EventTest:
+			if test.Kind <= predicate.Exists && c.event == nil {
+				return c.requiredEvents(test, true)
+			}
+		case *predicate.Consent:
+			return c.onceRequired(n, fmt.Sprint("not ", test.Kind, test.Topic))
 		}
+	case *predicate.Consent:
+		return c.onceRequired(n, fmt.Sprint(n.Kind, n.Topic))
 	case *predicate.EventTest:
 		return c.requiredEvents(n, false)
 	}
+	return c.node(n)
+}
+
+// onceRequired is a test that is known by its key. PostgreSQL would make a join of each
+// time that it is required.
+func (c *condition) onceRequired(n predicate.Node, key string) string {
+	if c.demanded[key] {
+		return `TRUE`
+	}
+	c.demanded[key] = true
 	return c.node(n)
 }
 
@@ -250,12 +271,12 @@ func (c *condition) consent(n *predicate.Consent) string {
 		return `EXISTS (SELECT 1 FROM suppressed_addresses AS x WHERE x.org_id = ` + orgParameter + ` AND x.email_key = c.email_key)`
 	}
 	// The choice that differs from the default has to be explicit.
-	choice, in, out := `OPT_IN`, `EXISTS `, `NOT EXISTS `
+	choice, in, out := `OPT_IN`, ``, `NOT `
 	if n.DefaultIn {
-		choice, in, out = `OPT_OUT`, `NOT EXISTS `, `EXISTS `
+		choice, in, out = `OPT_OUT`, `NOT `, ``
 	}
-	chosen := `(SELECT 1 FROM contact_topics AS x WHERE x.org_id = ` + orgParameter + ` AND x.contact_id = s.contact_id AND x.topic = ` +
-		c.parameter(n.Topic) + ` AND x.subscription = '` + choice + `')`
+	chosen := c.exists(`contact_topics AS x WHERE x.org_id = ` + orgParameter + ` AND x.contact_id = s.contact_id AND x.topic = ` +
+		c.parameter(n.Topic) + ` AND x.subscription = '` + choice + `'`)
 	if n.Kind == predicate.OptedOut {
 		return `(` + out + chosen + `)`
 	}
@@ -267,6 +288,18 @@ func (c *condition) membership(n *predicate.Membership) string {
 	if n.Segment {
 		table, set = `segment_members`, `segment_id`
 	}
-	return `EXISTS (SELECT 1 FROM ` + table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.parameter(n.ID) +
-		` AND x.contact_id = s.contact_id)`
+	return c.exists(table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.parameter(n.ID) + ` AND x.contact_id = s.contact_id`)
+}
+
+// joinable is how many tests of a contact's rows elsewhere are left to the planner.
+const joinable = 4
+
+// exists is a test of a contact's row elsewhere, which a key finds. PostgreSQL would make
+// a join of each that is required, and with some dozens it plans for minutes; from the
+// fifth on they are counted, which no planner turns into anything else.
+func (c *condition) exists(from string) string {
+	if c.elsewhere++; c.elsewhere > joinable {
+		return `((SELECT count(*) FROM ` + from + `) > 0)`
+	}
+	return `EXISTS (SELECT 1 FROM ` + from + `)`
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,6 +76,77 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 			comparable(tool)
 			if diff := cmp.Diff(route, tool); diff != "" || route["code"] != "validation_failed" {
 				t.Errorf("%s (- route, + tool):\n%s", arguments, diff)
+			}
+		}
+	})
+}
+
+// TestPredicatesHaveTheSameLimitsOnBothSurfaces: what fits is answered, and one more of
+// anything that is limited is refused by the name of the limit.
+func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		const scope, short, long = "api.segments.view", 65_536, 70_000
+		agent, program := p.TokenWith(t, p.Live, p.MCPURL, scope), p.TokenWith(t, p.Live, p.BaseURL, scope)
+		for limit, source := range map[string]func(n int) string{
+			"200 nodes":            func(n int) string { return joined(199+n, "suppressed", " and ") },
+			"20 levels of not":     func(n int) string { return strings.Repeat("not ", 19+n) + "suppressed" },
+			"20 levels of (":       func(n int) string { return strings.Repeat("(", 19+n) + "suppressed" + strings.Repeat(")", 19+n) },
+			"100 items":            func(n int) string { return "attr.orders in [" + joined(100+n, "1", ",") + "]" },
+			"8 event terms":        func(n int) string { return joined(8+n, "exists(open)", " or ") },
+			"8 lists and segments": func(n int) string { return joined(8+n, `in list "newsletter"`, " or ") },
+			"64 KiB":               func(n int) string { return "suppressed" + strings.Repeat(" ", short-10+n) },
+			"64 KiB in fewer characters": func(n int) string {
+				return `suppressed # ` + strings.Repeat("é", map[int]int{0: short/2 - 7, 1: long / 2}[n])
+			},
+		} {
+			for beyond := range 2 {
+				arguments := sourceIs(t, source(beyond))
+				route, status := send(t, p, http.MethodPost, p.BaseURL+"/v1/segments/preview", program, arguments)
+				tool, _ := sameness{tool: "segments_preview_predicate", arguments: arguments}.callTool(t, p, agent)
+				refused := status == http.StatusUnprocessableEntity && route["code"] == "validation_failed"
+				told := tool["error"] != nil || tool["code"] == "validation_failed"
+				if refused != (beyond == 1) || told != refused || !refused && (status != http.StatusOK || tool["count"] != route["count"]) {
+					t.Errorf("%s and %d more: %d %v, the tool %v", limit, beyond, status, route, tool)
+				}
+			}
+		}
+	})
+}
+
+// joined is the text so many times.
+func joined(n int, text, by string) string {
+	return strings.TrimSuffix(strings.Repeat(text+by, n), by)
+}
+
+// TestPreviewsFindNobodyElses: neither surface counts or shows who is in another
+// organization, whatever a predicate says.
+func TestPreviewsFindNobodyElses(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		const scope = "api.segments.view"
+		for _, side := range []struct{ own, other product.Org }{{p.Org, p.Other}, {p.Other, p.Org}} {
+			agent, program := p.TokenWith(t, side.own.Live, p.MCPURL, scope), p.TokenWith(t, side.own.Live, p.BaseURL, scope)
+			for source, found := range map[string]bool{
+				fmt.Sprintf("attr.email = %q", side.own.Contact): true, fmt.Sprintf("attr.email = %q", side.other.Contact): false,
+				fmt.Sprintf("attr.email in [%q, %q]", side.own.Contact, side.other.Contact):                                    true,
+				fmt.Sprintf("not attr.email = %q", side.own.Contact) + fmt.Sprintf(" and attr.email = %q", side.other.Contact): false,
+				fmt.Sprintf("not exists(open) and not suppressed and attr.email = %q", side.other.Contact):                     false,
+			} {
+				arguments := sourceIs(t, source)
+				route, status := send(t, p, http.MethodPost, p.BaseURL+"/v1/segments/preview", program, arguments)
+				tool, _ := sameness{tool: "segments_preview_predicate", arguments: arguments}.callTool(t, p, agent)
+				for surface, got := range map[string]map[string]any{"the route": route, "the tool": tool} {
+					sample, _ := got["sample"].([]any)
+					count := map[bool]float64{true: 1, false: 0}[found]
+					if status != http.StatusOK || got["count"] != count || len(sample) != int(count) {
+						t.Errorf("%s: %s answers %d %v", source, surface, status, got)
+						continue
+					}
+					if found && sample[0].(map[string]any)["email"] != side.own.Contact {
+						t.Errorf("%s: %s shows %v", source, surface, sample)
+					}
+				}
 			}
 		}
 	})
