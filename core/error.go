@@ -110,12 +110,20 @@ func InvalidFields(fields ...FieldError) *Error {
 	}
 	var sentences []string
 	for _, f := range fields[:min(len(fields), namedFaults)] {
-		sentences = append(sentences, subject(f.Field)+" "+f.Reason+".")
+		sentences = append(sentences, ended(subject(f.Field)+" "+f.Reason))
 	}
 	if more := len(fields) - namedFaults; more > 0 {
 		sentences = append(sentences, fmt.Sprintf("There is more to correct: %d.", more))
 	}
 	return &Error{Code: CodeValidationFailed, Message: strings.Join(sentences, " "), Fields: fields}
+}
+
+// ended is a sentence with its full stop, unless it ends with a question.
+func ended(sentence string) string {
+	if strings.HasSuffix(sentence, "?") {
+		return sentence
+	}
+	return sentence + "."
 }
 
 func subject(field string) string {

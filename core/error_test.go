@@ -47,6 +47,10 @@ func TestAMessageNamesTheFaults(t *testing.T) {
 			t.Errorf("%v: %q", fields, e.Message)
 		}
 	}
+	asked := core.Invalid("plna", "is no member; did you mean plan?")
+	if want := "`plna` is no member; did you mean plan?"; asked.Message != want {
+		t.Errorf("%q, want %q", asked.Message, want)
+	}
 }
 
 func TestACauseDoesNotLeave(t *testing.T) {
