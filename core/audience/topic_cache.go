@@ -2,6 +2,8 @@ package audience
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,7 +33,7 @@ func newTopicCache(clock core.Clock) *topicCache {
 	return &topicCache{clock: clock, byOrg: map[string]cachedTopics{}}
 }
 
-// get returns the account's topics, none when there is no account or no contact list. A failure
+// get returns the account's topics by name, none when there is no account or no contact list. A failure
 // of the account is upstream_unavailable and is not remembered.
 func (c *topicCache) get(ctx context.Context, orgID string, account sending.Account) ([]sending.Topic, error) {
 	now := c.clock()
@@ -46,12 +48,13 @@ func (c *topicCache) get(ctx context.Context, orgID string, account sending.Acco
 	if err != nil && !sending.IsAbsent(err) {
 		return nil, sending.Unavailable(err)
 	}
+	topics := slices.SortedFunc(slices.Values(list.Topics), func(a, b sending.Topic) int { return strings.Compare(a.Name, b.Name) })
 	c.mu.Lock()
 	if c.forgotten == before {
-		c.byOrg[orgID] = cachedTopics{topics: list.Topics, until: now.Add(topicLife)}
+		c.byOrg[orgID] = cachedTopics{topics: topics, until: now.Add(topicLife)}
 	}
 	c.mu.Unlock()
-	return list.Topics, nil
+	return topics, nil
 }
 
 // forget makes the next call ask the account: its topics were changed.
