@@ -9,8 +9,8 @@ import (
 
 // IdentifyContactIn says who is visiting the website.
 type IdentifyContactIn struct {
-	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; an address that is new makes a contact."`
-	ExternalID string `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email it is given to the contact with that address, if it has none."`
+	Email      string `json:"email,omitempty" jsonschema:"nullable,format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; an address that is new makes a contact."`
+	ExternalID string `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email it is given to the contact with that address, if it has none."`
 
 	write  *contactWrite
 	pushed bool // the account has what write stores
