@@ -1,6 +1,10 @@
 package rest_test
 
-import "github.com/mailhelm/mailhelm/core"
+import (
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
 
 // membershipRules are about lists of a contact and contacts of a list.
 var membershipRules = []rule{
@@ -9,6 +13,15 @@ var membershipRules = []rule{
 		{call: "PATCH " + people + "/$A", body: `{"lists":{"add":["app-testers"],"remove":["newsletter"]}}`, status: 200, want: `{"lists":[{"key":"app-testers"},{"key":"tasting-club"}]}`},
 		{call: "PATCH " + people + "/$A", body: `{"lists":{"set":["newsletter"]}}`, status: 200, want: `{"lists":[{"key":"newsletter"}]}`},
 		{call: "PATCH " + people + "/$A", body: `{"lists":{"set":[]}}`, status: 200, want: `{"lists":[]}`},
+	}},
+	{"a list is named by its id or its key, and joined once", []step{
+		{call: "GET /v1/lists/newsletter", status: 200, keep: "id"},
+		{call: "POST " + people, body: `{"email":"$a","lists":{"add":["$kept","newsletter"]}}`, status: 201, want: `{"lists":[{"id":"$kept","key":"newsletter","name":"Newsletter"}]}`},
+		{call: "PATCH " + people + "/$A", body: `{"lists":{"add":["newsletter"]}}`, status: 200, want: `{"lists":[{"key":"newsletter"}]}`},
+		{call: "PATCH " + people + "/$A", body: `{"lists":{"add":["$kept"],"remove":["newsletter"]}}`, status: 422, code: core.CodeValidationFailed},
+		{call: "PUT " + people + "/$A", body: `{"lists":["$kept","app-testers"]}`, status: 200, want: `{"lists":[{"key":"app-testers"},{"key":"newsletter"}]}`},
+		{call: "PATCH " + people + "/$A", body: `{"lists":null}`, status: 200, want: `{"lists":[{"key":"app-testers"},{"key":"newsletter"}]}`},
+		{call: "PATCH " + people + "/$A", body: `{"lists":{}}`, status: 200, want: `{"lists":[{"key":"app-testers"},{"key":"newsletter"}]}`},
 	}},
 	{"set excludes add and remove", []step{
 		{call: "POST " + people, body: `{"email":"$a","lists":{"set":[],"add":["newsletter"]}}`, status: 422, code: core.CodeValidationFailed},
@@ -38,6 +51,9 @@ var membershipRules = []rule{
 		{call: "GET /v1/lists/newsletter/members/$B", status: 200, want: `{"is_member":false}`},
 		{call: "GET /v1/lists/newsletter/members/00000000-0000-7000-8000-000000000000", status: 200, want: `{"is_member":false}`},
 		{call: "GET /v1/lists/nowhere/members/$A", status: 404, code: core.CodeNotFound},
+		{call: "GET " + people + "/$A", status: 200, keep: "id"},
+		{call: "GET /v1/lists/newsletter/members/$kept", status: 200, want: `{"is_member":true}`},
+		{call: "GET /v1/lists/newsletter/members/somebody", status: 422, code: core.CodeValidationFailed},
 	}},
 	{"archiving leaves every list", []step{
 		{call: "POST " + people, body: `{"email":"$a","lists":{"add":["newsletter","tasting-club"]}}`, status: 201},
@@ -85,6 +101,34 @@ var identifyRules = []rule{
 		{call: identify, body: `{"external_id":"$x"}`, status: 200, want: `{"result":"existing"}`},
 		{call: "GET " + people + "/$A", status: 200, want: `{"external_id":"$x"}`, lacks: "visitor_id"},
 	}},
+	{"a visitor has one id, and no other call shows it to a program", []step{
+		{call: identify, body: `{"email":"$a"}`, status: 200, want: `{"visitor_id":"~^vis_[0-9a-hjkmnp-tv-z]{26}$","contact_id":"~^[0-9a-f-]{36}$","result":"created"}`, keep: "visitor_id"},
+		{call: identify, body: `{"email":"$a"}`, status: 200, want: `{"visitor_id":"$kept","result":"existing"}`},
+		{call: identify, body: `{"email":"$a","external_id":"$x"}`, status: 200, want: `{"visitor_id":"$kept","result":"existing"}`},
+		{call: identify, body: `{"external_id":"$x"}`, status: 200, want: `{"visitor_id":"$kept"}`},
+		{call: identify, body: `{"email":"$b"}`, status: 200, want: `{"visitor_id":"!$kept"}`},
+		{call: "GET " + people + "/$A", status: 200, lacks: "visitor_id"},
+		{call: "PATCH " + people + "/$A", body: `{}`, status: 200, lacks: "visitor_id"},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"visitor_id":"$kept"}`},
+	}},
+	{"the first visitor id of a contact is one activity", []step{
+		{call: "POST " + people, body: `{"email":"$a"}`, status: 201, keep: "id"},
+		{call: "GET " + people + "/$kept/activities", status: 200, want: `{"data":[]}`},
+		{call: identify, body: `{"email":"$a"}`, status: 200, want: `{"contact_id":"$kept","result":"existing"}`},
+		{call: identify, body: `{"email":"$a"}`, status: 200},
+		{call: "GET " + people + "/$kept/activities", status: 200, want: `{"data":[{"name":"site_identified","contact_id":"$kept"}]}`},
+	}},
+	{"archiving revokes the visitor id, and whoever comes back gets another", []step{
+		{call: identify, body: `{"email":"$a","external_id":"$x"}`, status: 200, keep: "visitor_id"},
+		{call: "DELETE " + people + "/$A", status: 204},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"contact":{"status":"archived"}}`, lacks: "visitor_id"},
+		{call: "PUT " + people + "/$A", body: `{}`, status: 200},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"contact":{"status":"active"}}`, lacks: "visitor_id"},
+		{call: identify, body: `{"email":"$a"}`, status: 200, want: `{"visitor_id":"!$kept","result":"existing"}`, keep: "visitor_id"},
+		{call: "DELETE " + byID + "$x", status: 204},
+		{call: identify, body: `{"external_id":"$x"}`, status: 200, want: `{"visitor_id":"!$kept","result":"existing"}`},
+		{call: "GET " + people + "/$A", status: 200, want: `{"status":"active"}`},
+	}},
 	{"an external id that nobody has is no visitor", []step{
 		{call: identify, body: `{"external_id":"$x"}`, status: 422, code: core.CodeUnknownExternalID},
 	}},
@@ -95,7 +139,11 @@ var identifyRules = []rule{
 	}},
 	{"nobody to identify is the one bad request", []step{
 		{call: identify, body: `{}`, status: 400, code: core.CodeValidationFailed},
+		{call: identify, body: `{"email":null,"external_id":null}`, status: 400, code: core.CodeValidationFailed},
 		{call: identify, body: `{"email":""}`, status: 422, code: core.CodeValidationFailed},
+		{call: identify, body: `{"email":"nobody"}`, status: 422, code: core.CodeValidationFailed},
+		{call: identify, body: `{"external_id":""}`, status: 422, code: core.CodeValidationFailed},
+		{call: identify, body: `{"emial":"$a"}`, status: 422, code: core.CodeValidationFailed},
 	}},
 }
 
@@ -114,6 +162,29 @@ var definitionRules = []rule{
 		{call: "GET /v1/lists/z-$x", status: 404, code: core.CodeNotFound},
 		{call: "PUT /v1/lists/z-$x", body: `{"name":"New"}`, status: 404, code: core.CodeNotFound},
 	}},
+	{"a list is read, changed and deleted by its id too", []step{
+		{call: "POST /v1/lists", body: `{"name":"Old $x","key":"i-$x"}`, status: 201, want: `{"id":"~^[0-9a-f-]{36}$","created_at":"~^20.*Z$","updated_at":"~^20.*Z$"}`, keep: "id"},
+		{call: "GET /v1/lists/$kept", status: 200, want: `{"id":"$kept","key":"i-$x","name":"Old $x"}`},
+		{call: "PUT /v1/lists/$kept", body: `{"description":"new"}`, status: 200, want: `{"key":"i-$x","name":"Old $x","description":"new"}`},
+		{call: "GET /v1/lists/$kept/members", status: 200, want: `{"data":[]}`},
+		{call: "DELETE /v1/lists/$kept", status: 204},
+		{call: "GET /v1/lists/i-$x", status: 404, code: core.CodeNotFound},
+		{call: "POST /v1/lists", body: `{"name":"New $x","key":"i-$x"}`, status: 201, want: `{"id":"!$kept"}`},
+		{call: "POST /v1/lists", body: `{"name":"Other","key":"$kept"}`, status: 422, code: core.CodeValidationFailed},
+	}},
+	{"lists come newest first, and say where they are from", []step{
+		{call: "POST /v1/lists", body: `{"name":"One $x","key":"one-$x"}`, status: 201},
+		{call: "POST /v1/lists", body: `{"name":"Two $x","key":"two-$x"}`, status: 201},
+		{call: "GET /v1/lists?limit=2", status: 200, want: `{"data":[{"key":"two-$x","source":"api"},{"key":"one-$x"}],"pagination":{"has_more":true}}`},
+		{call: "GET /v1/lists/newsletter", status: 200, want: `{"source":"ui","origin":"managed","status":"active","member_count":"~^[1-9]"}`, lacks: "source_path"},
+		{call: "tool lists_list", body: `{"query":"TWO $x"}`, want: `{"items":[{"key":"two-$x","member_count":0}],"total":1,"truncated":false}`},
+	}},
+	{"a list has a name of 1 to 128 characters", []step{
+		{call: "POST /v1/lists", body: `{"name":"` + strings.Repeat("é", 129) + `","key":"l-$x"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST /v1/lists", body: `{"name":" ","key":"l-$x"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST /v1/lists", body: `{"name":"` + strings.Repeat("é", 128) + `","key":"l-$x"}`, status: 201},
+		{call: "PUT /v1/lists/l-$x", body: `{"name":""}`, status: 422, code: core.CodeValidationFailed},
+	}},
 	{"a deleted list is gone and its members are not", []step{
 		{call: "POST /v1/lists", body: `{"name":"Gone $x","key":"g-$x"}`, status: 201},
 		{call: "POST " + people, body: `{"email":"$a","lists":{"add":["g-$x"]}}`, status: 201},
@@ -131,7 +202,11 @@ var definitionRules = []rule{
 		{call: "GET /v1/lists/nowhere/members", status: 404, code: core.CodeNotFound},
 	}},
 	{"the contact list has a name, counts and topics", []step{
-		{call: "GET /v1/contact-list", status: 200, want: `{"name":"fernhill","topic_count":5}`},
+		{call: "GET /v1/contact-list", status: 200, want: `{"name":"fernhill","description":"~roastery","topic_count":5,"contact_count":"~^[0-9]{3,}$","last_synced_at":"~^20.*Z$","created_at":"~^20.*Z$","updated_at":"~^20.*Z$"}`},
+	}},
+	{"topics come whole, by name", []step{
+		{call: "GET /v1/topics", status: 200, want: `{"data":[{"name":"brewing-tips"},{"name":"events"},{"name":"offers","display_name":"Offers","description":"~bags","default_subscription_status":"OPT_OUT","origin":"managed","status":"active","created_at":"~Z$","updated_at":"~Z$"},{"name":"order-updates"},{"name":"product-news"}]}`, lacks: "pagination"},
+		{call: "GET /v1/topics?limit=1", status: 422, code: core.CodeValidationFailed},
 	}},
 	{"a topic is made, changed and deleted under its name", []step{
 		{call: "POST /v1/topics", body: `{"name":"t-$x","default_subscription_status":"OPT_OUT"}`, status: 201, want: `{"name":"t-$x","display_name":"t-$x","description":"","default_subscription_status":"OPT_OUT","origin":"managed","status":"active"}`},
@@ -148,6 +223,26 @@ var definitionRules = []rule{
 		{call: "POST /v1/topics", body: `{"default_subscription_status":"OPT_IN"}`, status: 422, code: core.CodeValidationFailed},
 		{call: "POST /v1/topics", body: `{"name":"t-$x"}`, status: 422, code: core.CodeValidationFailed},
 		{call: "POST /v1/topics", body: `{"name":"t $x","default_subscription_status":"OPT_IN"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST /v1/topics", body: `{"name":"t-$x","default_subscription_status":"MAYBE"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST /v1/topics", body: `{"name":"` + strings.Repeat("t", 65) + `","default_subscription_status":"OPT_IN"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST /v1/topics", body: `{"name":"t-$x","default_subscription_status":"OPT_IN","display_name":"` + strings.Repeat("é", 129) + `"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST /v1/topics", body: `{"name":"t-$x","default_subscription_status":"OPT_IN","description":"` + strings.Repeat("é", 501) + `"}`, status: 422, code: core.CodeValidationFailed},
+	}},
+	{"a topic's texts have their longest, and its name never changes", []step{
+		{call: "POST /v1/topics", body: `{"name":"` + strings.Repeat("t", 64) + `","default_subscription_status":"OPT_IN","display_name":"` + strings.Repeat("é", 128) + `","description":"` + strings.Repeat("é", 500) + `"}`, status: 201},
+		{call: "PUT /v1/topics/" + strings.Repeat("t", 64), body: `{"name":"t-$x"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "PUT /v1/topics/" + strings.Repeat("t", 64), body: `{"description":""}`, status: 200, want: `{"description":"","display_name":"` + strings.Repeat("é", 128) + `","default_subscription_status":"OPT_IN"}`},
+		{call: "DELETE /v1/topics/" + strings.Repeat("t", 64), status: 204},
+	}},
+	{"who chose nothing follows the topic's default, also a new one", []step{
+		{call: "POST /v1/topics", body: `{"name":"d-$x","default_subscription_status":"OPT_OUT"}`, status: 201},
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"city":"$x"}}`, status: 201},
+		{call: "POST " + people, body: `{"email":"$b","attributes":{"city":"$x"},"topic_preferences":{"d-$x":"OPT_OUT"}}`, status: 201},
+		{call: "GET " + people + "?topic=d-$x&subscription_status=OPT_IN&attribute_key=city&attribute_value=$x", status: 200, want: `{"data":[]}`},
+		{call: "PUT /v1/topics/d-$x", body: `{"default_subscription_status":"OPT_IN"}`, status: 200},
+		{call: "GET " + people + "?topic=d-$x&subscription_status=OPT_IN&attribute_key=city&attribute_value=$x", status: 200, want: `{"data":[{"email":"$a"}]}`},
+		{call: "GET " + people + "/$A", status: 200, want: `{"topic_preferences":[]}`},
+		{call: "DELETE /v1/topics/d-$x", status: 204},
 	}},
 }
 
@@ -166,6 +261,35 @@ var toolRules = []rule{
 		{call: "tool contacts_upsert", body: `{"email":"$b"}`, want: `{"result":"created"}`},
 		{call: "tool contacts_upsert", body: `{"email":"$b","external_id":"$x"}`, code: core.CodeContactEmailTaken},
 		{call: "tool contacts_upsert", body: `{"email":"$a","attributes":{"nothing":1}}`, code: core.CodeAttributeValidationFailed},
+	}},
+	{"an agent chooses about topics, by name or as a list", []step{
+		{call: "tool contacts_upsert", body: `{"email":"$a","topic_preferences":{"offers":"OPT_IN","events":"OPT_OUT"}}`, want: `{"contact":{"topic_preferences":[{"topic":"events","subscription_status":"OPT_OUT"},{"topic":"offers","subscription_status":"OPT_IN"}]},"mailable_note":"~^Mailable, except"}`},
+		{call: "tool contacts_upsert", body: `{"email":"$a","topic_preferences":[{"topic":"events","subscription_status":"OPT_IN"}]}`, want: `{"contact":{"topic_preferences":[{"topic":"events","subscription_status":"OPT_IN"},{"topic":"offers"}]}}`},
+		{call: "tool contacts_upsert", body: `{"email":"$a","topic_preferences":{"weather":"OPT_IN"}}`, code: core.CodeValidationFailed},
+		{call: "tool contacts_upsert", body: `{"email":"$a","unsubscribe_all":null}`, want: `{"result":"updated","contact":{"unsubscribe_all":false}}`},
+		{call: "tool contacts_upsert", body: `{"attributes":{}}`, code: core.CodeValidationFailed},
+	}},
+	{"an agent gives a contact a visitor id, which stays", []step{
+		{call: "tool contacts_upsert", body: `{"email":"$a","issue_visitor_id":true}`, want: `{"result":"created","visitor_id":"~^vis_[0-9a-hjkmnp-tv-z]{26}$"}`, keep: "visitor_id"},
+		{call: "tool contacts_upsert", body: `{"email":"$a","external_id":"$x","issue_visitor_id":true}`, want: `{"result":"updated","visitor_id":"$kept"}`},
+		{call: "tool contacts_upsert", body: `{"email":"$a","attributes":{"city":"Graz"}}`, want: `{"visitor_id":"$kept"}`},
+		{call: identify, body: `{"external_id":"$x"}`, status: 200, want: `{"visitor_id":"$kept"}`},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"visitor_id":"$kept"}`, keep: "contact.id"},
+		{call: "tool contacts_lookup", body: `{"contact_id":"$kept"}`, want: `{"contact":{"email":"$a"}}`},
+		{call: "tool contacts_lookup", body: `{"contact_id":"$kept","email":"$a"}`, code: core.CodeValidationFailed},
+		{call: "GET " + people + "/$kept/activities", status: 200, want: `{"data":[{"name":"site_identified"}]}`},
+	}},
+	{"an agent finds what a contact may hold", []step{
+		{call: "tool audience_get_schema", body: `{}`, want: `{"topics":[{"name":"brewing-tips"},{"name":"events"},{"name":"offers"},{"name":"order-updates"},{"name":"product-news"}],"git_connected":false}`},
+	}},
+	{"an agent archives by external id", []step{
+		{call: "tool contacts_upsert", body: `{"email":"$a","external_id":"$x"}`, want: `{"result":"created"}`},
+		{call: "tool contacts_set_list_membership", body: `{"contact":"$a","add":["newsletter"]}`, want: `{"lists":[{"key":"newsletter"}]}`},
+		{call: "tool contacts_archive", body: `{"external_id":"$x"}`, want: `{"archived":true,"summary":"~left 1 list"}`},
+		{call: "tool contacts_archive", body: `{"email":"$a"}`, want: `{"archived":false}`},
+		{call: "GET /v1/lists/newsletter/members/$A", status: 200, want: `{"is_member":false}`},
+		{call: "tool contacts_set_list_membership", body: `{"contact":"$a","add":["tasting-club"]}`, code: core.CodeConflict},
+		{call: "tool contacts_upsert", body: `{"email":"$a","external_id":"$y"}`, want: `{"code":"contact_external_id_mismatch","incumbent_archived":true}`},
 	}},
 	{"an agent archives, and takes back into use", []step{
 		{call: "tool contacts_upsert", body: `{"email":"$a"}`, want: `{"result":"created"}`},

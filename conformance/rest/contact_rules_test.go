@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -13,6 +14,7 @@ func allRules() []rule {
 const (
 	people    = "/v1/contacts"
 	byID      = "/v1/contacts/by-external-id/"
+	misfits   = `{"code":"attribute_validation_failed","errors":[{"field":"attributes.nothing"},{"field":"attributes.orders"}]}`
 	everybody = `{"email":"$a","attributes":{"city":"Graz","orders":1},"topic_preferences":{"offers":"OPT_IN"},"unsubscribe_all":true,"lists":{"add":["newsletter"]}}`
 )
 
@@ -124,6 +126,51 @@ var contactRules = []rule{
 		{call: "GET " + people + "?attribute_key=city&attribute_value=$x&unsubscribe_all=true&topic=offers", status: 200, want: `{"data":[]}`},
 		{call: "GET " + people + "?attribute_key=city&attribute_value=$X", status: 200, want: `{"data":[]}`},
 	}},
+	{"every write names every attribute that does not fit", []step{
+		{call: "POST " + people, body: `{"email":"$a"}`, status: 201},
+		{call: "PUT " + people + "/$A", body: `{"attributes":{"nothing":1,"orders":"many"}}`, status: 422, want: misfits},
+		{call: "PATCH " + people + "/$A", body: `{"attributes":{"nothing":1,"orders":"many"}}`, status: 422, want: misfits},
+		{call: "PUT " + byID + "$x", body: `{"email":"$a","attributes":{"nothing":1,"orders":"many"}}`, status: 422, want: misfits},
+		{call: "tool contacts_upsert", body: `{"email":"$a","attributes":{"nothing":1,"orders":"many"}}`, want: misfits},
+		{call: "GET " + people + "/$A", status: 200, want: `{"attributes":{},"external_id":null}`},
+	}},
+	{"writes by address take no external id", []step{
+		{call: "POST " + people, body: `{"email":"$a","external_id":"$x"}`, status: 422, want: `{"code":"validation_failed","errors":[{"field":"external_id"}]}`},
+		{call: "PUT " + people + "/$A", body: `{"external_id":"$x"}`, status: 422, want: `{"code":"validation_failed","errors":[{"field":"external_id"}]}`},
+		{call: "PATCH " + people + "/$A", body: `{"rebind_external_id":true}`, status: 422, want: `{"code":"validation_failed","errors":[{"field":"rebind_external_id"}]}`},
+		{call: "GET " + people + "/$A", status: 404, code: core.CodeNotFound},
+	}},
+	{"PUT takes an archived contact back into use with 200, and PATCH does not", []step{
+		{call: "POST " + people, body: everybody, status: 201, keep: "id"},
+		{call: "DELETE " + people + "/$A", status: 204},
+		{call: "PATCH " + people + "/$A", body: `{"attributes":{"orders":2}}`, status: 409, code: core.CodeConflict},
+		{call: "PUT " + people + "/$A", body: `{"attributes":{"orders":2}}`, status: 200, want: `{"id":"$kept","status":"active","attributes":{"orders":2},"lists":[]}`},
+	}},
+	{"whoever is archived or opted out gets no mail", []step{
+		{call: "POST " + people, body: `{"email":"$a"}`, status: 201},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"mailable_note":"Mailable."}`},
+		{call: "PATCH " + people + "/$A", body: `{"topic_preferences":{"offers":"OPT_OUT"}}`, status: 200},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"mailable_note":"~^Mailable, except"}`},
+		{call: "PATCH " + people + "/$A", body: `{"unsubscribe_all":true}`, status: 200},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"mailable_note":"~^Not mailable: .*opted out"}`},
+		{call: "DELETE " + people + "/$A", status: 204},
+		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"contact":{"status":"archived"},"mailable_note":"~^Not mailable: .*archived"}`},
+	}},
+	{"an attribute filters by its value as text, whatever its type, and a topic that nobody chose about finds nobody", []step{
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"city":"$x","orders":987654,"wholesale":true}}`, status: 201},
+		{call: "GET " + people + "?attribute_key=orders&attribute_value=987654", status: 200, want: `{"data":[{"email":"$a"}]}`},
+		{call: "GET " + people + "?attribute_key=orders&attribute_value=98765", status: 200, want: `{"data":[]}`},
+		{call: "GET " + people + "?attribute_key=city&attribute_value=$x&unsubscribe_all=false", status: 200, want: `{"data":[{"email":"$a"}]}`},
+		{call: "GET " + people + "?attribute_key=city&attribute_value=$x&topic=offers", status: 200, want: `{"data":[]}`},
+		{call: "GET " + people + "?topic=weather", status: 200, want: `{"data":[]}`},
+	}},
+	{"a page is continued by its cursor, with the same filters only", []step{
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"city":"$x"}}`, status: 201},
+		{call: "POST " + people, body: `{"email":"$b","attributes":{"city":"$x"}}`, status: 201},
+		{call: "GET " + people + "?attribute_key=city&attribute_value=$x&limit=1", status: 200, want: `{"data":[{"email":"$b"}],"pagination":{"has_more":true}}`, keep: "pagination.next_cursor"},
+		{call: "GET " + people + "?attribute_key=city&attribute_value=$x&limit=1&cursor=$kept", status: 200, want: `{"data":[{"email":"$a"}],"pagination":{"has_more":false,"next_cursor":null}}`},
+		{call: "GET " + people + "?attribute_key=city&attribute_value=Graz&limit=1&cursor=$kept", status: 422, code: core.CodeValidationFailed},
+	}},
 	{"archived contacts are in no page", []step{
 		{call: "POST " + people, body: `{"email":"$a","attributes":{"city":"$x"}}`, status: 201},
 		{call: "DELETE " + people + "/$A", status: 204},
@@ -165,6 +212,12 @@ var externalIDRules = []rule{
 		{call: "PUT " + byID + "$y", body: `{"email":"$a","rebind_external_id":true}`, status: 200, want: `{"external_id":"$y","status":"active"}`},
 		{call: "PUT " + byID + "$x", body: `{}`, status: 422, code: core.CodeUnknownExternalID},
 	}},
+	{"rebinding takes an address from a contact in use, whose old id is nobody's then", []step{
+		{call: "PUT " + byID + "$x", body: `{"email":"$a","attributes":{"city":"Graz"}}`, status: 201, keep: "id"},
+		{call: "PUT " + byID + "$y", body: `{"email":"$a","rebind_external_id":false}`, status: 409, code: core.CodeContactExternalIDMismatch},
+		{call: "PUT " + byID + "$y", body: `{"email":"$a","rebind_external_id":true}`, status: 200, want: `{"id":"$kept","external_id":"$y","attributes":{"city":"Graz"}}`},
+		{call: "PUT " + byID + "$x", body: `{"email":"$b"}`, status: 201, want: `{"id":"!$kept","external_id":"$x"}`},
+	}},
 	{"an address of another contact is taken, and rebinding does not help", []step{
 		{call: "PUT " + byID + "$x", body: `{"email":"$a"}`, status: 201},
 		{call: "POST " + people, body: `{"email":"$b"}`, status: 201},
@@ -194,6 +247,10 @@ var externalIDRules = []rule{
 		{call: "PUT " + byID + "CRM%2F%E7%94%A8%E6%88%B7%20+%25$x", body: `{}`, status: 422, code: core.CodeUnknownExternalID},
 		{call: "DELETE " + byID + "crm%2F%E7%94%A8%E6%88%B7%20+%25$x", status: 204},
 		{call: "GET " + people + "/$A", status: 200, want: `{"status":"archived"}`},
+	}},
+	{"an external id has 255 characters at most, not bytes", []step{
+		{call: "PUT " + byID + strings.Repeat("%C3%A9", 255), body: `{"email":"$a"}`, status: 201, want: `{"email":"$a"}`},
+		{call: "PUT " + byID + strings.Repeat("%C3%A9", 256), body: `{"email":"$b"}`, status: 422, want: `{"code":"validation_failed","errors":[{"field":"external_id"}]}`},
 	}},
 	{"the external id stands in the path alone", []step{
 		{call: "PUT " + byID + "$x", body: `{"email":"$a","external_id":"$x"}`, status: 422, code: core.CodeValidationFailed},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,9 +27,12 @@ type step struct {
 	status int
 	code   core.Code
 	// want is JSON that the answer must contain: of an object the members named, of
-	// an array every element in order. lacks names members that it must not have.
+	// an array every element in order. A text "~x" is a regular expression, and "!x"
+	// any text but x. lacks names members that the answer must not have.
 	want  string
 	lacks string
+	// keep is the path, with dots, of a text that later steps know as $kept.
+	keep string
 }
 
 // names replaces $a and $b by two addresses that only this rule has, $A and $B by
@@ -44,9 +48,10 @@ func names(i int) *strings.Replacer {
 // holds runs a rule's steps in order.
 func (r rule) holds(t *testing.T, a *api, agent string, i int) {
 	t.Helper()
-	own := names(i)
+	own, kept := names(i), ""
 	for n, s := range r.steps {
 		at := fmt.Sprintf("%q, step %d (%s)", r.says, n+1, s.call)
+		s.call, s.body, s.want = strings.ReplaceAll(s.call, "$kept", kept), strings.ReplaceAll(s.body, "$kept", kept), strings.ReplaceAll(s.want, "$kept", kept)
 		method, target, _ := strings.Cut(own.Replace(s.call), " ")
 		body := own.Replace(s.body)
 		var got answer
@@ -56,7 +61,26 @@ func (r rule) holds(t *testing.T, a *api, agent string, i int) {
 			got = *a.do(t, method, target, body)
 		}
 		s.check(t, at, got, own)
+		if s.keep != "" {
+			kept = got.text(t, at, s.keep)
+		}
 	}
+}
+
+// text is the text at a path of the body.
+func (a *answer) text(t *testing.T, at, path string) string {
+	t.Helper()
+	var found any
+	a.decode(&found)
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := found.(map[string]any)
+		found = object[name]
+	}
+	text, ok := found.(string)
+	if !ok {
+		t.Fatalf("%s: no text at %s: %.400s", at, path, a.body)
+	}
+	return text
 }
 
 func (s step) check(t *testing.T, at string, got answer, own *strings.Replacer) {
@@ -121,10 +145,22 @@ func missing(path string, want, got any) string {
 		}
 		return ""
 	}
-	if want != got {
+	if !agrees(want, got) {
 		return fmt.Sprintf("%s is %v, not %v", path, got, want)
 	}
 	return ""
+}
+
+// agrees compares two values that hold no others.
+func agrees(want, got any) bool {
+	text, _ := want.(string)
+	if pattern, is := strings.CutPrefix(text, "~"); is {
+		return got != nil && regexp.MustCompile(pattern).MatchString(fmt.Sprint(got))
+	}
+	if other, is := strings.CutPrefix(text, "!"); is {
+		return got != nil && got != other
+	}
+	return want == got
 }
 
 // callTool is the structured result of a tool, as the body of an answer.
