@@ -82,7 +82,8 @@ type Product struct {
 	// HTTP is a client whose connections end with the test.
 	HTTP *http.Client
 
-	host *host.Host
+	host     *host.Host
+	database string // address of PostgreSQL, "" for SQLite
 }
 
 // Org is an organization with credentials that hold every scope.
@@ -142,7 +143,7 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	a := h.Addresses()
 	p := &Product{
-		host:    h,
+		host: h, database: cfg.DatabaseURL,
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
 		AdminURL: a.Admin, SMTPAddr: a.SMTP,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,

@@ -1,0 +1,23 @@
+package product
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+)
+
+// SQL is the product's database, for what nothing in the product writes, such as a
+// definition that came from a repository. It ends with the test.
+func (p *Product) SQL(t testing.TB) *sql.DB {
+	t.Helper()
+	driver, address := "postgres", p.database
+	if address == "" {
+		driver, address = "sqlite", "file:"+filepath.Join(p.DataDir, databaseFile)+"?_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() }) // nothing is waited for
+	return db
+}
