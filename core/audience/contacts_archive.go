@@ -68,11 +68,12 @@ func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactI
 	if contact.Status == Archived {
 		return ArchivedContact{Summary: "The contact was archived already; nothing was done."}, nil
 	}
-	contact.Status, contact.UpdatedAt = Archived, c.Now
+	now := a.Clock() // as applyMembership has it
+	contact.Status, contact.UpdatedAt = Archived, now
 	if err := a.Store.UpdateContact(ctx, org, contact); err != nil {
 		return ArchivedContact{}, err
 	}
-	left, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, nil, c.Now)
+	left, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, nil, now)
 	if err != nil {
 		return ArchivedContact{}, err
 	}

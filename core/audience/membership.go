@@ -110,7 +110,9 @@ func (a *Audience) applyMembership(ctx context.Context, c *core.Call, contact Co
 		current[i] = l.ID
 	}
 	org := c.Principal.Org.ID
-	if _, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, edit(current), c.Now); err != nil {
+	// Dated now and not when the call began: it may have waited for its turn since,
+	// and the log is read in the order of its dates.
+	if _, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, edit(current), a.Clock()); err != nil {
 		return nil, err
 	}
 	return a.Store.ContactLists(ctx, org, contact.ID)

@@ -1,0 +1,210 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+// patient waits longer for an answer than one call may take by itself: callers of the
+// same contact take turns.
+func (a *api) patient() *api {
+	p, other := *a.Product, *a
+	p.HTTP = &http.Client{Transport: a.HTTP.Transport, Timeout: 5 * time.Minute}
+	other.Product = &p
+	return &other
+}
+
+// atOnce makes so many calls at the same time and counts the outcomes by status and,
+// of a refusal, code.
+func atOnce(t *testing.T, many int, call func(i int) *answer) map[string]int {
+	t.Helper()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	outcomes, start := map[string]int{}, make(chan struct{})
+	for i := range many {
+		wg.Go(func() {
+			<-start
+			got := call(i)
+			outcome := fmt.Sprint(got.status)
+			if got.status >= 400 {
+				var p core.Problem
+				got.decode(&p)
+				outcome += " " + string(p.Code)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			outcomes[outcome]++
+		})
+	}
+	close(start)
+	wg.Wait()
+	return outcomes
+}
+
+// TestAThousandUpsertsAtOnce: of one external id, to a handful of addresses. One call
+// makes the contact, the others change it or are told why not by name, and here, at
+// the account and by any address there is one contact.
+func TestAThousandUpsertsAtOnce(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p).patient()
+		before, err := p.DB.Audience().CountContacts(t.Context(), p.OrgID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := func(i int) string { return fmt.Sprintf("claim%d@example.com", i%7) }
+		outcomes := atOnce(t, 1000, func(i int) *answer {
+			return a.do(t, "PUT", byID+"one", fmt.Sprintf(`{"email":%q,"attributes":{"orders":%d}}`, address(i), i))
+		})
+		named := []string{"200", "201", "409 contact_claim_race", "409 contact_email_taken", "409 contact_external_id_mismatch"}
+		for _, outcome := range slices.Collect(maps.Keys(outcomes)) {
+			if !slices.Contains(named, outcome) {
+				t.Errorf("%d times %s", outcomes[outcome], outcome)
+			}
+		}
+		if outcomes["201"] != 1 || outcomes["200"] == 0 {
+			t.Errorf("outcomes %v", outcomes)
+		}
+		after, err := p.DB.Audience().CountContacts(t.Context(), p.OrgID)
+		if err != nil || after != before+1 {
+			t.Errorf("%d contacts became %d, %v", before, after, err)
+		}
+		kept := a.do(t, "PUT", byID+"one", `{}`).want(200).contact()
+		for i := range 7 {
+			_, err := p.Simulator.Contact(t.Context(), p.OrgID, address(i))
+			is := address(i) == kept.Email
+			if (err == nil) != is || a.do(t, "GET", people+"/"+address(i), "").status != map[bool]int{true: 200, false: 404}[is] {
+				t.Errorf("%s, where the contact has %s: %v", address(i), kept.Email, err)
+			}
+		}
+	})
+}
+
+// TestALostClaimSaysWhenToComeBack: another process has written a contact with the
+// external id and not yet said so. Whoever comes second waits, loses, and is told to
+// try again. SQLite has one writer, which nobody comes between.
+func TestALostClaimSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{Postgres: true})
+	database := a.SQL(t)
+	// waiting returns when so many statements wait for what another writes.
+	waiting := func(ctx context.Context) error {
+		again := time.NewTicker(20 * time.Millisecond)
+		defer again.Stop()
+		for {
+			var n int
+			if err := database.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n); err != nil || n > 0 {
+				return err
+			}
+			<-again.C
+		}
+	}
+	for name, put := range map[string]func() *answer{
+		"upsert": func() *answer { return a.do(t, "PUT", byID+"upsert", `{"email":"upsert@example.com"}`) },
+		"identify": func() *answer {
+			return a.do(t, "POST", "/v1/contacts/identify", `{"email":"identify@example.com","external_id":"identify"}`)
+		},
+		"agent": func() *answer {
+			return a.callTool(t, a.Token(t, a.MCPURL), "contacts_upsert", `{"email":"agent@example.com","external_id":"agent"}`)
+		},
+	} {
+		lost := make(chan *answer, 1)
+		err := a.DB.InTx(t.Context(), func(ctx context.Context) error {
+			claimed := audience.Contact{
+				ID: core.NewID(), Email: "other." + name + "@example.com", ExternalID: &name, Status: audience.Active,
+				CreatedAt: a.Clock.Now(), UpdatedAt: a.Clock.Now(),
+			}
+			if err := a.DB.Audience().InsertContact(ctx, a.OrgID, claimed); err != nil {
+				return err
+			}
+			go func() { lost <- put() }()
+			return waiting(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := <-lost
+		if name == "agent" {
+			var refusal struct{ Code core.Code }
+			if got.decode(&refusal); refusal.Code != core.CodeContactClaimRace {
+				t.Errorf("%s: %s", name, got.body)
+			}
+			continue
+		}
+		if p := got.refused(409, core.CodeContactClaimRace); got.header.Get("Retry-After") != "1" || p.RetryAfter != 1 {
+			t.Errorf("%s: Retry-After %q, %+v", name, got.header.Get("Retry-After"), p)
+		}
+	}
+	if c := a.do(t, "PUT", byID+"upsert", `{"email":"upsert@example.com"}`).want(200).contact(); c.Email != "upsert@example.com" {
+		t.Errorf("once more: %+v", c)
+	}
+}
+
+// TestListsRace: a contact is put on lists, taken off and set on some, by routes and by
+// a tool at once. Each edit is whole, and the log ends where the contact is.
+func TestListsRace(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a, agent := on(t, p).patient(), p.Token(t, p.MCPURL)
+		const path = people + "/race@example.com"
+		contact := a.do(t, "PUT", byID+"race", `{"email":"race@example.com"}`).want(201).contact()
+		log := func(after *core.After) []audience.Transition {
+			lines, err := p.DB.Audience().MembershipLog(t.Context(), p.OrgID, after, 10_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return lines
+		}
+		edits := []func(i int) *answer{
+			func(int) *answer { return a.do(t, "PATCH", path, `{"lists":{"add":["newsletter"]}}`) },
+			func(int) *answer {
+				return a.do(t, "PATCH", path, `{"lists":{"remove":["newsletter"],"add":["app-testers"]}}`)
+			},
+			func(int) *answer { return a.do(t, "PATCH", path, `{"lists":{"set":["tasting-club"]}}`) },
+			func(int) *answer { return a.do(t, "PUT", path, `{"lists":["newsletter","tasting-club"]}`) },
+			func(int) *answer { return a.do(t, "PUT", byID+"race", `{"lists":[]}`) },
+			func(i int) *answer {
+				// No two are the same call, so that none is answered with another's result.
+				remove := strings.Repeat(`"newsletter",`, i) + `"app-testers"`
+				return a.callTool(t, agent, "contacts_set_list_membership", `{"contact":"race@example.com","add":["tasting-club"],"remove":[`+remove+`]}`)
+			},
+		}
+		outcomes := atOnce(t, 10*len(edits), func(i int) *answer { return edits[i%len(edits)](i) })
+		if outcomes["200"] != 10*len(edits) {
+			t.Errorf("outcomes %v", outcomes)
+		}
+		on := map[string]int{}
+		for _, line := range log(nil) {
+			if line.ContactID != contact.ID {
+				continue
+			}
+			if line.Entered {
+				on[line.SetID]++
+			} else {
+				on[line.SetID]--
+			}
+			if on[line.SetID] != 0 && on[line.SetID] != 1 {
+				t.Errorf("the log tells that list %s was entered twice or left twice", line.SetID)
+			}
+		}
+		var now struct{ Lists []audience.ListRef }
+		a.do(t, "GET", path, "").want(200).decode(&now)
+		for id, times := range on {
+			if is := slices.ContainsFunc(now.Lists, func(l audience.ListRef) bool { return l.ID == id }); is != (times == 1) {
+				t.Errorf("list %s: on it %t, by the log %d", id, is, times)
+			}
+		}
+	})
+}
