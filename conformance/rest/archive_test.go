@@ -75,17 +75,19 @@ func TestArchivedContact(t *testing.T) {
 // whichever of the organization's credentials asks.
 func TestReplayKeepsTheStatus(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	const path = "/v1/contacts/status%40example.com"
-	put := func(a *api) *answer { return a.do(t, "PUT", path, `{}`, "Idempotency-Key", "k") }
-	first := put(a).want(201)
-	token := a.as(a.Token(t, a.BaseURL))
-	for name, caller := range map[string]*api{"key": a, "token": token, "test key": a.as(a.Test.APIKey)} {
-		again := put(caller).want(201)
-		if again.header.Get("Idempotent-Replayed") != "true" || !same(t, first.body, again.body) {
-			t.Errorf("%s: %v %s", name, again.header, again.body)
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		const path = "/v1/contacts/status%40example.com"
+		put := func(a *api) *answer { return a.do(t, "PUT", path, `{}`, "Idempotency-Key", "k") }
+		first := put(a).want(201)
+		token := a.as(a.Token(t, a.BaseURL))
+		for name, caller := range map[string]*api{"key": a, "token": token, "test key": a.as(a.Test.APIKey)} {
+			again := put(caller).want(201)
+			if again.header.Get("Idempotent-Replayed") != "true" || !same(t, first.body, again.body) {
+				t.Errorf("%s: %v %s", name, again.header, again.body)
+			}
 		}
-	}
-	a.do(t, "PUT", "/v1/contacts/another%40example.com", `{}`, "Idempotency-Key", "k").refused(409, core.CodeConflict)
-	a.do(t, "PUT", path, `{}`).want(200)
+		a.do(t, "PUT", "/v1/contacts/another%40example.com", `{}`, "Idempotency-Key", "k").refused(409, core.CodeConflict)
+		a.do(t, "PUT", path, `{}`).want(200)
+	})
 }

@@ -38,6 +38,9 @@ func TestAudiencesDoNotMeet(t *testing.T) {
 			ours.do(t, "GET", "/v1/lists/"+ref+"/members/"+their.ID, "").refused(404, core.CodeNotFound)
 			ours.do(t, "PUT", "/v1/contacts/by-external-id/ours", `{"email":"ours@example.com","lists":["`+ref+`"]}`).refused(422, core.CodeValidationFailed)
 		}
+		ours.do(t, "GET", "/v1/contacts/theirs@example.com", "").refused(404, core.CodeNotFound)
+		ours.do(t, "PATCH", "/v1/contacts/theirs@example.com", `{"unsubscribe_all":true}`).refused(404, core.CodeNotFound)
+		ours.do(t, "DELETE", "/v1/contacts/theirs@example.com", "").want(204)
 		ours.do(t, "PUT", "/v1/topics/theirs", `{"display_name":"Ours"}`).refused(404, core.CodeNotFound)
 		ours.do(t, "DELETE", "/v1/topics/theirs", "").refused(404, core.CodeNotFound)
 		ours.do(t, "DELETE", byExternalID, "").want(204)
@@ -135,63 +138,91 @@ func TestBeforeTheFirstSync(t *testing.T) {
 // to one changes neither topics nor lists here. Contacts are no definitions.
 func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	connected, org := a.anotherOrg(t, true)
-	if err := a.Simulator.Seed(t.Context(), org.ID, simulator.Setup{List: &sending.ContactList{Name: "main"}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, write := range [][3]string{
-		{"POST", "/v1/topics", `{"name":"news","default_subscription_status":"OPT_IN"}`},
-		{"PUT", "/v1/topics/news", `{}`},
-		{"DELETE", "/v1/topics/news", ""},
-		{"POST", "/v1/lists", `{"name":"News"}`},
-		{"PUT", "/v1/lists/news", `{}`},
-		{"DELETE", "/v1/lists/news", ""},
-	} {
-		connected.do(t, write[0], write[1], write[2]).refused(409, core.CodeConflict)
-	}
-	connected.do(t, "POST", "/v1/contacts", `{"email":"ada@example.com"}`).want(201)
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		connected, org := a.anotherOrg(t, true)
+		if err := a.Simulator.Seed(t.Context(), org.ID, simulator.Setup{List: &sending.ContactList{Name: "main"}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, write := range [][3]string{
+			{"POST", "/v1/topics", `{"name":"news","default_subscription_status":"OPT_IN"}`},
+			{"PUT", "/v1/topics/news", `{}`},
+			{"DELETE", "/v1/topics/news", ""},
+			{"POST", "/v1/lists", `{"name":"News"}`},
+			{"PUT", "/v1/lists/news", `{}`},
+			{"DELETE", "/v1/lists/news", ""},
+		} {
+			connected.do(t, write[0], write[1], write[2]).refused(409, core.CodeConflict)
+		}
+		connected.do(t, "POST", "/v1/contacts", `{"email":"ada@example.com"}`).want(201)
+	})
 }
 
 // TestTestCredentialsDestroyNoDefinitions: they make and change, as on live data.
 func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	test := a.as(a.Test.APIKey)
-	test.do(t, "POST", "/v1/lists", `{"name":"Kept"}`).want(201)
-	test.do(t, "POST", "/v1/topics", `{"name":"kept","default_subscription_status":"OPT_IN"}`).want(201)
-	for _, path := range []string{"/v1/lists/kept", "/v1/topics/kept", "/v1/contacts/by-external-id/kept"} {
-		test.do(t, "DELETE", path, "").refused(403, core.CodeTestEnvironmentForbidden)
-	}
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		test := a.as(a.Test.APIKey)
+		test.do(t, "POST", "/v1/lists", `{"name":"Kept"}`).want(201)
+		test.do(t, "POST", "/v1/topics", `{"name":"kept","default_subscription_status":"OPT_IN"}`).want(201)
+		for _, path := range []string{"/v1/lists/kept", "/v1/topics/kept", "/v1/contacts/by-external-id/kept"} {
+			test.do(t, "DELETE", path, "").refused(403, core.CodeTestEnvironmentForbidden)
+		}
+	})
 }
 
 // TestWhoNeedsTheAccount: what is written through or read live is unavailable with
 // the account, with a hint when to come back; what is the mirror's is not.
 func TestWhoNeedsTheAccount(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	a.do(t, "PUT", "/v1/contacts/by-external-id/here", `{"email":"here@example.com"}`).want(201)
-	for _, down := range []struct {
-		kind   sending.FailureKind
-		status int
-	}{{sending.Refused, 503}, {sending.Throttled, 503}, {sending.TimedOut, 504}} {
-		a.Simulator.Faults().Set(simulator.Fault{Kind: down.kind})
-		for _, call := range [][3]string{
-			{"GET", "/v1/contacts/here@example.com", ""},
-			{"PUT", "/v1/contacts/by-external-id/here", `{}`},
-			{"PUT", "/v1/contacts/by-external-id/new", `{"email":"new@example.com"}`},
-			{"DELETE", "/v1/contacts/by-external-id/here", ""},
-			{"POST", "/v1/contacts/identify", `{"email":"new@example.com"}`},
-			{"POST", "/v1/topics", `{"name":"new","default_subscription_status":"OPT_IN"}`},
-		} {
-			got := a.do(t, call[0], call[1], call[2])
-			if p := got.refused(down.status, core.CodeUpstreamUnavailable); got.header.Get("Retry-After") == "" || p.RetryAfter == 0 {
-				t.Errorf("%s %s does not say when to come back: %+v", call[0], call[1], p)
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a, agent := on(t, p), p.Token(t, p.MCPURL)
+		a.do(t, "PUT", "/v1/contacts/by-external-id/here", `{"email":"here@example.com"}`).want(201)
+		for _, down := range []struct {
+			kind   sending.FailureKind
+			status int
+		}{{sending.Refused, 503}, {sending.Throttled, 503}, {sending.TimedOut, 504}} {
+			a.Simulator.Faults().Set(simulator.Fault{Kind: down.kind})
+			for _, call := range [][3]string{
+				{"GET", "/v1/contacts/here@example.com", ""},
+				{"POST", "/v1/contacts", `{"email":"new@example.com"}`},
+				{"PUT", "/v1/contacts/here@example.com", `{}`},
+				{"PATCH", "/v1/contacts/here@example.com", `{}`},
+				{"DELETE", "/v1/contacts/here@example.com", ""},
+				{"PUT", "/v1/contacts/by-external-id/here", `{}`},
+				{"PUT", "/v1/contacts/by-external-id/new", `{"email":"new@example.com"}`},
+				{"DELETE", "/v1/contacts/by-external-id/here", ""},
+				{"POST", "/v1/contacts/identify", `{"email":"new@example.com"}`},
+				{"POST", "/v1/topics", `{"name":"new","default_subscription_status":"OPT_IN"}`},
+				{"PUT", "/v1/topics/offers", `{"display_name":"New"}`},
+				{"DELETE", "/v1/topics/offers", ""},
+				{"GET", "/v1/topics", ""}, // the writes have made it forget
+			} {
+				got := a.do(t, call[0], call[1], call[2])
+				if p := got.refused(down.status, core.CodeUpstreamUnavailable); got.header.Get("Retry-After") == "" || p.RetryAfter == 0 {
+					t.Errorf("%s %s does not say when to come back: %+v", call[0], call[1], p)
+				}
+			}
+			for tool, arguments := range map[string]string{
+				"contacts_lookup":     `{"email":"here@example.com"}`,
+				"contacts_upsert":     `{"email":"here@example.com","attributes":{"city":"` + string(down.kind) + `"}}`,
+				"contacts_archive":    `{"email":"here@example.com"}`,
+				"audience_get_schema": `{}`,
+			} {
+				var refusal struct{ Code core.Code }
+				if a.callTool(t, agent, tool, arguments).decode(&refusal); refusal.Code != core.CodeUpstreamUnavailable {
+					t.Errorf("%s: code %q", tool, refusal.Code)
+				}
+			}
+			for _, path := range []string{"/v1/contacts", "/v1/contact-list", "/v1/lists", "/v1/lists/newsletter/members"} {
+				a.do(t, "GET", path, "").want(200)
+			}
+			a.do(t, "POST", "/v1/contacts/identify", `{"email":"here@example.com"}`).want(200)
+			job := a.postBulk(t, bulkOf(string(down.kind), 3))
+			if items, _ := a.follow(t, job, 50); len(items) != 3 || items[2].Status != "created" {
+				t.Errorf("a bulk write while the account is %v: %+v", down.kind, items)
 			}
 		}
-		for _, path := range []string{"/v1/contacts", "/v1/contact-list", "/v1/lists", "/v1/lists/newsletter/members"} {
-			a.do(t, "GET", path, "").want(200)
-		}
-		a.do(t, "POST", "/v1/contacts/identify", `{"email":"here@example.com"}`).want(200)
-	}
+	})
 }

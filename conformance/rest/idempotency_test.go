@@ -28,6 +28,9 @@ func TestEveryContactWriteTakesAKey(t *testing.T) {
 			{"PUT", one, `{"attributes":{"city":"Graz"}}`, one, `{"attributes":{"city":"Linz"}}`, 200},
 			{"PATCH", one, `{"attributes":{"city":"Wien"}}`, two, `{"attributes":{"city":"Wien"}}`, 200},
 			{"DELETE", one, "", two, "", 204},
+			{"PUT", byID + "keyed", `{"email":"keyed@example.com"}`, byID + "keyed", `{}`, 200},
+			{"POST", "/v1/contacts/identify", `{"external_id":"keyed"}`, "/v1/contacts/identify", `{"email":"keyed@example.com"}`, 200},
+			{"DELETE", byID + "keyed", "", byID + "other", "", 204},
 		} {
 			began := p.Clock.Now()
 			do := func(key string) *answer { return a.do(t, w.method, w.path, w.body, keyHeader, key) }

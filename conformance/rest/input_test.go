@@ -105,47 +105,51 @@ func TestBadInput(t *testing.T) {
 // encoded, and comes back as it was.
 func TestAddressesInPaths(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	for sent, email := range map[string]string{
-		"plus+tag@example.com":          "plus+tag@example.com",
-		"plus%2Bcoded%40example.com":    "plus+coded@example.com",
-		"slash%2Finside%40example.com":  "slash/inside@example.com",
-		"percent%2541%40example.com":    "percent%41@example.com",
-		"o'brien%40example.com":         "o'brien@example.com",
-		"query%3Fmark%40example.com":    "query?mark@example.com",
-		"hash%23mark%40example.com":     "hash#mark@example.com",
-		"amp&equals=%40example.com":     "amp&equals=@example.com",
-		"user%40xn--mnchen-3ya.example": "user@xn--mnchen-3ya.example",
-	} {
-		t.Run(email, func(t *testing.T) {
-			t.Parallel()
-			r := a.request(t, "PUT", "/", `{}`)
-			r.URL.Opaque = strings.TrimPrefix(a.BaseURL, "http:") + "/v1/contacts/" + sent
-			if c := a.send(t, r).want(201).contact(); c.Email != email {
-				t.Errorf("email = %q, want %q", c.Email, email)
-			}
-			a.do(t, "POST", "/v1/contacts", fmt.Sprintf(`{"email":%q}`, email)).refused(409, core.CodeConflict)
-		})
-	}
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		for sent, email := range map[string]string{
+			"plus+tag@example.com":          "plus+tag@example.com",
+			"plus%2Bcoded%40example.com":    "plus+coded@example.com",
+			"slash%2Finside%40example.com":  "slash/inside@example.com",
+			"percent%2541%40example.com":    "percent%41@example.com",
+			"o'brien%40example.com":         "o'brien@example.com",
+			"query%3Fmark%40example.com":    "query?mark@example.com",
+			"hash%23mark%40example.com":     "hash#mark@example.com",
+			"amp&equals=%40example.com":     "amp&equals=@example.com",
+			"user%40xn--mnchen-3ya.example": "user@xn--mnchen-3ya.example",
+		} {
+			t.Run(email, func(t *testing.T) {
+				t.Parallel()
+				r := a.request(t, "PUT", "/", `{}`)
+				r.URL.Opaque = strings.TrimPrefix(a.BaseURL, "http:") + "/v1/contacts/" + sent
+				if c := a.send(t, r).want(201).contact(); c.Email != email {
+					t.Errorf("email = %q, want %q", c.Email, email)
+				}
+				a.do(t, "POST", "/v1/contacts", fmt.Sprintf(`{"email":%q}`, email)).refused(409, core.CodeConflict)
+			})
+		}
+	})
 }
 
 // TestAddressesOutsideASCII: the sending account takes none (RFC 6531), so they
 // are refused by name. A domain of other letters is taken, in its ASCII form.
 func TestAddressesOutsideASCII(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	for _, sent := range []string{"m%C3%BCnch%40example.com", "%E7%94%A8%E6%88%B7@example.com", "user@m%C3%BC%20nchen.example"} {
-		for _, method := range []string{"GET", "PUT"} {
-			body := ""
-			if method == "PUT" {
-				body = "{}"
-			}
-			p := a.do(t, method, "/v1/contacts/"+sent, body).refused(422, core.CodeValidationFailed)
-			if p.Errors[0].Field != "email" {
-				t.Errorf("%s %s: errors = %+v", method, sent, p.Errors)
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		for _, sent := range []string{"m%C3%BCnch%40example.com", "%E7%94%A8%E6%88%B7@example.com", "user@m%C3%BC%20nchen.example"} {
+			for _, method := range []string{"GET", "PUT"} {
+				body := ""
+				if method == "PUT" {
+					body = "{}"
+				}
+				p := a.do(t, method, "/v1/contacts/"+sent, body).refused(422, core.CodeValidationFailed)
+				if p.Errors[0].Field != "email" {
+					t.Errorf("%s %s: errors = %+v", method, sent, p.Errors)
+				}
 			}
 		}
-	}
+	})
 }
 
 // TestLargeBodyIsRefusedUnread sends the head of a 64 MB body, and no more than

@@ -71,45 +71,49 @@ func TestPagesAreTheWhole(t *testing.T) {
 // TestFiltersSurviveTheLinks: a filtered walk shows what a filtered page shows.
 func TestFiltersSurviveTheLinks(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	for _, filter := range []string{
-		"unsubscribe_all=true",
-		"unsubscribe_all=false",
-		"topic=offers",
-		"topic=offers&subscription_status=OPT_IN",
-		"attribute_key=city&attribute_value=" + url.QueryEscape("Porto"),
-		"attribute_key=wholesale&attribute_value=true",
-	} {
-		whole := emails(t, a, "/v1/contacts?limit=200&"+filter)
-		if diff := cmp.Diff(whole, emails(t, a, "/v1/contacts?"+filter+"&limit=7")); diff != "" {
-			t.Errorf("%s (-200 a page +7 a page):\n%s", filter, diff)
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		for _, filter := range []string{
+			"unsubscribe_all=true",
+			"unsubscribe_all=false",
+			"topic=offers",
+			"topic=offers&subscription_status=OPT_IN",
+			"attribute_key=city&attribute_value=" + url.QueryEscape("Porto"),
+			"attribute_key=wholesale&attribute_value=true",
+		} {
+			whole := emails(t, a, "/v1/contacts?limit=200&"+filter)
+			if diff := cmp.Diff(whole, emails(t, a, "/v1/contacts?"+filter+"&limit=7")); diff != "" {
+				t.Errorf("%s (-200 a page +7 a page):\n%s", filter, diff)
+			}
 		}
-	}
-	all := len(emails(t, a, "/v1/contacts?limit=200"))
-	out, in := len(emails(t, a, "/v1/contacts?limit=200&unsubscribe_all=true")), len(emails(t, a, "/v1/contacts?limit=200&unsubscribe_all=false"))
-	if out == 0 || out+in != all {
-		t.Errorf("%d opted out and %d not, of %d", out, in, all)
-	}
+		all := len(emails(t, a, "/v1/contacts?limit=200"))
+		out, in := len(emails(t, a, "/v1/contacts?limit=200&unsubscribe_all=true")), len(emails(t, a, "/v1/contacts?limit=200&unsubscribe_all=false"))
+		if out == 0 || out+in != all {
+			t.Errorf("%d opted out and %d not, of %d", out, in, all)
+		}
+	})
 }
 
 // TestPagesWhileContactsArrive: who pages while others write sees everyone who
 // was there all the while exactly once.
 func TestPagesWhileContactsArrive(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	before := emails(t, a, "/v1/contacts?limit=200")
-	var during []string
-	late := 0
-	walk(t, a, "/v1/contacts?limit=150", func(got *answer) {
-		for _, c := range got.page().Data {
-			during = append(during, c.Email)
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		before := emails(t, a, "/v1/contacts?limit=200")
+		var during []string
+		late := 0
+		walk(t, a, "/v1/contacts?limit=150", func(got *answer) {
+			for _, c := range got.page().Data {
+				during = append(during, c.Email)
+			}
+			late++
+			a.do(t, "PUT", "/v1/contacts/late"+strconv.Itoa(late)+"%40example.com", `{}`).want(201)
+		})
+		if diff := cmp.Diff(before, during); diff != "" {
+			t.Errorf("contacts (-before +during):\n%s", diff)
 		}
-		late++
-		a.do(t, "PUT", "/v1/contacts/late"+strconv.Itoa(late)+"%40example.com", `{}`).want(201)
 	})
-	if diff := cmp.Diff(before, during); diff != "" {
-		t.Errorf("contacts (-before +during):\n%s", diff)
-	}
 }
 
 func TestOtherListsArePaged(t *testing.T) {

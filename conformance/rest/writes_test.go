@@ -53,71 +53,75 @@ func TestIdempotency(t *testing.T) {
 // account and the other is told to come back.
 func TestIdempotencyInFlight(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	a.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodPutContact, Delay: 1500 * time.Millisecond, Times: 1})
-	const body = `{"email":"slow@example.com"}`
-	results := make(chan *answer, 2)
-	for range 2 {
-		go func() { results <- a.do(t, "POST", "/v1/contacts", body, "Idempotency-Key", "k") }()
-	}
-	early, late := <-results, <-results
-	early.refused(409, core.CodeConflict)
-	if got := early.header.Get("Retry-After"); got != "1" {
-		t.Errorf("Retry-After = %q, want 1", got)
-	}
-	late.want(201)
-	if h := a.do(t, "POST", "/v1/contacts", body, "Idempotency-Key", "k").want(201).header; h.Get("Idempotent-Replayed") != "true" {
-		t.Error("the repeated call is not a replay")
-	}
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		a.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodPutContact, Delay: 1500 * time.Millisecond, Times: 1})
+		const body = `{"email":"slow@example.com"}`
+		results := make(chan *answer, 2)
+		for range 2 {
+			go func() { results <- a.do(t, "POST", "/v1/contacts", body, "Idempotency-Key", "k") }()
+		}
+		early, late := <-results, <-results
+		early.refused(409, core.CodeConflict)
+		if got := early.header.Get("Retry-After"); got != "1" {
+			t.Errorf("Retry-After = %q, want 1", got)
+		}
+		late.want(201)
+		if h := a.do(t, "POST", "/v1/contacts", body, "Idempotency-Key", "k").want(201).header; h.Get("Idempotent-Replayed") != "true" {
+			t.Error("the repeated call is not a replay")
+		}
+	})
 }
 
 // TestSendingAccountFails: every route that asks the account says so when it
 // fails, with a wait, and none has half-written anything.
 func TestSendingAccountFails(t *testing.T) {
 	t.Parallel()
-	a := start(t, product.Options{})
-	path := "/v1/contacts/" + a.Org.Contact
-	before := a.do(t, "GET", path, "").want(200)
-	for name, tc := range map[string]struct {
-		fault  simulator.Fault
-		status int
-		wait   string
-	}{
-		"refused":   {simulator.Fault{Kind: sending.Refused}, 503, "5"},
-		"throttled": {simulator.Fault{Kind: sending.Throttled, RetryAfter: 17 * time.Second}, 503, "17"},
-		"timed-out": {simulator.Fault{Kind: sending.TimedOut}, 504, "5"},
-	} {
-		a.Simulator.Faults().Set(tc.fault)
-		for _, call := range [][3]string{
-			{"GET", path, ""},
-			{"POST", "/v1/contacts", `{"email":"never@example.com"}`},
-			{"PUT", path, `{}`},
-			{"PATCH", path, `{"unsubscribe_all":true}`},
-			{"DELETE", path, ""},
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		path := "/v1/contacts/" + a.Org.Contact
+		before := a.do(t, "GET", path, "").want(200)
+		for name, tc := range map[string]struct {
+			fault  simulator.Fault
+			status int
+			wait   string
+		}{
+			"refused":   {simulator.Fault{Kind: sending.Refused}, 503, "5"},
+			"throttled": {simulator.Fault{Kind: sending.Throttled, RetryAfter: 17 * time.Second}, 503, "17"},
+			"timed-out": {simulator.Fault{Kind: sending.TimedOut}, 504, "5"},
 		} {
-			failed := a.do(t, call[0], call[1], call[2], "Idempotency-Key", name)
-			p := failed.refused(tc.status, core.CodeUpstreamUnavailable)
-			if got := failed.header.Get("Retry-After"); got != tc.wait || strconv.Itoa(p.RetryAfter) != tc.wait {
-				t.Errorf("%s, %s: Retry-After = %q, retry_after = %d, want %s", name, call[0], got, p.RetryAfter, tc.wait)
+			a.Simulator.Faults().Set(tc.fault)
+			for _, call := range [][3]string{
+				{"GET", path, ""},
+				{"POST", "/v1/contacts", `{"email":"never@example.com"}`},
+				{"PUT", path, `{}`},
+				{"PATCH", path, `{"unsubscribe_all":true}`},
+				{"DELETE", path, ""},
+			} {
+				failed := a.do(t, call[0], call[1], call[2], "Idempotency-Key", name)
+				p := failed.refused(tc.status, core.CodeUpstreamUnavailable)
+				if got := failed.header.Get("Retry-After"); got != tc.wait || strconv.Itoa(p.RetryAfter) != tc.wait {
+					t.Errorf("%s, %s: Retry-After = %q, retry_after = %d, want %s", name, call[0], got, p.RetryAfter, tc.wait)
+				}
+			}
+			// The mirror and the plan are ours, and answered all the same.
+			a.do(t, "GET", "/v1/contacts", "").want(200)
+			a.Clock.Advance(2 * time.Minute) // beyond what is remembered of the account
+			var account struct {
+				AWS   any `json:"aws"`
+				Quota any `json:"send_quota"`
+				Org   any `json:"org"`
+			}
+			a.do(t, "GET", "/v1/account", "").want(200).decode(&account)
+			if account.AWS != nil || account.Quota != nil || account.Org == nil {
+				t.Errorf("%s: account = %+v", name, account)
 			}
 		}
-		// The mirror and the plan are ours, and answered all the same.
-		a.do(t, "GET", "/v1/contacts", "").want(200)
-		a.Clock.Advance(2 * time.Minute) // beyond what is remembered of the account
-		var account struct {
-			AWS   any `json:"aws"`
-			Quota any `json:"send_quota"`
-			Org   any `json:"org"`
+		a.Simulator.Faults().Clear()
+		if after := a.do(t, "GET", path, "").want(200); !same(t, before.body, after.body) {
+			t.Errorf("before: %s\nafter: %s", before.body, after.body)
 		}
-		a.do(t, "GET", "/v1/account", "").want(200).decode(&account)
-		if account.AWS != nil || account.Quota != nil || account.Org == nil {
-			t.Errorf("%s: account = %+v", name, account)
-		}
-	}
-	a.Simulator.Faults().Clear()
-	if after := a.do(t, "GET", path, "").want(200); !same(t, before.body, after.body) {
-		t.Errorf("before: %s\nafter: %s", before.body, after.body)
-	}
-	a.do(t, "GET", "/v1/contacts/never%40example.com", "").refused(404, core.CodeNotFound)
-	a.do(t, "POST", "/v1/contacts", `{"email":"never@example.com"}`, "Idempotency-Key", "refused").want(201)
+		a.do(t, "GET", "/v1/contacts/never%40example.com", "").refused(404, core.CodeNotFound)
+		a.do(t, "POST", "/v1/contacts", `{"email":"never@example.com"}`, "Idempotency-Key", "refused").want(201)
+	})
 }
