@@ -57,6 +57,13 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// takenIn is what the README says each block about contacts shows, in order.
+var takenIn = [][]string{
+	{`"key":"spring-tasting"`},
+	{`"job_id"`, `"total":2`, `"pagination"`},
+	{"dry run       nothing was changed", "created       1", "rejected      1 (line 3)", "people.csv.rejected.csv", "nobody,,,3,validation_failed: email is no e-mail address"},
+}
+
 // sent is what the README says each block about sending shows, in order.
 var sent = [][]string{
 	{`"delivery_rate"`, `"period"`},
@@ -64,14 +71,25 @@ var sent = [][]string{
 	{"--topic-arn", "--role-arn", "new           1", "malformed     0"},
 }
 
-// The commands about sending go on where those of the first section end.
+// The commands about contacts and about sending go on where those of the first
+// section end, and each section names its guide.
+func TestContacts(t *testing.T) {
+	t.Parallel()
+	goesOn(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
+}
+
 func TestSending(t *testing.T) {
 	t.Parallel()
+	goesOn(t, "Sending", sent, "http://localhost:8081/docs/guides/sending-account")
+}
+
+func goesOn(t *testing.T, heading string, promised [][]string, guide string) {
+	t.Helper()
 	before := Blocks(section(t, "Try it"), "sh")[:2] // the credentials and the token
-	text := section(t, "Sending")
+	text := section(t, heading)
 	blocks := Blocks(text, "sh")
-	if len(blocks) != len(sent) {
-		t.Fatalf("the section has %d blocks, %d are promised something", len(blocks), len(sent))
+	if len(blocks) != len(promised) {
+		t.Fatalf("the section has %d blocks, %d are promised something", len(blocks), len(promised))
 	}
 	d := startDemo(t)
 	binary, err := program()
@@ -80,13 +98,12 @@ func TestSending(t *testing.T) {
 	}
 	path := filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
 	for i, output := range d.paste(t, path, append(before, blocks...))[2:] {
-		for _, want := range sent[i] {
+		for _, want := range promised[i] {
 			if got := strings.ReplaceAll(output, `": "`, `":"`); !strings.Contains(got, want) {
 				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)
 			}
 		}
 	}
-	const guide = "http://localhost:8081/docs/guides/sending-account"
 	if !strings.Contains(text, guide) {
 		t.Errorf("the section does not name %s", guide)
 	}

@@ -40,6 +40,7 @@ func (s *site) render(cfg Config) error {
 		{"/api/conventions", "conventions.html", "Conventions", "conventions", nil},
 		{"/guides/agent-endpoint", "agent-endpoint.html", "The agent endpoint", "", nil},
 		{"/guides/sending-account", "sending-account.html", "The sending account", "", nil},
+		{"/guides/contacts", "contacts.html", "Contacts, lists and topics", "", nil},
 		{"/guides/attributes", "attributes.html", "Attributes of contacts", "", nil},
 		{"/guides/refresh-tokens", "refresh-tokens.html", "Refresh tokens and two sessions", "", nil},
 		{"/guides/observability", "observability.html", "Observability", "", nil},
