@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 const (
@@ -35,15 +36,55 @@ type bulkProgress struct {
 	} `json:"results"`
 }
 
+// servers starts a server again and again over one database.
+type servers struct {
+	database storage.Config
+	launch   func() (*process, printed)
+}
+
+// onSQLite is the demo.
+func onSQLite(t *testing.T) servers {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	return servers{storage.Config{Dir: dir}, func() (*process, printed) { return launchDemo(t, dir) }}
+}
+
+// onPostgres is an organization of one attribute.
+func onPostgres(t *testing.T) servers {
+	t.Helper()
+	database := storagetest.PostgresURL(t)
+	s := shell{t, []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", database}}
+	org := s.does("org", "create", "acme")["id"].(string)
+	key := s.does("key", "create", "acme", "--name", "CI", "--scopes", "all")["secret"].(string)
+	return servers{storage.Config{URL: database, MaxConns: 2}, func() (*process, printed) {
+		server, port := launchServe(t, nil, s.where...)
+		d := printed{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": key}
+		made := request(t, http.MethodPost, d["base_url"]+"/v1/attributes", key, `{"name":"city","type":"string"}`)
+		if made.status != http.StatusCreated && made.status != http.StatusConflict {
+			t.Fatalf("attribute: %d %s", made.status, made.body)
+		}
+		return server, d
+	}}
+}
+
 // TestBulkWriteOutlivesAKilledServer: killed in the middle and started again, the
 // server finishes what it began. Every row was done once: a row that was done twice
 // would be an update the second time.
 func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	job, prefix, at := killedInTheMiddle(t, dir)
+	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			outlivesAKill(t, on(t))
+		})
+	}
+}
 
-	_, d := launchDemo(t, dir)
+func outlivesAKill(t *testing.T, s servers) {
+	t.Helper()
+	job, prefix, at := killedInTheMiddle(t, s)
+
+	_, d := s.launch()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for began := time.Now(); ; <-again.C {
@@ -73,10 +114,10 @@ func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
 // killedInTheMiddle starts servers, and kills each in a bulk write, until one was
 // killed with rows done and rows to do. It returns the job's address, what its people's
 // addresses begin with, and how many rows are done.
-func killedInTheMiddle(t *testing.T, dir string) (string, string, int) {
+func killedInTheMiddle(t *testing.T, s servers) (string, string, int) {
 	t.Helper()
 	for try := range killedTries {
-		server, d := launchDemo(t, dir)
+		server, d := s.launch()
 		prefix := fmt.Sprintf("try%d-", try)
 		id := postPeople(t, d, prefix)
 		job := "/v1/contacts/bulk/" + id
@@ -86,7 +127,7 @@ func killedInTheMiddle(t *testing.T, dir string) (string, string, int) {
 		if !server.waits() {
 			t.Fatal("the server outlives SIGKILL")
 		}
-		db, err := storage.Open(t.Context(), storage.Config{Dir: dir})
+		db, err := storage.Open(t.Context(), s.database)
 		if err != nil {
 			t.Fatal(err)
 		}
