@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -73,6 +74,37 @@ func TestEveryErrorCodeHasItsPage(t *testing.T) {
 		got.Body.Close()
 		if got.StatusCode != 200 || !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") || !strings.Contains(string(body), string(info.Code)) {
 			t.Errorf("%s: %d %s", address, got.StatusCode, got.Header.Get("Content-Type"))
+		}
+	}
+}
+
+// TestOneRouteAnswers400: a request that cannot be taken is a 422 everywhere, but for
+// one that identifies nobody, which the document has as a 400.
+func TestOneRouteAnswers400(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{})
+	var document struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]any
+		}
+	}
+	if err := json.Unmarshal(a.description.raw, &document); err != nil {
+		t.Fatal(err)
+	}
+	var with []string
+	for path, operations := range document.Paths {
+		for method, operation := range operations {
+			if _, has := operation.Responses["400"]; has {
+				with = append(with, method+" "+path)
+			}
+		}
+	}
+	if len(with) != 1 || with[0] != "post /v1/contacts/identify" {
+		t.Errorf("400 is an answer of %v", with)
+	}
+	for _, info := range core.Codes() {
+		if info.Status == http.StatusUnprocessableEntity && info.Retryable {
+			t.Errorf("%s invites a repetition that is refused again", info.Code)
 		}
 	}
 }

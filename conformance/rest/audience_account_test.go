@@ -106,6 +106,12 @@ func TestTheMirrorFollowsTheAccount(t *testing.T) {
 		if err := p.Simulator.DeleteContact(t.Context(), p.OrgID, "lost@example.com"); err != nil {
 			t.Fatal(err)
 		}
+		topics := func() int {
+			var all struct{ Data []any }
+			a.do(t, "GET", "/v1/topics", "").want(200).decode(&all)
+			return len(all.Data)
+		}
+		before := topics()
 		if err := p.Simulator.ChangeTopics(t.Context(), p.OrgID, func(topics []sending.Topic) ([]sending.Topic, error) {
 			return append(topics, sending.Topic{Name: "elsewhere", DisplayName: "Elsewhere", Default: sending.OptIn}), nil
 		}); err != nil {
@@ -120,7 +126,13 @@ func TestTheMirrorFollowsTheAccount(t *testing.T) {
 		}
 		a.do(t, "GET", people+"/stranger@example.com", "").refused(404, core.CodeNotFound)
 
+		if n := topics(); n != before {
+			t.Errorf("%d topics a moment after %d", n, before)
+		}
 		p.Clock.Advance(time.Minute)
+		if n := topics(); n != before+1 {
+			t.Errorf("%d topics a minute after %d and one more", n, before)
+		}
 		sync := func() audience.SyncReport {
 			report, err := follower(p).Sync(t.Context(), p.OrgID)
 			if err != nil {

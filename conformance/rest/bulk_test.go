@@ -38,6 +38,7 @@ type bulkItem struct {
 	Status    string `json:"status"`
 	ContactID string `json:"contact_id"`
 	Email     string `json:"email"`
+	External  string `json:"external_id"`
 	Reason    string `json:"reason"`
 	Errors    []struct{ Field, Reason string }
 }
@@ -116,7 +117,7 @@ func TestBulkIsFollowedWhileItRuns(t *testing.T) {
 			items, seen := a.follow(t, a.postBulk(t, bulkOf(fmt.Sprintf("try%d-", try), rows)), 200)
 			contacts := map[string]bool{}
 			for i, item := range items {
-				if item.Index != i || item.Status != "created" || item.Email != fmt.Sprintf("try%d-%d@example.com", try, i) {
+				if item.Index != i || item.Status != "created" || item.Email != fmt.Sprintf("try%d-%d@example.com", try, i) || item.External != fmt.Sprintf("try%d--%d", try, i) {
 					t.Fatalf("outcome %d: %+v", i, item)
 				}
 				contacts[item.ContactID] = true

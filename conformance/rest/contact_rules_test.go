@@ -21,7 +21,7 @@ const (
 // contactRules are about contacts by their address.
 var contactRules = []rule{
 	{"POST makes a contact and answers 201 with all of it, lists included", []step{
-		{call: "POST " + people, body: everybody, status: 201, want: `{"email":"$a","status":"active","external_id":null,"unsubscribe_all":true,"attributes":{"city":"Graz","orders":1},"topic_preferences":[{"topic":"offers","subscription_status":"OPT_IN"}],"lists":[{"key":"newsletter"}]}`},
+		{call: "POST " + people, body: everybody, status: 201, want: `{"id":"~^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$","created_at":"~^20.*Z$","updated_at":"~^20.*Z$","email":"$a","status":"active","external_id":null,"unsubscribe_all":true,"attributes":{"city":"Graz","orders":1},"topic_preferences":[{"topic":"offers","subscription_status":"OPT_IN"}],"lists":[{"id":"~-","key":"newsletter","name":"Newsletter"}]}`},
 	}},
 	{"what POST leaves out takes its default", []step{
 		{call: "POST " + people, body: `{"email":"$a"}`, status: 201, want: `{"attributes":{},"topic_preferences":[],"unsubscribe_all":false,"lists":[]}`},
@@ -170,6 +170,11 @@ var contactRules = []rule{
 		{call: "GET " + people + "?attribute_key=city&attribute_value=$x&limit=1", status: 200, want: `{"data":[{"email":"$b"}],"pagination":{"has_more":true}}`, keep: "pagination.next_cursor"},
 		{call: "GET " + people + "?attribute_key=city&attribute_value=$x&limit=1&cursor=$kept", status: 200, want: `{"data":[{"email":"$a"}],"pagination":{"has_more":false,"next_cursor":null}}`},
 		{call: "GET " + people + "?attribute_key=city&attribute_value=Graz&limit=1&cursor=$kept", status: 422, code: core.CodeValidationFailed},
+	}},
+	{"a contact in a page is whole, but for its lists", []step{
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"city":"$x"},"lists":{"add":["newsletter"]}}`, status: 201, keep: "id"},
+		{call: "GET " + people + "?attribute_key=city&attribute_value=$x", status: 200, want: `{"data":[{"id":"$kept","email":"$a","external_id":null,"status":"active","attributes":{"city":"$x"},"topic_preferences":[],"unsubscribe_all":false,"lists":null,"created_at":"~Z$","updated_at":"~Z$"}]}`},
+		{call: "GET " + people + "/$A", status: 200, want: `{"id":"$kept","lists":[{"key":"newsletter"}]}`},
 	}},
 	{"archived contacts are in no page", []step{
 		{call: "POST " + people, body: `{"email":"$a","attributes":{"city":"$x"}}`, status: 201},

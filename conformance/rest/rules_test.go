@@ -89,6 +89,9 @@ func (s step) check(t *testing.T, at string, got answer, own *strings.Replacer) 
 		t.Errorf("%s: status %d, want %d: %.400s", at, got.status, s.status, got.body)
 		return
 	}
+	if wait := got.header.Get("Retry-After"); got.status == http.StatusUnprocessableEntity && wait != "" {
+		t.Errorf("%s: the same call would be refused again, and it says to come back after %s", at, wait)
+	}
 	var found any
 	if len(got.body) > 0 {
 		if err := json.Unmarshal(got.body, &found); err != nil {

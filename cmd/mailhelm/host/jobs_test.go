@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -33,7 +34,15 @@ func TestContactListIsSyncedAtStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = h.Account().Seed(t.Context(), org.ID, simulator.Setup{
-		List: &sending.ContactList{Name: "all"}, Contacts: []sending.Contact{{Email: "ada@example.com"}},
+		List:     &sending.ContactList{Name: "all", Topics: []sending.Topic{{Name: "news", DisplayName: "News", Default: sending.OptIn}}},
+		Contacts: []sending.Contact{{Email: "ada@example.com"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := core.SystemClock().Add(-time.Hour)
+	err = h.DB().Audience().InsertContact(t.Context(), org.ID, audience.Contact{
+		ID: core.NewID(), Email: "lost@example.com", Status: audience.Active, CreatedAt: written, UpdatedAt: written,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +58,11 @@ func TestContactListIsSyncedAtStart(t *testing.T) {
 		case line := <-log:
 			if !bytes.Contains(line, []byte("contact list synced")) {
 				continue
+			}
+			for _, told := range []string{org.ID, `"topics":1`, `"created":1`, `"updated":0`, `"unchanged":0`, `"pushed":1`, `"refused":0`, `"left":0`} {
+				if !bytes.Contains(line, []byte(told)) {
+					t.Errorf("the sync does not tell %s: %s", told, line)
+				}
 			}
 		case <-late:
 			t.Fatal("the job did not run")
