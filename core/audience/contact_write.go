@@ -33,6 +33,18 @@ type contactWrite struct {
 	consent sending.Contact // what the account accepted; set by push
 	shell   string          // a shell that stands where the contact moves to; set by find
 	isNew   bool            // nothing was there in the first half; set by push
+	left    string          // the address that the contact had then; set by push
+}
+
+// settles reports whether the account has what it should once the contact is stored:
+// push wrote the address it gets and took back the one it had. A contact that another
+// process has given a third would leave somebody's consent where no contact is.
+func (w *contactWrite) settles(existing *Contact) bool {
+	if existing == nil {
+		return true
+	}
+	key := EmailKey(existing.Email)
+	return key == EmailKey(w.consent.Email) || key == EmailKey(w.left)
 }
 
 // ContactWritten is the result of a write to one contact.
@@ -70,7 +82,9 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite) erro
 	if err != nil {
 		return err
 	}
-	w.isNew = existing == nil
+	if w.isNew = existing == nil; !w.isNew {
+		w.left = existing.Email
+	}
 	after, err := w.edit(existing)
 	if err != nil {
 		return err
@@ -169,6 +183,12 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 	existing, err := w.existing(ctx)
 	if err != nil {
 		return ContactWritten{}, err
+	}
+	if !w.settles(existing) {
+		return ContactWritten{}, &core.Error{
+			Code: core.CodeContactClaimRace, RetryAfter: time.Second,
+			Message: "Another write gave the contact another address at the same moment.",
+		}
 	}
 	written, err := a.put(ctx, c, w, existing)
 	if isConflict(err) {

@@ -129,3 +129,51 @@ func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Another process gives the contact another address between the halves of a claim.
+// Nobody's consent may stay at an address that no contact has, so the claim is lost,
+// and the same call again finds the contact where it is.
+func TestAClaimIsLostToAMove(t *testing.T) {
+	t.Parallel()
+	const upsert = "contacts_upsert_by_external_id"
+	for name, race := range map[string]struct {
+		before        []string
+		ours, theirs  string
+		lost          bool
+		held, nowhere []string
+	}{
+		"made at another address": {nil, `{"external_id":"u1","email":"b@example.com"}`, `{"external_id":"u1","email":"c@example.com"}`, true, []string{"b@example.com"}, []string{"c@example.com"}},
+		"moved by both":           {known, `{"external_id":"u1","email":"b@example.com"}`, `{"external_id":"u1","email":"c@example.com"}`, true, []string{"b@example.com"}, []string{"a@example.com", "c@example.com"}},
+		"moved by the other":      {known, `{"external_id":"u1","unsubscribe_all":true}`, `{"external_id":"u1","email":"c@example.com"}`, true, []string{"c@example.com"}, []string{"a@example.com"}},
+		"moved to the same":       {known, `{"external_id":"u1","email":"b@example.com"}`, `{"external_id":"u1","email":"B@example.com"}`, false, []string{"b@example.com"}, []string{"a@example.com"}},
+		"changed otherwise":       {known, `{"external_id":"u1","email":"b@example.com"}`, `{"external_id":"u1","attributes":{"age":7}}`, false, []string{"b@example.com"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+				b := prepared(t, db, race.before)
+				b.surface = core.REST
+				other := b.otherProcess()
+				other.surface = core.REST
+				_, err := b.raced(t, upsert, race.ours, func() { other.want(t, upsert, race.theirs) })
+				if race.lost && (err == nil || err.Code != core.CodeContactClaimRace || err.RetryAfter == 0) || !race.lost && err != nil {
+					t.Fatalf("ended with %v", err)
+				}
+				after := b.want(t, upsert, race.ours)
+				if after["email"] != race.held[0] {
+					t.Errorf("once more: %v", after)
+				}
+				for _, address := range race.held {
+					if held, there := b.atAccount(t, address); !there || held.UnsubscribeAll != after["unsubscribe_all"] {
+						t.Errorf("the account holds %+v of %s, the mirror %v", held, address, after)
+					}
+				}
+				for _, address := range race.nowhere {
+					if _, there := b.atAccount(t, address); there {
+						t.Errorf("the account still has %s", address)
+					}
+				}
+			})
+		})
+	}
+}
