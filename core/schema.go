@@ -18,6 +18,7 @@ type Schema struct {
 	text     json.RawMessage
 	compiled func() *validator.Schema
 	lengths  *lengths
+	places   *Places
 	members  []string // names of the top-level members, for a refusal that teaches
 }
 
@@ -27,10 +28,25 @@ func (s *Schema) Text() json.RawMessage { return s.text }
 // Members are the names of the top-level members in order of declaration.
 func (s *Schema) Members() []string { return s.members }
 
+// Places are those of the input under which any JSON may stand, nil for none.
+func (s *Schema) Places() *Places { return s.places }
+
+// Canonical is [CanonicalJSON] of a text that Check takes. One that holds what has no
+// canonical form is known by its bytes: no other text is taken for it.
+func (s *Schema) Canonical(raw []byte) ([]byte, error) {
+	if s.places != nil && CheckJSON(raw) != nil {
+		return bytes.Clone(raw), nil
+	}
+	return CanonicalJSON(raw)
+}
+
 // Check holds raw JSON against the schema. It fails with validation_failed and
 // one entry in errors for each thing that is wrong.
 func (s *Schema) Check(raw []byte) error {
 	value, err := decodeJSON(raw)
+	if err != nil && s.places != nil {
+		value, err = decodeJSON(s.places.cover(raw))
+	}
 	if err != nil {
 		return err
 	}
@@ -75,6 +91,9 @@ func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 		panic("core: schema of " + t.String() + ": " + err.Error())
 	}
 	schema := &Schema{text: text, lengths: lengthsOf(generated)}
+	if !o {
+		schema.places = placesOf(t)
+	}
 	if generated.Properties != nil {
 		for p := generated.Properties.Oldest(); p != nil; p = p.Next() {
 			schema.members = append(schema.members, p.Key)

@@ -97,7 +97,7 @@ func (p *passage) refuseConfirmation() error {
 }
 
 func (p *passage) confirmationOf(asked *core.Confirmation) (confirmation, error) {
-	arguments, err := canonical(p.req.Arguments)
+	arguments, err := p.canonicalArguments()
 	if err != nil {
 		return confirmation{}, err
 	}

@@ -61,7 +61,7 @@ func (p *passage) propose(ctx context.Context) error {
 // between the request and its own commit finds the request when it is repeated.
 // A call with another explicit key is another change.
 func (p *passage) branch() (string, error) {
-	arguments, err := canonical(p.req.Arguments)
+	arguments, err := p.canonicalArguments()
 	if err != nil {
 		return "", err
 	}

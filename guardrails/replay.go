@@ -66,7 +66,7 @@ func (p *passage) reservationFor() (*reservation, error) {
 	if p.req.IdempotencyKey == "" && p.call.Surface != core.Agent {
 		return nil, nil
 	}
-	arguments, err := canonical(p.req.Arguments)
+	arguments, err := p.canonicalArguments()
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (p *passage) reservationFor() (*reservation, error) {
 		space := string(p.call.Surface) + ":" + p.info.Name
 		return &reservation{key: replay.Key{OrgID: org, Space: space, Key: key}, digest: digest, expires: p.call.Now.Add(explicitWindow)}, nil
 	}
-	continuation, err := canonical(p.req.Continuation)
+	continuation, err := canonical(p.req.Continuation, core.CanonicalJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +131,15 @@ func (p *passage) giveBack(ctx context.Context, r *reservation) {
 	}
 }
 
-func canonical(raw json.RawMessage) (string, error) {
+func (p *passage) canonicalArguments() (string, error) {
+	return canonical(p.req.Arguments, p.op.Input(p.call.Surface).Canonical)
+}
+
+func canonical(raw json.RawMessage, form func([]byte) ([]byte, error)) (string, error) {
 	if len(raw) == 0 {
 		return "{}", nil
 	}
-	b, err := core.CanonicalJSON(raw)
+	b, err := form(raw)
 	return string(b), err
 }
 

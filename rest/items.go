@@ -15,10 +15,9 @@ import (
 func (m *mount) items(body []byte) (json.RawMessage, error) {
 	body = bytes.Trim(body, " \t\r\n")
 	if !jsontext.Value(body).IsValid() {
-		if err := core.CheckJSON(body); err != nil { // says what is wrong where
+		if err := m.places(body).CheckJSON(body); err != nil { // says what is wrong where
 			return nil, err
 		}
-		return nil, core.Invalid("", "is not valid JSON")
 	}
 	arguments := make([]byte, 0, len(body)+len(m.Items)+len(`{"":[]}`))
 	arguments = append(arguments, '{')
@@ -33,6 +32,15 @@ func (m *mount) items(body []byte) (json.RawMessage, error) {
 		return nil, core.Invalid("", "must be an object or an array of objects")
 	}
 	return append(arguments, '}'), nil
+}
+
+// places of the body under which any JSON may stand.
+func (m *mount) places(body []byte) *core.Places {
+	list := m.operation.Input(core.REST).Places().Of(m.Items)
+	if len(body) > 0 && body[0] == '{' {
+		return list.Of("*")
+	}
+	return list
 }
 
 // itemsBody is the schema of such a body.

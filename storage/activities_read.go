@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"time"
 
@@ -53,7 +52,7 @@ type activityFound struct {
 func (r activityFound) activity() activities.Activity {
 	return activities.Activity{
 		ID: r.ID, ContactID: r.ContactID, Name: r.Name, OccurredAt: r.OccurredAt.Time(), ReceivedAt: r.ReceivedAt.Time(),
-		Source: r.Source, Properties: json.RawMessage(r.Properties),
+		Source: r.Source, Properties: sentProperties(r.Properties),
 	}
 }
 

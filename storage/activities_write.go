@@ -52,7 +52,7 @@ func (s activityStore) Insert(ctx context.Context, orgID string, all []activitie
 	rows := make([]activityRow, len(all))
 	for i, a := range all {
 		rows[i] = activityRow{
-			At: At(a.OccurredAt), ID: a.ID, Contact: a.ContactID, Name: a.Name, Properties: string(a.Properties),
+			At: At(a.OccurredAt), ID: a.ID, Contact: a.ContactID, Name: a.Name, Properties: keptProperties(a.Properties),
 			Source: string(a.Source), Received: At(a.ReceivedAt),
 		}
 	}

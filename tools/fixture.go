@@ -45,6 +45,7 @@ func (s *Server) mountEntry(entry Entry) error {
 		return fmt.Errorf("tool %s: %w", entry.Name, err)
 	}
 	s.tools[entry.Name] = t
+	s.places = s.places.With(op.Input(core.Agent).Places().Below("params", "arguments"))
 	s.sdk.AddTool(t.described, s.handler(t))
 	return nil
 }

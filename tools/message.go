@@ -51,19 +51,24 @@ type envelope struct {
 	Others  map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
+// checked JSON is not looked at for names and characters again, as it could only be
+// refused for what those places may hold.
+var checked = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
 func isBatch(body []byte) bool {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	return len(trimmed) > 0 && trimmed[0] == '['
 }
 
 // readMessage reads the one message of a body into m. Everything in it has
-// passed core.CheckJSON, so no member is named twice, here or in the arguments.
-func readMessage(body []byte, m *message) error {
-	if err := core.CheckJSON(body); err != nil {
+// passed core.CheckJSON, so no member is named twice, here or in the arguments,
+// but in the places of which a tool reads nothing but the bytes.
+func readMessage(body []byte, m *message, places *core.Places) error {
+	if err := places.CheckJSON(body); err != nil {
 		return jsonRefusal(body, err)
 	}
 	var e envelope
-	if err := json.Unmarshal(body, &e); err != nil {
+	if err := json.Unmarshal(body, &e, checked); err != nil {
 		return invalidRequest(nil, "the body is not a JSON-RPC 2.0 request object")
 	}
 	if !isMessageID(e.ID) {
@@ -93,7 +98,7 @@ func readParams(raw jsontext.Value, m *message) error {
 		return invalidRequest(m.id, "`params` must be an object")
 	}
 	m.rawParams = stdjson.RawMessage(raw)
-	if err := json.Unmarshal(raw, &m.params); err != nil {
+	if err := json.Unmarshal(raw, &m.params, checked); err != nil {
 		return &rpcError{id: m.id, status: http.StatusBadRequest, code: jsonrpc.CodeInvalidParams, message: "a member of `params` has the wrong type"}
 	}
 	p := &m.params

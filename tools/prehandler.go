@@ -108,7 +108,7 @@ func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").
 			WithNext("Send each message in a request of its own.")
 	}
-	if err := readMessage(body, &x.message); err != nil {
+	if err := readMessage(body, &x.message, s.places); err != nil {
 		return err
 	}
 	if err := readRevision(x, h); err != nil {

@@ -49,6 +49,8 @@ type Server struct {
 	origins  map[string]bool
 	place    []attribute.KeyValue // of every span
 	tools    map[string]*tool
+	// places of a message under which any JSON may stand, of whatever tool.
+	places *core.Places
 	name     *mcp.Implementation
 	sdk      *mcp.Server // serves all requests
 	// methods is how the SDK answers a method whose params were read already, our

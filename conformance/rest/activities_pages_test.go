@@ -35,6 +35,9 @@ func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 		texts := []string{
 			`{}`, `[]`, `0`, `-0`, `-0.0`, `1E+02`, `0.10`, `12.50`, `true`, `null`, `""`, `"\ud83d\ude00\/\u002F"`,
 			"{\n\t\"z\" : 1 ,\r\n \"a\":{ }\n}", `{"<b>&'":"</script>\u2028` + "\u2028" + `"}`, `[[[[[[[[[[]]]]]]]]]]`, `{"":{"":""}}`, full,
+			`1e400`, `-1e-400`, `{"order":123456789012345678901234567890}`, `0.1000000000000000055511151231257827021181583404541015625`,
+			`{"a":1,"a":2}`, `{"a":{"b":1,"\u0062":[]},"":"x"}`, `"\u0000"`, `{"\u0000":"\u0000","a":"\\u0000"}`, `"\ud800"`, `{"\udc00":"\ud800\u0041"}`,
+			strings.Repeat("[", 60) + strings.Repeat("]", 60),
 		}
 		items := make([]string, len(texts))
 		for i, text := range texts {
@@ -45,13 +48,20 @@ func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 				t.Errorf("%.60s: %v", texts[i], result)
 			}
 		}
-		// What no request may hold names its place; it is no matter of one item.
-		for _, wrong := range []string{`1e400`, `123456789012345678901234567890`, `"\u0000"`, `{"a":1,"a":2}`} {
+		// What is no JSON names its place; it is no matter of one item.
+		for _, wrong := range []string{`1e`, `{"a":1,}`, `{a:1}`, `'a'`, `"\x"`, "\"\t\"", `NaN`, `[1 2]`} {
 			refusal := a.do(t, "POST", "/v1/activities", `[`+items[0]+`,{"name":"x","email":"bytes@example.com","properties":`+wrong+`}]`)
 			problem := refusal.refused(422, core.CodeValidationFailed)
 			if len(problem.Errors) != 1 || !strings.Contains(problem.Errors[0].Field, "1.properties") {
 				t.Errorf("%s: %+v", wrong, problem)
 			}
+		}
+		for _, wrong := range []string{`01`, "\"\xff\"", strings.Repeat("[", 65) + strings.Repeat("]", 65)} {
+			a.do(t, "POST", "/v1/activities", `[`+items[0]+`,{"name":"x","email":"bytes@example.com","properties":`+wrong+`}]`).refused(422, core.CodeValidationFailed)
+		}
+		// The freedom is of properties alone.
+		for _, wrong := range []string{`"properties":{},"properties":{}`, `"idempotency_key":"a\u0000"`, `"dedup_mode":1e400`} {
+			a.do(t, "POST", "/v1/activities", `{"name":"x","email":"bytes@example.com",`+wrong+`}`).refused(422, core.CodeValidationFailed)
 		}
 		over := results(t, a.do(t, "POST", "/v1/activities", `{"name":"over","email":"bytes@example.com","properties": `+full[:len(full)-1]+`x" }`))
 		if over[0]["reason"] != "properties_too_large" {
