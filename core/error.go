@@ -110,7 +110,7 @@ func InvalidFields(fields ...FieldError) *Error {
 	}
 	var sentences []string
 	for _, f := range fields[:min(len(fields), namedFaults)] {
-		sentences = append(sentences, ended(subject(f.Field)+" "+f.Reason))
+		sentences = append(sentences, sentence(subject(f.Field)+" "+f.Reason))
 	}
 	if more := len(fields) - namedFaults; more > 0 {
 		sentences = append(sentences, fmt.Sprintf("There is more to correct: %d.", more))
@@ -118,12 +118,12 @@ func InvalidFields(fields ...FieldError) *Error {
 	return &Error{Code: CodeValidationFailed, Message: strings.Join(sentences, " "), Fields: fields}
 }
 
-// ended is a sentence with its full stop, unless it ends with a question.
-func ended(sentence string) string {
-	if strings.HasSuffix(sentence, "?") {
-		return sentence
+// sentence ends a text that is none yet.
+func sentence(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
+		return text
 	}
-	return sentence + "."
+	return text + "."
 }
 
 func subject(field string) string {

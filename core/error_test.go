@@ -43,6 +43,9 @@ func TestAMessageNamesTheFaults(t *testing.T) {
 		"The request is required. `b` is required.": {fault(""), fault("b")},
 		"`a` is required. `b` is required. `c` is required. There is more to correct: 2.": {fault("a"), fault("b"), fault("c"), fault("d"), fault("e")},
 	} {
+		if e := core.InvalidFields(core.FieldError{Field: "a", Reason: "is unknown; did you mean b?"}); e.Message != "`a` is unknown; did you mean b?" {
+			t.Error(e.Message)
+		}
 		if e := core.InvalidFields(fields...); e.Message != want || len(e.Fields) != len(fields) {
 			t.Errorf("%v: %q", fields, e.Message)
 		}

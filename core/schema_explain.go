@@ -1,8 +1,10 @@
 package core
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,10 +80,69 @@ func isWrapper(k validator.ErrorKind) bool {
 }
 
 func (s *Schema) unknownMember(at []string) string {
-	if len(at) > 0 || len(s.members) == 0 {
+	known := s.members
+	if len(at) > 0 {
+		known = s.membersAt(at)
+	}
+	if len(known) == 0 {
 		return "is not known here"
 	}
-	return "is not known here; known are " + strings.Join(s.members, ", ")
+	return "is not known here; known are " + strings.Join(known, ", ")
+}
+
+// membersAt are the members of an object inside the value, by name, nil where the schema
+// names none.
+func (s *Schema) membersAt(at []string) []string {
+	var node schemaNode
+	if json.Unmarshal(s.text, &node) != nil {
+		return nil
+	}
+	for _, step := range at {
+		next := node.under(step)
+		if next == nil {
+			return nil
+		}
+		node = *next
+	}
+	return slices.Sorted(maps.Keys(node.object().Properties))
+}
+
+// schemaNode is a schema as far as it says what stands in what.
+type schemaNode struct {
+	Properties map[string]schemaNode `json:"properties"`
+	Items      *schemaNode           `json:"items"`
+	OneOf      []schemaNode          `json:"oneOf"`
+}
+
+// UnmarshalJSON takes true for a schema too.
+func (n *schemaNode) UnmarshalJSON(text []byte) error {
+	type plain schemaNode
+	if len(text) == 0 || text[0] != '{' {
+		return nil
+	}
+	return json.Unmarshal(text, (*plain)(n))
+}
+
+// object is the one of several forms that has members.
+func (n schemaNode) object() schemaNode {
+	for _, form := range n.OneOf {
+		if form.Properties != nil {
+			return form
+		}
+	}
+	return n
+}
+
+func (n schemaNode) under(step string) *schemaNode {
+	if member, there := n.object().Properties[step]; there {
+		return &member
+	}
+	for _, form := range append([]schemaNode{n}, n.OneOf...) {
+		if form.Items != nil {
+			return form.Items
+		}
+	}
+	return nil
 }
 
 func fieldPath(location []string, more ...string) string {

@@ -125,7 +125,7 @@ func (m *mount) withBody(c *gin.Context, object []byte) (json.RawMessage, error)
 	}
 	body, err := readBody(c.Writer, c.Request, cmp.Or(m.MaxBody, maxBody))
 	if err == nil && m.Items != "" {
-		return m.items(body)
+		return m.items(c, body)
 	}
 	if err != nil || len(m.inPath) == 0 {
 		return body, err

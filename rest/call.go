@@ -25,7 +25,7 @@ func (s *Server) call(m *mount) gin.HandlerFunc {
 		}
 		result, err := m.operation.Call(c.Request.Context(), request)
 		if err != nil {
-			s.problem(c, m, err)
+			s.problem(c, m, m.inBody(c, err))
 			return
 		}
 		s.answer(c, m, result)

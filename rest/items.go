@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 
+	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 )
@@ -12,7 +14,7 @@ import (
 // items makes the arguments of a body that is a list, or one item of it. The body is
 // made sure of to be one value, because what follows it would otherwise become part
 // of the list or of the arguments.
-func (m *mount) items(body []byte) (json.RawMessage, error) {
+func (m *mount) items(c *gin.Context, body []byte) (json.RawMessage, error) {
 	body = bytes.Trim(body, " \t\r\n")
 	if !jsontext.Value(body).IsValid() {
 		if err := m.places(body).CheckJSON(body); err != nil { // says what is wrong where
@@ -27,6 +29,7 @@ func (m *mount) items(body []byte) (json.RawMessage, error) {
 	case '[':
 		arguments = append(arguments, body...)
 	case '{':
+		c.Set(singleItem, true)
 		arguments = append(append(append(arguments, '['), body...), ']')
 	default:
 		return nil, core.Invalid("", "must be an object or an array of objects")
@@ -41,6 +44,33 @@ func (m *mount) places(body []byte) *core.Places {
 		return list.Of("*")
 	}
 	return list
+}
+
+// singleItem is set for a body that is one item.
+const singleItem = "mailhelm.single_item"
+
+// inBody names the faults of such a body by where they are in it: the member that its
+// items became is none that was sent.
+func (m *mount) inBody(c *gin.Context, err error) error {
+	e := core.AsError(err)
+	if m.Items == "" || e.Code != core.CodeValidationFailed || len(e.Fields) == 0 {
+		return err
+	}
+	place := m.Items
+	if c.GetBool(singleItem) {
+		place += ".0"
+	}
+	named := *e
+	named.Fields = make([]core.FieldError, len(e.Fields))
+	for i, fault := range e.Fields {
+		if fault.Field == place {
+			fault.Field = ""
+		}
+		fault.Field = strings.TrimPrefix(fault.Field, place+".")
+		named.Fields[i] = fault
+	}
+	named.Message = core.InvalidFields(named.Fields...).Message
+	return &named
 }
 
 // itemsBody is the schema of such a body.

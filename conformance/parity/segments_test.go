@@ -56,7 +56,7 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 				}
 			}
 		}
-		for _, source := range []string{`attr.order > 1`, `attr.orders >`, `attr.orders > "many"`, `)`, `attr.orders`} {
+		for _, source := range []string{`attr.order > 1`, `attr.nothing_near = 1`, `subscribed to "weather"`, `in segment "nothing-near"`, `attr.orders >`, `attr.orders > "many"`, `)`, `attr.orders`} {
 			tool, route, status := preview(sourceIs(t, source))
 			said, _ := tool["error"].(map[string]any)
 			first, _ := route["errors"].([]any)
@@ -68,6 +68,10 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 			if want := (map[string]any{"field": "source", "reason": reason}); !cmp.Equal(want, first[0]) {
 				t.Errorf("%s: the route says %v first, the tool %v", source, first[0], said)
 			}
+		}
+		tool, _, _ := preview(sourceIs(t, `attr.nothing_near = 1`))
+		if said, _ := tool["error"].(map[string]any); !strings.Contains(fmt.Sprint(said["message"]), `; there are "city", `) {
+			t.Errorf("who names nothing that there is learns %v", said)
 		}
 		// What is no predicate at all is refused in the same words.
 		for _, arguments := range []string{`{}`, `{"source":""}`, `{"source":1}`, `{"source":"attr.orders > 1","limit":1}`} {

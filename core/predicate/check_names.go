@@ -90,8 +90,11 @@ func (c *checker) field(f Field) Field {
 		registered, ok := c.schema.Attributes[f.Name]
 		if !ok {
 			fault := Error{Message: "attribute " + quoted(f.Name) + " is not registered"}
-			if meant := nearest(f.Name, append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email")); meant != "" {
+			known := append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email")
+			if meant := nearest(f.Name, known); meant != "" {
 				fault.Suggestion = "attr." + meant
+			} else {
+				fault.Known = known
 			}
 			c.fail(f.Offset, fault)
 		}
@@ -126,6 +129,8 @@ func (c *checker) unknown(at Offset, what, name string, known []string) {
 	fault := Error{Message: "there is no " + what + " " + quoted(name)}
 	if meant := nearest(name, known); meant != "" {
 		fault.Suggestion = textLiteral(meant)
+	} else {
+		fault.Known = append([]string{}, known...)
 	}
 	c.fail(at, fault)
 }

@@ -18,6 +18,10 @@ type Error struct {
 	Expected string
 	// Suggestion is the text to put there instead, when there is a likely one.
 	Suggestion string
+	// Known are the names that the schema has, where one was not found and none is near;
+	// empty, not nil, when it has none. Error does not list them: they are for who
+	// writes a predicate, not for who reads of one that broke.
+	Known []string
 	// Limit is the limit that was exceeded; empty for every other fault.
 	Limit Limit
 }

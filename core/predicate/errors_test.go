@@ -20,6 +20,8 @@ var faulty = []string{
 	`attr.plan like "pro%"`, `attr.plan start with "p"`, `attr.plan starts "p"`, `attr.plan starts with p`, `attr.plan is null`, `attr.plan is knwon`,
 	`attr.plan in "pro"`, `attr.plan in ("pro")`, `attr.plan in []`, `attr.plan in ["pro" "team"]`, `attr.plan in ["pro",]`, `attr.joined in [now]`,
 	`attr.mrr > `, `attr.mrr > ten`, `attr.mrr > 1e999`, `attr.mrr > -`, `attr.mrr > 1.`, `has plan`, `has "plan"`, `attr.city = "ü` + "\xff" + `"`, `attr.city ~ "x"`,
+	`attr.plan is not null`, `attr.mrr between 1 and 5`, `attr.city includes "x"`, `exists(click where url like "x")`, `last(open) > 30d`,
+	`opened in last 30d`, `clicked`, `not received within 5d`,
 	// Times.
 	`attr.joined > 2026-02-30`, `attr.joined > 2026-1-5`, `attr.joined > 2026-01-05T10:00:00Z`, `attr.joined > "soon"`, `now - attr.joined > 14`, `now - attr.joined > 14 days`,
 	`now - attr.joined > 14days`, `now - attr.joined > 2months`, `now - attr.joined > 5M`, `now - attr.joined > 5q`, `now - attr.joined > 201y`, `now - attr.joined between 5d`,
@@ -94,5 +96,25 @@ func TestSuggestionsRepeatNoLongWord(t *testing.T) {
 				t.Errorf("%q: %v, want the suggestion %q", source, err, suggested)
 			}
 		}
+	}
+}
+
+// TestNamesThatAreKnown: who names what there is not, and nothing near it, learns what
+// there is.
+func TestNamesThatAreKnown(t *testing.T) {
+	t.Parallel()
+	for source, known := range map[string]string{
+		`attr.nothing_like_it = "pro"`: "city count joined mrr plan vip email", `attr.plna = "pro"`: "",
+		`subscribed to "weather"`: "news offers", `subscribed to "nwes"`: "", `in list "nothing"`: "beta vip", `in segment "nothing"`: "engaged",
+	} {
+		_, err := predicate.Compile(source, schema)
+		fault, ok := errors.AsType[*predicate.Error](err)
+		if !ok || strings.Join(fault.Known, " ") != known || (fault.Known == nil) != (fault.Suggestion != "") {
+			t.Errorf("%s: %+v", source, fault)
+		}
+	}
+	_, err := predicate.Compile(`in list "vip"`, predicate.Schema{})
+	if fault, ok := errors.AsType[*predicate.Error](err); !ok || fault.Known == nil || len(fault.Known) != 0 {
+		t.Errorf("%+v", err)
 	}
 }

@@ -55,7 +55,11 @@ func (p *parser) notATest() {
 		return
 	}
 	p.unexpected(testHint, starters...)
-	if t.kind == tokenWord && p.fault.Suggestion == "" && !reserved[t.text] && startsOperator(p.peek()) {
+	switch kind, past := eventOfVerb[t.text]; {
+	case t.kind != tokenWord:
+	case past:
+		p.fault.Suggestion = "exists(" + kind.String() + " within 30d)"
+	case p.fault.Suggestion == "" && !reserved[t.text] && startsOperator(p.peek()):
 		p.fault.Suggestion = asAttribute(t.text)
 	}
 }
@@ -103,14 +107,27 @@ func (p *parser) fieldTest() Node {
 			return p.match(at, f)
 		}
 	}
+	t := p.tok
 	p.unexpected(operatorHint, "in", "is", "starts", "ends", "contains")
+	switch {
+	case t.is("like"), t.is("includes"):
+		p.fault.Suggestion = "contains"
+	case t.is("between"):
+		p.fault.Suggestion = f.title() + " >= low and " + f.title() + " <= high"
+	}
 	return nil
 }
 
 func (p *parser) known() bool {
 	known := p.tok.is("known")
 	if !known && !p.tok.is("unknown") {
+		t := p.tok
 		p.unexpected(`"known" or "unknown"`)
+		if t.is("null") {
+			p.fault.Suggestion = "unknown"
+		} else if t.is("not") {
+			p.fault.Suggestion = "known"
+		}
 	}
 	p.advance()
 	return known

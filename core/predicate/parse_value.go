@@ -150,7 +150,11 @@ func (p *parser) moment() Moment {
 		p.advance()
 		return p.distance()
 	}
-	return Moment{Micros: p.absolute(`a date, a quoted date and time, or now`)}
+	at := Moment{Micros: p.absolute(`a date, a quoted date and time, or now`)}
+	if t.kind == tokenDuration && p.fault.Suggestion == "" {
+		p.fault.Suggestion = "now - " + p.source[t.start:t.end]
+	}
+	return at
 }
 
 func (p *parser) distance() Moment {

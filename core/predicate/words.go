@@ -7,6 +7,12 @@ var eventWords = [...]string{
 	Complaint: "complaint", Reject: "reject", DeliveryDelay: "delivery_delay", ActivityEvent: "activity",
 }
 
+// eventOfVerb are the words by which people ask whether an event happened.
+var eventOfVerb = map[string]EventKind{
+	"sent": Send, "received": Delivery, "delivered": Delivery, "opened": Open, "clicked": Click,
+	"bounced": Bounce, "complained": Complaint, "rejected": Reject,
+}
+
 var opWords = [...]string{
 	Equal: "=", NotEqual: "!=", Less: "<", LessOrEqual: "<=", Greater: ">", GreaterOrEqual: ">=",
 }

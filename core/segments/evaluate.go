@@ -3,6 +3,7 @@ package segments
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
@@ -62,7 +63,7 @@ func (s *Segments) turn(ctx context.Context, orgID string, seen Segment, fault e
 			return err
 		}
 		if fault == nil {
-			segment.Status, segment.Stale = Active, true
+			segment.Status, segment.Stale, segment.EvalWarning = Active, true, again(segment.EvalWarning)
 			return s.Store.UpdateSegment(ctx, orgID, segment)
 		}
 		at := s.Clock()
@@ -200,6 +201,20 @@ func (s *Segments) evaluated(ctx context.Context, orgID string, d definition, sw
 	return current, active, err
 }
 
+const (
+	broken = "It no longer compiles: "
+	mended = "It did not compile for a time, in which its members were frozen: "
+)
+
+// again is a warning that stands on, until the segment is saved, after what it was about
+// has ended.
+func again(warning string) string {
+	if fault, of := strings.CutPrefix(warning, broken); of {
+		return mended + fault
+	}
+	return warning
+}
+
 // warning is the first fault of a predicate in a sentence that is not too long to keep.
 func warning(fault error) string {
 	const longest = 500
@@ -210,5 +225,5 @@ func warning(fault error) string {
 	if len(text) > longest {
 		text = string([]rune(text)[:min(longest/4, len([]rune(text)))])
 	}
-	return "It no longer compiles: " + text
+	return broken + text
 }

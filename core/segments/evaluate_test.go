@@ -122,6 +122,13 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		if seen, err = w.Store.Segment(t.Context(), w.org, broken.ID); err != nil || seen.Status != segments.Active {
 			t.Errorf("what compiles again is %s, %v", seen.Status, err)
 		}
+		// The warning stands until the segment is saved, and says no longer what is not so.
+		if want := `It did not compile for a time, in which its members were frozen: line 1, column 37: there is no topic "news"`; seen.EvalWarning != want || seen.EvalWarningAt == nil {
+			t.Errorf("its warning is %q since %v", seen.EvalWarning, seen.EvalWarningAt)
+		}
+		if saved := w.save(t, "broken", `attr.plan = "pro" and subscribed to "news"`); saved.EvalWarning != "" || saved.EvalWarningAt != nil {
+			t.Errorf("saved again it warns of %q", saved.EvalWarning)
+		}
 	})
 }
 

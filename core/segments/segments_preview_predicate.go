@@ -94,7 +94,7 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 func refused(err error) error {
 	var fields []core.FieldError
 	for _, fault := range faultsOf(err) {
-		fields = append(fields, core.FieldError{Field: "source", Reason: fault.Error()})
+		fields = append(fields, core.FieldError{Field: "source", Reason: fault.Error() + known(fault)})
 	}
 	return core.InvalidFields(fields...)
 }
@@ -113,7 +113,18 @@ func faultOf(err error) *Fault {
 	if first.Suggestion != "" {
 		text += "; did you mean " + first.Suggestion + "?"
 	}
-	return &Fault{Message: text, Line: first.Line, Column: first.Column}
+	return &Fault{Message: text + known(&first), Line: first.Line, Column: first.Column}
+}
+
+// known lists the names there are, for who named one that is not among them.
+func known(fault *predicate.Error) string {
+	switch {
+	case fault.Known == nil:
+		return ""
+	case len(fault.Known) == 0:
+		return "; there are none"
+	}
+	return "; there are " + core.QuotedList(fault.Known)
 }
 
 // faultsOf are the faults that a compilation failed with.
