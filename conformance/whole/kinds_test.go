@@ -195,15 +195,6 @@ var otherwise = map[string]answered{
 	"activity_properties_preview activity_name": {200, "", "changes nothing"},
 	"activity_properties_preview property":      {200, "", "changes nothing"},
 
-	"activity_properties_get id message id":     {422, "validation_failed", "takes ids alone"},
-	"activity_properties_get id list key":       {422, "validation_failed", "takes ids alone"},
-	"activity_properties_replace id message id": {422, "validation_failed", "takes ids alone"},
-	"activity_properties_replace id list key":   {422, "validation_failed", "takes ids alone"},
-	"activity_properties_preview id message id": {422, "validation_failed", "takes ids alone"},
-	"activity_properties_preview id list key":   {422, "validation_failed", "takes ids alone"},
-	"activity_properties_delete id message id":  {422, "validation_failed", "takes ids alone"},
-	"activity_properties_delete id list key":    {422, "validation_failed", "takes ids alone"},
-
 	"segments_list query":                                {200, "", "a search that finds nothing"},
 	"segments_check_member contact":                      {200, "", "who does not exist is in none"},
 	"segments_check_member contact external id":          {422, "validation_failed", "takes ids and addresses alone"},

@@ -1,6 +1,7 @@
 package activities_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,8 +75,8 @@ func TestWholeRequests(t *testing.T) {
 		"activities.0.email":           `{"activities":[{"name":"a","email":{}}]}`,
 		"activities.0.occurred_at":     `{"activities":[{"name":"a",` + ann + `,"occurred_at":"yesterday"}]}`,
 		"activities.0.happened_at":     `{"activities":[{"name":"a",` + ann + `,"happened_at":"2026-01-01T00:00:00Z"}]}`,
-		"activities.0.properties.a":    `{"activities":[{"name":"a",` + ann + `,"properties":{"a":"\u0000"}}]}`,
-		"activities.0.properties.b":    `{"activities":[{"name":"a",` + ann + `,"properties":{"b":12345678901234567890}}]}`,
+		"activities.0.properties":      `{"activities":[{"name":"a",` + ann + `,"properties":{"a":1 2}}]}`,
+		"activities.0.idempotency_key": `{"activities":[{"name":"a",` + ann + `,"idempotency_key":"\u0000"}]}`,
 		"activities.1.idempotency_key": `{"activities":[{"name":"a",` + ann + `},{"name":"a",` + ann + `,"idempotency_key":[]}]}`,
 	} {
 		_, err := b.run(t.Context(), "activities_record", arguments)
@@ -135,7 +136,7 @@ func propertiesComeBack(t *testing.T, db *storage.DB) {
 	for i, properties := range []string{
 		`{}`, `null`, `[]`, `0`, `-0`, `1.0`, `1e2`, `1E+2`, `""`, `true`, `{ "b" : 1 ,	"a":[ 1, 2 ]}`,
 		`{"z":1,"a":2}`, `"<script>&amp;</script>"`, `"\u003c\u2028\/"`, `"é\u00e9\ud83d\ude00😀"`, `{"":{"":{}}}`,
-		`"'; DROP TABLE activities; --"`, `{"$1":"$2","/*pg":"*/"}`, "{\n  \"pretty\": true\n}", strings.Repeat("[", 60) + strings.Repeat("]", 60),
+		`"'; DROP TABLE activities; --"`, `{"$1":"$2","/*pg":"*/"}`, "{\n  \"pretty\": true\n}", `{"a":"\u0000\ud800","b":12345678901234567890,"b":1e999}`, strings.Repeat("[", 60) + strings.Repeat("]", 60),
 	} {
 		name := fmt.Sprintf("p%d", i)
 		if got := b.record(t, `{"name":%q,"email":"ann@x.example","properties":%s}`, name, properties); got[0].Status != "accepted" {
@@ -147,8 +148,8 @@ func propertiesComeBack(t *testing.T, db *storage.DB) {
 		if err != nil || len(page.Items) != 1 || !strings.Contains(string(written), `,"properties":`+properties+`}],"pagination":`) {
 			t.Errorf("%s came back in %s, %v", properties, written, err)
 		}
-		if err := core.CheckJSON(written); err != nil {
-			t.Errorf("%s is no JSON: %v", written, err)
+		if !json.Valid(written) {
+			t.Errorf("%s is no JSON", written)
 		}
 	}
 }

@@ -52,7 +52,7 @@ type PropertyIn struct {
 
 // IDIn names a property.
 type IDIn struct {
-	ID string `json:"id" jsonschema:"format=uuid" jsonschema_description:"Id of the property."`
+	ID string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the property."`
 }
 
 // PropertyChangeIn names a property and says what it shall be.

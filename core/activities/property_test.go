@@ -229,5 +229,5 @@ func TestPropertiesHaveBounds(t *testing.T) {
 	} {
 		b.refused(t, core.CodeValidationFailed, "activity_properties_create", definition)
 	}
-	b.refused(t, core.CodeValidationFailed, "activity_properties_get", `{"id":"x"}`)
+	b.refused(t, core.CodeNotFound, "activity_properties_get", `{"id":"x"}`)
 }

@@ -59,7 +59,7 @@ func failedItem(index int, cl claim, err error) BulkItem {
 
 // GetBulkIn names a bulk write and a page of its outcomes.
 type GetBulkIn struct {
-	JobID  string `json:"job_id" jsonschema:"format=uuid" jsonschema_description:"Id of the job, from contacts_bulk."`
+	JobID  string `json:"job_id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the job, from contacts_bulk."`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from next_cursor of the previous page."`
 }
