@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +21,7 @@ type rule struct {
 	steps []step
 }
 
-// step is one call. Its texts may hold names that are the rule's own, see [names].
+// step is one call. Its texts may hold names that are the rule's own, see [originals].
 type step struct {
 	// call is a method and a path, or "tool" and the name of a tool.
 	call, body string
@@ -31,27 +33,28 @@ type step struct {
 	// any text but x. lacks names members that the answer must not have.
 	want  string
 	lacks string
-	// keep is the path, with dots, of a text that later steps know as $kept.
+	// keep is a member of the answer, as a path with dots: what it holds stands in the
+	// texts of later steps for $1, for $2 if it is the second that is kept.
 	keep string
 }
 
-// names replaces $a and $b by two addresses that only this rule has, $A and $B by
-// the same as a path holds them, $x and $y by two external ids.
-func names(i int) *strings.Replacer {
+// originals replace $a and $b by two addresses that only this rule has, $A and $B by
+// the same as a path holds them, $x and $y by two external ids, $n by an identifier.
+func originals(i int) []string {
 	address := func(letter string) string { return fmt.Sprintf("%s.rule%d+tag@example.com", letter, i) }
-	return strings.NewReplacer(
+	return []string{
 		"$a", address("a"), "$b", address("b"), "$A", url.QueryEscape(address("a")), "$B", url.QueryEscape(address("b")),
-		"$x", fmt.Sprintf("x-%d", i), "$y", fmt.Sprintf("y-%d", i),
-	)
+		"$x", fmt.Sprintf("x-%d", i), "$y", fmt.Sprintf("y-%d", i), "$n", fmt.Sprintf("n_%d", i),
+	}
 }
 
 // holds runs a rule's steps in order.
 func (r rule) holds(t *testing.T, a *api, agent string, i int) {
 	t.Helper()
-	own, kept := names(i), ""
+	var kept []string
+	own := strings.NewReplacer(originals(i)...)
 	for n, s := range r.steps {
 		at := fmt.Sprintf("%q, step %d (%s)", r.says, n+1, s.call)
-		s.call, s.body, s.want = strings.ReplaceAll(s.call, "$kept", kept), strings.ReplaceAll(s.body, "$kept", kept), strings.ReplaceAll(s.want, "$kept", kept)
 		method, target, _ := strings.Cut(own.Replace(s.call), " ")
 		body := own.Replace(s.body)
 		var got answer
@@ -62,25 +65,34 @@ func (r rule) holds(t *testing.T, a *api, agent string, i int) {
 		}
 		s.check(t, at, got, own)
 		if s.keep != "" {
-			kept = got.text(t, at, s.keep)
+			kept = append(kept, fmt.Sprintf("$%d", len(kept)/2+1), member(t, got.body, s.keep))
+			own = strings.NewReplacer(append(slices.Clone(kept), originals(i)...)...)
 		}
 	}
 }
 
-// text is the text at a path of the body.
-func (a *answer) text(t *testing.T, at, path string) string {
+// member of an answer, as text.
+func member(t *testing.T, body []byte, path string) string {
 	t.Helper()
 	var found any
-	a.decode(&found)
+	if err := json.Unmarshal(body, &found); err != nil {
+		t.Errorf("%v: %.200s", err, body)
+	}
 	for name := range strings.SplitSeq(path, ".") {
-		object, _ := found.(map[string]any)
-		found = object[name]
+		switch of := found.(type) {
+		case map[string]any:
+			found = of[name]
+		case []any:
+			found = nil
+			if at, err := strconv.Atoi(name); err == nil && at < len(of) {
+				found = of[at]
+			}
+		}
 	}
-	text, ok := found.(string)
-	if !ok {
-		t.Fatalf("%s: no text at %s: %.400s", at, path, a.body)
+	if found == nil {
+		t.Errorf("nothing at %s: %.400s", path, body)
 	}
-	return text
+	return fmt.Sprint(found)
 }
 
 func (s step) check(t *testing.T, at string, got answer, own *strings.Replacer) {
