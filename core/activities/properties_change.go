@@ -56,6 +56,9 @@ func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in Prope
 	if err != nil {
 		return ChangedProperty{}, err
 	}
+	if err := change.Before.gitOwned(); err != nil {
+		return ChangedProperty{}, err
+	}
 	after := *change.After
 	c.About(after.ID)
 	mutation, err := a.mutation(ctx, org, change, in.counted.dropout(change.Before))
@@ -65,7 +68,8 @@ func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in Prope
 	return ChangedProperty{after, mutation}, a.Store.UpdateProperty(ctx, org, after)
 }
 
-// change is what the caller asks for, if it may be asked for.
+// change is what the caller asks for. A preview may ask it of a definition that only a
+// repository may change.
 func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	if err := in.check(); err != nil {
 		return PropertyChange{}, err

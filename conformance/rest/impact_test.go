@@ -1,0 +1,156 @@
+package rest_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/segments"
+)
+
+// effect is what a change of a definition says it does.
+type effect struct {
+	Class  string `json:"mutation_class"`
+	Impact *struct {
+		Segments []struct {
+			ID, Name, Warning string
+			TypecheckOK       bool `json:"typecheck_ok"`
+		} `json:"affected_segments"`
+		Dropout int `json:"projected_dropout"`
+	}
+}
+
+// segmentState is a segment as both surfaces show it.
+type segmentState struct {
+	ID, Key, Status string
+	Warning         string `json:"eval_warning"`
+	WarningAt       string `json:"eval_warning_at"`
+	Members         int    `json:"member_count"`
+}
+
+// segmentOn reads the demo's segment of good customers by the route and by the tool.
+func (a *api) segmentOn(t *testing.T, agent string) segmentState {
+	t.Helper()
+	var route segmentState
+	a.do(t, "GET", "/v1/segments/good-customers", "").want(200).decode(&route)
+	var tool struct{ Items []segmentState }
+	a.callTool(t, agent, "segments_list", `{"query":"good-customers"}`).decode(&tool)
+	if len(tool.Items) != 1 || tool.Items[0].Status != route.Status || tool.Items[0].Warning != route.Warning || tool.Items[0].Members != route.Members {
+		t.Errorf("the route shows %+v, the tool %+v", route, tool.Items)
+	}
+	return route
+}
+
+func (a *api) attributeID(t *testing.T, name string) string {
+	t.Helper()
+	var all struct{ Data []struct{ ID, Name string } }
+	a.do(t, "GET", "/v1/attributes?limit=200", "").want(200).decode(&all)
+	for _, attribute := range all.Data {
+		if attribute.Name == name {
+			return attribute.ID
+		}
+	}
+	t.Fatalf("there is no attribute %s", name)
+	return ""
+}
+
+// TestAChangeOfTheRegistryReachesSegments: it is told of before and after, and the
+// segment warns on both surfaces until it is saved. One that no longer compiles is
+// frozen with its members.
+func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a, agent := on(t, p), p.Token(t, p.MCPURL)
+		before := a.segmentOn(t, agent)
+		path := "/v1/attributes/" + a.attributeID(t, "orders")
+		change := func(method, path, body string) effect {
+			t.Helper()
+			var e effect
+			a.do(t, method, path, body).want(200).decode(&e)
+			return e
+		}
+		affects := func(e effect, class string, compiles bool) {
+			t.Helper()
+			if e.Class != class || e.Impact == nil || len(e.Impact.Segments) != 1 {
+				t.Errorf("%+v", e)
+				return
+			}
+			if s := e.Impact.Segments[0]; s.ID != before.ID || s.Name != "Good customers" || s.TypecheckOK != compiles || s.Warning == "" || e.Impact.Dropout == 0 {
+				t.Errorf("%+v", e.Impact)
+			}
+		}
+		const renamed = `{"name":"order_count","type":"number"}`
+		affects(change("POST", path+"/preview", renamed), "disruptive", false)
+		if seen := a.segmentOn(t, agent); seen != before || seen.Warning != "" {
+			t.Errorf("a preview made it %+v", seen)
+		}
+		affects(change("PUT", path, renamed), "disruptive", false)
+		frozen := a.segmentOn(t, agent)
+		if frozen.Status != "invalid" || frozen.Warning == "" || frozen.WarningAt == "" || frozen.Members != before.Members {
+			t.Errorf("it is %+v, was %+v", frozen, before)
+		}
+		// A contact that would come in stays out.
+		a.do(t, "POST", "/v1/contacts", `{"email":"frozen@example.com","attributes":{"spent_eur":5000}}`).want(201)
+		divided := segments.New(segments.Config{
+			Store: p.DB.Segments(), Transactor: p.DB, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler), PreviewTime: time.Second,
+		})
+		isMember := func(want string) {
+			t.Helper()
+			must(t, divided.Follow(t.Context(), p.OrgID))
+			if got := a.do(t, "GET", "/v1/segments/good-customers/members/frozen%40example.com", "").want(200); strings.TrimSpace(string(got.body)) != `{"is_member":`+want+`}` {
+				t.Errorf("%s, want %s", got.body, want)
+			}
+		}
+		isMember("false")
+		// Mended, it is active, and the warning stands and is true.
+		change("PUT", path, `{"name":"orders","type":"number"}`)
+		isMember("true")
+		if mended := a.segmentOn(t, agent); mended.Status != "active" || !strings.HasPrefix(mended.Warning, "It did not compile for a time") || mended.WarningAt != frozen.WarningAt {
+			t.Errorf("mended it is %+v", mended)
+		}
+		_, err := divided.Save(t.Context(), p.OrgID, segments.Definition{Key: "good-customers", Name: "Good customers", Source: `attr.spent_eur >= 300`, Origin: segments.Managed})
+		must(t, err)
+		if saved := a.segmentOn(t, agent); saved.Warning != "" || saved.WarningAt != "" {
+			t.Errorf("saved it is %+v", saved)
+		}
+	})
+}
+
+// TestDefinitionsOfARepositoryAreReadOnly: each by itself, in an organization that has
+// others of its own. What a change would do may be asked.
+func TestDefinitionsOfARepositoryAreReadOnly(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a, now := on(t, p), p.Clock.Now()
+		attribute := audience.Attribute{ID: core.NewID(), Name: "from_git", Type: audience.StringAttribute, Origin: audience.Git, CreatedAt: now, UpdatedAt: now}
+		property := activities.Property{ID: core.NewID(), ActivityName: "a", Property: "p", Type: activities.NumberProperty, Origin: activities.Git, CreatedAt: now, UpdatedAt: now}
+		must(t, p.DB.Audience().InsertAttribute(t.Context(), p.OrgID, attribute))
+		must(t, p.DB.Activities().InsertProperty(t.Context(), p.OrgID, property))
+		for path, body := range map[string]string{
+			"/v1/attributes/" + attribute.ID: `{"name":"from_git","type":"number"}`, "/v1/activity-properties/" + property.ID: `{"activity_name":"a","property":"p","type":"string"}`,
+		} {
+			a.do(t, "PUT", path, body).refused(409, core.CodeConflict)
+			a.do(t, "DELETE", path, "").refused(409, core.CodeConflict)
+			var seen struct{ Origin string }
+			if a.do(t, "GET", path, "").want(200).decode(&seen); seen.Origin != "git" {
+				t.Errorf("%s: %+v", path, seen)
+			}
+			var e effect
+			if a.do(t, "POST", path+"/preview", body).want(200).decode(&e); e.Class != "disruptive" || e.Impact == nil {
+				t.Errorf("%s: %+v", path, e)
+			}
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
