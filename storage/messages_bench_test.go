@@ -1,40 +1,90 @@
 package storage_test
 
 import (
+	"fmt"
 	"log/slog"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 // BenchmarkIngest is events into the database with all that follows from them, as
-// the product does it: in transactions of about 500, with figures and with judged
-// addresses. Some are all new and some were there already.
+// the product does it: in transactions of about 500, with figures, with judged
+// addresses, and with a segment for which contacts are noted. Some are all new and some
+// were there already. Beside it the same without what the audience asks of events: the
+// note of contacts, and the index by which predicates find events.
 func BenchmarkIngest(b *testing.B) {
-	const size = 200 // messages, of 490 events
-	eachBench(b, func(b *testing.B, db *storage.DB) {
-		orgID := core.NewID()
-		recorders := []messages.Recorder{
-			reports.New(reports.Config{Store: db.Reports(), Clock: core.SystemClock}),
-			suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler)}),
-		}
-		measure := func(name string, batch func(i int) int) {
-			b.Run(name, func(b *testing.B) {
-				spent, events := processorTime(), 0
-				for i := 0; b.Loop(); i++ {
-					n := batch(i)
-					events += recordMail(b, db, recorders, orgID, n*size, (n+1)*size)
-				}
-				b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
-				b.ReportMetric(float64((processorTime()-spent).Microseconds())/float64(events), "own-cpu-µs/event")
-			})
-		}
-		next := 0
-		measure("new", func(int) int { next++; return next })
-		measure("again", func(i int) int { return 1 + i%next })
+	b.Run("product", func(b *testing.B) {
+		eachBench(b, func(b *testing.B, db *storage.DB) { ingest(b, db, true) })
 	})
+	b.Run("no-notes", func(b *testing.B) {
+		eachBench(b, func(b *testing.B, db *storage.DB) { ingest(b, db, false) })
+	})
+	b.Run("no-notes-no-index", func(b *testing.B) {
+		eachBench(b, func(b *testing.B, db *storage.DB) {
+			if _, err := dropIndexes(b.Context(), db, "message_events_of_recipient"); err != nil {
+				b.Fatal(err)
+			}
+			ingest(b, db, false)
+		})
+	})
+}
+
+const (
+	ingestSize  = 200    // messages, of 490 events
+	ingestKnown = 20_000 // recipients who are contacts, those of the first messages
+)
+
+func ingest(b *testing.B, db *storage.DB, noted bool) {
+	b.Helper()
+	orgID, log := core.NewID(), slog.New(slog.DiscardHandler)
+	recorders := []messages.Recorder{
+		reports.New(reports.Config{Store: db.Reports(), Clock: core.SystemClock}),
+		suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: core.SystemClock, Log: log}),
+	}
+	if noted {
+		recorders = append(recorders, segments.New(segments.Config{Store: db.Segments(), Transactor: db, Clock: core.SystemClock, Log: log}))
+		fillDivided(b, db, orgID)
+	}
+	measure := func(name string, batch func(i int) int) {
+		b.Run(name, func(b *testing.B) {
+			spent, events := processorTime(), 0
+			for i := 0; b.Loop(); i++ {
+				n := batch(i)
+				events += recordMail(b, db, recorders, orgID, n*ingestSize, (n+1)*ingestSize)
+			}
+			b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
+			b.ReportMetric(float64((processorTime()-spent).Microseconds())/float64(events), "own-cpu-µs/event")
+		})
+	}
+	next := 0
+	measure("new", func(int) int { next++; return next })
+	measure("again", func(i int) int { return 1 + i%next })
+}
+
+// fillDivided stores recipients as contacts, and an active segment.
+func fillDivided(b *testing.B, db *storage.DB, orgID string) {
+	b.Helper()
+	now := core.SystemClock()
+	for from := 0; from < ingestKnown; from += bulk {
+		page := make([]sending.Contact, bulk)
+		for i := range page {
+			page[i].Email = courseOf(from + i)[0].Recipient
+		}
+		if _, _, err := db.Audience().MirrorConsent(b.Context(), orgID, page, now, now); err != nil {
+			b.Fatal(err)
+		}
+	}
+	const segment = `INSERT INTO segments (org_id, id, key, name, description, search, source, profile_version, eval_class, status, eval_warning,
+			member_count, origin, source_path, created_at, updated_at)
+		VALUES ($1, 'readers', 'readers', 'Readers', '', 'readers', 'exists(open)', 1, 'incremental', 'active', '', 0, 'managed', '', 1, 1)`
+	if _, err := db.Writer().ExecContext(b.Context(), segment, orgID); err != nil {
+		b.Fatal(fmt.Errorf("segment: %w", err))
+	}
 }
