@@ -130,6 +130,15 @@ func TestActivityVolume(t *testing.T) {
 		if most := 2000 + int(a.Clock.Now().Sub(began)/(30*time.Millisecond)) + 1; n < 2000 || n > most {
 			t.Errorf("%d of 3,600, want 2,000 to %d", n, most)
 		}
+		// The tool takes from the same, and answers item by item too.
+		var tool struct {
+			Accepted, Rejected int
+			Items              []struct{ Reason string }
+		}
+		a.callTool(t, p.Token(t, p.MCPURL), "activities_record", `{"activities":[`+strings.TrimSuffix(strings.Repeat(`{"name":"t","email":"a@example.com"},`, 100), ",")+`]}`).decode(&tool)
+		if tool.Rejected == 0 || len(tool.Items) != 100 || tool.Items[99].Reason != "rate_limited" {
+			t.Errorf("the tool: %+v", tool)
+		}
 		if n := accepted(a.as(a.Other.Live.APIKey)); n != 900 {
 			t.Errorf("another organization: %d", n)
 		}
@@ -137,6 +146,35 @@ func TestActivityVolume(t *testing.T) {
 		if n := accepted(a); n != 900 {
 			t.Errorf("a minute later: %d", n)
 		}
+	})
+}
+
+// TestActivitiesAreKeptForAYear from when they were received, in each way to read them;
+// who did something once did it once for ever.
+func TestActivitiesAreKeptForAYear(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		const item = `{"name":"joined","email":"year@example.com","occurred_at":"2020-01-01T00:00:00Z","dedup_mode":"once"}`
+		first := results(t, a.do(t, "POST", "/v1/activities", item))[0]
+		reads := []string{"/v1/activities?contact=year%40example.com", "/v1/contacts/year%40example.com/activities", "/v1/contacts/year%40example.com/activities/summary"}
+		shown := func(want bool) {
+			t.Helper()
+			for _, path := range reads {
+				if got := a.do(t, "GET", path, "").want(200); strings.Contains(string(got.body), `"joined"`) != want {
+					t.Errorf("%s: %s", path, got.body)
+				}
+			}
+		}
+		shown(true)
+		a.Clock.Advance(364 * 24 * time.Hour)
+		shown(true)
+		a.Clock.Advance(25 * time.Hour)
+		shown(false)
+		if again := results(t, a.do(t, "POST", "/v1/activities", item))[0]; again["duplicate"] != true || again["activity_id"] != first["activity_id"] {
+			t.Errorf("%v, then %v", first, again)
+		}
+		shown(false)
 	})
 }
 

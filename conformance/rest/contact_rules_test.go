@@ -8,7 +8,7 @@ import (
 )
 
 func allRules() []rule {
-	return slices.Concat(contactRules, externalIDRules, membershipRules, addressRules, identifyRules, definitionRules, toolRules, attributeRules, activityRules, segmentRules)
+	return slices.Concat(contactRules, externalIDRules, membershipRules, addressRules, identifyRules, definitionRules, toolRules, attributeRules, activityRules, segmentRules, audienceToolRules)
 }
 
 const (
