@@ -1,10 +1,8 @@
 package rest_test
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
@@ -96,9 +94,7 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 		}
 		// A contact that would come in stays out.
 		a.do(t, "POST", "/v1/contacts", `{"email":"frozen@example.com","attributes":{"spent_eur":5000}}`).want(201)
-		divided := segments.New(segments.Config{
-			Store: p.DB.Segments(), Transactor: p.DB, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler), PreviewTime: time.Second,
-		})
+		divided := divides(p)
 		isMember := func(want string) {
 			t.Helper()
 			must(t, divided.Follow(t.Context(), p.OrgID))

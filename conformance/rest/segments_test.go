@@ -1,0 +1,130 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/segments"
+)
+
+// divides is what evaluates the product's segments, for tests that do not wait for jobs.
+func divides(p *product.Product) *segments.Segments {
+	return segments.New(segments.Config{
+		Store: p.DB.Segments(), Transactor: p.DB, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler), PreviewTime: time.Second,
+	})
+}
+
+// TestMembersOfASegment come and go with their contacts, and pages of any size have
+// each once.
+func TestMembersOfASegment(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
+		const members = "/v1/segments/good-customers/members"
+		contact := a.do(t, "POST", "/v1/contacts", `{"email":"rich@example.com","attributes":{"spent_eur":5000}}`).want(201).contact()
+		is := func(want bool) {
+			t.Helper()
+			must(t, divided.Follow(t.Context(), p.OrgID))
+			for _, name := range []string{contact.ID, "rich%40example.com", "RICH%40Example.com"} {
+				if got := a.do(t, "GET", members+"/"+name, "").want(200); strings.TrimSpace(string(got.body)) != fmt.Sprintf(`{"is_member":%t}`, want) {
+					t.Errorf("%s: %s, want %t", name, got.body, want)
+				}
+			}
+			var seen struct {
+				Segments int `json:"segments_count"`
+			}
+			if a.callTool(t, agent, "contacts_lookup", `{"email":"rich@example.com"}`).decode(&seen); (seen.Segments == 1) != want {
+				t.Errorf("the tool counts %d segments, want %t", seen.Segments, want)
+			}
+		}
+		is(true)
+		var segment segmentState
+		a.do(t, "GET", "/v1/segments/good-customers", "").want(200).decode(&segment)
+		for _, limit := range []int{7, 50, 200} {
+			seen := map[string]bool{}
+			walk(t, a, fmt.Sprintf("%s?limit=%d", members, limit), func(got *answer) {
+				var page struct {
+					Data []struct {
+						Contact string    `json:"contact_id"`
+						Entered time.Time `json:"entered_at"`
+						Email   string
+					}
+				}
+				got.decode(&page)
+				for _, member := range page.Data {
+					if seen[member.Contact] || !core.IsID(member.Contact) || member.Entered.IsZero() || member.Email == "" {
+						t.Errorf("%+v is there twice or lacks something", member)
+					}
+					seen[member.Contact] = true
+				}
+			})
+			if len(seen) != segment.Members || !seen[contact.ID] {
+				t.Errorf("pages of %d have %d of %d", limit, len(seen), segment.Members)
+			}
+		}
+		a.do(t, "PATCH", "/v1/contacts/rich%40example.com", `{"attributes":{"spent_eur":null}}`).want(200)
+		is(false)
+		a.do(t, "PATCH", "/v1/contacts/rich%40example.com", `{"attributes":{"orders":10}}`).want(200)
+		is(true)
+		a.do(t, "DELETE", "/v1/contacts/rich%40example.com", "").want(204)
+		is(false)
+	})
+}
+
+// TestPausedSegmentsKeepTheirMembers, and go on from there.
+func TestPausedSegmentsKeepTheirMembers(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
+		id := a.segmentOn(t, agent).ID
+		for status, in := range map[segments.Status]string{segments.Paused: `{"is_member":false}`, segments.Active: `{"is_member":true}`} {
+			email := string(status) + "@example.com"
+			_, err := divided.SetStatus(t.Context(), p.OrgID, id, status)
+			must(t, err)
+			a.do(t, "POST", "/v1/contacts", `{"email":"`+email+`","attributes":{"spent_eur":5000}}`).want(201)
+			must(t, divided.Follow(t.Context(), p.OrgID))
+			if got := a.do(t, "GET", "/v1/segments/"+id+"/members/"+email, "").want(200); strings.TrimSpace(string(got.body)) != in || a.segmentOn(t, agent).Status != string(status) {
+				t.Errorf("%s: %s", status, got.body)
+			}
+		}
+	})
+}
+
+// TestPagesOfDefinitions: attributes and promoted properties, newest first and each once.
+func TestPagesOfDefinitions(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		for i := range 12 {
+			a.do(t, "POST", "/v1/attributes", fmt.Sprintf(`{"name":"page_%d","type":"bool"}`, i)).want(201)
+			a.do(t, "POST", "/v1/activity-properties", fmt.Sprintf(`{"activity_name":"page","property":"p%d","type":"bool"}`, i)).want(201)
+		}
+		for target, name := range map[string]string{"/v1/attributes": "name", "/v1/activity-properties": "property"} {
+			var whole []string
+			for _, limit := range []int{200, 5, 1} {
+				var all []string
+				walk(t, a, fmt.Sprintf("%s?limit=%d", target, limit), func(got *answer) {
+					var page struct{ Data []map[string]any }
+					if err := json.Unmarshal(got.body, &page); err != nil {
+						t.Fatal(err)
+					}
+					for _, one := range page.Data {
+						all = append(all, fmt.Sprint(one[name]))
+					}
+				})
+				if whole == nil {
+					whole = all
+				}
+				if strings.Join(all, " ") != strings.Join(whole, " ") || len(all) < 12 || !strings.HasSuffix(all[0], "11") || !strings.HasSuffix(all[11], "0") {
+					t.Errorf("%s by %d: %v, want %v", target, limit, all, whole)
+				}
+			}
+		}
+	})
+}
