@@ -13,7 +13,7 @@ export GOLANGCI_LINT_CACHE := $(CURDIR)/.bin/cache
 
 # Where concurrent code lives; the rest of the tests run without the race detector.
 # SQLite itself, which is C made into Go, is not watched: it would take most of the
-# time, and every access of ours is seen without it (core/doc/decisions/0058).
+# time, and every access of ours is seen without it (core/doc/decisions/0056).
 RACE_PACKAGES ?= ./core/... ./guardrails/... ./oauth/... ./tools/... ./rest/... ./storage/...
 RACE_FLAGS ?= -race -gcflags=modernc.org/...=-race=false
 

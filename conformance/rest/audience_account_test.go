@@ -86,6 +86,24 @@ func TestWritesGoToTheAccount(t *testing.T) {
 	})
 }
 
+// topics is how many topics there are.
+func (a *api) topics(t *testing.T) int {
+	t.Helper()
+	var all struct{ Data []any }
+	a.do(t, "GET", "/v1/topics", "").want(200).decode(&all)
+	return len(all.Data)
+}
+
+// synced brings the mirror and the account together and says what that did.
+func (a *api) synced(t *testing.T, p *product.Product) audience.SyncReport {
+	t.Helper()
+	report, err := follower(p).Sync(t.Context(), p.OrgID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
 // TestTheMirrorFollowsTheAccount: what somebody did at the account itself is in one
 // contact's answer at once and in pages after a sync, which makes known what is only
 // there and brings back what only we have, and says how much of each it did.
@@ -106,12 +124,7 @@ func TestTheMirrorFollowsTheAccount(t *testing.T) {
 		if err := p.Simulator.DeleteContact(t.Context(), p.OrgID, "lost@example.com"); err != nil {
 			t.Fatal(err)
 		}
-		topics := func() int {
-			var all struct{ Data []any }
-			a.do(t, "GET", "/v1/topics", "").want(200).decode(&all)
-			return len(all.Data)
-		}
-		before := topics()
+		before := a.topics(t)
 		if err := p.Simulator.ChangeTopics(t.Context(), p.OrgID, func(topics []sending.Topic) ([]sending.Topic, error) {
 			return append(topics, sending.Topic{Name: "elsewhere", DisplayName: "Elsewhere", Default: sending.OptIn}), nil
 		}); err != nil {
@@ -126,21 +139,14 @@ func TestTheMirrorFollowsTheAccount(t *testing.T) {
 		}
 		a.do(t, "GET", people+"/stranger@example.com", "").refused(404, core.CodeNotFound)
 
-		if n := topics(); n != before {
+		if n := a.topics(t); n != before {
 			t.Errorf("%d topics a moment after %d", n, before)
 		}
 		p.Clock.Advance(time.Minute)
-		if n := topics(); n != before+1 {
+		if n := a.topics(t); n != before+1 {
 			t.Errorf("%d topics a minute after %d and one more", n, before)
 		}
-		sync := func() audience.SyncReport {
-			report, err := follower(p).Sync(t.Context(), p.OrgID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return report
-		}
-		did := sync()
+		did := a.synced(t, p)
 		if did.Topics != 6 || did.Created != 1 || did.Updated != 1 || did.Pushed != 1 || did.Refused+did.Left != 0 {
 			t.Errorf("the sync says that it did %+v", did)
 		}
@@ -161,7 +167,7 @@ func TestTheMirrorFollowsTheAccount(t *testing.T) {
 			t.Errorf("%d topics", list.Topics)
 		}
 		p.Clock.Advance(time.Minute)
-		if again := sync(); again.Created+again.Updated+again.Pushed+again.Refused+again.Left != 0 {
+		if again := a.synced(t, p); again.Created+again.Updated+again.Pushed+again.Refused+again.Left != 0 {
 			t.Errorf("a second sync did %+v", again)
 		}
 	})

@@ -11,18 +11,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
-// effect is what a change of a definition says it does.
-type effect struct {
-	Class  string `json:"mutation_class"`
-	Impact *struct {
-		Segments []struct {
-			ID, Name, Warning string
-			TypecheckOK       bool `json:"typecheck_ok"`
-		} `json:"affected_segments"`
-		Dropout int `json:"projected_dropout"`
-	}
-}
-
 // segmentState is a segment as both surfaces show it.
 type segmentState struct {
 	ID, Key, Status string
@@ -74,11 +62,11 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 		}
 		affects := func(e effect, class string, compiles bool) {
 			t.Helper()
-			if e.Class != class || e.Impact == nil || len(e.Impact.Segments) != 1 {
+			if e.MutationClass != class || e.Impact == nil || len(e.Impact.AffectedSegments) != 1 {
 				t.Errorf("%+v", e)
 				return
 			}
-			if s := e.Impact.Segments[0]; s.ID != before.ID || s.Name != "Good customers" || s.TypecheckOK != compiles || s.Warning == "" || e.Impact.Dropout == 0 {
+			if s := e.Impact.AffectedSegments[0]; s.ID != before.ID || s.Name != "Good customers" || s.TypecheckOK != compiles || s.Warning == "" || e.Impact.ProjectedDropout == 0 {
 				t.Errorf("%+v", e.Impact)
 			}
 		}
@@ -137,7 +125,7 @@ func TestDefinitionsOfARepositoryAreReadOnly(t *testing.T) {
 				t.Errorf("%s: %+v", path, seen)
 			}
 			var e effect
-			if a.do(t, "POST", path+"/preview", body).want(200).decode(&e); e.Class != "disruptive" || e.Impact == nil {
+			if a.do(t, "POST", path+"/preview", body).want(200).decode(&e); e.MutationClass != "disruptive" || e.Impact == nil {
 				t.Errorf("%s: %+v", path, e)
 			}
 		}

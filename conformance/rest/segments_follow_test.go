@@ -122,6 +122,7 @@ type effect struct {
 	MutationClass string `json:"mutation_class"`
 	Impact        *struct {
 		AffectedSegments []struct {
+			ID          string `json:"id"`
 			Name        string `json:"name"`
 			TypecheckOK bool   `json:"typecheck_ok"`
 			Warning     string `json:"warning"`
