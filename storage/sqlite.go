@@ -16,10 +16,12 @@ const (
 	sqliteFile = "mailhelm.db"
 	// A few readers keep two cores busy; more only cost memory for their caches.
 	sqliteReaders = 6
+	// More than one would only meet SQLITE_BUSY.
+	sqliteWriters = 1
 )
 
 // openSQLite opens the file in c.Dir with one connection that writes and several
-// that cannot. More than one writer would only meet SQLITE_BUSY.
+// that cannot.
 func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("storage: data folder: %w", err)
@@ -36,7 +38,7 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	}
 	// FULL makes every commit wait for the disk. With NORMAL a power cut may undo
 	// the last commits, and what was acknowledged must not be lost.
-	write, err := openSQLitePool(ctx, path, 1, "_txlock=immediate", "_pragma=synchronous(FULL)")
+	write, err := openSQLitePool(ctx, path, sqliteWriters, "_txlock=immediate", "_pragma=synchronous(FULL)")
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +52,25 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 		write: &pool{sql: write, engine: sqlite},
 		read:  &pool{sql: read, engine: sqlite, readsOnly: true},
 	}, nil
+}
+
+// GiveBack closes the connections to SQLite that nobody uses, with the pages and the
+// prepared statements that each of them has in memory. A call that needs one opens it
+// again, and prepares on it what it asks. It does nothing on PostgreSQL.
+func (db *DB) GiveBack(ctx context.Context) error {
+	if db.engine != sqlite {
+		return nil
+	}
+	closeIdle(db.read.sql, sqliteReaders)
+	// With the very last connection SQLite would put away the log, and wait for the disk.
+	err := db.Ping(ctx)
+	closeIdle(db.write.sql, sqliteWriters)
+	return err
+}
+
+func closeIdle(db *sql.DB, size int) {
+	db.SetMaxIdleConns(0)
+	db.SetMaxIdleConns(size)
 }
 
 // createPrivate makes the file before SQLite would, which follows the umask, and
