@@ -45,7 +45,7 @@ func (c *demoCommand) Run(p *program) error {
 	}
 	// Filling the database and hashing a password take memory that serving does
 	// not, so this too comes after them.
-	tuneMemory(log)
+	tuneMemory(p.ctx, h.DB(), log)
 	return runUntilSignal(p.ctx, h, log)
 }
 

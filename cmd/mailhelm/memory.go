@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"math"
 	"os"
 	"runtime/debug"
 	"strconv"
+	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
+	"github.com/mailhelm/mailhelm/storage"
 )
 
 const (
@@ -88,13 +91,17 @@ func (s surroundings) limit() (bytes int64, from string) {
 
 // tuneMemory sets the collector of this process and logs what it chose. It is
 // called when everything has started: what that left behind is given back first,
-// because at the slow pace a process at rest would keep it.
-func tuneMemory(log *slog.Logger) {
+// because at the slow pace a process at rest would keep it. The first runs of jobs
+// are a part of starting, so it is given back again until they are surely over; ctx
+// ends that earlier.
+func tuneMemory(ctx context.Context, db *storage.DB, log *slog.Logger) {
 	c := thisProcess().collector()
-	debug.FreeOSMemory()
-	if err := giveBackCode(); err != nil {
-		log.Debug("the program's code stays in memory", "cause", err.Error())
-	}
+	giveBack(ctx, db, log)
+	go func() {
+		for pause := time.Second; pause < time.Minute && sleep(ctx, pause); pause *= 2 {
+			giveBack(ctx, db, log)
+		}
+	}()
 	if c.limit > 0 {
 		debug.SetMemoryLimit(c.limit)
 	}
@@ -103,5 +110,28 @@ func tuneMemory(log *slog.Logger) {
 	}
 	for _, v := range c.shown {
 		log.Info("garbage collector", "setting", v.Name, "value", v.Value, "source", v.Source)
+	}
+}
+
+// giveBack returns to the system what nothing uses now.
+func giveBack(ctx context.Context, db *storage.DB, log *slog.Logger) {
+	if err := db.GiveBack(ctx); err != nil {
+		log.Debug("the database's connections stay open", "cause", err.Error())
+	}
+	debug.FreeOSMemory()
+	if err := giveBackFile(); err != nil {
+		log.Debug("the program's file stays in memory", "cause", err.Error())
+	}
+}
+
+// sleep reports whether the time has passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

@@ -2,5 +2,5 @@
 
 package main
 
-// giveBackCode does nothing where the system has no such advice.
-func giveBackCode() error { return nil }
+// giveBackFile does nothing where the system has no such advice.
+func giveBackFile() error { return nil }
