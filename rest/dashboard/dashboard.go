@@ -104,14 +104,13 @@ type Config struct {
 // Dashboard is the pages below [Path].
 type Dashboard struct {
 	Config
-	pages map[string]*template.Template // by file name without its ending
+	pages map[string]func() (*template.Template, error) // by file name without its ending
 }
 
-// New makes the handler of [JoinPath] and everything below [Path]. It fails when a
-// template does not parse.
+// New makes the handler of [JoinPath] and everything below [Path].
 func New(cfg Config) (http.Handler, error) {
 	d := &Dashboard{Config: cfg}
-	if err := d.parsePages(); err != nil {
+	if err := d.listPages(); err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()

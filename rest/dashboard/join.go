@@ -75,7 +75,7 @@ func (d *Dashboard) showJoin(w http.ResponseWriter, r *http.Request, status int,
 	case offer.HasAccount:
 		data.SignIn = d.Frame.SignInAddress(here)
 	}
-	d.Frame.Show(w, r, status, d.pages["join"], "Join "+offer.Org.Name, layout{Data: data})
+	d.showPage(w, r, status, "join", "Join "+offer.Org.Name, layout{Data: data})
 }
 
 // joinQuestion is what a form of somebody who is signed in has to prove.

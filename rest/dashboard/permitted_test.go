@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"html/template"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +27,10 @@ import (
 
 // bareFrame answers with the status alone, and asks for no second factor.
 type bareFrame struct{ Frame }
+
+func (bareFrame) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
+	return template.ParseFS(files, names...)
+}
 
 func (bareFrame) Confirm(http.ResponseWriter, *http.Request, access.Visitor, string) bool {
 	return true
@@ -89,6 +94,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 		SyncAccount:   func(context.Context, string) (bool, error) { return true, nil },
 		EventsAddress: func(path string) string { return path },
 	}}
+	o.must(o.d.listPages())
 	entry := suppression.Entry{
 		Key: suppression.AddressKey("gone@example.com"), Email: "gone@example.com", Status: suppression.Listed, Reason: suppression.PermanentBounce,
 		FirstSeenAt: now, LastSeenAt: now, LastChangedAt: now, EventCount: 1,

@@ -1,11 +1,14 @@
 package dashboard
 
 import (
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -15,23 +18,38 @@ import (
 // page's own file, which defines "page", are all that is in pages/.
 var shared = []string{"pages/layout.html", "pages/nav.html", "pages/parts.html"}
 
-func (d *Dashboard) parsePages() error {
+// listPages finds the pages. Each is parsed when it is first shown: all of them are 2 MB
+// of memory, in processes of which most show none.
+func (d *Dashboard) listPages() error {
 	files, err := fs.Glob(templates, "pages/*.html")
 	if err != nil {
 		return err
 	}
-	d.pages = map[string]*template.Template{}
+	d.pages = map[string]func() (*template.Template, error){}
 	for _, file := range files {
 		if strings.HasPrefix(file, "pages/layout.") || strings.HasPrefix(file, "pages/nav.") || strings.HasPrefix(file, "pages/parts.") {
 			continue
 		}
-		parsed, err := d.Frame.ParsePage(templates, append(append([]string{}, shared...), file)...)
-		if err != nil {
-			return err
-		}
-		d.pages[strings.TrimSuffix(path.Base(file), ".html")] = parsed
+		d.pages[strings.TrimSuffix(path.Base(file), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+			return d.Frame.ParsePage(templates, append(slices.Clone(shared), file)...)
+		})
 	}
 	return nil
+}
+
+// showPage shows a page by its name in pages/.
+func (d *Dashboard) showPage(w http.ResponseWriter, r *http.Request, status int, name, title string, data layout) {
+	parse, is := d.pages[name]
+	if !is {
+		d.Frame.Fail(w, r, fmt.Errorf("dashboard: no page %q", name))
+		return
+	}
+	page, err := parse()
+	if err != nil {
+		d.Frame.Fail(w, r, err)
+		return
+	}
+	d.Frame.Show(w, r, status, page, title, data)
 }
 
 // screen is one page as it is shown.
@@ -58,7 +76,7 @@ func (d *Dashboard) show(w http.ResponseWriter, r *http.Request, v access.Visito
 		d.Frame.Fail(w, r, err)
 		return
 	}
-	d.Frame.Show(w, r, status, d.pages[s.page], s.title, layout{Nav: around, Notice: s.notice, Problem: s.problem, Data: s.data})
+	d.showPage(w, r, status, s.page, s.title, layout{Nav: around, Notice: s.notice, Problem: s.problem, Data: s.data})
 }
 
 // refusal is what the page of a refusal says.
