@@ -1,9 +1,7 @@
 package audience
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -59,47 +57,6 @@ func (BulkRows) JSONSchema() *jsonschema.Schema {
 		Type: "array", MinItems: &least, MaxItems: &most,
 		Items: &jsonschema.Schema{Properties: members, Description: "One contact. A row that is not valid becomes a failed item and holds up no other."},
 	}
-}
-
-// parseBulkRow reads a row and refuses what is wrong in it, whatever else there is.
-func parseBulkRow(raw json.RawMessage) (BulkRow, error) {
-	var row BulkRow
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
-		return row, core.Invalid("", "is no object")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&row); err != nil {
-		return BulkRow{}, rowError(err)
-	}
-	if faults := row.faults(); faults != nil {
-		return row, core.InvalidFields(faults...)
-	}
-	return row, nil
-}
-
-// rowError says in our words why a row cannot be read.
-func rowError(err error) error {
-	if refusal, ok := errors.AsType[*core.Error](err); ok {
-		return refusal
-	}
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field, _, _ := strings.Cut(wrong.Field, ".")
-		kinds := map[string]string{
-			"email": "a string", "external_id": "a string", "rebind_external_id": "true or false", "attributes": "an object",
-			"topic_preferences": "an array of topic and subscription_status, or an object from topic to status",
-			"unsubscribe_all":   "true, false or null", "lists": "an array of strings",
-		}
-		if kind, known := kinds[field]; known {
-			return core.Invalid(field, "must be "+kind)
-		}
-		return core.Invalid("topic_preferences", "must be "+kinds["topic_preferences"])
-	}
-	if _, name, unknown := strings.Cut(err.Error(), "json: unknown field "); unknown {
-		return core.Invalid(core.Quotable(strings.Trim(name, `"`), 64), "is no member of a row")
-	}
-	return &core.Error{Code: core.CodeValidationFailed, Message: "The row cannot be read.", Err: err}
 }
 
 func (row *BulkRow) faults() []core.FieldError {
