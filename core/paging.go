@@ -55,3 +55,18 @@ func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page
 	last := place(rows[limit-1])
 	return Page[T]{Items: rows, Next: EncodeCursor(filter, strconv.FormatInt(last.At.UnixMicro(), 10), last.ID)}
 }
+
+// ReadPage reads one page of a list that is ordered newest first. limit is what the
+// caller asked for; read is given the place to begin behind, and how many rows to read.
+func ReadPage[T any](filter, cursor string, limit int, read func(after *After, limit int) ([]T, error), place func(T) After) (Page[T], error) {
+	after, err := AfterCursor(filter, cursor)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	limit = Limit(limit)
+	rows, err := read(after, limit+1)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	return PageOf(rows, limit, filter, place), nil
+}

@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +24,34 @@ func TestPagesGoOnWhereTheyEnd(t *testing.T) {
 	}
 	if last := core.PageOf(rows, 3, "f", nil); last.Next != "" || len(last.Items) != 3 {
 		t.Errorf("the last page goes on: %+v", last)
+	}
+}
+
+func TestPagesAreReadBehindTheirCursors(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	all := []string{"d", "c", "b", "a"}
+	read := func(after *core.After, limit int) ([]string, error) {
+		rows := all
+		if after != nil {
+			rows = all[slices.Index(all, after.ID)+1:]
+		}
+		return rows[:min(limit, len(rows))], nil
+	}
+	place := func(id string) core.After { return core.After{At: at, ID: id} }
+	first, err := core.ReadPage("f", "", 3, read, place)
+	if err != nil || !slices.Equal(first.Items, all[:3]) || first.Next == "" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if rest, err := core.ReadPage("f", first.Next, 0, read, place); err != nil || !slices.Equal(rest.Items, all[3:]) || rest.Next != "" {
+		t.Errorf("%+v, %v", rest, err)
+	}
+	if _, err := core.ReadPage("g", first.Next, 3, read, place); core.AsError(err) == nil || core.AsError(err).Code != core.CodeValidationFailed {
+		t.Errorf("a cursor of another list: %v", err)
+	}
+	broken := errors.New("broken")
+	if page, err := core.ReadPage("f", "", 3, func(*core.After, int) ([]string, error) { return all, broken }, place); !errors.Is(err, broken) || page.Items != nil {
+		t.Errorf("%+v, %v", page, err)
 	}
 }
 

@@ -24,17 +24,9 @@ func (a *Activities) propertiesList() core.Operation {
 }
 
 func (a *Activities) listProperties(ctx context.Context, c *core.Call, in ListPropertiesIn) (core.Page[Property], error) {
-	const filter = "activity properties"
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil {
-		return core.Page[Property]{}, err
-	}
-	limit := core.Limit(in.Limit)
-	rows, err := a.Store.PropertyPage(ctx, c.Principal.Org.ID, after, limit+1)
-	if err != nil {
-		return core.Page[Property]{}, err
-	}
-	return core.PageOf(rows, limit, filter, func(p Property) core.After { return core.After{At: p.CreatedAt, ID: p.ID} }), nil
+	return core.ReadPage("activity properties", in.Cursor, in.Limit, func(after *core.After, limit int) ([]Property, error) {
+		return a.Store.PropertyPage(ctx, c.Principal.Org.ID, after, limit)
+	}, func(p Property) core.After { return core.After{At: p.CreatedAt, ID: p.ID} })
 }
 
 func (a *Activities) propertiesGet() core.Operation {

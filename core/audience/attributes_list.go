@@ -24,15 +24,7 @@ func (a *Audience) attributesList() core.Operation {
 }
 
 func (a *Audience) listAttributes(ctx context.Context, c *core.Call, in ListAttributesIn) (core.Page[Attribute], error) {
-	const filter = "attributes"
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil {
-		return core.Page[Attribute]{}, err
-	}
-	limit := core.Limit(in.Limit)
-	rows, err := a.Store.AttributePage(ctx, c.Principal.Org.ID, after, limit+1)
-	if err != nil {
-		return core.Page[Attribute]{}, err
-	}
-	return core.PageOf(rows, limit, filter, func(at Attribute) core.After { return core.After{At: at.CreatedAt, ID: at.ID} }), nil
+	return core.ReadPage("attributes", in.Cursor, in.Limit, func(after *core.After, limit int) ([]Attribute, error) {
+		return a.Store.AttributePage(ctx, c.Principal.Org.ID, after, limit)
+	}, func(at Attribute) core.After { return core.After{At: at.CreatedAt, ID: at.ID} })
 }

@@ -34,21 +34,13 @@ func (a *Audience) listContacts(ctx context.Context, c *core.Call, in ListContac
 	if err := in.check(); err != nil {
 		return core.Page[Contact]{}, err
 	}
-	filter := in.filterText()
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil {
-		return core.Page[Contact]{}, err
-	}
-	limit := core.Limit(in.Limit)
-	rows, err := a.Store.Contacts(ctx, c.Principal.Org.ID, ContactFilter{
-		Topic: in.Topic, Subscription: in.SubscriptionStatus, UnsubscribeAll: in.UnsubscribeAll,
-		AttributeKey: in.AttributeKey, AttributeValue: in.AttributeValue,
-		After: after, Limit: limit + 1,
-	})
-	if err != nil {
-		return core.Page[Contact]{}, err
-	}
-	return core.PageOf(rows, limit, filter, func(c Contact) core.After { return core.After{At: c.CreatedAt, ID: c.ID} }), nil
+	return core.ReadPage(in.filterText(), in.Cursor, in.Limit, func(after *core.After, limit int) ([]Contact, error) {
+		return a.Store.Contacts(ctx, c.Principal.Org.ID, ContactFilter{
+			Topic: in.Topic, Subscription: in.SubscriptionStatus, UnsubscribeAll: in.UnsubscribeAll,
+			AttributeKey: in.AttributeKey, AttributeValue: in.AttributeValue,
+			After: after, Limit: limit,
+		})
+	}, func(c Contact) core.After { return core.After{At: c.CreatedAt, ID: c.ID} })
 }
 
 // check refuses half of a filter that has two halves.

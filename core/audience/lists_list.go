@@ -27,18 +27,11 @@ func (a *Audience) listsList() core.Operation {
 }
 
 func (a *Audience) listLists(ctx context.Context, c *core.Call, in ListListsIn) (core.Page[List], error) {
-	org, filter := c.Principal.Org.ID, fmt.Sprintf("lists %q", in.Query)
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil {
-		return core.Page[List]{}, err
-	}
-	limit := core.Limit(in.Limit)
-	rows, err := a.Store.Lists(ctx, org, ListFilter{Query: in.Query, After: after, Limit: limit + 1})
-	if err != nil {
-		return core.Page[List]{}, err
-	}
-	page := core.PageOf(rows, limit, filter, func(l List) core.After { return core.After{At: l.CreatedAt, ID: l.ID} })
-	if c.Surface == core.Agent {
+	org := c.Principal.Org.ID
+	page, err := core.ReadPage(fmt.Sprintf("lists %q", in.Query), in.Cursor, in.Limit, func(after *core.After, limit int) ([]List, error) {
+		return a.Store.Lists(ctx, org, ListFilter{Query: in.Query, After: after, Limit: limit})
+	}, func(l List) core.After { return core.After{At: l.CreatedAt, ID: l.ID} })
+	if err == nil && c.Surface == core.Agent {
 		page.Total, err = a.Store.CountLists(ctx, org, in.Query)
 	}
 	return page, err

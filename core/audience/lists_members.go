@@ -31,15 +31,7 @@ func (a *Audience) listMembers(ctx context.Context, c *core.Call, in ListMembers
 	if err != nil {
 		return core.Page[ListMember]{}, err
 	}
-	filter := fmt.Sprintf("list members %q", list.ID)
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil {
-		return core.Page[ListMember]{}, err
-	}
-	limit := core.Limit(in.Limit)
-	rows, err := a.Store.ListMembers(ctx, org, list.ID, after, limit+1)
-	if err != nil {
-		return core.Page[ListMember]{}, err
-	}
-	return core.PageOf(rows, limit, filter, func(m ListMember) core.After { return core.After{At: m.AddedAt, ID: m.ContactID} }), nil
+	return core.ReadPage(fmt.Sprintf("list members %q", list.ID), in.Cursor, in.Limit, func(after *core.After, limit int) ([]ListMember, error) {
+		return a.Store.ListMembers(ctx, org, list.ID, after, limit)
+	}, func(m ListMember) core.After { return core.After{At: m.AddedAt, ID: m.ContactID} })
 }

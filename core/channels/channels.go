@@ -90,14 +90,5 @@ type PageIn struct {
 
 // pageOf reads a page with a finder of the store.
 func pageOf[T any](in PageIn, filter string, read func(after *core.After, limit int) ([]T, error), place func(T) core.After) (core.Page[T], error) {
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil {
-		return core.Page[T]{}, err
-	}
-	limit := core.Limit(in.Limit)
-	rows, err := read(after, limit+1)
-	if err != nil {
-		return core.Page[T]{}, err
-	}
-	return core.PageOf(rows, limit, filter, place), nil
+	return core.ReadPage(filter, in.Cursor, in.Limit, read, place)
 }

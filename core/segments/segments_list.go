@@ -55,19 +55,12 @@ func (s *Segments) segmentsList() core.Operation {
 }
 
 func (s *Segments) listSegments(ctx context.Context, c *core.Call, in ListSegmentsIn) (SegmentPage, error) {
-	org, filter := c.Principal.Org.ID, fmt.Sprintf("segments %q %q", in.Status, in.Query)
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil {
-		return SegmentPage{}, err
-	}
-	limit := core.Limit(in.Limit)
-	f := Filter{Status: in.Status, Query: in.Query, After: after, Limit: limit + 1}
-	rows, err := s.Store.Segments(ctx, org, f)
-	if err != nil {
-		return SegmentPage{}, err
-	}
-	page := core.PageOf(rows, limit, filter, func(s Segment) core.After { return core.After{At: s.CreatedAt, ID: s.ID} })
-	if c.Surface == core.Agent {
+	org, f := c.Principal.Org.ID, Filter{Status: in.Status, Query: in.Query}
+	page, err := core.ReadPage(fmt.Sprintf("segments %q %q", in.Status, in.Query), in.Cursor, in.Limit, func(after *core.After, limit int) ([]Segment, error) {
+		f.After, f.Limit = after, limit
+		return s.Store.Segments(ctx, org, f)
+	}, func(s Segment) core.After { return core.After{At: s.CreatedAt, ID: s.ID} })
+	if err == nil && c.Surface == core.Agent {
 		page.Total, err = s.Store.CountSegments(ctx, org, f)
 	}
 	return SegmentPage{page}, err

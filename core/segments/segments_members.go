@@ -30,15 +30,7 @@ func (s *Segments) listMembers(ctx context.Context, c *core.Call, in ListMembers
 	if err != nil {
 		return core.Page[Member]{}, err
 	}
-	filter := "segment members " + segment.ID
-	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil {
-		return core.Page[Member]{}, err
-	}
-	limit := core.Limit(in.Limit)
-	rows, err := s.Store.SegmentMembers(ctx, org, segment.ID, after, limit+1)
-	if err != nil {
-		return core.Page[Member]{}, err
-	}
-	return core.PageOf(rows, limit, filter, func(m Member) core.After { return core.After{At: m.EnteredAt, ID: m.ContactID} }), nil
+	return core.ReadPage("segment members "+segment.ID, in.Cursor, in.Limit, func(after *core.After, limit int) ([]Member, error) {
+		return s.Store.SegmentMembers(ctx, org, segment.ID, after, limit)
+	}, func(m Member) core.After { return core.After{At: m.EnteredAt, ID: m.ContactID} })
 }
