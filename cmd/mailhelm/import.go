@@ -66,20 +66,15 @@ var delimiters = map[string]rune{"": 0, "comma": ',', "semicolon": ';', "tab": '
 // Run takes in the file.
 func (c *importContacts) Run(p *program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.orgOrOnly(ctx, c.Org)
+		org, file, err := s.source(ctx, p, c.Org, c.File)
 		if err != nil {
 			return err
 		}
-		file, size, err := p.input(c.File)
-		if err != nil {
-			return err
-		}
-		read := &counted{from: file}
-		return errors.Join(c.take(ctx, s, org, read, size), file.Close())
+		return errors.Join(c.take(ctx, s, org, file), file.Close())
 	})
 }
 
-func (c *importContacts) take(ctx context.Context, s *session, org core.Org, file *counted, size int64) error {
+func (c *importContacts) take(ctx context.Context, s *session, org core.Org, file *counted) error {
 	people := host.Imports(s.db, s.cfg.Clock, s.cfg.Log)
 	attributes, err := people.AttributeNames(ctx, org.ID)
 	if err != nil {
@@ -93,7 +88,7 @@ func (c *importContacts) take(ctx context.Context, s *session, org core.Org, fil
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	rejected := &rejectedFile{name: c.rejectedName(), header: rows.Header(), comma: rows.Delimiter()}
-	line := progressOn(s.stderr, size, s.cfg.Clock)
+	line := progressOn(s.stderr, file.size, s.cfg.Clock)
 	sum, err := contactimport.Run(ctx, contactimport.Config{
 		People: people, OrgID: org.ID, DryRun: c.DryRun, Again: c.Again, Rejected: rejected.write,
 		Progress: func(sum contactimport.Summary) {

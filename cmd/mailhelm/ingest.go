@@ -41,16 +41,11 @@ type ingestJSON struct {
 // Run takes in the file.
 func (c *ingestCommand) Run(p *program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.orgOrOnly(ctx, c.Org)
+		org, read, err := s.source(ctx, p, c.Org, c.File)
 		if err != nil {
 			return err
 		}
-		file, size, err := p.input(c.File)
-		if err != nil {
-			return err
-		}
-		read := &counted{from: file}
-		line := progressOn(p.stderr, size, s.cfg.Clock)
+		line := progressOn(s.stderr, read.size, s.cfg.Clock)
 		sum, err := backfill.Run(ctx, backfill.Config{
 			Events: host.Events(s.db, s.cfg.Clock, s.cfg.Log), OrgID: org.ID, Clock: s.cfg.Clock,
 			Progress: func(sum backfill.Summary) {
@@ -58,7 +53,7 @@ func (c *ingestCommand) Run(p *program) error {
 			},
 		}, read)
 		line.end()
-		err = errors.Join(err, file.Close())
+		err = errors.Join(err, read.Close())
 		if err != nil && sum.Lines == 0 {
 			return err // there is nothing to sum up
 		}
@@ -85,39 +80,51 @@ func (s *session) orgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 		return core.Org{}, err
 	}
 	if len(ids) != 1 {
-		return core.Org{}, fmt.Errorf("there are %d organizations: say with --org whose events they are", len(ids))
+		return core.Org{}, fmt.Errorf("there are %d organizations: say with --org which one is meant", len(ids))
 	}
 	return s.store.Org(ctx, ids[0])
 }
 
+// source is an organization, by reference or as the only one, and the file that is to
+// be taken in for it.
+func (s *session) source(ctx context.Context, p *program, ref, name string) (core.Org, *counted, error) {
+	org, err := s.orgOrOnly(ctx, ref)
+	if err != nil {
+		return core.Org{}, nil, err
+	}
+	file, err := p.input(name)
+	return org, file, err
+}
+
 // input opens a file, with its size when it has one.
-func (p *program) input(name string) (io.ReadCloser, int64, error) {
+func (p *program) input(name string) (*counted, error) {
 	if name == "-" {
-		return io.NopCloser(p.stdin), 0, nil
+		return &counted{ReadCloser: io.NopCloser(p.stdin)}, nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	info, err := file.Stat()
 	if err == nil && info.IsDir() {
 		err = fmt.Errorf("%s is a folder: name its files one at a time, or pipe them in", name)
 	}
 	if err != nil {
-		return nil, 0, errors.Join(err, file.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return file, info.Size(), nil
+	return &counted{ReadCloser: file, size: info.Size()}, nil
 }
 
-// counted counts what was read.
+// counted counts what was read of a file. size is 0 when nobody knows it.
 type counted struct {
-	from  io.Reader
+	io.ReadCloser
+	size  int64
 	bytes atomic.Int64
 }
 
 // Read reads on.
 func (c *counted) Read(b []byte) (int, error) {
-	n, err := c.from.Read(b)
+	n, err := c.ReadCloser.Read(b)
 	c.bytes.Add(int64(n))
 	return n, err
 }
