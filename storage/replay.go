@@ -58,7 +58,7 @@ func (s replayStore) Reserve(ctx context.Context, k replay.Key, digest string, n
 	for range maxAttempts {
 		inserted, err := s.db.exec(ctx, reserveFree, k.OrgID, k.Space, k.Key, digest, string(mine.Token), At(now.Add(replay.Lease)))
 		if err != nil || inserted == 1 {
-			return mine, err == nil, err
+			return s.reserved(ctx, k, mine, err)
 		}
 		found, err := list[replayRow](ctx, s.db, replayRecord, k.OrgID, k.Space, k.Key)
 		if err != nil {
@@ -72,10 +72,20 @@ func (s replayStore) Reserve(ctx context.Context, k replay.Key, digest string, n
 		}
 		taken, err := s.db.exec(ctx, reserveExpired, digest, string(mine.Token), At(now.Add(replay.Lease)), k.OrgID, k.Space, k.Key, At(now))
 		if err != nil || taken == 1 {
-			return mine, err == nil, err
+			return s.reserved(ctx, k, mine, err)
 		}
 	}
 	return replay.Record{}, false, errors.New("storage: reserve: the record changed at every attempt")
+}
+
+// reserved is the outcome of a statement that reserves. Where it failed, it may have
+// been carried out all the same, as for a caller who left just then: the key is given
+// back, for nobody knows the token.
+func (s replayStore) reserved(ctx context.Context, k replay.Key, mine replay.Record, err error) (replay.Record, bool, error) {
+	if err == nil {
+		return mine, true, nil
+	}
+	return replay.Record{}, false, errors.Join(err, s.Release(context.WithoutCancel(ctx), k, mine.Token))
 }
 
 func (s replayStore) Complete(ctx context.Context, k replay.Key, token replay.Token, result []byte, _, expires time.Time) error {

@@ -3,8 +3,10 @@ package storage_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/replay"
@@ -184,6 +186,27 @@ func TestSpendAndPurge(t *testing.T) {
 		for _, step := range []struct{ at, want int }{{59, 0}, {60, 1}, {100, 1}, {199, 0}, {200, 1}, {201, 0}} {
 			if n, err := store.Purge(ctx, later(step.at)); err != nil || n != step.want {
 				t.Errorf("Purge at %d s: %d, %v; want %d", step.at, n, err, step.want)
+			}
+		}
+	})
+}
+
+// A caller who leaves while the key is reserved holds nothing: the statement may have
+// been carried out although it failed.
+func TestAReservationOfOneWhoLeftIsFree(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		store, org := db.Replay(), core.NewID()
+		for i := range 400 {
+			k := replay.Key{OrgID: org, Space: "rest:x", Key: fmt.Sprint(i)}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%80)*10*time.Microsecond)
+			_, won, err := store.Reserve(ctx, k, "digest", start)
+			cancel()
+			if won && err == nil {
+				continue
+			}
+			if _, won, err = store.Reserve(t.Context(), k, "digest", start); err != nil || !won {
+				t.Fatalf("the key of call %d is held by nobody: %v, %v", i, won, err)
 			}
 		}
 	})
