@@ -58,6 +58,7 @@ var (
 		SELECT l.org_id, l.id, v ->> 'contact', CAST($1 AS bigint)
 		FROM `+parameterRows(`$2`)+`
 		JOIN lists AS l ON l.org_id = $3 AND l.id = v ->> 'set' AND l.status = 'active'
+		/*pg FOR KEY SHARE OF l*/
 		ON CONFLICT DO NOTHING
 		RETURNING contact_id, list_id AS set_id`)
 )

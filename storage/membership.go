@@ -19,12 +19,14 @@ var (
 		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING list_id`)
 	// Joining goes through the rows of both sides, so that neither a list nor a
-	// contact of another organization can be joined.
+	// contact of another organization can be joined. A list that somebody deletes at
+	// this moment is waited for, and not there then; its key would fail.
 	joinLists = register("join lists", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, c.id, CAST($1 AS bigint) FROM lists AS l
 		JOIN contacts AS c ON c.org_id = l.org_id AND c.id = $2
 		WHERE l.org_id = $3 AND l.id IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)
+		/*pg FOR KEY SHARE OF l*/
 		ON CONFLICT DO NOTHING
 		RETURNING list_id`)
 

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"net/http"
@@ -91,6 +92,21 @@ func TestAThousandUpsertsAtOnce(t *testing.T) {
 	})
 }
 
+// somebodyWaits returns when a statement waits for what another transaction of
+// PostgreSQL writes.
+func somebodyWaits(ctx context.Context, database *sql.DB) error {
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		var n int
+		if err := database.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n); err != nil || n > 0 {
+			return err
+		}
+		<-again.C
+	}
+}
+
 // TestALostClaimSaysWhenToComeBack: another process has written a contact with the
 // external id and not yet said so. Whoever comes second waits, loses, and is told to
 // try again. SQLite has one writer, which nobody comes between.
@@ -98,19 +114,6 @@ func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{Postgres: true})
 	database := a.SQL(t)
-	// waiting returns when so many statements wait for what another writes.
-	waiting := func(ctx context.Context) error {
-		again := time.NewTicker(20 * time.Millisecond)
-		defer again.Stop()
-		for {
-			var n int
-			if err := database.QueryRowContext(ctx, `SELECT count(*) FROM pg_stat_activity
-				WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n); err != nil || n > 0 {
-				return err
-			}
-			<-again.C
-		}
-	}
 	for name, put := range map[string]func() *answer{
 		"upsert": func() *answer { return a.do(t, "PUT", byID+"upsert", `{"email":"upsert@example.com"}`) },
 		"identify": func() *answer {
@@ -130,7 +133,7 @@ func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 				return err
 			}
 			go func() { lost <- put() }()
-			return waiting(ctx)
+			return somebodyWaits(ctx, database)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -207,4 +210,49 @@ func TestListsRace(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAListGoesWhileContactsJoin: a list is deleted at the moment when a contact is put
+// on it and on another. The contact is on the other, and nobody fails.
+func TestAListGoesWhileContactsJoin(t *testing.T) {
+	t.Parallel()
+	a := start(t, product.Options{Postgres: true})
+	database := a.SQL(t)
+	const path, lists = people + "/joins@example.com", `["goes","newsletter"]`
+	a.do(t, "PUT", byID+"joins", `{"email":"joins@example.com"}`).want(201)
+	for name, join := range map[string]func() *answer{
+		"PATCH":  func() *answer { return a.do(t, "PATCH", path, `{"lists":{"add":`+lists+`}}`) },
+		"PUT":    func() *answer { return a.do(t, "PUT", path, `{"lists":`+lists+`}`) },
+		"upsert": func() *answer { return a.do(t, "PUT", byID+"joins", `{"lists":`+lists+`}`) },
+		"bulk": func() *answer {
+			a.follow(t, a.postBulk(t, `{"contacts":[{"external_id":"joins","lists":`+lists+`}]}`), 1)
+			return a.do(t, "GET", path, "")
+		},
+		"agent": func() *answer {
+			return a.callTool(t, a.Token(t, a.MCPURL), "contacts_set_list_membership", `{"contact":"joins@example.com","add":`+lists+`}`)
+		},
+	} {
+		var made audience.List
+		a.do(t, "POST", "/v1/lists", `{"name":"Goes"}`).want(201).decode(&made)
+		joined := make(chan *answer, 1)
+		err := a.DB.InTx(t.Context(), func(ctx context.Context) error {
+			if err := a.DB.Audience().DeleteList(ctx, a.OrgID, made.ID); err != nil {
+				return err
+			}
+			go func() { joined <- join() }()
+			return somebodyWaits(ctx, database)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var is struct {
+			Code  core.Code
+			Lists []audience.ListRef
+		}
+		got := <-joined
+		if got.decode(&is); got.status != 200 || is.Code != "" || len(is.Lists) != 1 || is.Lists[0].Key != "newsletter" {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+		a.do(t, "PATCH", path, `{"lists":{"set":[]}}`).want(200)
+	}
 }

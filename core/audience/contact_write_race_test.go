@@ -177,3 +177,21 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 		})
 	}
 }
+
+// A visitor who is known is found before the transaction, and archived or renamed by
+// somebody else before it begins.
+func TestAVisitorGoesMeanwhile(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := prepared(t, db, known)
+		b.surface = core.REST
+		const identify = `{"external_id":"u1"}`
+		_, err := b.raced(t, "contacts_identify", identify, func() { b.otherProcess().want(t, "contacts_archive", `{"email":"a@example.com"}`) })
+		if err == nil || err.Code != core.CodeContactClaimRace || err.RetryAfter == 0 {
+			t.Errorf("ended with %v", err)
+		}
+		if again := b.want(t, "contacts_identify", identify); again["result"] != "existing" || again["visitor_id"] == nil {
+			t.Errorf("once more: %v", again)
+		}
+	})
+}
