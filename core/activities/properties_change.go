@@ -40,7 +40,7 @@ func (a *Activities) propertiesReplace() core.Operation {
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChangeIn, error) {
-			change, err := a.change(ctx, c, in)
+			change, err := a.edit(ctx, c, in)
 			if err == nil {
 				in.counted, err = a.count(ctx, c.Principal.Org.ID, change)
 			}
@@ -52,11 +52,8 @@ func (a *Activities) propertiesReplace() core.Operation {
 
 func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in PropertyChangeIn) (ChangedProperty, error) {
 	org := c.Principal.Org.ID
-	change, err := a.change(ctx, c, in)
+	change, err := a.edit(ctx, c, in)
 	if err != nil {
-		return ChangedProperty{}, err
-	}
-	if err := change.Before.gitOwned(); err != nil {
 		return ChangedProperty{}, err
 	}
 	after := *change.After
@@ -74,13 +71,22 @@ func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChange
 	if err := in.check(); err != nil {
 		return PropertyChange{}, err
 	}
-	before, err := a.editable(ctx, c, in.ID)
+	before, err := a.Store.Property(ctx, c.Principal.Org.ID, in.ID)
 	if err != nil {
 		return PropertyChange{}, err
 	}
 	after := in.into(before)
 	after.UpdatedAt = c.Now
 	return PropertyChange{Before: before, After: &after}, nil
+}
+
+// edit is a change that is to be made.
+func (a *Activities) edit(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
+	change, err := a.change(ctx, c, in)
+	if err != nil {
+		return PropertyChange{}, err
+	}
+	return change, change.Before.gitOwned()
 }
 
 func (a *Activities) propertiesPreview() core.Operation {
