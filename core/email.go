@@ -45,6 +45,16 @@ func CanonicalEmail(s string) (string, bool) {
 	return s, IsEmail(s)
 }
 
+// EmailKey is what every spelling of an address has in common, for comparing: the
+// canonical form in lower case throughout, as accounts match addresses. What is no
+// address is in lower case alone.
+func EmailKey(s string) string {
+	if canonical, ok := CanonicalEmail(s); ok {
+		s = canonical
+	}
+	return strings.ToLower(s)
+}
+
 func isBeyondASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 func isDotString(local string) bool {

@@ -67,7 +67,7 @@ func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	}
 	args = append(args, fromAt, fromID, toAt, toID)
 	if f.Part != "" {
-		args = append(args, searchPattern(f.Part))
+		args = append(args, searchPattern(suppression.AddressKey(f.Part)))
 	}
 	return args
 }

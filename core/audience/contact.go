@@ -1,7 +1,6 @@
 package audience
 
 import (
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -57,7 +56,7 @@ type ListRef struct {
 // lower case throughout. Mailbox providers treat the local part so, and so does
 // the sending account's contact list, although RFC 5321 would allow otherwise.
 // An internationalized domain and its ASCII form are the same.
-func EmailKey(email string) string { return strings.ToLower(addressed(email)) }
+func EmailKey(email string) string { return core.EmailKey(email) }
 
 // addressed is an address as it is stored and handed to the account; what is none
 // stays as it is.

@@ -3,7 +3,6 @@ package messages
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -27,7 +26,7 @@ func coursesOf(m Message, events []Event) []*course {
 	var order []string
 	byKey := map[string]*course{}
 	for _, address := range recipientsOf(m, events) {
-		key := strings.ToLower(address)
+		key := core.EmailKey(address)
 		if byKey[key] == nil && address != "" {
 			byKey[key] = &course{recipient: address}
 			order = append(order, key)
@@ -37,7 +36,7 @@ func coursesOf(m Message, events []Event) []*course {
 		return []*course{{events: events}}
 	}
 	for _, e := range events {
-		if key := strings.ToLower(e.Recipient); key != "" {
+		if key := core.EmailKey(e.Recipient); key != "" {
 			byKey[key].events = append(byKey[key].events, e)
 			continue
 		}

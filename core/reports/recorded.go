@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
@@ -125,7 +126,7 @@ func (t tally) bounceRows() []DomainBounces {
 // order they come. Half a SHA-256 keeps strangers apart.
 func markOf(s Subject, e *messages.Event) string {
 	told := strings.Join([]string{
-		string(e.Type), e.MessageID, strings.ToLower(e.Recipient), s.Channel, s.Identity, s.Template,
+		string(e.Type), e.MessageID, core.EmailKey(e.Recipient), s.Channel, s.Identity, s.Template,
 	}, "\x00")
 	digest := sha256.Sum256([]byte(told))
 	return s.From.Format("20060102") + base64.RawURLEncoding.EncodeToString(digest[:16])

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/predicate"
@@ -59,7 +59,7 @@ func (s *Segments) Changed(ctx context.Context, orgID string, contactIDs []strin
 func (s *Segments) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
 	keys := make([]string, len(events))
 	for i, e := range events {
-		keys[i] = strings.ToLower(e.Recipient)
+		keys[i] = core.EmailKey(e.Recipient)
 	}
 	slices.Sort(keys)
 	return s.Store.TouchRecipients(ctx, orgID, slices.Compact(keys))
@@ -187,7 +187,7 @@ func (s *Segments) mirrorSuppressed(ctx context.Context, orgID string) error {
 			return err
 		}
 		for _, entry := range page {
-			keys = append(keys, strings.ToLower(entry.Email))
+			keys = append(keys, core.EmailKey(entry.Email))
 		}
 		if next == "" || next == token {
 			break

@@ -2,9 +2,9 @@ package suppression
 
 import (
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
@@ -179,6 +179,5 @@ func (e Entry) tombstone(evidence []Adverse) *Entry {
 	return &entry
 }
 
-// AddressKey is the form of an address under which it is judged: lower case
-// throughout, as the account's own list matches it.
-func AddressKey(email string) string { return strings.ToLower(email) }
+// AddressKey is the form of an address under which it is judged.
+func AddressKey(email string) string { return core.EmailKey(email) }

@@ -108,7 +108,7 @@ func (in ListSuppressionsIn) check() (span, error) {
 
 func (in ListSuppressionsIn) wants(e sending.Suppressed) bool {
 	return (in.Reason == "" || suppressedOf(e).Reason == in.Reason) &&
-		(in.Email == "" || strings.Contains(AddressKey(e.Email), AddressKey(in.Email)))
+		(strings.Contains(strings.ToLower(e.Email), strings.ToLower(in.Email)) || strings.Contains(AddressKey(e.Email), AddressKey(in.Email)))
 }
 
 func matching(entries []sending.Suppressed, wanted func(sending.Suppressed) bool) []sending.Suppressed {
