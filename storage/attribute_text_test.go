@@ -17,7 +17,9 @@ func TestEncodeAttributes(t *testing.T) {
 		rapid.String().AsAny(), rapid.StringMatching(`[ -~]{0,9}`).AsAny(), rapid.Bool().AsAny(), rapid.Float64().AsAny(),
 		rapid.SampledFrom([]any{
 			nil, 0.0, math.Copysign(0, -1), 1e-6, 9.99e-7, 1e21, 9.99e20, -1e100, math.MaxFloat64, math.SmallestNonzeroFloat64, 100.0,
-			"a\x00b", "\xff", "<script>&", "\u2028", `"\`, json.Number("12"), []any{"a", nil, 1.5}, map[string]any{"b": nil},
+			"a\x00b", "\xff", "<script>&", "\u2028", `"\`, json.Number("12"),
+			[]any{"a", nil, 1.5},
+			map[string]any{"b": nil},
 		}),
 	)
 	rapid.Check(t, func(t *rapid.T) {
