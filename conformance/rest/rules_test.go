@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -161,18 +160,6 @@ func missing(path string, want, got any) string {
 		return fmt.Sprintf("%s is %v, not %v", path, got, want)
 	}
 	return ""
-}
-
-// agrees compares two values that hold no others.
-func agrees(want, got any) bool {
-	text, _ := want.(string)
-	if pattern, is := strings.CutPrefix(text, "~"); is {
-		return got != nil && regexp.MustCompile(pattern).MatchString(fmt.Sprint(got))
-	}
-	if other, is := strings.CutPrefix(text, "!"); is {
-		return got != nil && got != other
-	}
-	return want == got
 }
 
 // callTool is the structured result of a tool, as the body of an answer.
