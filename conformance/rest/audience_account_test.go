@@ -62,7 +62,7 @@ func TestWritesGoToTheAccount(t *testing.T) {
 				a.do(t, step.call, step.path, step.body).want(step.status)
 			}
 			held := a.consent(t, step.address)
-			if held == nil || held.UnsubscribeAll != step.out || !cmp.Equal(choices(held.Preferences), step.choices) && len(held.Preferences)+len(step.choices) > 0 {
+			if held == nil || held.UnsubscribeAll != step.out || !cmp.Equal(held.Preferences, step.choices) && len(held.Preferences)+len(step.choices) > 0 {
 				t.Errorf("%s %s %s: the account holds %+v", step.call, step.path, step.body, held)
 			}
 			if step.address == two && a.consent(t, one) != nil {
