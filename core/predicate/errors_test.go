@@ -21,6 +21,7 @@ var faulty = []string{
 	`attr.plan in "pro"`, `attr.plan in ("pro")`, `attr.plan in []`, `attr.plan in ["pro" "team"]`, `attr.plan in ["pro",]`, `attr.joined in [now]`,
 	`attr.mrr > `, `attr.mrr > ten`, `attr.mrr > 1e999`, `attr.mrr > -`, `attr.mrr > 1.`, `has plan`, `has "plan"`, `attr.city = "ü` + "\xff" + `"`, `attr.city ~ "x"`,
 	`attr.plan is not null`, `attr.mrr between 1 and 5`, `attr.city includes "x"`, `exists(click where url like "x")`, `last(open) > 30d`,
+	`count(open) > 5 within 30d`, `exists(open) where subject = "a"`, `attr.joined within 30d`, `now - last(open) > 30d`, `country = "AT"`,
 	`opened in last 30d`, `clicked`, `not received within 5d`,
 	// Times.
 	`attr.joined > 2026-02-30`, `attr.joined > 2026-1-5`, `attr.joined > 2026-01-05T10:00:00Z`, `attr.joined > "soon"`, `now - attr.joined > 14`, `now - attr.joined > 14 days`,

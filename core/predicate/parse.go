@@ -229,4 +229,13 @@ func (p *parser) unexpected(expected string, candidates ...string) {
 	p.fail(p.tok, fault)
 }
 
+// misplaced tells where a word belongs that narrows the events of a test, for who writes
+// it behind the test.
+func (p *parser) misplaced() string {
+	if p.tok.is("within") || p.tok.is("where") {
+		return "; " + p.tok.text + " stands inside the parentheses, as in count(open within 30d)"
+	}
+	return ""
+}
+
 func quoted(s string) string { return core.Quoted(s) }

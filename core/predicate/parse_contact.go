@@ -59,7 +59,7 @@ func (p *parser) notATest() {
 	case t.kind != tokenWord:
 	case past:
 		p.fault.Suggestion = "exists(" + kind.String() + " within 30d)"
-	case p.fault.Suggestion == "" && !reserved[t.text] && startsOperator(p.peek()):
+	case !reserved[t.text] && startsOperator(p.peek()):
 		p.fault.Suggestion = asAttribute(t.text)
 	}
 }
@@ -114,6 +114,8 @@ func (p *parser) fieldTest() Node {
 		p.fault.Suggestion = "contains"
 	case t.is("between"):
 		p.fault.Suggestion = f.title() + " >= low and " + f.title() + " <= high"
+	case t.is("within"):
+		p.fault.Suggestion = f.title() + " > now - 30d"
 	}
 	return nil
 }
@@ -161,6 +163,9 @@ func (p *parser) field() Field {
 		}
 	case p.event == nil:
 		p.unexpected("an attribute, written attr.<name>")
+		if t.is("last") || t.is("first") {
+			p.fault.Suggestion = t.text + "(open) < now - 30d"
+		}
 		if t.kind == tokenWord && !reserved[t.text] {
 			p.fault.Suggestion = asAttribute(t.text)
 		}

@@ -26,7 +26,7 @@ func Parse(source string) (*Tree, error) {
 	p := newParser(source, 0)
 	root := p.predicate()
 	if p.fault == nil && p.tok.kind != tokenEnd {
-		p.unexpected(`"and", "or" or the end`)
+		p.unexpected(`"and", "or" or the end` + p.misplaced())
 	}
 	if p.fault != nil {
 		return nil, p.fault.bounded()
