@@ -14,7 +14,7 @@ import (
 // twice one engine takes the first and the other the last. Such a text is kept beside what
 // predicates may read of it, in an object that begins with the mark:
 //
-//	 {"amount":1,"":"{\"amount\":1,\"note\":\"\\u0000\"}"}
+//	{"amount":1,"":"{\"amount\":1,\"note\":\"\\u0000\"}"}
 //
 // Predicates test members by a name, and "" is none.
 const keptMark = ' '

@@ -51,8 +51,8 @@ type Server struct {
 	tools    map[string]*tool
 	// places of a message under which any JSON may stand, of whatever tool.
 	places *core.Places
-	name     *mcp.Implementation
-	sdk      *mcp.Server // serves all requests
+	name   *mcp.Implementation
+	sdk    *mcp.Server // serves all requests
 	// methods is how the SDK answers a method whose params were read already, our
 	// middleware included.
 	methods mcp.MethodHandler

@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,9 +170,8 @@ func needs(a *api) []need {
 	}
 }
 
-// needsOfNothing are routes without the thing that is asked for: whoever may ask is
-// told so.
-func needsOfNothing() []need {
+// absences are routes without the thing that is asked for: whoever may ask is told so.
+func absences() []need {
 	return []need{
 		{"GET", "/v1/messages/none", "", core.MessagesView, 404},
 		{"GET", "/v1/attributes/none", "", core.AttributesView, 404},
@@ -200,7 +200,7 @@ func TestScopes(t *testing.T) {
 	a := start(t, product.Options{})
 	nothing := a.as(a.mint(t))
 	nothing.do(t, "GET", "/v1/_scopes", "").want(200)
-	for _, n := range append(needs(a), needsOfNothing()...) {
+	for _, n := range slices.Concat(needs(a), absences()) {
 		others := make([]core.Scope, 0, len(core.AllScopes()))
 		for _, s := range core.AllScopes() {
 			if s != n.scope {
@@ -224,7 +224,7 @@ func TestScopesAreAllTested(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
 	tested := map[string]bool{"credentials_get_scopes": true, "health_get": true, "openapi_get": true, "protected_resource_get": true}
-	for _, n := range append(needs(a), needsOfNothing()...) {
+	for _, n := range slices.Concat(needs(a), absences()) {
 		r := a.request(t, n.method, n.target, n.body)
 		if _, op, ok := a.description.find(r); ok {
 			tested[op.ID] = true

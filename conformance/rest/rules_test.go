@@ -88,6 +88,9 @@ func member(t *testing.T, body []byte, path string) string {
 			}
 		}
 	}
+	if found == nil {
+		t.Errorf("nothing at %s: %.400s", path, body)
+	}
 	return fmt.Sprint(found)
 }
 

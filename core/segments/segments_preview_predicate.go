@@ -75,7 +75,7 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 		if c.Surface == core.Agent {
 			return Preview{Sample: []Example{}, Lint: []Lint{}, Error: faultOf(err)}, nil
 		}
-		return Preview{}, refused(err)
+		return Preview{}, refused(err).WithNext("Correct the predicate at the places named. The documentation teaches the language under `/guides/predicates`.")
 	}
 	found := Preview{EvalClass: checked.EvalClass(), Lint: lintOf(checked)}
 	bounded, cancel := context.WithTimeout(ctx, s.PreviewTime)
@@ -91,7 +91,7 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 }
 
 // refused is validation_failed with every fault of a predicate.
-func refused(err error) error {
+func refused(err error) *core.Error {
 	var fields []core.FieldError
 	for _, fault := range faultsOf(err) {
 		fields = append(fields, core.FieldError{Field: "source", Reason: fault.Error() + known(fault)})

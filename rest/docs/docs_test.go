@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/rest/docs"
@@ -186,5 +188,24 @@ func TestOtherAddresses(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/docs", nil))
 	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: status %d, Allow %q", w.Code, w.Header().Get("Allow"))
+	}
+}
+
+// TestGuidesOfTheAudience: the language as agents read it too, and every reason for which
+// an item is refused.
+func TestGuidesOfTheAudience(t *testing.T) {
+	t.Parallel()
+	h := newDocs(t, "https://app.test/docs")
+	if page := get(h, "/docs/guides/predicates").Body.String(); !strings.Contains(html.UnescapeString(page), predicate.Reference) {
+		t.Error("the language is not taught")
+	}
+	page := get(h, "/docs/guides/activities").Body.String()
+	for _, reason := range []activities.Reason{
+		activities.InvalidName, activities.InvalidEmail, activities.InvalidExternalID, activities.InvalidIdempotencyKey, activities.InvalidDedupMode,
+		activities.MissingIdentity, activities.UnknownExternalID, activities.ExternalIDConflict, activities.PropertiesTooLarge, activities.RateLimited, activities.DedupUnavailable,
+	} {
+		if !strings.Contains(page, "<code>"+string(reason)+"</code>") {
+			t.Errorf("%s is not explained", reason)
+		}
 	}
 }

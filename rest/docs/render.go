@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
 //go:embed pages/*.html
@@ -42,6 +43,8 @@ func (s *site) render(cfg Config) error {
 		{"/guides/sending-account", "sending-account.html", "The sending account", "", nil},
 		{"/guides/contacts", "contacts.html", "Contacts, lists and topics", "", nil},
 		{"/guides/attributes", "attributes.html", "Attributes of contacts", "", nil},
+		{"/guides/predicates", "predicates.html", "Segments and predicates", "", predicate.Reference},
+		{"/guides/activities", "activities.html", "Activities", "", nil},
 		{"/guides/refresh-tokens", "refresh-tokens.html", "Refresh tokens and two sessions", "", nil},
 		{"/guides/observability", "observability.html", "Observability", "", nil},
 		{"/scopes", "scopes.html", "Scopes", "scopes", scopesOf(cfg)},
