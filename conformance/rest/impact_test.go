@@ -51,7 +51,8 @@ func (a *api) attributeID(t *testing.T, name string) string {
 func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		a, agent := on(t, p), p.Token(t, p.MCPURL)
+		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
+		must(t, divided.Follow(t.Context(), p.OrgID))
 		before := a.segmentOn(t, agent)
 		path := "/v1/attributes/" + a.attributeID(t, "orders")
 		change := func(method, path, body string) effect {
@@ -82,7 +83,6 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 		}
 		// A contact that would come in stays out.
 		a.do(t, "POST", "/v1/contacts", `{"email":"frozen@example.com","attributes":{"spent_eur":5000}}`).want(201)
-		divided := divides(p)
 		isMember := func(want string) {
 			t.Helper()
 			must(t, divided.Follow(t.Context(), p.OrgID))

@@ -128,3 +128,38 @@ func TestPagesOfDefinitions(t *testing.T) {
 		}
 	})
 }
+
+// TestARepositorysSegmentTakesThePlaceOfAManagedOne with the key, and not the reverse.
+// Once it is no longer in the repository it is archived, with its members.
+func TestARepositorysSegmentTakesThePlaceOfAManagedOne(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
+		must(t, divided.Follow(t.Context(), p.OrgID))
+		before := a.segmentOn(t, agent)
+		managed := segments.Definition{Key: "good-customers", Name: "Good customers", Source: `attr.spent_eur >= 300 or attr.orders >= 10`, Origin: segments.Managed}
+		ours := managed
+		ours.Origin, ours.SourcePath = segments.Git, "segments/good-customers.seg"
+		_, err := divided.Save(t.Context(), p.OrgID, ours)
+		must(t, err)
+		var seen struct {
+			ID, Origin string
+			SourcePath string `json:"source_path"`
+		}
+		if a.do(t, "GET", "/v1/segments/good-customers", "").want(200).decode(&seen); seen.ID != before.ID || seen.Origin != "git" || seen.SourcePath != ours.SourcePath {
+			t.Errorf("%+v", seen)
+		}
+		if _, err = divided.Save(t.Context(), p.OrgID, managed); err == nil || core.AsError(err).Code != core.CodeConflict {
+			t.Errorf("a managed one over the repository's: %v", err)
+		}
+		_, err = divided.SetStatus(t.Context(), p.OrgID, before.ID, segments.Archived)
+		must(t, err)
+		must(t, divided.Follow(t.Context(), p.OrgID))
+		if archived := a.segmentOn(t, agent); archived.Status != "archived" || archived.Members != before.Members || before.Members == 0 {
+			t.Errorf("archived it is %+v, was %+v", archived, before)
+		}
+		if tool := a.callTool(t, agent, "segments_preview_predicate", `{"source":"in segment \"good-customers\""}`); !strings.Contains(string(tool.body), `no segment`) {
+			t.Errorf("an archived segment may be tested: %s", tool.body)
+		}
+	})
+}
