@@ -86,9 +86,9 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 		}
 		// The places are those of the body that was sent, and what may stand there is told.
 		for body, fault := range map[string]core.FieldError{
-			`{"nmae":"a"}`:                {Field: "nmae", Reason: "is not known here; known are dedup_mode, email, external_id, idempotency_key, name, occurred_at, properties"},
-			`[` + item + `,{"nmae":"a"}]`: {Field: "1.nmae", Reason: "is not known here; known are dedup_mode, email, external_id, idempotency_key, name, occurred_at, properties"},
-			`{"name":1}`:                  {Field: "name", Reason: "must be string"}, `[1]`: {Field: "0", Reason: "must be object"}, `[]`: {Field: "", Reason: "must have at least 1 items"},
+			`{"title":"a"}`:                {Field: "title", Reason: "is not known here; known are dedup_mode, email, external_id, idempotency_key, name, occurred_at, properties"},
+			`[` + item + `,{"title":"a"}]`: {Field: "1.title", Reason: "is not known here; known are dedup_mode, email, external_id, idempotency_key, name, occurred_at, properties"},
+			`{"name":1}`:                   {Field: "name", Reason: "must be string"}, `[1]`: {Field: "0", Reason: "must be object"}, `[]`: {Field: "", Reason: "must have at least 1 items"},
 			`{"name":"a","name":"b"}`: {Field: "name", Reason: "names a member twice in one object"},
 		} {
 			if problem := a.do(t, "POST", "/v1/activities", body).refused(422, core.CodeValidationFailed); len(problem.Errors) != 1 || problem.Errors[0] != fault {

@@ -53,17 +53,26 @@ var activityRules = []rule{
 		{call: "PUT " + byID + "$x", body: `{"email":"$a"}`, status: 201},
 	}, both(`{"name":"n","email":"$a","external_id":"$y"}`, `{"index":0,"status":"rejected","reason":"external_id_conflict"}`)...)},
 	{"items are answered one by one, in their order", []step{
-		{call: record, body: `[{"name":"n"},{"name":"n","email":"$a"},{"email":"$a"}]`, status: 202,
-			want: `{"data":[{"index":0,"status":"rejected","reason":"missing_identity"},{"index":1,"status":"accepted"},{"index":2,"status":"rejected","reason":"invalid_name"}]}`},
-		{call: recording, body: `{"activities":[{"name":"n"},{"name":"n","email":"$a"},{"email":"$a"}]}`,
-			want: `{"accepted":1,"rejected":2,"items":[{"index":0,"reason":"missing_identity"},{"index":1,"status":"accepted"},{"index":2,"reason":"invalid_name"}]}`},
+		{
+			call: record, body: `[{"name":"n"},{"name":"n","email":"$a"},{"email":"$a"}]`, status: 202,
+			want: `{"data":[{"index":0,"status":"rejected","reason":"missing_identity"},{"index":1,"status":"accepted"},{"index":2,"status":"rejected","reason":"invalid_name"}]}`,
+		},
+		{
+			call: recording, body: `{"activities":[{"name":"n"},{"name":"n","email":"$a"},{"email":"$a"}]}`,
+			want: `{"accepted":1,"rejected":2,"items":[{"index":0,"reason":"missing_identity"},{"index":1,"status":"accepted"},{"index":2,"reason":"invalid_name"}]}`,
+		},
 	}},
 	{"a known external id comes before the address, and an address is whose it is", []step{
-		{call: "PUT " + byID + "$x", body: `{"email":"$a"}`, status: 201, keep: "id"}, {call: "POST " + people, body: `{"email":"$b"}`, status: 201, keep: "id"},
-		{call: record, body: `[{"name":"n","external_id":"$x"},{"name":"n","external_id":"$x","email":"$b"},{"name":"n","email":"$b"}]`, status: 202,
-			want: `{"data":[{"contact_id":"$1"},{"contact_id":"$1"},{"contact_id":"$2"}]}`},
-		{call: recording, body: `{"activities":[{"name":"m","external_id":"$x"},{"name":"m","external_id":"$x","email":"$b"},{"name":"m","email":"$b"}]}`,
-			want: `{"items":[{"contact_id":"$1"},{"contact_id":"$1"},{"contact_id":"$2"}]}`},
+		{call: "PUT " + byID + "$x", body: `{"email":"$a"}`, status: 201, keep: "id"},
+		{call: "POST " + people, body: `{"email":"$b"}`, status: 201, keep: "id"},
+		{
+			call: record, body: `[{"name":"n","external_id":"$x"},{"name":"n","external_id":"$x","email":"$b"},{"name":"n","email":"$b"}]`, status: 202,
+			want: `{"data":[{"contact_id":"$1"},{"contact_id":"$1"},{"contact_id":"$2"}]}`,
+		},
+		{
+			call: recording, body: `{"activities":[{"name":"m","external_id":"$x"},{"name":"m","external_id":"$x","email":"$b"},{"name":"m","email":"$b"}]}`,
+			want: `{"items":[{"contact_id":"$1"},{"contact_id":"$1"},{"contact_id":"$2"}]}`,
+		},
 	}},
 	{"an address that nobody has makes a contact without attributes or consent, which is not mailable", []step{
 		{call: record, body: `{"name":"n","email":"$a"}`, status: 202, keep: "data.0.contact_id"},
@@ -86,8 +95,10 @@ var activityRules = []rule{
 	}},
 	{"once is once for a contact and name, and looks at no key", []step{
 		{call: record, body: `{"name":"n","email":"$a","dedup_mode":"once","idempotency_key":"$x"}`, status: 202, keep: "data.0.activity_id"},
-		{call: recording, body: `{"activities":[{"name":"n","email":"$a","dedup_mode":"once","idempotency_key":"$y"},{"name":"m","email":"$a","dedup_mode":"once"},{"name":"n","email":"$b","dedup_mode":"once"}]}`,
-			want: `{"items":[{"activity_id":"$1","duplicate":true},{"status":"accepted"},{"status":"accepted"}]}`},
+		{
+			call: recording, body: `{"activities":[{"name":"n","email":"$a","dedup_mode":"once","idempotency_key":"$y"},{"name":"m","email":"$a","dedup_mode":"once"},{"name":"n","email":"$b","dedup_mode":"once"}]}`,
+			want: `{"items":[{"activity_id":"$1","duplicate":true},{"status":"accepted"},{"status":"accepted"}]}`,
+		},
 		{call: record, body: `{"name":"n","email":"$a","idempotency_key":"$x"}`, status: 202, keep: "data.0.activity_id"},
 		{call: "GET /v1/contacts/$A/activities?name=n", status: 200, want: `{"data":[{"activity_id":"$2"},{"activity_id":"$1"}]}`},
 	}},
@@ -104,8 +115,10 @@ var activityRules = []rule{
 		{call: "GET /v1/contacts/nobody/activities", status: 404, code: core.CodeNotFound},
 	}},
 	{"a property of activities is promoted once, and is changed and ended with its impact", []step{
-		{call: "POST " + promoted, body: `{"activity_name":"$n","property":"p","type":"string","description":"d"}`, status: 201, keep: "id",
-			want: `{"activity_name":"$n","property":"p","type":"string","description":"d","origin":"managed"}`, lacks: "mutation_class"},
+		{
+			call: "POST " + promoted, body: `{"activity_name":"$n","property":"p","type":"string","description":"d"}`, status: 201, keep: "id",
+			want: `{"activity_name":"$n","property":"p","type":"string","description":"d","origin":"managed"}`, lacks: "mutation_class",
+		},
 		{call: "POST " + promoted, body: `{"activity_name":"$n","property":"p","type":"number"}`, status: 409, code: core.CodeConflict},
 		{call: "POST " + promoted, body: `{"activity_name":"$n","property":"q","type":"enum"}`, status: 422, code: core.CodeValidationFailed},
 		{call: "GET " + promoted + "/$1", status: 200, want: `{"id":"$1","type":"string"}`},
@@ -121,19 +134,25 @@ var activityRules = []rule{
 // segmentRules are about segments, which are read here and defined elsewhere.
 var segmentRules = []rule{
 	{"a segment is read by id or key, with its predicate, class and state", []step{
-		{call: "GET /v1/segments/good-customers", status: 200, keep: "id", lacks: "eval_warning eval_warning_at source_path",
-			want: `{"key":"good-customers","name":"Good customers","source":"attr.spent_eur >= 300 or attr.orders >= 10","profile_version":1,"eval_class":"incremental","status":"active","origin":"managed"}`},
+		{
+			call: "GET /v1/segments/good-customers", status: 200, keep: "id", lacks: "eval_warning eval_warning_at source_path",
+			want: `{"key":"good-customers","name":"Good customers","source":"attr.spent_eur >= 300 or attr.orders >= 10","profile_version":1,"eval_class":"incremental","status":"active","origin":"managed"}`,
+		},
 		{call: "GET /v1/segments/$1", status: 200, want: `{"id":"$1","key":"good-customers"}`},
 		{call: "GET /v1/segments", status: 200, want: `{"data":[{"key":"quiet-wholesale","eval_class":"both"},{"id":"$1"},{"key":"engaged-readers","eval_class":"both"}],"pagination":{"has_more":false}}`},
 		{call: "GET /v1/segments?limit=1", status: 200, want: `{"data":[{"key":"quiet-wholesale"}],"pagination":{"has_more":true}}`},
 		{call: "tool segments_list", body: `{}`, want: `{"items":[{"key":"quiet-wholesale"},{"id":"$1","status":"active","eval_class":"incremental"},{"key":"engaged-readers"}],"total":3,"truncated":false}`},
-		{call: "tool segments_list", body: `{"query":"GOOD"}`, want: `{"items":[{"id":"$1"}],"total":1}`}, {call: "tool segments_list", body: `{"status":"invalid"}`, want: `{"items":[],"total":0}`},
+		{call: "tool segments_list", body: `{"query":"GOOD"}`, want: `{"items":[{"id":"$1"}],"total":1}`},
+		{call: "tool segments_list", body: `{"status":"invalid"}`, want: `{"items":[],"total":0}`},
 		{call: "tool segments_list", body: `{"limit":1}`, want: `{"items":[{"key":"quiet-wholesale"}],"total":3,"truncated":true}`},
-		{call: "GET /v1/segments/nowhere", status: 404, code: core.CodeNotFound}, {call: "GET /v1/segments/nowhere/members", status: 404, code: core.CodeNotFound},
+		{call: "GET /v1/segments/nowhere", status: 404, code: core.CodeNotFound},
+		{call: "GET /v1/segments/nowhere/members", status: 404, code: core.CodeNotFound},
 	}},
 	{"segments are made, changed and deleted elsewhere", []step{
-		{call: "POST /v1/segments", body: `{}`, status: 405, want: `{"code":"method_not_allowed"}`}, {call: "PUT /v1/segments/good-customers", body: `{}`, status: 405, want: `{"code":"method_not_allowed"}`},
-		{call: "PATCH /v1/segments/good-customers", body: `{}`, status: 405, want: `{"code":"method_not_allowed"}`}, {call: "DELETE /v1/segments/good-customers", status: 405, want: `{"code":"method_not_allowed"}`},
+		{call: "POST /v1/segments", body: `{}`, status: 405, want: `{"code":"method_not_allowed"}`},
+		{call: "PUT /v1/segments/good-customers", body: `{}`, status: 405, want: `{"code":"method_not_allowed"}`},
+		{call: "PATCH /v1/segments/good-customers", body: `{}`, status: 405, want: `{"code":"method_not_allowed"}`},
+		{call: "DELETE /v1/segments/good-customers", status: 405, want: `{"code":"method_not_allowed"}`},
 	}},
 	{"a membership check says yes or no and misses only segments", []step{
 		{call: "GET /v1/segments/good-customers/members/$A", status: 200, want: `{"is_member":false}`},

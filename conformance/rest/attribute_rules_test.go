@@ -11,17 +11,22 @@ const registry = "/v1/attributes"
 // attributeRules are about the registry of attributes, and what a change of it does.
 var attributeRules = []rule{
 	{"an attribute has a name, a type, a description and times; the values are an enum's", []step{
-		{call: "POST " + registry, body: `{"name":"$n","type":"string","description":"Said"}`, status: 201, keep: "id", lacks: "enum_values source_path mutation_class",
-			want: `{"name":"$n","type":"string","description":"Said","origin":"managed"}`},
+		{
+			call: "POST " + registry, body: `{"name":"$n","type":"string","description":"Said"}`, status: 201, keep: "id", lacks: "enum_values source_path mutation_class",
+			want: `{"name":"$n","type":"string","description":"Said","origin":"managed"}`,
+		},
 		{call: "GET " + registry + "/$1", status: 200, want: `{"id":"$1","name":"$n"}`, lacks: "enum_values"},
 		{call: "POST " + registry, body: `{"name":"$n_e","type":"enum","enum_values":["a","b"]}`, status: 201, want: `{"type":"enum","enum_values":["a","b"]}`},
 		{call: "POST " + registry, body: `{"name":"$n","type":"number"}`, status: 409, code: core.CodeConflict},
 		{call: "GET " + registry + "/00000000-0000-7000-8000-000000000000", status: 404, code: core.CodeNotFound},
 	}},
 	{"each type is one, and no other", []step{
-		{call: "POST " + registry, body: `{"name":"$n_1","type":"number"}`, status: 201}, {call: "POST " + registry, body: `{"name":"$n_2","type":"bool"}`, status: 201},
-		{call: "POST " + registry, body: `{"name":"$n_3","type":"datetime"}`, status: 201}, {call: "POST " + registry, body: `{"name":"$n_4","type":"date"}`, status: 422, code: core.CodeValidationFailed},
-		{call: "POST " + registry, body: `{"name":"$n_4"}`, status: 422, code: core.CodeValidationFailed}, {call: "POST " + registry, body: `{"type":"bool"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST " + registry, body: `{"name":"$n_1","type":"number"}`, status: 201},
+		{call: "POST " + registry, body: `{"name":"$n_2","type":"bool"}`, status: 201},
+		{call: "POST " + registry, body: `{"name":"$n_3","type":"datetime"}`, status: 201},
+		{call: "POST " + registry, body: `{"name":"$n_4","type":"date"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST " + registry, body: `{"name":"$n_4"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST " + registry, body: `{"type":"bool"}`, status: 422, code: core.CodeValidationFailed},
 	}},
 	{"values are required for an enum and refused for everything else", []step{
 		{call: "POST " + registry, body: `{"name":"$n","type":"enum"}`, status: 422, want: `{"code":"validation_failed","errors":[{"field":"enum_values"}]}`},
@@ -29,8 +34,10 @@ var attributeRules = []rule{
 		{call: "POST " + registry, body: `{"name":"$n","type":"string","enum_values":["a"]}`, status: 422, want: `{"code":"validation_failed","errors":[{"field":"enum_values"}]}`},
 	}},
 	{"a name is a lower-case identifier of 63 characters", []step{
-		{call: "POST " + registry, body: `{"name":"N","type":"bool"}`, status: 422, code: core.CodeValidationFailed}, {call: "POST " + registry, body: `{"name":"1n","type":"bool"}`, status: 422, code: core.CodeValidationFailed},
-		{call: "POST " + registry, body: `{"name":"a-b","type":"bool"}`, status: 422, code: core.CodeValidationFailed}, {call: "POST " + registry, body: `{"name":"_n","type":"bool"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST " + registry, body: `{"name":"N","type":"bool"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST " + registry, body: `{"name":"1n","type":"bool"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST " + registry, body: `{"name":"a-b","type":"bool"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "POST " + registry, body: `{"name":"_n","type":"bool"}`, status: 422, code: core.CodeValidationFailed},
 		{call: "POST " + registry, body: `{"name":"` + strings.Repeat("n", 64) + `","type":"bool"}`, status: 422, code: core.CodeValidationFailed},
 		{call: "POST " + registry, body: `{"name":"` + strings.Repeat("n", 63) + `","type":"bool"}`, status: 201},
 	}},
@@ -47,7 +54,8 @@ var attributeRules = []rule{
 	}},
 	{"another name, another class of type and the end are disruptive, and say who drops out", []step{
 		{call: "POST " + registry, body: `{"name":"$n","type":"string"}`, status: 201, keep: "id"},
-		{call: "POST " + people, body: `{"email":"$a","attributes":{"$n":"5"}}`, status: 201}, {call: "POST " + people, body: `{"email":"$b","attributes":{"$n":"five"}}`, status: 201},
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"$n":"5"}}`, status: 201},
+		{call: "POST " + people, body: `{"email":"$b","attributes":{"$n":"five"}}`, status: 201},
 		{call: "POST " + registry + "/$1/preview", body: `{"name":"$n","type":"number"}`, status: 200, want: `{"mutation_class":"disruptive","impact":{"affected_segments":[],"projected_dropout":1}}`},
 		{call: "POST " + registry + "/$1/preview", body: `{"name":"$n_o","type":"string"}`, status: 200, want: `{"mutation_class":"disruptive","impact":{"projected_dropout":2}}`},
 		{call: "GET " + registry + "/$1", status: 200, want: `{"name":"$n","type":"string"}`},
