@@ -17,6 +17,9 @@ import (
 // parseBulkRow reads a row and refuses what is wrong in it, whatever else there is.
 func parseBulkRow(raw json.RawMessage) (BulkRow, error) {
 	var row BulkRow
+	if err := core.CheckJSON(raw); err != nil {
+		return row, err
+	}
 	switch err := eachMember(raw, row.take); {
 	case errors.Is(err, errNoObject):
 		return BulkRow{}, core.Invalid("", "is no object")
@@ -37,7 +40,7 @@ var noInput = strings.NewReader("")
 var errNoObject = errors.New("is no JSON object")
 
 // eachMember calls f with each member of an object until it fails. A member that is
-// named twice was refused before, where the whole text came in.
+// named twice was refused before.
 func eachMember(raw []byte, f func(name string, value []byte) error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))

@@ -296,7 +296,7 @@ CREATE TABLE contact_slots (
 	t5 bigint,
 	t6 bigint,
 	t7 bigint,
-	t8 bigint,
+	t8 bigint, long_texts text,
 	PRIMARY KEY (org_id, contact_id),
 	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
 );
