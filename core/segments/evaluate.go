@@ -99,7 +99,7 @@ func inOrder(all []definition) []definition {
 // definition that the segment has by then, and reports whether that is still d; a
 // segment that is not active any more is left alone. With announced, who came or went
 // is noted, for the segments that test this one.
-func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, now time.Time, announced bool) (int, bool, error) {
+func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, announced bool) (int, bool, error) {
 	changed, same := 0, true
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {
 		moved := 0
@@ -108,7 +108,8 @@ func (s *Segments) judge(ctx context.Context, orgID string, d definition, contac
 			if same = same && active && d.same(current); err != nil || !active {
 				return err
 			}
-			entered, left, err := s.Store.JudgeMembers(ctx, current.question(orgID, now, chunk), d.ID)
+			// The time is taken once the segment is locked, so that the log reads in order.
+			entered, left, err := s.Store.JudgeMembers(ctx, current.question(orgID, s.Clock(), chunk), d.ID)
 			if moved = entered + left; err != nil || moved == 0 || !announced {
 				return err
 			}
@@ -170,7 +171,7 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested
 		if err != nil {
 			return err
 		}
-		changed, same, err := s.judge(ctx, orgID, d, contacts, now, tested)
+		changed, same, err := s.judge(ctx, orgID, d, contacts, tested)
 		if err != nil {
 			return err
 		}

@@ -145,9 +145,8 @@ func (s *Segments) settle(ctx context.Context, orgID string, definitions []defin
 	}
 	slices.Sort(contacts)
 	contacts = slices.Compact(contacts)
-	now := s.Clock()
 	for _, d := range definitions {
-		if _, _, err := s.judge(ctx, orgID, d, contacts, now, false); err != nil {
+		if _, _, err := s.judge(ctx, orgID, d, contacts, false); err != nil {
 			return named(d, err)
 		}
 	}

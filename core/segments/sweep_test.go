@@ -376,3 +376,26 @@ func (w *world) bought(t *testing.T, name, properties string) {
 func choice(s sending.Subscription) []audience.TopicPreference {
 	return []audience.TopicPreference{{Topic: "news", SubscriptionStatus: s}}
 }
+
+// The log is dated when a segment is a worker's, and not when the worker began: what
+// another one wrote meanwhile came before.
+func TestTheLogReadsInTheOrderOfWhatHappened(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.save(t, "pros", `attr.plan = "pro"`)
+		w.follow(t)
+		w.put(t, "ann", map[string]any{"plan": "pro"})
+		slow := w.during(amid{after: func() {
+			w.advance(time.Second)
+			w.follow(t)
+			w.in(t, "pros", "ann")
+			w.advance(time.Second)
+			w.put(t, "ann", map[string]any{"plan": "free"})
+		}})
+		must(t, slow.Sweep(t.Context(), w.org))
+		w.in(t, "pros")
+		if got, want := w.transitions(t, "pros"), []string{"ann true", "ann false"}; !slices.Equal(got, want) {
+			t.Errorf("the log says %v, want %v", got, want)
+		}
+	})
+}
