@@ -34,6 +34,7 @@ func newScene(t *testing.T) scene {
 	p := product.Start(t, product.Options{Past: true})
 	s := scene{p, p.Live.APIKey, p.Other.Live.APIKey}
 	s.seed(t)
+	s.underWay(t)
 	s.mirror(t)
 	s.bare(t)
 	return s
@@ -52,6 +53,20 @@ func (s scene) seed(t *testing.T) {
 		ConfigurationSets: []sending.ConfigurationSet{{Name: "later", TrackingDomain: later}},
 		Templates:         []sending.Template{{Name: "broken", Subject: "Hello", Text: "{{#if name}}Hello {{name}}"}},
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// underWay is a message that nobody has yet been told more of than that it left. Of
+// the demo's there is none at night.
+func (s scene) underWay(t *testing.T) {
+	t.Helper()
+	at := s.Clock.Now().Add(-time.Minute)
+	_, err := host.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.OrgID, []messages.Event{{
+		ID: "under way", MessageID: "under-way", Type: messages.Send, OccurredAt: at,
+		Mail: messages.Mail{From: "news@example.org", To: []string{"later@example.com"}, Subject: "On its way", SentAt: at},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
