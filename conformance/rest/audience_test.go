@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -104,7 +105,8 @@ func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 // anotherOrg is a caller of an organization that has nothing, not even an account.
 func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
 	t.Helper()
-	org := core.Org{ID: core.NewID(), Name: "Another", Slug: "another", Tier: "team", RetentionDays: 90, GitConnected: gitConnected}
+	id := core.NewID()
+	org := core.Org{ID: id, Name: "Another", Slug: "another-" + id[24:], Tier: "team", RetentionDays: 90, GitConnected: gitConnected}
 	if err := a.DB.Access().InsertOrg(t.Context(), org); err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +132,78 @@ func TestBeforeTheFirstSync(t *testing.T) {
 				t.Errorf("%s: %v", path, empty.Data)
 			}
 		}
-		fresh.do(t, "POST", "/v1/contacts", `{"email":"ada@example.com"}`).refused(503, core.CodeUpstreamUnavailable)
 	})
+}
+
+// TestFirstWriteMakesTheContactList: a new organization writes a contact or a topic at
+// once, whichever way it comes. Without an account the refusal names the command.
+func TestFirstWriteMakesTheContactList(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a := on(t, p)
+		const ada, body = "ada@example.com", `{"email":"ada@example.com"}`
+		for name, write := range map[string]func(t *testing.T, c *newcomer){
+			"POST":           func(t *testing.T, c *newcomer) { c.do(t, "POST", people, body).want(201) },
+			"PUT":            func(t *testing.T, c *newcomer) { c.do(t, "PUT", people+"/"+ada, `{}`).want(201) },
+			"by external id": func(t *testing.T, c *newcomer) { c.do(t, "PUT", byID+"one", body).want(201) },
+			"identify":       func(t *testing.T, c *newcomer) { c.do(t, "POST", people+"/identify", body).want(200) },
+			"tool":           func(t *testing.T, c *newcomer) { c.callTool(t, c.agent(t), "contacts_upsert", body).want(200) },
+			"bulk":           func(t *testing.T, c *newcomer) { c.follow(t, c.postBulk(t, `{"contacts":[`+body+`]}`), 1) },
+			"stub": func(t *testing.T, c *newcomer) {
+				c.do(t, "POST", "/v1/activities", `{"name":"seen","email":"`+ada+`"}`).want(202)
+				c.do(t, "PATCH", people+"/"+ada, `{"unsubscribe_all":false}`).want(200)
+			},
+			"topic": func(t *testing.T, c *newcomer) {
+				c.do(t, "PUT", "/v1/topics/news", `{"display_name":"News"}`).refused(404, core.CodeNotFound)
+				c.do(t, "DELETE", "/v1/topics/news", "").refused(404, core.CodeNotFound)
+				c.do(t, "POST", "/v1/topics", `{"name":"news","default_subscription_status":"OPT_IN"}`).want(201)
+			},
+		} {
+			c := a.newcomer(t)
+			refusal := c.do(t, "POST", people, `{"email":"nobody@example.com"}`).refused(409, core.CodeConflict)
+			if !strings.Contains(refusal.NextStep, "mailhelm admin account connect") {
+				t.Errorf("%s: without an account: %+v", name, refusal)
+			}
+			if err := a.Simulator.Seed(t.Context(), c.org, simulator.Setup{}); err != nil {
+				t.Fatal(err)
+			}
+			write(t, c)
+			if _, err := follower(p).Push(t.Context(), c.org); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.Simulator.ContactList(t.Context(), c.org); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, err := a.Simulator.Contact(t.Context(), c.org, ada); err != nil && name != "topic" {
+				t.Errorf("%s: the account does not hold the contact: %v", name, err)
+			}
+		}
+	})
+}
+
+// newcomer is a caller of an organization that nobody has set up.
+type newcomer struct {
+	*api
+	org string
+}
+
+func (a *api) newcomer(t *testing.T) *newcomer {
+	t.Helper()
+	c, org := a.anotherOrg(t, false)
+	return &newcomer{c, org.ID}
+}
+
+// agent is a token of the newcomer's for the agent endpoint.
+func (c *newcomer) agent(t *testing.T) string {
+	t.Helper()
+	office := admin.Admin{Store: c.DB.Access(), Tx: c.DB, Clock: c.Clock.Now}
+	client, secret, err := office.CreateClient(t.Context(), admin.Grant{
+		OrgID: c.org, Name: "Agent", Environment: core.Live, Scopes: core.AllScopes(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.TokenWith(t, product.Credentials{ClientID: client.ClientID, ClientSecret: secret}, c.MCPURL)
 }
 
 // TestARepositoryOwnsTheDefinitionsOfAnAudience: an organization that is connected

@@ -3,6 +3,7 @@ package sending
 import (
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -86,6 +87,34 @@ func noListNoContacts(t *testing.T, s Subject) {
 	}
 	for _, name := range []string{"Overview", "Identities", "ConfigurationSets", "DeleteContact"} {
 		WantKind(t, name, all[name](t.Context()), "")
+	}
+}
+
+// listIsMadeOnce asks for the list many times at once, and once more where there is
+// one already.
+func listIsMadeOnce(t *testing.T, s Subject) {
+	setup := people()
+	setup.List = nil
+	s.Seed(t, "org", setup)
+	var askers sync.WaitGroup
+	for range 8 {
+		askers.Go(func() { WantKind(t, "EnsureContactList", s.Account.EnsureContactList(t.Context(), "org"), "") })
+	}
+	askers.Wait()
+	if list := readList(t, s.Account); list.Name != port.DefaultContactList || len(list.Topics) != 0 {
+		t.Errorf("the list is %+v", list)
+	}
+	put(t, s.Account, port.Contact{Email: "first@example.com"})
+	changeTopics(t, s.Account, adding("weather"))
+	before := readList(t, s.Account)
+	WantKind(t, "EnsureContactList", s.Account.EnsureContactList(t.Context(), "org"), "")
+	if diff := cmp.Diff(before, readList(t, s.Account)); diff != "" {
+		t.Errorf("a list that was there has changed (-before +after):\n%s", diff)
+	}
+	s.Seed(t, "other", people())
+	WantKind(t, "EnsureContactList", s.Account.EnsureContactList(t.Context(), "other"), "")
+	if list, err := s.Account.ContactList(t.Context(), "other"); err != nil || list.Name != "people" {
+		t.Errorf("a list of another name has become %+v, %v", list, err)
 	}
 }
 

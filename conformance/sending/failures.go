@@ -34,6 +34,7 @@ func knownCalls(a port.Account, orgID string) map[string]func(context.Context) e
 		"ConfigurationSets": func(ctx context.Context) error { _, err := a.ConfigurationSets(ctx, orgID); return err },
 		"ContactList":       func(ctx context.Context) error { _, err := a.ContactList(ctx, orgID); return err },
 		"ChangeTopics":      func(ctx context.Context) error { return a.ChangeTopics(ctx, orgID, adding("weather")) },
+		"EnsureContactList": func(ctx context.Context) error { return a.EnsureContactList(ctx, orgID) },
 		"Contact":           func(ctx context.Context) error { _, err := a.Contact(ctx, orgID, email); return err },
 		"Contacts":          func(ctx context.Context) error { _, _, err := a.Contacts(ctx, orgID, ""); return err },
 		"PutContact":        func(ctx context.Context) error { return a.PutContact(ctx, orgID, port.Contact{Email: email}) },

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		{"the account is read as it was set up", accountIsRead},
 		{"an organization without an account is not connected", noAccountIsNotConnected},
 		{"an account without a list has no contacts", noListNoContacts},
+		{"an account gets a list once, however many ask for it", listIsMadeOnce},
 		{"a contact comes back as it was put", contactRoundTrip},
 		{"addresses differ in more than case", caseDoesNotMatter},
 		{"a put replaces all consent", putReplaces},

@@ -15,6 +15,7 @@ func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 	promises{
 		{"an organization without an account is not connected", noAccountIsNotConnected},
 		{"an account without a list has no contacts", noListNoContacts},
+		{"an account gets a list once, however many ask for it", listIsMadeOnce},
 		{"a contact comes back as it was put", contactRoundTrip},
 		{"addresses differ in more than case", caseDoesNotMatter},
 		{"a put replaces all consent", putReplaces},

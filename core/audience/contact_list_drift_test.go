@@ -1,6 +1,7 @@
 package audience_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -148,5 +149,40 @@ func TestFiftyTopics(t *testing.T) {
 	b.refuse(t, "topics_create", `{"name":"one_more","default_subscription_status":"OPT_IN"}`, core.CodeValidationFailed)
 	if all := b.want(t, "topics_list", `{}`)["data"].([]any); len(all) != 50 {
 		t.Errorf("%d topics", len(all))
+	}
+}
+
+// An account that lets nobody make its contact list is a refusal that names who can;
+// what a bulk write has for it waits until there is one.
+func TestAccountThatTakesNoList(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.org.ID = core.NewID()
+	b.org.Slug = "bare"
+	if err := b.db.Access().InsertOrg(t.Context(), b.org); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.account.Seed(t.Context(), b.org.ID, simulator.Setup{}); err != nil {
+		t.Fatal(err)
+	}
+	b.account.Faults().Set(simulator.Fault{Method: simulator.MethodEnsureContactList, Kind: sending.Unsupported})
+	for name, arguments := range map[string]string{
+		"contacts_create": `{"email":"a@x.example"}`, "topics_create": `{"name":"n","default_subscription_status":"OPT_IN"}`,
+	} {
+		if refusal := b.refusal(t, name, arguments, core.CodeConflict); !strings.Contains(refusal.Next, "aws sesv2 create-contact-list") {
+			t.Errorf("%s: %+v", name, refusal)
+		}
+	}
+	if items := b.accepted(t, b.accept(t, `{"email":"a@x.example"}`)); items[0]["status"] != "created" {
+		t.Fatal(items)
+	}
+	report, err := b.audience.Push(t.Context(), b.org.ID)
+	if err != nil || report.PutOff == 0 || report.Refused != 0 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	b.account.Faults().Clear()
+	b.advance(time.Hour)
+	if report, err := b.audience.Push(t.Context(), b.org.ID); err != nil || report.Settled != 1 {
+		t.Errorf("%+v, %v", report, err)
 	}
 }

@@ -215,7 +215,12 @@ func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error)
 		}
 	}
 	if len(put) > 0 {
-		outcomes, err := b.audience.Account.PutContacts(ctx, b.org, put)
+		var outcomes []*sending.Failure
+		err := b.audience.onList(ctx, b.org, func() error {
+			var failed error
+			outcomes, failed = b.audience.Account.PutContacts(ctx, b.org, put)
+			return failed
+		})
 		for j, i := range places {
 			if err != nil {
 				failures[i] = err
@@ -290,7 +295,7 @@ func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error)
 // isFinal reports whether no waiting makes the account take it.
 func isFinal(err error) bool {
 	failure, ok := errors.AsType[*sending.Failure](err)
-	return ok && (failure.Kind == sending.Invalid || failure.Kind == sending.Unsupported)
+	return ok && !errors.Is(err, errNoList) && (failure.Kind == sending.Invalid || failure.Kind == sending.Unsupported)
 }
 
 // backOff is how long a push waits that failed for the nth time.

@@ -95,12 +95,13 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite) erro
 	}
 	w.consent = w.decide(inForce)
 	w.consent.Email = after.Email
-	if err := a.Account.PutContact(ctx, org, w.consent); err != nil {
-		return sending.Unavailable(err)
+	err = a.onList(ctx, org, func() error { return a.Account.PutContact(ctx, org, w.consent) })
+	if err != nil {
+		return unavailable(err)
 	}
 	// An account may have the address spelled with an internationalized domain.
 	if existing != nil && !strings.EqualFold(existing.Email, after.Email) {
-		return sending.Unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
+		return unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
 	}
 	return nil
 }
@@ -165,7 +166,7 @@ func (a *Audience) consentInForce(ctx context.Context, org string, existing *Con
 		if EmailKey(existing.Email) != EmailKey(email) {
 			left, err := a.Account.Contact(ctx, org, existing.Email)
 			if err != nil && !sending.IsNotFound(err) {
-				return inForce, sending.Unavailable(err)
+				return inForce, unavailable(err)
 			}
 			inForce = withEveryNo(inForce, left)
 		}
@@ -174,7 +175,7 @@ func (a *Audience) consentInForce(ctx context.Context, org string, existing *Con
 	if sending.IsNotFound(err) {
 		return inForce, nil
 	}
-	return withEveryNo(inForce, known), sending.Unavailable(err)
+	return withEveryNo(inForce, known), unavailable(err)
 }
 
 // store is the second half. A sync may end between its look for the contact and

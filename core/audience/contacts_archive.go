@@ -52,7 +52,11 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 	if err != nil || hasOptOut(inForce) {
 		return in, err
 	}
-	return in, sending.Unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
+	err = a.Account.DeleteContact(ctx, org, existing.Email)
+	if sending.IsAbsent(err) {
+		return in, nil // nothing holds the address
+	}
+	return in, unavailable(err)
 }
 
 func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchivedContact, error) {

@@ -2,6 +2,7 @@ package audience
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -19,7 +20,10 @@ type topicWrite struct {
 	name string
 	// edit is given the topics there are and returns those there shall be. The
 	// account may ask it again, also about what it made of them itself.
-	edit  func(topics []sending.Topic) ([]sending.Topic, error)
+	edit func(topics []sending.Topic) ([]sending.Topic, error)
+	// adds is true when the write makes a topic, and the list to hold it where the
+	// account has none.
+	adds  bool
 	after []sending.Topic // what the account took
 }
 
@@ -36,18 +40,25 @@ func (a *Audience) pushTopics(ctx context.Context, c *core.Call, w *topicWrite) 
 		return err
 	}
 	var refused error
-	err = a.Account.ChangeTopics(ctx, org, func(topics []sending.Topic) ([]sending.Topic, error) {
-		w.after, refused = w.edit(topics)
-		return w.after, refused
-	})
+	change := func() error {
+		return a.Account.ChangeTopics(ctx, org, func(topics []sending.Topic) ([]sending.Topic, error) {
+			w.after, refused = w.edit(topics)
+			return w.after, refused
+		})
+	}
+	if w.adds {
+		err = a.onList(ctx, org, change)
+	} else {
+		err = change()
+	}
 	a.topics.forget(org) // also after a failure: the call may have taken effect
 	switch {
 	case err == nil:
 		return nil
 	case refused != nil:
 		return refused
-	case sending.IsNotFound(err):
-		return core.Conflict("The connected sending account has no contact list to hold topics.", "Make a contact list in the sending account, then repeat the call.")
+	case sending.IsNotFound(err) && !w.adds:
+		return core.NotFound("topic") // without a list there is none
 	}
 	return topicRefusal(err)
 }
@@ -71,8 +82,8 @@ func gitOwned(what string) error {
 
 // topicRefusal names what the account may have against a topic.
 func topicRefusal(err error) error {
-	if !sending.IsInvalid(err) {
-		return sending.Unavailable(err)
+	if !sending.IsInvalid(err) || errors.Is(err, errNoList) {
+		return unavailable(err)
 	}
 	refused := core.Invalid("name", "or another member is not what the connected sending account takes")
 	refused.Err = err

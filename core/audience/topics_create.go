@@ -43,7 +43,7 @@ func (a *Audience) prepareCreateTopic(ctx context.Context, c *core.Call, in Crea
 	}
 	added := sending.Topic{Name: in.Name, DisplayName: in.DisplayName, Description: in.Description, Default: in.Default}
 	asked := false
-	in.write = &topicWrite{name: in.Name, edit: func(topics []sending.Topic) ([]sending.Topic, error) {
+	in.write = &topicWrite{name: in.Name, adds: true, edit: func(topics []sending.Topic) ([]sending.Topic, error) {
 		at, again := indexOfTopic(topics, in.Name), asked
 		asked = true
 		switch {

@@ -43,6 +43,15 @@ func (a *Accounts) ContactList(ctx context.Context, orgID string) (ContactList, 
 	return account.ContactList(ctx, orgID)
 }
 
+// EnsureContactList asks the organization's account.
+func (a *Accounts) EnsureContactList(ctx context.Context, orgID string) error {
+	account, err := a.of(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	return account.EnsureContactList(ctx, orgID)
+}
+
 // ChangeTopics asks the organization's account.
 func (a *Accounts) ChangeTopics(ctx context.Context, orgID string, change TopicsChange) error {
 	account, err := a.of(ctx, orgID)

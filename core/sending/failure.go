@@ -122,7 +122,7 @@ func Unavailable(err error) error {
 		return refused(f.Kind, err)
 	case NotConnected:
 		e.Message = "No sending account is connected to this organization."
-		e.Next = "Connect a sending account, then repeat the call."
+		e.Next = "Connect a sending account with `mailhelm admin account connect` or in the dashboard under Sending account, then repeat the call."
 	case Throttled:
 		e.Message = "The connected sending account is throttling calls."
 	case TimedOut:

@@ -26,6 +26,11 @@ type Account interface {
 	// ContactList reads the account's only contact list with its topics. It
 	// fails with NotFound when the account has none.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
+	// EnsureContactList makes a contact list without topics when the account has none.
+	// It may be repeated, and several may call it at once: an account that has a list,
+	// or gets one meanwhile, keeps it as it is. Unsupported when the account does not
+	// let us make one.
+	EnsureContactList(ctx context.Context, orgID string) error
 	// ChangeTopics makes of the list's topics what change makes of them. NotFound
 	// without a list, Invalid for a topic that the account does not take, Full for
 	// more of them than it holds.
@@ -104,6 +109,9 @@ const (
 	OptIn  Subscription = "OPT_IN"
 	OptOut Subscription = "OPT_OUT"
 )
+
+// DefaultContactList is the name of a contact list that EnsureContactList makes.
+const DefaultContactList = "contacts"
 
 // ContactList is the account's list of contacts with the topics people choose from.
 type ContactList struct {

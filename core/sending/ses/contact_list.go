@@ -3,6 +3,7 @@ package ses
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -55,6 +56,30 @@ func (a *Account) readList(ctx context.Context) (sending.ContactList, error) {
 		})
 	}
 	return list, nil
+}
+
+// EnsureContactList makes the list when there is none. The provider allows one for
+// each account and refuses a second, so a refusal is looked into: it is no failure when
+// the account has a list by then.
+func (a *Account) EnsureContactList(ctx context.Context, _ string) error {
+	return a.call(ctx, func(ctx context.Context) error {
+		_, err := a.readListName(ctx)
+		if !sending.IsNotFound(failureOf(ctx, err)) {
+			return err
+		}
+		_, err = a.api.CreateContactList(ctx, &sesv2.CreateContactListInput{ContactListName: aws.String(sending.DefaultContactList)})
+		if err == nil {
+			a.remember(sending.DefaultContactList)
+			return nil
+		}
+		if _, readErr := a.readListName(ctx); readErr == nil {
+			return nil
+		}
+		if answered(err).status == http.StatusForbidden && code(err) == "AccessDeniedException" {
+			return &sending.Failure{Kind: sending.Unsupported, Err: err}
+		}
+		return err
+	})
 }
 
 // listName is the name of the contact list, read at most once a minute.

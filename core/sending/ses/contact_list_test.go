@@ -132,3 +132,40 @@ func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	}
 	wantFailure(t, "the list's name is refused", a.DeleteContact(t.Context(), "org", "ada@example.com"), sending.Refused)
 }
+
+// An account has one contact list: whoever comes second finds the first one's, and an
+// account that lets nobody make one says so in a way that no waiting mends.
+func TestContactListIsMadeWhereThereIsNone(t *testing.T) {
+	t.Parallel()
+	const create, none = "POST /v2/email/contact-lists", `{"ContactLists":[]}`
+	for name, test := range map[string]struct {
+		lists   []http.HandlerFunc
+		made    http.HandlerFunc
+		want    sending.FailureKind
+		creates int
+	}{
+		"there already":      {[]http.HandlerFunc{say(oneList)}, nil, "", 0},
+		"none":               {[]http.HandlerFunc{say(none)}, say(`{}`), "", 1},
+		"made meanwhile":     {[]http.HandlerFunc{say(none), say(oneList)}, refuse(400, "AlreadyExistsException"), "", 1},
+		"one is the limit":   {[]http.HandlerFunc{say(none), say(oneList)}, refuse(400, "BadRequestException"), "", 1},
+		"not allowed":        {[]http.HandlerFunc{say(none)}, refuse(403, "AccessDeniedException"), sending.Unsupported, 1},
+		"a key that is none": {[]http.HandlerFunc{say(none)}, refuse(403, "UnrecognizedClientException"), sending.Refused, 1},
+		"slow down":          {[]http.HandlerFunc{say(none)}, refuse(429, "TooManyRequestsException"), sending.Throttled, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t)
+			p.on(contactLists, inTurn(test.lists...))
+			p.on(create, test.made)
+			err := open(t, config(p)).EnsureContactList(t.Context(), "org")
+			if test.want != "" {
+				wantFailure(t, name, err, test.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+			if n := p.count(create); n != test.creates {
+				t.Errorf("%d calls to make a list, want %d", n, test.creates)
+			}
+		})
+	}
+}

@@ -35,6 +35,20 @@ func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.Cont
 	return list, nil
 }
 
+// keepList leaves a list that is there alone.
+const keepList = `
+INSERT INTO contact_lists (org_id, name, description, updated_at) VALUES ($1, $2, '', $3)
+ON CONFLICT (org_id) DO NOTHING`
+
+// EnsureContactList makes a contact list when the account has none.
+func (s *Simulator) EnsureContactList(ctx context.Context, orgID string) error {
+	return s.call(ctx, MethodEnsureContactList, func(ctx context.Context) error {
+		return s.write(ctx, orgID, func(w *change) {
+			w.exec(keepList, orgID, sending.DefaultContactList, s.clock().UnixMicro())
+		})
+	})
+}
+
 // PutContactList replaces the description and the topics of the account's list,
 // whose name stays. What contacts chose about a topic that is taken away is taken
 // away as well. NotFound without a list, Invalid and Full for topics as in Seed.

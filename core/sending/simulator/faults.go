@@ -27,6 +27,7 @@ const (
 	MethodPutContacts       Method = "PutContacts"
 	MethodDeleteContact     Method = "DeleteContact"
 	MethodChangeTopics      Method = "ChangeTopics"
+	MethodEnsureContactList Method = "EnsureContactList"
 	MethodPutContactList    Method = "PutContactList"
 	MethodSend              Method = "Send"
 	MethodSendBulk          Method = "SendBulk"

@@ -16,6 +16,11 @@ func (s *SMTP) ContactList(ctx context.Context, orgID string) (list sending.Cont
 	return list, err
 }
 
+// EnsureContactList has Consent make the list.
+func (s *SMTP) EnsureContactList(ctx context.Context, orgID string) error {
+	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.EnsureContactList(ctx, orgID) })
+}
+
 // ChangeTopics hands the change to Consent.
 func (s *SMTP) ChangeTopics(ctx context.Context, orgID string, change sending.TopicsChange) error {
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.ChangeTopics(ctx, orgID, change) })

@@ -31,6 +31,7 @@ type Server struct {
 // does; the simulated account is one.
 type Consent interface {
 	ContactList(ctx context.Context, orgID string) (sending.ContactList, error)
+	EnsureContactList(ctx context.Context, orgID string) error
 	ChangeTopics(ctx context.Context, orgID string, change sending.TopicsChange) error
 	Contact(ctx context.Context, orgID, email string) (sending.Contact, error)
 	Contacts(ctx context.Context, orgID, token string) (page []sending.Contact, next string, err error)

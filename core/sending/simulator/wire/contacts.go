@@ -70,6 +70,31 @@ func (w *wire) getContactList(r *http.Request) (any, error) {
 	}, nil
 }
 
+// createContactList takes one list for each account, as the provider does. The engine
+// names it itself.
+func (w *wire) createContactList(r *http.Request) (any, error) {
+	in, err := read[struct {
+		ContactListName string
+		Topics          []topic
+	}](r)
+	if err != nil {
+		return nil, err
+	}
+	if in.ContactListName != sending.DefaultContactList || len(in.Topics) > 0 {
+		return nil, badRequest("Only an empty contact list of the default name is imitated.")
+	}
+	list, err := w.account.ContactList(r.Context(), w.org)
+	switch {
+	case err == nil && list.Name == in.ContactListName:
+		return nil, alreadyExists("The contact list exists already.")
+	case err == nil:
+		return nil, badRequest("The account has its one contact list already.")
+	case !sending.IsNotFound(err):
+		return nil, err
+	}
+	return object{}, w.account.EnsureContactList(r.Context(), w.org)
+}
+
 func (w *wire) updateContactList(r *http.Request) (any, error) {
 	in, err := read[struct {
 		Description string

@@ -42,6 +42,7 @@ func New(c Config) http.Handler {
 		"GET /v2/email/configuration-sets":                       w.listConfigurationSets,
 		"GET /v2/email/configuration-sets/{set}":                 w.getConfigurationSet,
 		"GET /v2/email/contact-lists":                            w.listContactLists,
+		"POST /v2/email/contact-lists":                           w.createContactList,
 		"GET /v2/email/contact-lists/{list}":                     w.getContactList,
 		"PUT /v2/email/contact-lists/{list}":                     w.updateContactList,
 		"POST /v2/email/contact-lists/{list}/contacts/list":      w.listContacts,
