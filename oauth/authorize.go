@@ -20,7 +20,7 @@ const challengeBytes = 32
 // checked and can be put to the person (RFC 6749 section 4.1.1).
 type AuthorizationRequest struct {
 	Client      access.Client
-	RedirectURI string // as the client asked; registered, but for a loopback port
+	RedirectURI string // as the client asked; see [access.Client.MayRedirect]
 	State       string // "" when the client sent none
 	Challenge   string // S256 (RFC 7636 section 4.2)
 	Scopes      core.Scopes
@@ -53,7 +53,7 @@ func (s *Server) ReadAuthorization(ctx context.Context, rawQuery string) (Author
 		return request, refused
 	}
 	request.RedirectURI = single(query, "redirect_uri")
-	if !access.MayRedirect(request.Client.RedirectURIs, request.RedirectURI) {
+	if !request.Client.MayRedirect(request.RedirectURI) {
 		return request, tell("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Tell the people who make it.")
 	}
 	request.State = single(query, "state")

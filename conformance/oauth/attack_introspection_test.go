@@ -3,7 +3,6 @@ package oauth_test
 import (
 	"testing"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/oauth"
 )
@@ -13,7 +12,7 @@ import (
 func TestAttackIntrospectionByAStranger(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		stranger, another := w.selfRegistered(), w.selfRegistered()
+		stranger, another := w.selfRegistered(access.MintClientSecret().Secret, callback), w.selfRegistered(access.MintClientSecret().Secret, callback)
 		own, foreign := w.family(stranger), w.family(w.app)
 		for _, token := range []string{foreign.AccessToken, *foreign.RefreshToken, w.goodToken(w.live)} {
 			w.expectTold(stranger, token, inactive)
@@ -31,16 +30,4 @@ func TestAttackIntrospectionByAStranger(t *testing.T) {
 			w.expectTold(stranger, token, inactive)
 		}
 	})
-}
-
-// selfRegistered is a confidential client that registered itself.
-func (w *world) selfRegistered() registered {
-	w.t.Helper()
-	minted := access.MintClientSecret()
-	c := access.Client{
-		ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "Stranger", Environment: core.Live, Kind: access.DynamicClient,
-		SecretHash: minted.Hash, Scopes: w.app.Scopes, RedirectURIs: w.app.RedirectURIs, RefreshDays: 30, CreatedAt: w.clock(),
-	}
-	w.must(w.store.InsertClient(w.t.Context(), c))
-	return registered{c, minted.Secret}
 }

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // redirectMutations are spellings of https://app.example/cb, each of which some
@@ -119,12 +121,13 @@ var loopbackMutations = map[string]string{
 func TestAttackRedirectURI(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
+	own := s.selfRegistered("", s.native.RedirectURIs...)
 	victim, nobody := s.signedIn(), s.browser()
 	for name, uri := range redirectMutations {
 		t.Run(name, func(t *testing.T) { s.on(t).goesNowhere(query(s.app, "redirect_uri", uri), victim, nobody) })
 	}
 	for name, uri := range loopbackMutations {
-		t.Run(name, func(t *testing.T) { s.on(t).goesNowhere(query(s.native, "redirect_uri", uri), victim, nobody) })
+		t.Run(name, func(t *testing.T) { s.on(t).goesNowhere(query(own, "redirect_uri", uri), victim, nobody) })
 	}
 	for name, q := range map[string]string{
 		"given twice":                   query(s.app) + "&redirect_uri=" + url.QueryEscape("https://evil.example/cb"),
@@ -171,18 +174,34 @@ func (s *scene) goesNowhere(q string, browsers ...*http.Client) {
 }
 
 // The loopback rule: of a redirect URI on a loopback host, and of no other, the
-// port may be any. The code comes to the port that asked, and is good for it alone.
+// port may be any, for a public client that registered itself. The code comes to
+// the port that asked, and is good for it alone. Every other client is sent where
+// it is registered, byte for byte.
 func TestLoopbackPortRule(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
+		own := s.selfRegistered("", "http://127.0.0.1/cb", "http://localhost/cb")
 		for _, uri := range []string{"http://127.0.0.1/cb", "http://127.0.0.1:1/cb", "http://127.0.0.1:65535/cb", "http://localhost:49152/cb"} {
-			u := s.decide(s.signedIn(), query(s.native, "redirect_uri", uri), "approve")
+			u := s.decide(s.signedIn(), query(own, "redirect_uri", uri), "approve")
 			if got, _, _ := strings.Cut(u.String(), "?"); got != uri {
 				t.Errorf("%s became %s", uri, got)
 			}
-			s.granted(s.redeem(s.native, u.Query().Get("code"), "redirect_uri", uri))
+			s.granted(s.redeem(own, u.Query().Get("code"), "redirect_uri", uri))
 		}
-		stolen := s.code(s.native, "redirect_uri", "http://127.0.0.1:1111/cb")
-		s.refused(s.redeem(s.native, stolen, "redirect_uri", "http://127.0.0.1:2222/cb"), "invalid_grant")
+		stolen := s.code(own, "redirect_uri", "http://127.0.0.1:1111/cb")
+		s.refused(s.redeem(own, stolen, "redirect_uri", "http://127.0.0.1:2222/cb"), "invalid_grant")
+
+		victim, nobody := s.signedIn(), s.browser()
+		for name, c := range map[string]registered{
+			"public, by hand":         s.application(s.p.OrgID, "", "http://127.0.0.1:1111/cb"),
+			"confidential, by hand":   s.application(s.p.OrgID, access.MintClientSecret().Secret, "http://127.0.0.1:1111/cb"),
+			"confidential, by itself": s.selfRegistered(access.MintClientSecret().Secret, "http://127.0.0.1:1111/cb"),
+		} {
+			for _, uri := range []string{"http://127.0.0.1:2222/cb", "http://127.0.0.1/cb", "http://127.0.0.1:1111/cb/"} {
+				t.Log(name, uri)
+				s.goesNowhere(query(c, "redirect_uri", uri), victim, nobody)
+			}
+			s.granted(s.redeem(c, s.code(c)))
+		}
 	})
 }

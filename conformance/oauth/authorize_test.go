@@ -15,7 +15,7 @@ import (
 func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
-		native := w.application(w.live.OrgID, "", "http://localhost:7777/cb")
+		native := w.selfRegistered("", "http://localhost:7777/cb")
 		plain := w.application(w.live.OrgID, "", "http://app.example/cb", "myapp:/cb")
 		for _, q := range []string{
 			"", "%zz", "a;b", query(w.app, "client_id", "-"), query(w.app, "client_id", "oc_live_nobody"),
@@ -149,8 +149,9 @@ func TestAuthorizationRequestIsRead(t *testing.T) {
 		if _, refused := w.server.ReadAuthorization(t.Context(), q); refused != nil {
 			t.Errorf("the same resource twice: %+v", refused)
 		}
+		native := w.selfRegistered("", loopback)
 		for _, uri := range []string{loopback, "http://127.0.0.1:1/cb", "http://127.0.0.1:65535/cb"} {
-			if got := w.authorization(w.native, "redirect_uri", uri); got.RedirectURI != uri {
+			if got := w.authorization(native, "redirect_uri", uri); got.RedirectURI != uri {
 				t.Errorf("%s became %s", uri, got.RedirectURI)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -41,6 +42,27 @@ func (w *world) application(orgID, secret string, redirects ...string) registere
 	}
 	w.must(w.store.InsertClient(w.t.Context(), c))
 	return registered{Client: c, secret: secret}
+}
+
+// selfRegistered is a client that belongs to no organization, as dynamic
+// registration stores it; without a secret it is public.
+func selfRegistered(secret, scopes string, at time.Time, redirects ...string) registered {
+	c := access.Client{
+		ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "application", Environment: core.Live, Kind: access.DynamicClient,
+		Scopes: core.NewScopes(strings.Fields(scopes)...), RedirectURIs: redirects, RefreshDays: 30, CreatedAt: at,
+	}
+	if secret != "" {
+		c.SecretHash = access.HashSecret(secret)
+	}
+	return registered{Client: c, secret: secret}
+}
+
+// selfRegistered stores a client that registered itself.
+func (w *world) selfRegistered(secret string, redirects ...string) registered {
+	w.t.Helper()
+	c := selfRegistered(secret, appScopes, w.clock(), redirects...)
+	w.must(w.store.InsertClient(w.t.Context(), c.Client))
+	return c
 }
 
 // person makes a member of an organization.

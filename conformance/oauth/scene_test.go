@@ -72,6 +72,15 @@ func (s *scene) application(orgID, secret string, redirects ...string) registere
 	return registered{Client: c, secret: secret}
 }
 
+// selfRegistered stores a client that registered itself; without a secret it is
+// public.
+func (s *scene) selfRegistered(secret string, redirects ...string) registered {
+	s.t.Helper()
+	c := selfRegistered(secret, sceneScopes, s.p.Clock.Now(), redirects...)
+	s.must(s.p.DB.Access().InsertClient(s.t.Context(), c.Client))
+	return c
+}
+
 // browser keeps cookies and follows no redirect.
 func (s *scene) browser() *http.Client {
 	s.t.Helper()

@@ -27,6 +27,9 @@ func CheckRedirectURI(uri string) error {
 	if strings.ContainsFunc(uri, rewritten) {
 		return errors.New("must not have spaces, control characters, backslashes, wildcards or characters outside ASCII")
 	}
+	if !possiblePort(uri) {
+		return errors.New("must have a port from 1 to 65535 behind the colon, or no colon")
+	}
 	u, err := url.Parse(uri)
 	switch {
 	case err != nil || u.Host == "" || u.Hostname() == "":
@@ -47,11 +50,14 @@ func rewritten(r rune) bool {
 	return r <= ' ' || r >= unicode.MaxASCII || strings.ContainsRune(`\*"<>`, r)
 }
 
-// MayRedirect compares what was asked for with what is registered, byte for byte
-// (RFC 9700 section 4.1.3). Only the port of a loopback redirect may differ:
-// native applications take the one that is free (RFC 8252 section 7.3).
-func MayRedirect(registered []string, requested string) bool {
-	return slices.ContainsFunc(registered, func(uri string) bool {
+// MayRedirect reports whether a code of the client may be sent to the redirect URI
+// that an authorization request names. It compares byte for byte with what is
+// registered (RFC 9700 section 4.1.3). Only for a public client that registered
+// itself the port of a loopback redirect may differ: a native application takes
+// the port that is free (RFC 8252 section 7.3).
+func (c Client) MayRedirect(requested string) bool {
+	anyPort := c.Open() && c.SecretHash == nil
+	return slices.ContainsFunc(c.RedirectURIs, func(uri string) bool {
 		if CheckRedirectURI(uri) != nil {
 			return false
 		}
@@ -60,8 +66,31 @@ func MayRedirect(registered []string, requested string) bool {
 		}
 		host, rest, loopback := splitLoopback(uri)
 		askedHost, askedRest, asked := splitLoopback(requested)
-		return loopback && asked && host == askedHost && rest == askedRest
+		return anyPort && loopback && asked && host == askedHost && rest == askedRest
 	})
+}
+
+// possiblePort reports whether the authority of an absolute URI has no colon for a
+// port, or a port from 1 to 65535 behind it. Of a text without an authority it
+// reports true: other rules refuse that.
+func possiblePort(uri string) bool {
+	_, after, ok := strings.Cut(uri, "://")
+	if !ok {
+		return true
+	}
+	authority := after
+	if end := strings.IndexAny(after, "/?#"); end >= 0 {
+		authority = after[:end]
+	}
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		authority = authority[at+1:]
+	}
+	// The colons of an IPv6 address stand inside the brackets.
+	colon := strings.IndexByte(authority[strings.LastIndexByte(authority, ']')+1:], ':')
+	if colon < 0 {
+		return true
+	}
+	return isPort(authority[strings.LastIndexByte(authority, ']')+1+colon:])
 }
 
 // splitLoopback takes an http URI on a loopback host apart, without its port. It

@@ -11,6 +11,8 @@ func TestCheckRedirectURI(t *testing.T) {
 	for _, uri := range []string{
 		"https://app.example/cb", "https://app.example", "https://app.example:8443/a/b?c=d&e", "https://app.example/%7Ecb",
 		"http://localhost/cb", "http://localhost:1/cb", "http://127.0.0.1:65535", "http://[::1]:7777/cb?x",
+		"https://app.example:1/cb", "https://app.example:65535", "https://[2001:db8::1]/cb", "https://[2001:db8::1]:443/cb", "https://app.example/a:b",
+		"https://app.example?a:0", "https://app.example/https://b:0",
 	} {
 		if err := CheckRedirectURI(uri); err != nil {
 			t.Errorf("%s %v", uri, err)
@@ -32,8 +34,23 @@ func TestCheckRedirectURI(t *testing.T) {
 		"myapp://cb":                           "https://",
 		"http://localhost.example/cb":          "https://",
 		"http://127.0.0.2/cb":                  "https://",
-		"http://localhost:0/cb":                "https://",
-		"http://localhost:/cb":                 "https://",
+		"http://localhost:0/cb":                "port",
+		"http://localhost:/cb":                 "port",
+		"http://[::1]:65536/cb":                "port",
+		"http://127.0.0.1:x/cb":                "port",
+		"https://app.example:0/cb":             "port",
+		"https://app.example:65536/cb":         "port",
+		"https://app.example:99999999999/cb":   "port",
+		"https://app.example:08443/cb":         "port",
+		"https://app.example:port/cb":          "port",
+		"https://app.example:8443x?y":          "port",
+		"https://app.example:":                 "port",
+		"https://app.example:?x":               "port",
+		"https://app.example:-1/cb":            "port",
+		"https://app.example:+443/cb":          "port",
+		"https://app.example:80:443/cb":        "port",
+		"https://[2001:db8::1]:0/cb":           "port",
+		"https://[2001:db8::1]x:0/cb":          "port",
 		"https://*.example/cb":                 "wildcards",
 		"https://app.example/ cb":              "spaces",
 		"https://app.example/cb\n":             "control",
@@ -51,11 +68,12 @@ func TestCheckRedirectURI(t *testing.T) {
 // another host, path or scheme than the one that is registered.
 func FuzzMayRedirect(f *testing.F) {
 	registered := []string{"https://app.example/cb", "http://127.0.0.1/cb", "http://[::1]:7777/cb"}
+	open := Client{Kind: DynamicClient, RedirectURIs: registered}
 	for _, seed := range append([]string{"http://127.0.0.1:80@evil.example/cb", "http://127.0.0.1:1/cb", "http://[::1]/cb", "https://app.example/cb/", ""}, registered...) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, requested string) {
-		if !MayRedirect(registered, requested) {
+		if !open.MayRedirect(requested) {
 			return
 		}
 		u, err := url.Parse(requested)
@@ -72,9 +90,42 @@ func FuzzMayRedirect(f *testing.F) {
 // URI to one rule, so none can be registered that is refused later.
 func TestWhatIsRegisteredCanBeUsed(t *testing.T) {
 	t.Parallel()
-	for _, uri := range []string{"http://localhost:099/cb", "http://localhost:0/cb", "http://localhost:/cb", "http://LOCALHOST/cb"} {
-		if CheckRedirectURI(uri) == nil || MayRedirect([]string{uri}, uri) {
+	for _, uri := range []string{"http://localhost:099/cb", "http://localhost:0/cb", "http://localhost:/cb", "http://LOCALHOST/cb", "https://app.example:0/cb", "https://app.example:65536"} {
+		if CheckRedirectURI(uri) == nil || (Client{RedirectURIs: []string{uri}}).MayRedirect(uri) {
 			t.Errorf("%s passes", uri)
+		}
+	}
+}
+
+// TestWhoseLoopbackPortMayVary: the exception of RFC 8252 section 7.3 is for
+// programs on people's own computers, of which the organization knows no port.
+func TestWhoseLoopbackPortMayVary(t *testing.T) {
+	t.Parallel()
+	secret := HashSecret("secret")
+	for name, c := range map[string]struct {
+		client Client
+		varies bool
+	}{
+		"described by its document, public":      {Client{Kind: DocumentClient}, true},
+		"registered itself, public":              {Client{Kind: DynamicClient}, true},
+		"registered itself, confidential":        {Client{Kind: DynamicClient, SecretHash: secret}, false},
+		"registered by hand, public":             {Client{Kind: RegisteredClient, OrgID: "org"}, false},
+		"registered by hand, confidential":       {Client{Kind: RegisteredClient, OrgID: "org", SecretHash: secret}, false},
+		"of an organization, whatever its kind":  {Client{Kind: DynamicClient, OrgID: "org"}, false},
+		"of a kind that is not known, of nobody": {Client{Kind: "other"}, false},
+	} {
+		for _, host := range []string{"localhost", "127.0.0.1", "[::1]"} {
+			c.client.RedirectURIs = []string{"http://" + host + ":49152/cb", "https://app.example/cb"}
+			for requested, want := range map[string]bool{
+				"http://" + host + ":49152/cb": true,
+				"http://" + host + ":49153/cb": c.varies,
+				"http://" + host + "/cb":       c.varies,
+				"https://app.example:8443/cb":  false,
+			} {
+				if got := c.client.MayRedirect(requested); got != want {
+					t.Errorf("%s: %s: %t", name, requested, got)
+				}
+			}
 		}
 	}
 }
