@@ -2,37 +2,37 @@ package guardrails
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Rate is the state of a caller's bucket, as the rate headers tell it.
+// Rate is the state of a caller's bucket, as the rate headers tell it. Times are
+// whole seconds, rounded up.
 type Rate struct {
-	Limit     int // calls a minute
+	Limit     int // calls in any 60 seconds
 	Remaining int
-	// Reset is how long until the bucket is full again, in whole seconds.
+	// Reset is how long until the bucket is back at full if nothing more is taken.
 	Reset time.Duration
+	// RetryAfter is how long until the call that was refused passes; 0 when the call
+	// was admitted.
+	RetryAfter time.Duration
 }
 
-// RateOf is the state of a bucket of limit tokens a minute that holds tokens now.
-func RateOf(limit int, tokens float64) Rate {
-	missing := float64(limit) - tokens
-	seconds := math.Ceil(missing / float64(limit) * 60)
-	return Rate{
-		Limit:     limit,
-		Remaining: max(0, int(tokens)),
-		Reset:     time.Duration(seconds) * time.Second,
-	}
+// NewRate rounds what a store of buckets counted.
+func NewRate(limit, remaining int, reset, retry time.Duration) Rate {
+	return Rate{Limit: limit, Remaining: max(0, remaining), Reset: upToSeconds(reset), RetryAfter: upToSeconds(retry)}
 }
 
-// Buckets keeps one token bucket for each caller that has a limit. A bucket is
-// full at first, fills evenly over a minute and holds one minute's worth, so any
-// 60 seconds admit at most the limit beyond what had been saved up.
+func upToSeconds(d time.Duration) time.Duration {
+	return (max(0, d) + time.Second - 1).Truncate(time.Second)
+}
+
+// Buckets keeps a bucket for each caller that has a limit. A bucket admits at most
+// limit tokens in any 60 seconds: what was taken comes back 60 seconds later.
 type Buckets interface {
-	// Take takes cost tokens, or none when there are fewer, and reports the state
+	// Take takes cost tokens, or none when fewer are left, and reports the state
 	// after that and whether they were taken. limit and cost are at least 1. A
 	// bucket whose limit was changed starts afresh. An error says that the store
 	// did not answer; it is no refusal.
@@ -73,7 +73,7 @@ func (g *Guard) limit(ctx context.Context, p core.Principal, resource access.Res
 		return &state, nil
 	}
 	return &state, &core.Error{
-		Code: core.CodeRateLimited, RetryAfter: state.Reset,
+		Code: core.CodeRateLimited, RetryAfter: state.RetryAfter,
 		Message: "The rate limit of this organization's credentials is used up.",
 	}
 }

@@ -8,37 +8,44 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-func (b *bundle) admit(t *testing.T, resource access.Resource) (admitted bool, remaining int, reset time.Duration) {
+func (b *bundle) admit(t *testing.T, resource access.Resource) (admitted bool, remaining int, wait time.Duration) {
 	t.Helper()
 	a, err := b.catalogue.Admit(t.Context(), []string{"Bearer good"}, resource)
-	if err != nil {
-		wantCode(t, core.AsError(err), core.CodeRateLimited)
-		if core.AsError(err).RetryAfter != a.Rate.Reset {
-			t.Errorf("retry after %v, reset %v: they are one number", core.AsError(err).RetryAfter, a.Rate.Reset)
-		}
+	if err == nil {
+		return true, a.Rate.Remaining, a.Rate.Reset
 	}
-	return err == nil, a.Rate.Remaining, a.Rate.Reset
+	wantCode(t, core.AsError(err), core.CodeRateLimited)
+	if core.AsError(err).RetryAfter != a.Rate.RetryAfter {
+		t.Errorf("retry after %v, want %v", core.AsError(err).RetryAfter, a.Rate.RetryAfter)
+	}
+	return false, a.Rate.Remaining, a.Rate.RetryAfter
 }
 
-func TestLimitFillsOverAMinute(t *testing.T) {
+// TestLimitHoldsInEveryMinute: what was taken comes back a minute later, and a
+// refusal says when the next call passes.
+func TestLimitHoldsInEveryMinute(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	limit := 6
 	b.principal.Org.RateLimit = &limit
 	for i := range 6 {
-		if ok, remaining, reset := b.admit(t, access.API); !ok || remaining != 5-i || reset != time.Duration(10*(i+1))*time.Second {
+		if ok, remaining, reset := b.admit(t, access.API); !ok || remaining != 5-i || reset != time.Minute {
 			t.Fatalf("call %d: %v, %d remaining, reset in %v", i, ok, remaining, reset)
 		}
+		b.clock.advance(2500 * time.Millisecond)
 	}
-	if ok, remaining, reset := b.admit(t, access.API); ok || remaining != 0 || reset != time.Minute {
-		t.Fatalf("the seventh call: %v, %d, %v", ok, remaining, reset)
+	for _, retry := range []time.Duration{45, 35, 25, 15, 5} {
+		if ok, remaining, wait := b.admit(t, access.API); ok || remaining != 0 || wait != retry*time.Second {
+			t.Fatalf("the seventh call: %v, %d, %v, want %v", ok, remaining, wait, retry)
+		}
+		b.clock.advance(10 * time.Second)
 	}
-	b.clock.advance(10 * time.Second)
+	b.clock.advance(-5 * time.Second)
 	if ok, _, _ := b.admit(t, access.API); !ok {
-		t.Error("after a sixth of a minute there is one more")
+		t.Error("the first call is a minute ago, and there is no call more")
 	}
-	if ok, _, _ := b.admit(t, access.API); ok {
-		t.Error("and only one")
+	if ok, _, wait := b.admit(t, access.API); ok || wait != 3*time.Second {
+		t.Errorf("and only one: %v, wait %v", ok, wait)
 	}
 }
 

@@ -3,10 +3,8 @@ package guardrails
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"golang.org/x/time/rate"
 )
 
 // ownBuckets keeps the buckets in this process's memory.
@@ -14,48 +12,43 @@ type ownBuckets struct {
 	clock core.Clock
 
 	mu      sync.Mutex
-	buckets map[BucketKey]*bucket
+	buckets map[BucketKey]*window
 	sweepAt int
-}
-
-type bucket struct {
-	limit  int
-	tokens *rate.Limiter
 }
 
 const firstSweep = 4096
 
 // OwnBuckets are buckets that no other process sees. They never fail.
 func OwnBuckets(clock core.Clock) Buckets {
-	return &ownBuckets{clock: clock, buckets: map[BucketKey]*bucket{}, sweepAt: firstSweep}
+	return &ownBuckets{clock: clock, buckets: map[BucketKey]*window{}, sweepAt: firstSweep}
 }
 
 func (o *ownBuckets) Take(_ context.Context, key BucketKey, limit, cost int) (Rate, bool, error) {
-	now := o.clock()
-	b := o.bucket(key, limit, now)
-	admitted := b.tokens.AllowN(now, cost)
-	return RateOf(limit, b.tokens.TokensAt(now)), admitted, nil
+	state, admitted := o.bucket(key, limit).take(o.clock, cost)
+	return state, admitted, nil
 }
 
 // bucket finds or makes the bucket.
-func (o *ownBuckets) bucket(key BucketKey, limit int, now time.Time) *bucket {
+func (o *ownBuckets) bucket(key BucketKey, limit int) *window {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if b, ok := o.buckets[key]; ok && b.limit == limit {
-		return b
+	if w, ok := o.buckets[key]; ok && w.limit == limit {
+		return w
 	}
 	if len(o.buckets) >= o.sweepAt {
-		o.sweep(now)
+		o.sweep()
 	}
-	b := &bucket{limit: limit, tokens: rate.NewLimiter(rate.Limit(float64(limit)/60), limit)}
-	o.buckets[key] = b
-	return b
+	w := &window{limit: limit}
+	o.buckets[key] = w
+	return w
 }
 
-// sweep drops full buckets: a new one would be the same.
-func (o *ownBuckets) sweep(now time.Time) {
-	for key, b := range o.buckets {
-		if b.tokens.TokensAt(now) >= float64(b.limit) {
+// sweep drops buckets that nothing was taken from in the last minute: a new one
+// would be the same.
+func (o *ownBuckets) sweep() {
+	now := o.clock().UnixMicro()
+	for key, w := range o.buckets {
+		if w.empty(now) {
 			delete(o.buckets, key)
 		}
 	}

@@ -24,7 +24,9 @@ const (
 
 // sharedBuckets keeps the buckets where all processes see them, and counts in
 // this process alone while that store does not answer: a limit that is too
-// generous for a while beats calls that fail, and beats no limit.
+// generous for a while beats calls that fail, and beats no limit. What this process
+// admitted it also counts itself, so that it never admits more than the limit
+// in 60 seconds in which the store goes away or comes back empty.
 type sharedBuckets struct {
 	shared, own Buckets
 	timeout     time.Duration
@@ -68,7 +70,14 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 		return s.own.Take(ctx, key, limit, cost)
 	}
 	s.answered(ctx)
-	return state, admitted, nil
+	if !admitted {
+		return state, false, nil
+	}
+	mine, admitted, err := s.own.Take(ctx, key, limit, cost)
+	if !admitted || mine.Remaining < state.Remaining {
+		state = mine
+	}
+	return state, admitted, err
 }
 
 // mayAsk: after a pause one call tries, and the others need not wait for it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // WriteProblem answers with a problem document (RFC 7807) and the headers that
@@ -113,19 +114,32 @@ func knownMethod(method string) string {
 }
 
 func (s *Server) noRoute(c *gin.Context) {
-	e := &core.Error{
+	s.refuseUnserved(c, &core.Error{
 		Code: core.CodeNotFound, Resource: "path",
 		Message: "The public API has no such path.",
 		Next:    "`GET /v1/openapi.json` lists the paths. An address in a path is one percent-encoded segment.",
-	}
-	s.refuse(c, nil, e)
+	})
 }
 
 // noMethod runs with Allow already on the answer.
 func (s *Server) noMethod(c *gin.Context) {
-	e := &core.Error{
+	s.refuseUnserved(c, &core.Error{
 		Code:    core.CodeMethodNotAllowed,
 		Message: "The path does not take this method; it takes " + c.Writer.Header().Get("Allow") + ".",
+	})
+}
+
+// refuseUnserved answers a request that no route takes. It costs a caller whose
+// credential is good one call, and tells the limit, as on every route; a caller
+// without calls left is answered rate_limited. A credential that is not good
+// makes no difference: the answer is that to a stranger.
+func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
+	if authorization := c.Request.Header["Authorization"]; authorization != nil {
+		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), authorization, access.API)
+		admission.Rate.Headers(c.Writer.Header().Set)
+		if refused := core.AsError(err); err != nil && refused.Code == core.CodeRateLimited {
+			e = refused
+		}
 	}
 	s.refuse(c, nil, e)
 }

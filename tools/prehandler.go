@@ -19,6 +19,9 @@ const (
 	endpointMetadataPath = access.ProtectedResourcePath + endpointPath
 )
 
+// unknownPath is the resource of the refusal of a path that the host does not have.
+const unknownPath = "path"
+
 // ServeHTTP answers every path of the host.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{requestID: core.RequestID(r.Header[requestIDHeader])}
@@ -30,9 +33,37 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer s.endSpan(x)
 	}
 	defer s.answerPanic(w, r, x)
-	if err := s.serve(w, r, x); err != nil {
+	err := s.serve(w, r, x)
+	if isUnserved(err) {
+		err = s.chargeUnserved(w, r, err)
+	}
+	if err != nil {
 		s.refuse(w, r, x, err)
 	}
+}
+
+// isUnserved reports whether err says that the host has no such path, or that the
+// path does not take the method.
+func isUnserved(err error) bool {
+	e, ok := errors.AsType[*core.Error](err)
+	return ok && (e.Code == core.CodeMethodNotAllowed || e.Code == core.CodeNotFound && e.Resource == unknownPath)
+}
+
+// chargeUnserved takes one call from a caller whose token is good, and tells the
+// limit, as for every request. It returns err, or rate_limited when no call is
+// left. A token that is not good makes no difference, nor does a page of another
+// origin get an answer about one.
+func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err error) error {
+	authorization := r.Header["Authorization"]
+	if authorization == nil || s.checkOrigin(r.Header) != nil {
+		return err
+	}
+	admission, refused := s.cfg.Catalogue.Admit(r.Context(), authorization, access.Agent)
+	admission.Rate.Headers(w.Header().Set)
+	if refused != nil && core.AsError(refused).Code == core.CodeRateLimited {
+		return refused
+	}
+	return err
 }
 
 // serve answers the request, or returns why it does not: a *core.Error for what
@@ -47,7 +78,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) erro
 		return s.serveMetadata(w, r)
 	default:
 		return &core.Error{
-			Code: core.CodeNotFound, Resource: "path",
+			Code: core.CodeNotFound, Resource: unknownPath,
 			Message: "The agent endpoint has no such path.",
 			Next:    "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
 		}

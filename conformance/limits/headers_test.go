@@ -2,7 +2,6 @@ package limits
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -68,14 +67,14 @@ func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 	}
 	for i, s := range sent {
 		t.Log(s.what)
-		post(t, p, token, s.body, s.header).want(t, s.status, limit, limit-i-1, i+1)
+		post(t, p, token, s.body, s.header).want(t, s.status, limit, limit-i-1)
 	}
 	for range limit - len(sent) {
 		post(t, p, token, ping, nil)
 	}
 	for _, s := range sent {
 		t.Log(s.what, "without a call left")
-		post(t, p, token, s.body, s.header).want(t, 429, limit, 0, 60)
+		post(t, p, token, s.body, s.header).want(t, 429, limit, 0)
 	}
 }
 
@@ -86,13 +85,13 @@ func TestEachClientHasABucket(t *testing.T) {
 	p := limited(t, 25)
 	second := anotherClient(t, p)
 	for _, step := range []struct {
-		client                  product.Credentials
-		limit, remaining, reset int
-	}{{p.Live, 25, 24, 3}, {p.Live, 25, 23, 5}, {second, 25, 24, 3}, {p.Test, 2, 1, 30}, {second, 25, 23, 5}, {p.Live, 25, 22, 8}} {
-		post(t, p, p.TokenWith(t, step.client, p.MCPURL), ping, nil).want(t, 200, step.limit, step.remaining, step.reset)
+		client           product.Credentials
+		limit, remaining int
+	}{{p.Live, 25, 24}, {p.Live, 25, 23}, {second, 25, 24}, {p.Test, 2, 1}, {second, 25, 23}, {p.Live, 25, 22}} {
+		post(t, p, p.TokenWith(t, step.client, p.MCPURL), ping, nil).want(t, 200, step.limit, step.remaining)
 	}
-	scopes(t, p, p.TokenWith(t, second, p.BaseURL)).want(t, 200, 25, 24, 3)
-	scopes(t, p, p.Token(t, p.BaseURL)).want(t, 200, 25, 23, 5)
+	scopes(t, p, p.TokenWith(t, second, p.BaseURL)).want(t, 200, 25, 24)
+	scopes(t, p, p.Token(t, p.BaseURL)).want(t, 200, 25, 23)
 }
 
 // anotherClient is a second live client of the demo organization.
@@ -117,7 +116,11 @@ func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	token := p.Token(t, p.MCPURL)
 	for what, a := range map[string]answer{
 		"a page of elsewhere": post(t, p, token, ping, map[string]string{"Origin": "https://elsewhere.example"}),
-		"the wrong verb":      call(t, p, http.MethodGet, p.MCPURL+"/mcp", token, ""),
+		"elsewhere, no path":  ask(t, p, http.MethodPost, p.MCPURL+"/none", ping, map[string]string{"Origin": "https://elsewhere.example", "Authorization": "Bearer " + token}),
+		"the wrong verb":      call(t, p, http.MethodGet, p.MCPURL+"/mcp", "", ""),
+		"a path of nobody":    call(t, p, http.MethodGet, p.BaseURL+"/v1/none", "nobody", ""),
+		"a path, no token":    call(t, p, http.MethodGet, p.BaseURL+"/v1/none", "", ""),
+		"a path, no header":   call(t, p, http.MethodGet, p.MCPURL+"/none", "nobody", ""),
 		"no token":            post(t, p, "", ping, nil),
 		"a token of nobody":   post(t, p, "nobody", ping, nil),
 		"an API key":          post(t, p, p.Live.APIKey, ping, nil),
@@ -128,40 +131,80 @@ func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 			}
 		}
 	}
-	post(t, p, token, ping, nil).want(t, 200, 4, 3, 15)
+	post(t, p, token, ping, nil).want(t, 200, 4, 3)
 }
 
-// TestRetryAfterIsWhenTheWholeLimitIsBack: a caller who waits as told, by the
-// service's clock, has all calls again, and a second less is one call less.
-func TestRetryAfterIsWhenTheWholeLimitIsBack(t *testing.T) {
+// TestUnservedRequestsTellTheLimit: an unknown path and a wrong method cost a caller
+// who is known one call, on both hosts, and without a call left the answer is 429.
+func TestUnservedRequestsTellTheLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 8
+	p := limited(t, limit)
+	for host, bearers := range map[string][]string{
+		p.BaseURL: {p.Live.APIKey, p.Token(t, p.BaseURL)},
+		p.MCPURL:  {p.Token(t, p.MCPURL)},
+	} {
+		unserved := []struct {
+			method, path string
+			status       int
+		}{
+			{"GET", "/v1/none", 404}, {"POST", "/none", 404}, {"GET", "/", 404}, {"OPTIONS", "/v2", 404},
+			{"DELETE", access.ProtectedResourcePath, 405}, {"PUT", access.ProtectedResourcePath, 405},
+		}
+		if host == p.MCPURL {
+			unserved = append(unserved, unserved[0], unserved[0])
+			unserved[6].method, unserved[6].path, unserved[6].status = "GET", "/mcp", 405
+			unserved[7].method, unserved[7].path, unserved[7].status = "DELETE", "/mcp", 405
+		} else {
+			unserved = append(unserved, unserved[4], unserved[4])
+			unserved[6].path, unserved[7].path = "/v1/_scopes", "/v1/contacts"
+		}
+		for i, u := range unserved {
+			t.Log(host, u)
+			call(t, p, u.method, host+u.path, bearers[i%len(bearers)], "").want(t, u.status, limit, limit-i-1)
+		}
+		for i, u := range unserved {
+			t.Log(host, u, "without a call left")
+			call(t, p, u.method, host+u.path, bearers[i%len(bearers)], "").want(t, 429, limit, 0)
+		}
+	}
+}
+
+// TestRetryAfterIsWhenTheNextCallPasses: by the service's clock a caller who waits
+// as told passes, and a second less is refused; the reset is when all calls are back.
+func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	t.Parallel()
 	const limit = 4
 	p := limited(t, limit)
-	token := p.Token(t, p.MCPURL)
-	drain := func(calls int) {
-		t.Helper()
-		for i := range calls {
-			if a := post(t, p, token, ping, nil); a.status != 200 {
-				t.Fatalf("call %d: %d", i+1, a.status)
+	for resource, next := range map[string]func() answer{
+		p.MCPURL:  sender(t, p),
+		p.BaseURL: func() answer { return scopes(t, p, p.Live.APIKey) },
+	} {
+		wantRefused := func(retry, reset string) {
+			t.Helper()
+			if a := next(); a.status != 429 || a.header.Get("Retry-After") != retry || a.header.Get("RateLimit-Reset") != reset {
+				t.Errorf("%s: %d, Retry-After %s, reset %s, want %s and %s", resource, a.status, a.header.Get("Retry-After"), a.header.Get("RateLimit-Reset"), retry, reset)
 			}
 		}
-	}
-	wantRefused := func(seconds int) {
-		t.Helper()
-		a := post(t, p, token, ping, nil)
-		a.want(t, 429, limit, 0, seconds)
-		if got := a.header.Get("Retry-After"); got != strconv.Itoa(seconds) {
-			t.Errorf("Retry-After %s, want %d", got, seconds)
+		for i := range limit {
+			next().want(t, 200, limit, limit-i-1)
+			p.Clock.Advance(7 * time.Second)
 		}
+		wantRefused("32", "53")
+		p.Clock.Advance(31 * time.Second)
+		wantRefused("1", "22")
+		p.Clock.Advance(time.Second)
+		next().want(t, 200, limit, 0)
+		wantRefused("7", "60")
+		p.Clock.Advance(time.Minute)
+		next().want(t, 200, limit, limit-1)
+		p.Clock.Advance(time.Minute)
 	}
-	drain(limit)
-	wantRefused(60)
-	p.Clock.Advance(7 * time.Second) // not yet a quarter of a minute
-	wantRefused(53)
-	p.Clock.Advance(52 * time.Second)
-	drain(limit - 1)
-	wantRefused(46)
-	p.Clock.Advance(46 * time.Second)
-	drain(limit)
-	wantRefused(60)
+}
+
+// sender is a call of the agent endpoint by one client.
+func sender(t *testing.T, p *product.Product) func() answer {
+	t.Helper()
+	token := p.Token(t, p.MCPURL)
+	return func() answer { return send(t, p, token, ping) }
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -59,6 +58,5 @@ func Open(cfg Config) (*Buckets, error) {
 	options.DisableIdentity = true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	quiet()
-	client := redis.NewClient(options)
-	return &Buckets{client: client, limiter: redis_rate.NewLimiter(client)}, nil
+	return &Buckets{client: redis.NewClient(options)}, nil
 }

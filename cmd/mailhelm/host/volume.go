@@ -13,8 +13,8 @@ import (
 // volumeBuckets is where items of activities are counted, beside the buckets of calls.
 const volumeBuckets = "activities"
 
-// activityVolume admits what an organization may send in a minute, counted in Redis if
-// there is one that answers, else in this process.
+// activityVolume admits what an organization may send in a minute, counted in this process
+// and, if there is one that answers, in Redis, where all processes count.
 func activityVolume(cfg config.Config, s *stores) func(context.Context, string, int) (int, error) {
 	limit := cmp.Or(cfg.ActivitiesPerMinute, activities.DefaultVolume)
 	own, shared := guardrails.OwnBuckets(cfg.Clock), s.sharedBuckets()
@@ -24,8 +24,11 @@ func activityVolume(cfg config.Config, s *stores) func(context.Context, string, 
 			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(cfg.RedisTimeout, redisTimeout))
 			defer cancel()
 			admitted, err := takeUpTo(bounded, shared, key, limit, n)
+			if err == nil && admitted == 0 {
+				return 0, nil
+			}
 			if err == nil {
-				return admitted, nil
+				return takeUpTo(ctx, own, key, limit, admitted)
 			}
 			cfg.Log.DebugContext(ctx, "activities are counted in this process alone", "error", err)
 		}

@@ -1,0 +1,125 @@
+package limits
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/guardrails"
+)
+
+// arrivals are ways in which calls come, as the time from one to the next.
+var arrivals = map[string]func(draw *rand.Rand, limit int) time.Duration{
+	"all at once":       func(*rand.Rand, int) time.Duration { return 0 },
+	"bursts and pauses": pauses,
+	"at the limit":      func(_ *rand.Rand, limit int) time.Duration { return time.Minute / time.Duration(limit) },
+	"twice the limit":   func(_ *rand.Rand, limit int) time.Duration { return time.Minute / time.Duration(2*limit) },
+	"by chance": func(draw *rand.Rand, limit int) time.Duration {
+		return time.Duration(draw.ExpFloat64() * float64(time.Minute) / float64(limit))
+	},
+	// Around the turn of a minute, where fixed windows let twice the limit through.
+	"before and after": func(draw *rand.Rand, limit int) time.Duration {
+		if draw.IntN(limit) == 0 {
+			return 59 * time.Second
+		}
+		return time.Microsecond * time.Duration(draw.IntN(1000))
+	},
+}
+
+func pauses(draw *rand.Rand, limit int) time.Duration {
+	if draw.IntN(max(2, limit/2)) == 0 {
+		return time.Duration(draw.Int64N(int64(time.Minute)))
+	}
+	return time.Duration(draw.Int64N(int64(100 * time.Millisecond)))
+}
+
+// TestNoMinuteAdmitsMoreThanTheLimit: however calls arrive, no 60 seconds admit more
+// than the limit, and what is told of the next call holds: it is refused until
+// RetryAfter has passed, and then it passes.
+func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
+	t.Parallel()
+	movable(t, func(t *testing.T, s store) {
+		for way, next := range arrivals {
+			for _, limit := range []int{1, 3, 10, 121} {
+				draw := rand.New(rand.NewPCG(14, uint64(limit))) //nolint:gosec // a test that repeats
+				s.arrive(t, fmt.Sprintf("%s, limit %d", way, limit), limit, func() time.Duration { return next(draw, limit) })
+			}
+		}
+	})
+}
+
+// arrive sends calls for a while and holds every answer to what was admitted.
+func (s store) arrive(t *testing.T, what string, limit int, next func() time.Duration) {
+	t.Helper()
+	key, begun, total := someKey(), s.now(), 0
+	var minute []time.Time // when calls of the last 60 seconds were admitted
+	admit := func() {
+		now := s.now()
+		minute = slices.DeleteFunc(minute, func(at time.Time) bool { return !now.Before(at.Add(time.Minute)) })
+		if minute, total = append(minute, now), total+1; len(minute) > limit {
+			t.Fatalf("%s: %d calls within a minute", what, len(minute))
+		}
+	}
+	var got guardrails.Rate
+	for call := range limit + limit/2 + 40 {
+		s.pass(next().Truncate(time.Microsecond))
+		var ok bool
+		if got, ok = s.take(t, key, limit, 1); ok {
+			admit()
+		}
+		if ok != (got.RetryAfter == 0) || got.Limit != limit || got.Remaining > limit-len(minute) && ok || got.Reset > time.Minute {
+			t.Fatalf("%s: admitted %t, %d in the last minute: %+v", what, ok, len(minute), got)
+		}
+		if ok || call%5 > 0 {
+			continue
+		}
+		s.pass(got.RetryAfter - time.Second)
+		if again, early := s.take(t, key, limit, 1); early {
+			t.Fatalf("%s: %+v, and admitted a second before: %+v", what, got, again)
+		}
+		s.pass(time.Second)
+		told := got
+		if got, ok = s.take(t, key, limit, 1); !ok {
+			t.Fatalf("%s: %+v, and refused after that: %+v", what, told, got)
+		}
+		admit()
+	}
+	// Whoever asks more often than the limit gets nine tenths of it and the first burst.
+	if passed := s.now().Sub(begun).Minutes(); strings.HasPrefix(what, "twice") && total < int(passed*float64(limit)*9/10) {
+		t.Errorf("%s: %d calls in %.1f minutes", what, total, passed)
+	}
+	s.pass(got.Reset)
+	if full, _ := s.take(t, key, limit, 1); full.Remaining != limit-1 {
+		t.Errorf("%s: after the reset of %+v: %+v", what, got, full)
+	}
+}
+
+// TestABucketSurvivesAClockThatIsSetBack: what was taken counts as taken now, for a
+// minute and no longer.
+func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
+	t.Parallel()
+	movable(t, func(t *testing.T, s store) {
+		key := someKey()
+		s.take(t, key, 4, 3)
+		s.pass(-time.Hour)
+		s.want(t, s.takes(t, key, 4), 4, 4, s.now())
+		if got, ok := s.take(t, key, 4, 1); ok || got.RetryAfter != time.Minute {
+			t.Errorf("%t %+v", ok, got)
+		}
+		s.pass(time.Minute)
+		s.want(t, s.takes(t, key, 4), 4, 1, s.now())
+	})
+}
+
+// takes is the state after a call that must be admitted.
+func (s store) takes(t *testing.T, key guardrails.BucketKey, limit int) guardrails.Rate {
+	t.Helper()
+	got, ok := s.take(t, key, limit, 1)
+	if !ok {
+		t.Errorf("refused: %+v", got)
+	}
+	return got
+}
