@@ -12,6 +12,7 @@ const (
 	CodeKeyRevoked                   Code = "key_revoked"
 	CodeKeyExpired                   Code = "key_expired"
 	CodeInvalidScope                 Code = "invalid_scope"
+	CodeMissingScope                 Code = "missing_scope"
 	CodeTestEnvironmentForbidden     Code = "test_environment_forbidden"
 	CodePlanRetentionExceeded        Code = "plan_retention_exceeded"
 	CodeNotFound                     Code = "not_found"
@@ -68,6 +69,11 @@ var codes = []CodeInfo{
 		CodeInvalidScope, 403, "Missing scope", false,
 		"The credential is valid but lacks a scope that this operation needs. The member `scope` names it.",
 		"Give the credential that scope, or use one that has it. `GET /v1/_scopes` lists what a credential holds.",
+	},
+	{
+		CodeMissingScope, 403, "Missing scope for an argument", false,
+		"A tool was called with an argument that needs a scope of its own, which the credential lacks. The member `scope` names it. The tool itself may be called; over REST the same refusal is `invalid_scope`.",
+		"Leave the argument out, or get a token with that scope.",
 	},
 	{
 		CodeTestEnvironmentForbidden, 403, "Not allowed with test credentials", false,

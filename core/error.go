@@ -25,7 +25,7 @@ type Error struct {
 	RetryAfter time.Duration
 	// Resource is what was not found (not_found).
 	Resource string
-	// Scope is the scope that is missing (invalid_scope).
+	// Scope is the scope that is missing (invalid_scope, missing_scope).
 	Scope Scope
 	// Extra holds members that belong to one code, by their wire name.
 	Extra map[string]any
@@ -93,6 +93,22 @@ func (e *Error) NextStep() string {
 }
 
 // The constructors below are the refusals that several tasks give.
+
+// MissingScope refuses an argument that needs a scope beyond those of the
+// operation. Over REST it is invalid_scope. A tool answers missing_scope as a
+// result that failed: HTTP 403 would have clients ask for a greater token, for
+// an argument that the agent can leave out.
+func MissingScope(c *Call, argument string, scope Scope) *Error {
+	code := CodeInvalidScope
+	if c.Surface == Agent {
+		code = CodeMissingScope
+	}
+	return &Error{
+		Code: code, Scope: scope,
+		Message: "`" + argument + "` needs the scope `" + string(scope) + "`, which this credential lacks.",
+		Next:    "Leave `" + argument + "` out, or use a credential with that scope.",
+	}
+}
 
 // Invalid is validation_failed for one field.
 func Invalid(field, reason string) *Error {

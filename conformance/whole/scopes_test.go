@@ -161,6 +161,42 @@ func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 	}
 }
 
+// TestAnArgumentMayNeedAScope: the operation can be called without it. With the
+// argument REST answers 403 invalid_scope, and a tool a failed result that
+// names the scope, without a challenge to get a greater token.
+func TestAnArgumentMayNeedAScope(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		held := core.NewScopes(string(core.MessagesView))
+		c := scopedCaller(t, p, core.Live, held)
+		seen := map[core.Surface]bool{}
+		for _, s := range subjects() {
+			if s.Name != "messages_list" && s.Name != "messages_search" {
+				continue
+			}
+			seen[s.surface] = true
+			if status, code := c.call(t, s, map[string]any{}).outcome(); status != http.StatusOK {
+				t.Errorf("%s without the argument: %d %s", s.name(), status, code)
+			}
+			got := c.call(t, s, map[string]any{"recipient": "ann@example.com"})
+			_, code := got.outcome()
+			want, status := "invalid_scope", http.StatusForbidden
+			if s.surface == core.Agent {
+				want, status = "missing_scope", http.StatusOK
+				if got.said()["hint"] == nil || got.header.Get("WWW-Authenticate") != "" {
+					t.Errorf("%s: %v %s", s.name(), got.header, got.body)
+				}
+			}
+			if got.status != status || code != want || got.said()["scope"] != string(core.MessagesUnmask) {
+				t.Errorf("%s: %d %s, want %d %s: %s", s.name(), got.status, code, status, want, got.body)
+			}
+		}
+		if !seen[core.REST] || !seen[core.Agent] {
+			t.Errorf("surfaces: %v", seen)
+		}
+	})
+}
+
 func (c caller) lists(t *testing.T, tool string) bool {
 	t.Helper()
 	listed, ok := c.rpc(t, "tools/list", map[string]any{}).result()["tools"].([]any)

@@ -76,11 +76,7 @@ func mayName(c *core.Call, recipient string) error {
 	case recipient == "":
 		return nil
 	case !c.Principal.Scopes.Has(core.MessagesUnmask):
-		return &core.Error{
-			Code: core.CodeInvalidScope, Scope: core.MessagesUnmask,
-			Message: "`recipient` needs the scope `" + string(core.MessagesUnmask) + "`, which this credential lacks.",
-			Next:    "Leave `recipient` out, or use a credential with that scope.",
-		}
+		return core.MissingScope(c, "recipient", core.MessagesUnmask)
 	}
 	return wholeAddress("recipient", recipient)
 }

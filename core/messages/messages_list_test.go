@@ -115,7 +115,7 @@ func TestRefusalsOfMessages(t *testing.T) {
 		{"messages_list", `{"cursor":"x"}`, core.CodeValidationFailed, "`cursor`"},
 		{"messages_list", `{"channel":"6d1f3c1e-8f0a-4c53-9d5a-0f1e2d3c4b5b","cursor":"x"}`, core.CodeValidationFailed, "`cursor`"},
 		{"messages_list", `{"recipient":"` + jane + `"}`, core.CodeInvalidScope, "api.messages.unmask_recipients"},
-		{"messages_search", `{"recipient":"x"}`, core.CodeInvalidScope, "api.messages.unmask_recipients"},
+		{"messages_search", `{"recipient":"x"}`, core.CodeMissingScope, "api.messages.unmask_recipients"},
 		{"messages_search", `{"from":"2025-03-20T12:00:00Z"}`, core.CodePlanRetentionExceeded, "older than what the plan keeps"},
 		{"messages_search", `{"channel":"Autumn_Sale"}`, core.CodeNotFound, "No such channel"},
 		{"recipients_messages", `{"email":"jane"}`, core.CodeValidationFailed, "`email`"},

@@ -41,6 +41,8 @@ func example(code core.Code) *core.Error {
 		return core.NotFound("contact")
 	case core.CodeInvalidScope:
 		e.Scope = core.ContactsView
+	case core.CodeMissingScope:
+		e.Scope = core.MessagesUnmask
 	case core.CodePlanRetentionExceeded:
 		e.Extra = map[string]any{"retention_days": 30}
 	case core.CodeContactExternalIDMismatch:
@@ -60,6 +62,7 @@ var exampleMessages = map[core.Code]string{
 	core.CodeKeyRevoked:                   "This API key was revoked.",
 	core.CodeKeyExpired:                   "This API key was rotated, and its 24 hours of grace are over.",
 	core.CodeInvalidScope:                 "This credential lacks the scope `api.contacts.view`.",
+	core.CodeMissingScope:                 "`recipient` needs the scope `api.messages.unmask_recipients`, which this credential lacks.",
 	core.CodeTestEnvironmentForbidden:     "`contacts_archive` is refused to test credentials because they work on live data.",
 	core.CodePlanRetentionExceeded:        "The window starts before the 30 days that the plan keeps.",
 	core.CodeContactListNotSynced:         "The contact list has not been synced yet.",
