@@ -26,6 +26,11 @@ type Op[In, Out any] struct {
 	// Scopes are all required.
 	Scopes   []Scope
 	GitOwned GitOwned
+	// Writes are the records that a write changes, and Replay how long a repeated call
+	// without a key is a repetition. The zero values are right for operations that
+	// write no contact.
+	Writes Subject
+	Replay ReplayScope
 
 	// Confirm describes what the call would do, for a caller who must agree to
 	// it first. nil for all operations but the two that cannot be taken back.

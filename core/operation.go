@@ -43,6 +43,8 @@ type OperationInfo struct {
 	Effect   Effect
 	Scopes   []Scope
 	GitOwned GitOwned
+	Writes   Subject
+	Replay   ReplayScope
 	Confirms bool
 }
 
@@ -55,6 +57,9 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 	}
 	if (op.GitOwned == GitPullRequest) != (op.Propose != nil) {
 		panic(fmt.Sprintf("core: operation %q becomes a pull request and does not say how, or the reverse", op.Name))
+	}
+	if op.Writes != OtherRecords && op.Effect == Reads || op.Replay == ReplayUntilNextWrite && op.Writes != OneContact {
+		panic(fmt.Sprintf("core: operation %q declares a subject or a replay that do not fit its effect", op.Name))
 	}
 	d := &declared[In, Out]{op: op}
 	in := reflect.TypeFor[In]()
@@ -88,7 +93,7 @@ func (d *declared[In, Out]) sealed() {}
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
 		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Effect: d.op.Effect,
-		Scopes: d.op.Scopes, GitOwned: d.op.GitOwned, Confirms: d.op.Confirm != nil,
+		Scopes: d.op.Scopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil,
 	}
 }
 

@@ -65,6 +65,10 @@ type Principal struct {
 	Scopes     Scopes
 }
 
+// Caller tells who calls from every other caller of the organization: the credential
+// and the user behind it. It is an id, fit to be stored.
+func (p Principal) Caller() string { return p.Credential.ID + "/" + p.UserID }
+
 // RateLimit is the number of calls a minute this principal may make, nil when
 // unthrottled. Test credentials get a tenth of the plan's limit, at least one.
 func (p Principal) RateLimit() *int {

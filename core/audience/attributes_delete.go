@@ -27,6 +27,7 @@ func (a *Audience) attributesDelete() core.Operation {
 			"Contacts keep the values they have; registering the name again takes them over.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
+		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeleteAttributeIn) (DeleteAttributeIn, error) {
 			var err error

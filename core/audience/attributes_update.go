@@ -29,6 +29,7 @@ func (a *Audience) attributesUpdate() core.Operation {
 			"Stored values follow the name and the type; one that does not fit the new type is kept, and unknown to predicates.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
+		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in UpdateAttributeIn) (UpdateAttributeIn, error) {
 			if err := in.check(); err != nil {

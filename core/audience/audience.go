@@ -33,6 +33,9 @@ type Config struct {
 	// Changed is told, in the transaction of the write, whose contacts' record,
 	// consent or lists changed; nil tells nobody.
 	Changed func(ctx context.Context, orgID string, contactIDs []string) error
+	// Written is told, in the transaction of a bulk write, whose contacts the caller of
+	// the bulk write changed. The rails tell of single writes. nil tells nobody.
+	Written func(ctx context.Context, orgID, caller string, contactIDs []string) error
 	// Record takes an activity of a contact, in the transaction of what it is about;
 	// nil records none.
 	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error

@@ -54,7 +54,9 @@ const (
 
 // BulkJob is a bulk write.
 type BulkJob struct {
-	ID          string
+	ID string
+	// Caller is who asked for it; see core.Principal.Caller.
+	Caller      string
 	Status      BulkStatus
 	Total       int
 	Processed   int

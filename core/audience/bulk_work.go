@@ -108,6 +108,9 @@ func (a *Audience) bulkStep(ctx context.Context, org string, job BulkJob, chunks
 		if err := a.writeRows(ctx, org, chunk.rows, outcomes, chunk.first); err != nil {
 			return err
 		}
+		if err := a.written(ctx, org, locked.Caller, outcomes); err != nil {
+			return err
+		}
 		if err := a.Store.FinishBulkChunk(ctx, org, job.ID, chunk.first, outcomes); err != nil {
 			return err
 		}
@@ -119,6 +122,20 @@ func (a *Audience) bulkStep(ctx context.Context, org string, job BulkJob, chunks
 		a.observeBulk(ctx, org, job, after)
 	}
 	return outcomes, err
+}
+
+// written tells of the contacts of a chunk.
+func (a *Audience) written(ctx context.Context, org, caller string, outcomes []BulkItem) error {
+	if a.Written == nil || caller == "" {
+		return nil
+	}
+	ids := make([]string, 0, len(outcomes))
+	for _, item := range outcomes {
+		if item.Status != ItemFailed {
+			ids = append(ids, item.ContactID)
+		}
+	}
+	return a.Written(ctx, org, caller, ids)
 }
 
 // count takes a chunk's outcomes into the job.

@@ -28,6 +28,7 @@ func (a *Audience) contactsArchive() core.Operation {
 			"Returns whether this call archived anything; a contact that is unknown or archived is no error. It erases no data.",
 		Effect:  core.Destroys,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
 		Prepare: a.prepareArchive,
 		Do:      a.archive,
 	})

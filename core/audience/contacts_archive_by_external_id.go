@@ -22,6 +22,7 @@ func (a *Audience) contactsArchiveByExternalID() core.Operation {
 		Purpose: "Archives the contact with this external id as contacts_archive does. A contact that is unknown or archived is no error. It erases no data.",
 		Effect:  core.Destroys,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
 		Prepare: func(ctx context.Context, c *core.Call, in ArchiveByExternalIDIn) (ArchiveByExternalIDIn, error) {
 			_, err := a.prepareArchive(ctx, c, in.archive())
 			return in, err

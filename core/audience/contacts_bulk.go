@@ -33,7 +33,7 @@ func (a *Audience) contactsBulk() core.Operation {
 		Scopes: []core.Scope{core.ContactsManage},
 		Do: func(ctx context.Context, c *core.Call, in BulkIn) (BulkAccepted, error) {
 			id := core.NewID()
-			if err := a.acceptBulk(ctx, c.Principal.Org.ID, id, in.Contacts); err != nil {
+			if err := a.acceptBulk(ctx, c.Principal.Org.ID, c.Principal.Caller(), id, in.Contacts); err != nil {
 				return BulkAccepted{}, err
 			}
 			c.About(id)
@@ -42,13 +42,14 @@ func (a *Audience) contactsBulk() core.Operation {
 	})
 }
 
-// acceptBulk stores the rows under a new id and leaves the work to a job.
-func (a *Audience) acceptBulk(ctx context.Context, org, id string, rows []json.RawMessage) error {
+// acceptBulk stores the rows under a new id and leaves the work to a job. caller is ""
+// for rows that come from no call.
+func (a *Audience) acceptBulk(ctx context.Context, org, caller, id string, rows []json.RawMessage) error {
 	var chunks []BulkChunk
 	for first := 0; first < len(rows); first += bulkChunk {
 		chunks = append(chunks, BulkChunk{First: first, Rows: rows[first:min(first+bulkChunk, len(rows))]})
 	}
-	job := BulkJob{ID: id, Status: BulkQueued, Total: len(rows), CreatedAt: a.Clock()}
+	job := BulkJob{ID: id, Caller: caller, Status: BulkQueued, Total: len(rows), CreatedAt: a.Clock()}
 	if err := a.Store.InsertBulkJob(ctx, org, job, chunks); err != nil || a.Queue == nil {
 		return err
 	}

@@ -24,6 +24,7 @@ func (a *Audience) contactsCreate() core.Operation {
 		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use, with the attributes given here, and one that so far only the sending account or activities knew is filled. The sending account is written first.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
 		Prepare: a.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {
 			written, err := a.store(ctx, c, in.write)

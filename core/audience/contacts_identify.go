@@ -44,6 +44,7 @@ func (a *Audience) contactsIdentify() core.Operation {
 			"Call it from your server when somebody signs in to your website. An archived contact is taken back into use. It changes no consent.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
 		Prepare: a.prepareIdentify,
 		Do:      a.identify,
 		Recall: func(ctx context.Context, c *core.Call, out Identified) (Identified, error) {

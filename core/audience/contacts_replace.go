@@ -25,6 +25,7 @@ func (a *Audience) contactsReplace() core.Operation {
 		Purpose: "Makes the contact with this address exactly what is sent: attributes that are left out are wiped and topics revert to their defaults. Creates the contact when there is none and takes an archived one back into use. To change single values use contacts_update.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
 		Prepare: a.prepareReplace,
 		Do: func(ctx context.Context, c *core.Call, in ReplaceContactIn) (ContactWritten, error) {
 			return a.store(ctx, c, in.write)

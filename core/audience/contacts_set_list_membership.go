@@ -29,6 +29,8 @@ func (a *Audience) contactsSetListMembership() core.Operation {
 			"Returns all lists the contact is on then. It creates no list and does not change consent or segments.",
 		Effect: core.Writes,
 		Scopes: []core.Scope{core.ContactsManage, core.ListsView},
+		Writes: core.OneContact,
+		Replay: core.ReplayUntilNextWrite,
 		Prepare: func(ctx context.Context, c *core.Call, in SetListMembershipIn) (SetListMembershipIn, error) {
 			var err error
 			in.edit, err = a.addAndRemove(ctx, c.Principal.Org.ID, "", in.Add, in.Remove)

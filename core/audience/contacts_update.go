@@ -24,6 +24,7 @@ func (a *Audience) contactsUpdate() core.Operation {
 		Purpose: "Changes the named parts of an existing contact and leaves the rest. It does not create contacts and does not take archived ones back into use.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
 		Prepare: a.prepareUpdate,
 		Do: func(ctx context.Context, c *core.Call, in UpdateContactIn) (ContactWritten, error) {
 			return a.store(ctx, c, in.write)

@@ -41,6 +41,8 @@ func (a *Audience) contactsUpsert() core.Operation {
 			"It sends no mail and puts nobody on a list.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
+		Replay:  core.ReplayUntilNextWrite,
 		Prepare: a.prepareUpsert,
 		Do:      a.upsert,
 		Recall:  a.recallVisitor,

@@ -33,6 +33,7 @@ func (a *Audience) contactsUpsertByExternalID() core.Operation {
 			"Unlike contacts_replace it does not clear what is left out.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
 		Prepare: a.prepareUpsertByExternalID,
 		Do: func(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (ContactWritten, error) {
 			written, err := a.store(ctx, c, in.write)

@@ -10,7 +10,7 @@ import (
 // what became of each. The id is the caller's: rows that were taken in under it
 // before are not done again, and what was left of them is. At most MaxBulkRows.
 func (a *Audience) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]BulkItem, error) {
-	err := a.acceptBulk(ctx, orgID, id, rows)
+	err := a.acceptBulk(ctx, orgID, "", id, rows)
 	if err != nil && !isConflict(err) {
 		return nil, err
 	}

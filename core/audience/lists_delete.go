@@ -13,6 +13,7 @@ func (a *Audience) listsDelete() core.Operation {
 		Purpose:  "Deletes a static list and takes everybody off it; its key may be used again. A list that a repository defines is refused with `conflict`. The membership log keeps what it has, and no contact is archived.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.ListsManage},
+		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Do: func(ctx context.Context, c *core.Call, in GetListIn) (Deleted, error) {
 			list, err := a.managedList(ctx, c, in.ID)

@@ -27,6 +27,7 @@ func (a *Audience) topicsDelete() core.Operation {
 		Purpose:  "Deletes a topic from the sending account's contact list, with what contacts chose about it. The global opt-out of a contact does not change.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.TopicsManage},
+		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeleteTopicIn) (DeleteTopicIn, error) {
 			asked := false

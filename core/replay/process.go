@@ -1,0 +1,233 @@
+package replay
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	// Beat is how often a process shows that it lives, looks at the others, and gives
+	// back what it could not give back before.
+	Beat = time.Second
+	// Silence is how long a process shows no sign of life before its reservations are
+	// taken over. With the second until others see a beat it is below five seconds.
+	Silence = 3500 * time.Millisecond
+	// maxUnreturned bounds what a process remembers to give back. The leases end the
+	// rest.
+	maxUnreturned = 10_000
+)
+
+// ProcessStore keeps the signs of life of processes.
+type ProcessStore interface {
+	// Beat notes a process's sign of life by its own clock.
+	Beat(ctx context.Context, process string, at time.Time) error
+	// Beats are the last signs of life of all processes.
+	Beats(ctx context.Context) (map[string]time.Time, error)
+	// EndProcess forgets a process.
+	EndProcess(ctx context.Context, process string) error
+	// EndReservations frees the keys of every process but one, whose leases run at now.
+	// It returns how many they were.
+	EndReservations(ctx context.Context, except string, now time.Time) (int, error)
+}
+
+// ProcessConfig is what a Process needs. All members are required.
+type ProcessConfig struct {
+	Store   ProcessStore
+	Replays Store
+	Clock   core.Clock
+	Log     *slog.Logger
+	// Alone is true when no other process works on the database. Then no signs of life
+	// are exchanged: what another process holds is left from before.
+	Alone bool
+}
+
+// Process is this process as a holder of reservations, and its view of the others.
+// Another process counts as ended when its sign of life has not changed for Silence of
+// this process's clock, or is gone. Clocks of two processes are compared only at the
+// first look at a process. A wrong judgement costs the other process one refused call,
+// never a second effect: the token of a reservation that was taken over completes
+// nothing. A Process is safe for concurrent use.
+type Process struct {
+	ProcessConfig
+	id string
+
+	mu         sync.Mutex
+	held       map[Token]bool
+	unreturned map[Token]unreturned
+	seen       map[string]sight
+	looked     time.Time     // when the others were last seen
+	ticked     chan struct{} // closed by the next Tick
+}
+
+// sight is what is seen of another process.
+type sight struct {
+	beat time.Time
+	// since is when this beat was seen first, by our clock.
+	since time.Time
+	// beats counts the changes that were seen.
+	beats int
+}
+
+type unreturned struct {
+	key   Key
+	until time.Time
+}
+
+// NewProcess makes a process with an id that no other has.
+func NewProcess(cfg ProcessConfig) *Process {
+	return &Process{
+		ProcessConfig: cfg, id: core.NewID(), held: map[Token]bool{}, unreturned: map[Token]unreturned{},
+		seen: map[string]sight{}, ticked: make(chan struct{}),
+	}
+}
+
+// ID is what reservations of this process carry.
+func (p *Process) ID() string { return p.id }
+
+// Start makes the process known, and ends what earlier processes left where this one
+// is alone. It runs before the first reservation.
+func (p *Process) Start(ctx context.Context) error {
+	if p.Alone {
+		ended, err := p.Store.EndReservations(ctx, p.id, p.Clock())
+		if ended > 0 {
+			p.Log.InfoContext(ctx, "idempotency keys of an earlier process freed", "keys", ended)
+		}
+		return err
+	}
+	if err := p.Store.Beat(ctx, p.id, p.Clock()); err != nil {
+		return err
+	}
+	return p.look(ctx)
+}
+
+// Follow shows signs of life at every tick until ctx ends.
+func (p *Process) Follow(ctx context.Context, tick <-chan time.Time) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
+			p.Tick(ctx)
+		}
+	}
+}
+
+// Tick shows a sign of life, looks at the others and gives back what is left to give
+// back. What fails is tried again by the next.
+func (p *Process) Tick(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, Silence)
+	defer cancel()
+	defer p.wake()
+	p.returnAll(ctx)
+	if p.Alone {
+		return
+	}
+	err := p.Store.Beat(ctx, p.id, p.Clock())
+	if err == nil {
+		err = p.look(ctx)
+	}
+	if err != nil {
+		p.Log.DebugContext(ctx, "no sign of life could be shown", "error", err)
+	}
+}
+
+// Stop gives back what it can and lets others take the rest over at once.
+func (p *Process) Stop(ctx context.Context) error {
+	p.returnAll(ctx)
+	if p.Alone {
+		return nil
+	}
+	return p.Store.EndProcess(ctx, p.id)
+}
+
+// Hold notes that a call of this process works on a reservation. It is called before
+// the reservation is made, and Return when the call is over.
+func (p *Process) Hold(token Token) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held[token] = true
+}
+
+// Drop notes that a call is over which stored its outcome.
+func (p *Process) Drop(token Token) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.held, token)
+}
+
+// Return gives a reservation back whose call stored nothing. What cannot be given back
+// now, because the database is away, is at the next tick that finds it.
+func (p *Process) Return(ctx context.Context, k Key, token Token) error {
+	defer p.Drop(token)
+	err := p.Replays.Release(ctx, k, token)
+	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.unreturned) < maxUnreturned {
+			p.unreturned[token] = unreturned{k, p.Clock().Add(Lease)}
+		}
+	}
+	return err
+}
+
+func (p *Process) returnAll(ctx context.Context) {
+	p.mu.Lock()
+	left := make(map[Token]Key, len(p.unreturned))
+	for token, r := range p.unreturned {
+		if !p.Clock().Before(r.until) {
+			delete(p.unreturned, token) // the lease has ended it
+			continue
+		}
+		left[token] = r.key
+	}
+	p.mu.Unlock()
+	for token, key := range left {
+		if err := p.Replays.Release(ctx, key, token); err != nil {
+			return
+		}
+		p.mu.Lock()
+		delete(p.unreturned, token)
+		p.mu.Unlock()
+	}
+}
+
+// look takes in the signs of life of the others. Time in which nobody could look does
+// not count as silence: all processes were silent then.
+func (p *Process) look(ctx context.Context) error {
+	beats, err := p.Store.Beats(ctx)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.Clock()
+	missed := !p.looked.IsZero() && now.Sub(p.looked) > 2*Beat
+	seen := make(map[string]sight, len(beats))
+	for id, beat := range beats {
+		s, known := p.seen[id]
+		switch {
+		case !known && beat.Before(now):
+			s = sight{beat: beat, since: beat}
+		case !known:
+			s = sight{beat: beat, since: now}
+		case !s.beat.Equal(beat):
+			s = sight{beat: beat, since: now, beats: s.beats + 1}
+		case missed:
+			s.since = now
+		}
+		seen[id] = s
+	}
+	p.seen, p.looked = seen, now
+	return nil
+}
+
+func (p *Process) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.ticked)
+	p.ticked = make(chan struct{})
+}
