@@ -103,18 +103,25 @@ func (s *Server) success(x *exchange, t *tool, result guardrails.Result) *mcp.Ca
 	if err != nil {
 		return s.failure(x, core.Internal(err))
 	}
-	short := bounded(value, t.untrusted, maxResult)
+	limit := maxResult
+	if result.Replayed {
+		limit -= wireLength([]byte(replayedMember))
+	}
+	short := bounded(value, t.untrusted, limit)
+	x.truncated = len(short) != len(value)
+	if result.Replayed {
+		short = withReplayed(short)
+	}
 	text, hidden := visibleJSON(short)
 	answer := x.resultOf(text, hidden, short)
 	if len(t.untrusted) > 0 {
 		answer.Meta[metaUntrusted] = t.untrusted
 	}
 	if sample, ok := result.Value.(guardrails.Truncated); ok {
-		x.truncated = sample.WasTruncated()
+		x.truncated = x.truncated || sample.WasTruncated()
 	}
-	x.truncated = x.truncated || len(short) != len(value)
 	if result.Replayed {
-		answer.Meta[metaReplay] = true
+		markReplayed(answer)
 	}
 	return answer
 }

@@ -116,6 +116,9 @@ func outputSchema(op *guardrails.Operation) (json.RawMessage, error) {
 			}
 		}
 	}
+	if err := allowReplayed(op, members); err != nil {
+		return nil, err
+	}
 	return marshal(map[string]any{"type": "object", "properties": members})
 }
 
