@@ -55,6 +55,9 @@ func (p *passage) write(ctx context.Context) error {
 			return err
 		}
 		p.out = out
+		if err := p.supersede(ctx); err != nil {
+			return err
+		}
 	}
 	if err := p.guard.Audit.AppendAudit(ctx, auditLine(p)); err != nil {
 		return err

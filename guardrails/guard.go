@@ -31,7 +31,10 @@ type Config struct {
 	Authenticator Authenticator
 	Transactor    core.Transactor
 	Replays       replay.Store
-	Audit         AuditLog
+	// Process holds the reservations of this process and knows which others live; nil
+	// means that reservations end with their lease alone.
+	Process *replay.Process
+	Audit   AuditLog
 	// ConfirmationSecret is 32 bytes that all processes over one database share.
 	// The keys that sign confirmations are derived from it, one for each day.
 	ConfirmationSecret []byte

@@ -23,6 +23,8 @@ type reservation struct {
 	token   replay.Token
 	digest  string
 	expires time.Time
+	// derived is true of a key that the caller did not send.
+	derived bool
 	stored  bool
 }
 
@@ -40,18 +42,19 @@ func replays(ctx context.Context, p *passage) error {
 	if r == nil {
 		return p.next(ctx)
 	}
-	existing, won, err := p.guard.Replays.Reserve(ctx, r.key, r.digest, p.call.Now)
+	outcome, err := p.reserve(ctx, r)
 	if err != nil {
 		return err
 	}
-	if !won {
-		return p.replay(ctx, r, existing)
+	if !outcome.won {
+		return p.replay(ctx, r, outcome)
 	}
-	r.token = existing.Token
 	p.reservation = r
 	defer func() { // also when the operation panics
 		if !r.stored {
 			p.giveBack(ctx, r)
+		} else if p.guard.Process != nil {
+			p.guard.Process.Drop(r.token)
 		}
 	}()
 	return p.next(ctx)
@@ -83,17 +86,20 @@ func (p *passage) reservationFor() (*reservation, error) {
 	// The caller is part of a derived key: two clients that happen to say the
 	// same within five minutes are two calls.
 	derived := digestOf(p.call.Principal.Credential.ID, p.call.Principal.UserID, digest, continuation, p.req.Confirmation)
-	return &reservation{key: replay.Key{OrgID: org, Space: "derived:" + p.info.Name, Key: derived}, digest: digest, expires: p.call.Now.Add(derivedWindow)}, nil
+	return &reservation{
+		key: replay.Key{OrgID: org, Space: "derived:" + p.info.Name, Key: derived}, digest: digest, derived: true,
+		expires: p.call.Now.Add(derivedWindow),
+	}, nil
 }
 
-// replay answers a call whose key somebody else holds.
-func (p *passage) replay(ctx context.Context, r *reservation, existing replay.Record) error {
+// replay answers a call whose key another call holds.
+func (p *passage) replay(ctx context.Context, r *reservation, existing contest) error {
 	if existing.Digest != r.digest {
 		return core.Conflict("This idempotency key was used with other arguments.", "Use a fresh key for a different call.")
 	}
 	if !existing.Done {
 		return &core.Error{
-			Code: core.CodeConflict, RetryAfter: time.Second,
+			Code: core.CodeConflict, RetryAfter: existing.retryAfter,
 			Message: "The same call is still running.",
 			Next:    "Repeat it with the same key after `Retry-After`.",
 		}
@@ -119,16 +125,26 @@ func (p *passage) remember(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.guard.Replays.Complete(ctx, r.key, r.token, result, p.call.Now, r.expires)
+	outcome := replay.Outcome{Result: result, Expires: r.expires}
+	if r.derived && p.info.Replay == core.ReplayUntilNextWrite {
+		outcome.Caller, outcome.Subject = p.call.Principal.Caller(), p.call.Subject()
+	}
+	return p.guard.Replays.Complete(ctx, r.key, r.token, outcome)
 }
 
-// giveBack frees the key even when the caller has gone; were it to fail, the
-// lease runs out by itself.
-func (p *passage) giveBack(ctx context.Context, r *reservation) {
-	if err := p.guard.Replays.Release(context.WithoutCancel(ctx), r.key, r.token); err != nil {
-		p.guard.Log.WarnContext(ctx, "an idempotency key stays reserved until its lease ends",
-			"request_id", p.call.RequestID, "operation", p.info.Name, "error", err)
+// supersede ends the derived replays of the caller about what the call wrote: the same
+// said again after this call is said anew. It runs inside the transaction of the write,
+// after it, when the record that was written is locked. So of two writes to one
+// record the later one always sees the result of the earlier.
+func (p *passage) supersede(ctx context.Context) error {
+	org, caller, subject := p.call.Principal.Org.ID, p.call.Principal.Caller(), p.call.Subject()
+	switch {
+	case p.info.Writes == core.ManyContacts:
+		return p.guard.Replays.SupersedeAll(ctx, org, caller)
+	case p.info.Writes == core.OneContact && subject != "":
+		return p.guard.Replays.Supersede(ctx, org, caller, []string{subject})
 	}
+	return nil
 }
 
 func (p *passage) canonicalArguments() (string, error) {

@@ -2,6 +2,7 @@ package guardrails_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestReplaysFollowTheModelOnPostgreSQL(t *testing.T) {
 type forgetful struct{ replay.Store }
 
 // Complete forgets.
-func (forgetful) Complete(context.Context, replay.Key, replay.Token, []byte, time.Time, time.Time) error {
+func (forgetful) Complete(context.Context, replay.Key, replay.Token, replay.Outcome) error {
 	return nil
 }
 
@@ -49,8 +50,8 @@ func (forgetful) Complete(context.Context, replay.Key, replay.Token, []byte, tim
 type generous struct{ replay.Store }
 
 // Reserve is always won.
-func (g generous) Reserve(ctx context.Context, k replay.Key, digest string, now time.Time) (replay.Record, bool, error) {
-	found, won, err := g.Store.Reserve(ctx, k, digest, now)
+func (g generous) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
+	found, won, err := g.Store.Reserve(ctx, k, claim, now)
 	return found, won || !found.Done, err
 }
 
@@ -58,8 +59,8 @@ func (g generous) Reserve(ctx context.Context, k replay.Key, digest string, now 
 type eternal struct{ replay.Store }
 
 // Reserve takes the time for a year earlier.
-func (e eternal) Reserve(ctx context.Context, k replay.Key, digest string, now time.Time) (replay.Record, bool, error) {
-	return e.Store.Reserve(ctx, k, digest, now.AddDate(-1, 0, 0))
+func (e eternal) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
+	return e.Store.Reserve(ctx, k, claim, now.AddDate(-1, 0, 0))
 }
 
 // careless does not ask who completes, so a call whose lease ran out has an effect
@@ -67,8 +68,8 @@ func (e eternal) Reserve(ctx context.Context, k replay.Key, digest string, now t
 type careless struct{ replay.Store }
 
 // Complete lets everything pass.
-func (c careless) Complete(ctx context.Context, k replay.Key, token replay.Token, result []byte, now, expires time.Time) error {
-	_ = c.Store.Complete(ctx, k, token, result, now, expires)
+func (c careless) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
+	_ = c.Store.Complete(ctx, k, token, outcome)
 	return nil
 }
 
@@ -76,8 +77,11 @@ func (c careless) Complete(ctx context.Context, k replay.Key, token replay.Token
 type stingy struct{ replay.Store }
 
 // Complete shortens the window.
-func (s stingy) Complete(ctx context.Context, k replay.Key, token replay.Token, result []byte, now, expires time.Time) error {
-	return s.Store.Complete(ctx, k, token, result, now, now.Add(min(expires.Sub(now), 5*time.Minute)))
+func (s stingy) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
+	if !strings.HasPrefix(k.Space, "derived:") {
+		outcome.Expires = outcome.Expires.Add(5*time.Minute - 24*time.Hour)
+	}
+	return s.Store.Complete(ctx, k, token, outcome)
 }
 
 // clinging never releases a key.

@@ -178,7 +178,7 @@ func TestALeaseFreesTheKeyOfACrash(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b := setupOn(t, db)
 		key := replay.Key{OrgID: b.principal.Org.ID, Space: "agent:op_write", Key: "k"}
-		if _, won, err := db.Replay().Reserve(t.Context(), key, "digest of a call that died", b.clock.Now()); err != nil || !won {
+		if _, won, err := db.Replay().Reserve(t.Context(), key, replay.Claim{Digest: "digest of a call that died"}, b.clock.Now()); err != nil || !won {
 			t.Fatal(won, err)
 		}
 		_, err := b.call(t, "op_write", withKey("k"))

@@ -10,12 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 )
 
-const bulkJobColumns = `id, status, total, processed, succeeded, failed, attempts, created_at, completed_at`
+const bulkJobColumns = `id, caller, status, total, processed, succeeded, failed, attempts, created_at, completed_at`
 
 var (
 	insertBulkJob = register("insert bulk job", `
-		INSERT INTO bulk_jobs (org_id, id, status, total, processed, succeeded, failed, attempts, created_at)
-		VALUES ($1, $2, $3, $4, 0, 0, 0, 0, $5)
+		INSERT INTO bulk_jobs (org_id, id, caller, status, total, processed, succeeded, failed, attempts, created_at)
+		VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, $6)
 		ON CONFLICT DO NOTHING`)
 	insertBulkChunk = register("insert bulk chunk", `
 		INSERT INTO bulk_chunks (org_id, job_id, first_index, size, content, outcomes)
@@ -45,6 +45,7 @@ var (
 
 type bulkJobRow struct {
 	ID          string              `db:"id"`
+	Caller      string              `db:"caller"`
 	Status      audience.BulkStatus `db:"status"`
 	Total       int                 `db:"total"`
 	Processed   int                 `db:"processed"`
@@ -58,7 +59,7 @@ type bulkJobRow struct {
 func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j audience.BulkJob, chunks []audience.BulkChunk) error {
 	taken := core.Conflict("There is a bulk job with this id.", "Read that job.")
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if err := s.db.insert(ctx, taken, insertBulkJob, orgID, j.ID, string(j.Status), j.Total, At(j.CreatedAt)); err != nil {
+		if err := s.db.insert(ctx, taken, insertBulkJob, orgID, j.ID, j.Caller, string(j.Status), j.Total, At(j.CreatedAt)); err != nil {
 			return err
 		}
 		for _, chunk := range chunks {
@@ -80,7 +81,7 @@ func (s audienceStore) BulkJob(ctx context.Context, orgID, id string) (audience.
 		return audience.BulkJob{}, err
 	}
 	return audience.BulkJob{
-		ID: row.ID, Status: row.Status, Total: row.Total, Processed: row.Processed, Succeeded: row.Succeeded, Failed: row.Failed,
+		ID: row.ID, Caller: row.Caller, Status: row.Status, Total: row.Total, Processed: row.Processed, Succeeded: row.Succeeded, Failed: row.Failed,
 		Attempts: row.Attempts, CreatedAt: row.CreatedAt.Time(), CompletedAt: optionalTime(row.CompletedAt),
 	}, nil
 }

@@ -98,6 +98,9 @@ func (db *DB) Audience() audience.Store { return audienceStore{db} }
 // Replay is the store of replay records and used confirmations.
 func (db *DB) Replay() replay.Store { return replayStore{db} }
 
+// Processes is the store of the signs of life of processes.
+func (db *DB) Processes() replay.ProcessStore { return processStore{db} }
+
 type engine string
 
 const (

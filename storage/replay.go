@@ -14,32 +14,53 @@ type replayStore struct{ db *DB }
 
 type replayRow struct {
 	Digest    string `db:"digest"`
+	Token     string `db:"token"`
+	Process   string `db:"process"`
 	Done      bool   `db:"done"`
 	Result    []byte `db:"result"`
 	ExpiresAt Time   `db:"expires_at"`
+}
+
+// holds reports whether the record stands in the way of a claim.
+func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
+	return r.ExpiresAt > At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
+}
+
+func (r replayRow) record() replay.Record {
+	if r.Done {
+		return replay.Record{Digest: r.Digest, Done: true, Result: r.Result}
+	}
+	return replay.Record{Digest: r.Digest, Holder: replay.Token(r.Token), Process: r.Process}
 }
 
 var (
 	// On PostgreSQL an insert alone would wait for a transaction that is about to
 	// complete the record; the look before it does not.
 	reserveFree = register("reserve free key", `
-		INSERT INTO replay_records (org_id, space, key, digest, token, done, result, expires_at)
-		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), false, NULL, CAST($6 AS bigint)
+		INSERT INTO replay_records (org_id, space, key, digest, token, process, done, result, expires_at)
+		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text), false, NULL, CAST($7 AS bigint)
 		WHERE NOT EXISTS (SELECT 1 FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3)
 		ON CONFLICT DO NOTHING`)
 	replayRecord = register("replay record", `
-		SELECT digest, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
+		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
 	// A reservation may be taken over while its owner's transaction is about to
 	// complete it. The row's lock lets one of the two go first, and the conditions
-	// on expires_at here and on token there decide for that one.
-	reserveExpired = register("reserve expired key", `
-		UPDATE replay_records SET digest = $1, token = $2, done = false, result = NULL, expires_at = $3
-		WHERE org_id = $4 AND space = $5 AND key = $6 AND expires_at <= $7`)
+	// on expires_at and token here and on token there decide for that one.
+	reserveHeld = register("reserve held key", `
+		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
+		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
 	completeReplay = register("complete replay", `
-		UPDATE replay_records SET done = true, result = $1, expires_at = $2
-		WHERE org_id = $3 AND space = $4 AND key = $5 AND token = $6 AND NOT done`)
+		UPDATE replay_records SET done = true, result = $1, expires_at = $2, caller = $3, subject = $4
+		WHERE org_id = $5 AND space = $6 AND key = $7 AND token = $8 AND NOT done`)
 	releaseReplay = register("release replay", `
 		DELETE FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3 AND token = $4 AND NOT done`)
+	supersedeReplays = register("supersede replays", `
+		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
+		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
+	supersedeOneReplay = register("supersede replays of one subject", `
+		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject = $3 AND done`)
+	supersedeAllReplays = register("supersede all replays", `
+		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done`)
 	purgeReplay = register("purge replay records", `DELETE FROM replay_records WHERE expires_at <= $1`)
 
 	spendConfirmation = register("spend confirmation", `
@@ -49,14 +70,18 @@ var (
 )
 
 // Reserve tries to insert, reads what is there instead, and takes it over when it
-// has expired. It begins again when the record changed in between.
-func (s replayStore) Reserve(ctx context.Context, k replay.Key, digest string, now time.Time) (replay.Record, bool, error) {
+// no longer holds. It begins again when the record changed in between.
+func (s replayStore) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	if s.db.transaction(ctx) != nil {
 		return replay.Record{}, false, errInTransaction
 	}
-	mine := replay.Record{Token: replay.Token(core.NewID()), Digest: digest}
+	if claim.Token == "" {
+		claim.Token = replay.NewToken()
+	}
+	mine := replay.Record{Token: claim.Token, Digest: claim.Digest}
+	until := At(now.Add(replay.Lease))
 	for range maxAttempts {
-		inserted, err := s.db.exec(ctx, reserveFree, k.OrgID, k.Space, k.Key, digest, string(mine.Token), At(now.Add(replay.Lease)))
+		inserted, err := s.db.exec(ctx, reserveFree, k.OrgID, k.Space, k.Key, claim.Digest, string(claim.Token), claim.Process, until)
 		if err != nil || inserted == 1 {
 			return s.reserved(ctx, k, mine, err)
 		}
@@ -67,10 +92,11 @@ func (s replayStore) Reserve(ctx context.Context, k replay.Key, digest string, n
 		if len(found) == 0 {
 			continue
 		}
-		if found[0].ExpiresAt > At(now) {
-			return replay.Record{Digest: found[0].Digest, Done: found[0].Done, Result: found[0].Result}, false, nil
+		if found[0].holds(claim, now) {
+			return found[0].record(), false, nil
 		}
-		taken, err := s.db.exec(ctx, reserveExpired, digest, string(mine.Token), At(now.Add(replay.Lease)), k.OrgID, k.Space, k.Key, At(now))
+		taken, err := s.db.exec(ctx, reserveHeld, claim.Digest, string(claim.Token), claim.Process, until,
+			k.OrgID, k.Space, k.Key, At(now), string(claim.From))
 		if err != nil || taken == 1 {
 			return s.reserved(ctx, k, mine, err)
 		}
@@ -80,7 +106,7 @@ func (s replayStore) Reserve(ctx context.Context, k replay.Key, digest string, n
 
 // reserved is the outcome of a statement that reserves. Where it failed, it may have
 // been carried out all the same, as for a caller who left just then: the key is given
-// back, for nobody knows the token.
+// back.
 func (s replayStore) reserved(ctx context.Context, k replay.Key, mine replay.Record, err error) (replay.Record, bool, error) {
 	if err == nil {
 		return mine, true, nil
@@ -88,8 +114,12 @@ func (s replayStore) reserved(ctx context.Context, k replay.Key, mine replay.Rec
 	return replay.Record{}, false, errors.Join(err, s.Release(context.WithoutCancel(ctx), k, mine.Token))
 }
 
-func (s replayStore) Complete(ctx context.Context, k replay.Key, token replay.Token, result []byte, _, expires time.Time) error {
-	completed, err := s.db.exec(ctx, completeReplay, result, At(expires), k.OrgID, k.Space, k.Key, string(token))
+func (s replayStore) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
+	var subject *string
+	if outcome.Subject != "" {
+		subject = &outcome.Subject
+	}
+	completed, err := s.db.exec(ctx, completeReplay, outcome.Result, At(outcome.Expires), outcome.Caller, subject, k.OrgID, k.Space, k.Key, string(token))
 	if err != nil {
 		return err
 	}
@@ -98,6 +128,27 @@ func (s replayStore) Complete(ctx context.Context, k replay.Key, token replay.To
 			"Repeat the call with the same key to get the other call's result.")
 	}
 	return nil
+}
+
+func (s replayStore) Supersede(ctx context.Context, orgID, caller string, subjects []string) error {
+	if len(subjects) == 0 {
+		return nil
+	}
+	if len(subjects) == 1 {
+		_, err := s.db.exec(ctx, supersedeOneReplay, orgID, caller, subjects[0])
+		return err
+	}
+	parameter, err := jsonParameter(subjects)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, supersedeReplays, orgID, caller, parameter)
+	return err
+}
+
+func (s replayStore) SupersedeAll(ctx context.Context, orgID, caller string) error {
+	_, err := s.db.exec(ctx, supersedeAllReplays, orgID, caller)
+	return err
 }
 
 func (s replayStore) Release(ctx context.Context, k replay.Key, token replay.Token) error {
@@ -116,5 +167,9 @@ func (s replayStore) Purge(ctx context.Context, now time.Time) (int, error) {
 		return 0, err
 	}
 	confirmations, err := s.db.exec(ctx, purgeConfirmations, At(now))
+	if err != nil {
+		return records, err
+	}
+	_, err = s.db.exec(ctx, purgeProcesses, At(now.Add(-processKept)))
 	return records + confirmations, err
 }

@@ -32,7 +32,7 @@ var notLedByOrg = map[string]bool{
 // notOrgTables hold what belongs to no single organization.
 var notOrgTables = map[string]bool{
 	"orgs": true, "users": true, "sessions": true, "signing_keys": true, "denied_tokens": true, "schema_versions": true,
-	"authenticators": true, "recovery_codes": true, "passkeys": true, "passkey_ceremonies": true,
+	"processes": true, "authenticators": true, "recovery_codes": true, "passkeys": true, "passkey_ceremonies": true,
 }
 
 const indexColumns = `

@@ -103,6 +103,7 @@ var withoutOrg = map[string]bool{
 	"client by client id": true, "api keys by prefix": true,
 	"count unused dynamic clients": true, "purge dynamic clients": true,
 	"purge replay records": true, "purge confirmations": true,
+	"beat of process": true, "beats of processes": true, "end process": true, "purge processes": true, "end reservations": true,
 	"redeem authorization code": true, "used authorization code": true, "purge authorization codes": true,
 	"refresh token by hash": true, "purge refresh tokens": true,
 	"deny token": true, "token denied": true, "purge denied tokens": true,

@@ -48,6 +48,9 @@ type owned struct {
 	segment  segments.Segment
 }
 
+// remembered is the key of a call that is done.
+func (o owned) remembered() replay.Key { return replay.Key{OrgID: o.org, Space: "derived:x", Key: "k"} }
+
 func own(t *testing.T, db *storage.DB) owned {
 	t.Helper()
 	ctx, external := t.Context(), "crm-1"
@@ -73,12 +76,15 @@ func own(t *testing.T, db *storage.DB) owned {
 	must(t, store.SaveContactList(ctx, o.org, audience.ContactList{Name: "main", LastSyncedAt: start, CreatedAt: start, UpdatedAt: start}))
 	_, _, err = store.ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
 	must(t, err)
-	record, won, err := db.Replay().Reserve(ctx, o.replay, "digest", start)
+	record, won, err := db.Replay().Reserve(ctx, o.replay, replay.Claim{Digest: "digest"}, start)
 	must(t, err)
 	if !won {
 		t.Fatal("a fresh key was not won")
 	}
 	o.token = record.Token
+	done, _, err := db.Replay().Reserve(ctx, o.remembered(), replay.Claim{Digest: "digest"}, start)
+	must(t, err)
+	must(t, db.Replay().Complete(ctx, o.remembered(), done.Token, replay.Outcome{Result: []byte("{}"), Expires: later(600), Caller: "caller", Subject: "subject"}))
 	_, err = db.Replay().Spend(ctx, o.org, o.confirms, later(600))
 	must(t, err)
 	o.ownVisitor(t, db)
@@ -127,8 +133,10 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(keys, err)
 	audit, err := db.Access().AuditEvents(ctx, o.org, 10)
 	see(audit, err)
-	record, _, err := db.Replay().Reserve(ctx, o.replay, "digest", start)
+	record, _, err := db.Replay().Reserve(ctx, o.replay, replay.Claim{Digest: "digest"}, start)
 	see(record, err)
+	remembered, _, err := db.Replay().Reserve(ctx, o.remembered(), replay.Claim{Digest: "digest"}, start)
+	see(remembered, err)
 	grants, err := db.Grants().Grants(ctx, o.org, "", 10)
 	see(grants, err)
 	token, used, err := db.Grants().PeekRefreshToken(ctx, o.refresh.Hash)
@@ -233,7 +241,7 @@ func reachReplay(o owned, org string) map[string]reach {
 		"Complete": func(t *testing.T, db *storage.DB) (any, error) {
 			key := o.replay
 			key.OrgID = org
-			return nil, db.Replay().Complete(t.Context(), key, o.token, []byte("{}"), start, later(60))
+			return nil, db.Replay().Complete(t.Context(), key, o.token, replay.Outcome{Result: []byte("{}"), Expires: later(60)})
 		},
 		"Release": func(t *testing.T, db *storage.DB) (any, error) {
 			key := o.replay
@@ -243,12 +251,18 @@ func reachReplay(o owned, org string) map[string]reach {
 		"Reserve": func(t *testing.T, db *storage.DB) (any, error) {
 			key := o.replay
 			key.OrgID = org
-			_, won, err := db.Replay().Reserve(t.Context(), key, "digest", start)
+			_, won, err := db.Replay().Reserve(t.Context(), key, replay.Claim{Digest: "digest"}, start)
 			return !won, err // another organization's key is as good as new
 		},
 		"Spend": func(t *testing.T, db *storage.DB) (any, error) {
 			fresh, err := db.Replay().Spend(t.Context(), org, o.confirms, later(60))
 			return !fresh, err
+		},
+		"Supersede": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Replay().Supersede(t.Context(), org, "caller", []string{"subject"})
+		},
+		"SupersedeAll": func(t *testing.T, db *storage.DB) (any, error) {
+			return nil, db.Replay().SupersedeAll(t.Context(), org, "caller")
 		},
 	}
 }

@@ -23,26 +23,26 @@ func TestReplayOfACompletedCall(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, k := t.Context(), db.Replay(), newKey(t, db)
-		record, won, err := store.Reserve(ctx, k, "d1", start)
+		record, won, err := store.Reserve(ctx, k, replay.Claim{Digest: "d1"}, start)
 		if err != nil || !won || record.Token == "" {
 			t.Fatalf("a free key: %+v, %v, %v", record, won, err)
 		}
-		running, won, err := store.Reserve(ctx, k, "d2", later(59))
+		running, won, err := store.Reserve(ctx, k, replay.Claim{Digest: "d2"}, later(59))
 		if err != nil || won || running.Done || running.Digest != "d1" || running.Token != "" {
 			t.Errorf("while it runs: %+v, %v, %v", running, won, err)
 		}
 		result := []byte(`{"n":"ü"}`)
-		must(t, store.Complete(ctx, k, record.Token, result, later(59), later(1000)))
+		must(t, store.Complete(ctx, k, record.Token, replay.Outcome{Result: result, Expires: later(1000)}))
 		must(t, store.Release(ctx, k, record.Token)) // too late to give up
-		done, won, err := store.Reserve(ctx, k, "d2", later(999))
+		done, won, err := store.Reserve(ctx, k, replay.Claim{Digest: "d2"}, later(999))
 		if err != nil || won || !done.Done || done.Digest != "d1" || string(done.Result) != string(result) {
 			t.Errorf("when it is done: %+v, %v, %v", done, won, err)
 		}
-		if _, won, err := store.Reserve(ctx, k, "d2", later(1000)); err != nil || !won {
+		if _, won, err := store.Reserve(ctx, k, replay.Claim{Digest: "d2"}, later(1000)); err != nil || !won {
 			t.Errorf("when it has expired: %v, %v", won, err)
 		}
 		for _, other := range []replay.Key{{OrgID: k.OrgID, Space: "agent:x", Key: k.Key}, {OrgID: k.OrgID, Space: k.Space, Key: "KEY"}} {
-			if _, won, err := store.Reserve(ctx, other, "d1", start); err != nil || !won {
+			if _, won, err := store.Reserve(ctx, other, replay.Claim{Digest: "d1"}, start); err != nil || !won {
 				t.Errorf("the other key %v: %v, %v", other, won, err)
 			}
 		}
@@ -55,23 +55,23 @@ func TestALostReservation(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, k := t.Context(), db.Replay(), newKey(t, db)
-		slow, _, err := store.Reserve(ctx, k, "same", start)
+		slow, _, err := store.Reserve(ctx, k, replay.Claim{Digest: "same"}, start)
 		must(t, err)
-		heir, won, err := store.Reserve(ctx, k, "same", start.Add(replay.Lease))
+		heir, won, err := store.Reserve(ctx, k, replay.Claim{Digest: "same"}, start.Add(replay.Lease))
 		if err != nil || !won {
 			t.Fatalf("taking over: %v, %v", won, err)
 		}
 		err = db.InTx(ctx, func(ctx context.Context) error {
 			must(t, db.Audience().InsertContact(ctx, k.OrgID, newContact("half@x")))
-			return store.Complete(ctx, k, slow.Token, []byte("slow"), later(61), later(1000))
+			return store.Complete(ctx, k, slow.Token, replay.Outcome{Result: []byte("slow"), Expires: later(1000)})
 		})
 		wantCode(t, "completing a lost reservation", err, core.CodeConflict)
 		_, err = db.Audience().ContactByEmail(ctx, k.OrgID, "half@x")
 		wantCode(t, "what the slow call wrote", err, core.CodeNotFound)
 
 		must(t, store.Release(ctx, k, slow.Token)) // is not the heir's
-		must(t, store.Complete(ctx, k, heir.Token, []byte("heir"), later(62), later(1000)))
-		wantCode(t, "completing twice", store.Complete(ctx, k, heir.Token, nil, later(62), later(1000)), core.CodeConflict)
+		must(t, store.Complete(ctx, k, heir.Token, replay.Outcome{Result: []byte("heir"), Expires: later(1000)}))
+		wantCode(t, "completing twice", store.Complete(ctx, k, heir.Token, replay.Outcome{Result: nil, Expires: later(1000)}), core.CodeConflict)
 	})
 }
 
@@ -79,10 +79,10 @@ func TestReleaseFreesTheKey(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, k := t.Context(), db.Replay(), newKey(t, db)
-		record, _, err := store.Reserve(ctx, k, "d", start)
+		record, _, err := store.Reserve(ctx, k, replay.Claim{Digest: "d"}, start)
 		must(t, err)
 		must(t, store.Release(ctx, k, record.Token))
-		if _, won, err := store.Reserve(ctx, k, "other", start); err != nil || !won {
+		if _, won, err := store.Reserve(ctx, k, replay.Claim{Digest: "other"}, start); err != nil || !won {
 			t.Errorf("after Release: %v, %v", won, err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestRacesForAKey(t *testing.T) {
 			now := start.Add(replay.Lease * 2 * (1 << round))
 			var winners atomic.Int32
 			for _, err := range atOnce(racers, func(int) error {
-				_, won, err := store.Reserve(t.Context(), k, "d", now)
+				_, won, err := store.Reserve(t.Context(), k, replay.Claim{Digest: "d"}, now)
 				if won {
 					winners.Add(1)
 				}
@@ -122,13 +122,13 @@ func TestReserveDoesNotWaitForComplete(t *testing.T) {
 			return // its one writer finishes first by design
 		}
 		store, k := db.Replay(), newKey(t, db)
-		record, _, err := store.Reserve(t.Context(), k, "d", start)
+		record, _, err := store.Reserve(t.Context(), k, replay.Claim{Digest: "d"}, start)
 		must(t, err)
 		must(t, db.InTx(t.Context(), func(ctx context.Context) error {
-			if err := store.Complete(ctx, k, record.Token, []byte("{}"), start, later(1000)); err != nil {
+			if err := store.Complete(ctx, k, record.Token, replay.Outcome{Result: []byte("{}"), Expires: later(1000)}); err != nil {
 				return err
 			}
-			seen, won, err := store.Reserve(t.Context(), k, "d", start)
+			seen, won, err := store.Reserve(t.Context(), k, replay.Claim{Digest: "d"}, start)
 			if err != nil || won || seen.Done {
 				t.Errorf("while it commits: %+v, %v, %v", seen, won, err)
 			}
@@ -142,7 +142,7 @@ func TestReserveRefusesATransaction(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		k := newKey(t, db)
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
-			_, _, err := db.Replay().Reserve(ctx, k, "d", start)
+			_, _, err := db.Replay().Reserve(ctx, k, replay.Claim{Digest: "d"}, start)
 			return err
 		})
 		if err == nil {
@@ -181,7 +181,7 @@ func TestSpendAndPurge(t *testing.T) {
 			t.Errorf("after a rollback: %v, %v, %v", ok, err, spendErr)
 		}
 
-		_, _, err = store.Reserve(ctx, k, "d", start) // until 60 s
+		_, _, err = store.Reserve(ctx, k, replay.Claim{Digest: "d"}, start) // until 60 s
 		must(t, err)
 		for _, step := range []struct{ at, want int }{{59, 0}, {60, 1}, {100, 1}, {199, 0}, {200, 1}, {201, 0}} {
 			if n, err := store.Purge(ctx, later(step.at)); err != nil || n != step.want {
@@ -200,12 +200,12 @@ func TestAReservationOfOneWhoLeftIsFree(t *testing.T) {
 		for i := range 400 {
 			k := replay.Key{OrgID: org, Space: "rest:x", Key: fmt.Sprint(i)}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%80)*10*time.Microsecond)
-			_, won, err := store.Reserve(ctx, k, "digest", start)
+			_, won, err := store.Reserve(ctx, k, replay.Claim{Digest: "digest"}, start)
 			cancel()
 			if won && err == nil {
 				continue
 			}
-			if _, won, err = store.Reserve(t.Context(), k, "digest", start); err != nil || !won {
+			if _, won, err = store.Reserve(t.Context(), k, replay.Claim{Digest: "digest"}, start); err != nil || !won {
 				t.Fatalf("the key of call %d is held by nobody: %v, %v", i, won, err)
 			}
 		}

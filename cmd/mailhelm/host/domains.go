@@ -54,7 +54,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 			Store: s.db.Audience(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 			Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
 			Affected: segmentsAffected(divided), Redefined: segmentsRedefined(divided), ActivityProperties: divided.ActivityProperties,
-			Queue: s.queue, Observe: countAudience(metrics),
+			Queue: s.queue, Observe: countAudience(metrics), Written: s.db.Replay().Supersede,
 		}),
 	}
 }

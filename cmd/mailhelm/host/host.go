@@ -32,6 +32,8 @@ type Host struct {
 	// unfollow ends the watch on the signing keys and the delivery of simulated
 	// events, and waits for both.
 	unfollow func()
+	// leave ends this process's part in reservations; nil without surfaces.
+	leave func(context.Context) error
 }
 
 // Addresses is where a running host is reached.
@@ -87,6 +89,7 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 	}
 	if err := h.assemble(ctx, open); err != nil {
 		h.spans.Close(ctx)
+		h.leaves(ctx)
 		return errors.Join(err, h.stores.close())
 	}
 	return nil
@@ -101,6 +104,9 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 	var simulated *simulatedEvents
 	if h.cfg.Role != config.Worker {
 		var err error
+		if h.leave, err = h.stores.live(ctx); err != nil {
+			return err
+		}
 		if simulated, err = newSimulatedEvents(h.stores, h.addresses.API, h.cfg.Clock, h.cfg.Log); err != nil {
 			return err
 		}
@@ -181,5 +187,17 @@ func (h *Host) Stop(ctx context.Context) error {
 	h.unfollow()
 	failures = append(failures, h.servers.close())
 	h.spans.Close(ctx)
+	h.leaves(ctx)
 	return errors.Join(append(failures, h.stores.close())...)
+}
+
+// leaves lets other processes take over what this one has reserved. That nothing was
+// given back, because the database is away, is no reason not to end.
+func (h *Host) leaves(ctx context.Context) {
+	if h.leave == nil {
+		return
+	}
+	if err := h.leave(ctx); err != nil {
+		h.cfg.Log.WarnContext(ctx, "other processes take reservations over a few seconds late", "error", err)
+	}
 }

@@ -80,7 +80,7 @@ func TestPurgeForgetsWhatExpired(t *testing.T) {
 	defer stop(t, h)
 	store, now := h.DB().Replay(), core.SystemClock()
 	key := replay.Key{OrgID: core.NewID(), Space: "rest:x", Key: "k"}
-	if _, won, err := store.Reserve(t.Context(), key, "digest", now.Add(-2*replay.Lease)); err != nil || !won {
+	if _, won, err := store.Reserve(t.Context(), key, replay.Claim{Digest: "digest"}, now.Add(-2*replay.Lease)); err != nil || !won {
 		t.Fatal(won, err)
 	}
 	worker := replay.PurgeWorker(store, core.SystemClock, slog.New(slog.DiscardHandler))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -31,6 +32,7 @@ type stores struct {
 	signing     *access.SigningKeys
 	master      access.MasterKey
 	confirm     []byte // the secret behind the keys of confirmations
+	process     *replay.Process
 }
 
 // openStores opens what the data folder and the database hold, and makes what is
@@ -65,6 +67,9 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.account, err = simulator.Open(cfg.AccountFile(), simulator.Options{Clock: cfg.Clock, Behaviour: cfg.Recipients}); err != nil {
 		return err
 	}
+	s.process = replay.NewProcess(replay.ProcessConfig{
+		Store: s.db.Processes(), Replays: s.db.Replay(), Clock: cfg.Clock, Log: cfg.Log, Alone: cfg.DatabaseURL == "",
+	})
 	s.connections = s.db.Connections(master)
 	if s.adapters, err = NewAdapters(cfg, s.account); err != nil {
 		return err
@@ -98,6 +103,24 @@ func (s *stores) follow(log *slog.Logger) func() {
 		cancel()
 		running.Wait()
 	}
+}
+
+// live makes this process known as one that holds reservations, and shows signs of
+// life until what it returns is called. That gives back what is still reserved.
+func (s *stores) live(ctx context.Context) (func(context.Context) error, error) {
+	if err := s.process.Start(ctx); err != nil {
+		return nil, fmt.Errorf("reservations: %w", err)
+	}
+	following, cancel := context.WithCancel(context.Background())
+	ticker := time.NewTicker(replay.Beat)
+	var running sync.WaitGroup
+	running.Go(func() { s.process.Follow(following, ticker.C) })
+	return func(ctx context.Context) error {
+		ticker.Stop()
+		cancel()
+		running.Wait()
+		return s.process.Stop(ctx)
+	}, nil
 }
 
 // migrate brings the schema up to date, or, when it is told to leave it alone,
