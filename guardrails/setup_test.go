@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -79,14 +80,19 @@ func setupOn(t testing.TB, db *storage.DB) *bundle {
 	if err := db.Access().InsertOrg(t.Context(), b.principal.Org); err != nil {
 		t.Fatal(err)
 	}
+	b.mount(db.Replay(), nil)
+	return b
+}
+
+// mount puts the operations behind rails of their own.
+func (b *bundle) mount(replays replay.Store, process *replay.Process) {
 	g := guardrails.New(guardrails.Config{
-		Authenticator: oneCaller{b}, Transactor: db, Replays: db.Replay(), Audit: db.Access(),
+		Authenticator: oneCaller{b}, Transactor: b.db, Replays: replays, Process: process, Audit: b.db.Access(),
 		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
 		Clock:              b.clock.Now, Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: prometheus.NewRegistry(),
 	})
 	b.catalogue = g.Catalogue(b.operations())
-	return b
 }
 
 // oneCaller authenticates "good" as the bundle's principal.

@@ -1,0 +1,263 @@
+package guardrails_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// node is a process over the database that another has too: same organization, same
+// caller, same clock.
+type node struct {
+	*bundle
+	process *replay.Process
+	store   *brokenStore
+}
+
+// brokenStore fails to give keys back as long as it is down.
+type brokenStore struct {
+	replay.Store
+	down atomic.Bool
+}
+
+var errDown = errors.New("the database is away")
+
+// Release fails while the store is down.
+func (s *brokenStore) Release(ctx context.Context, k replay.Key, token replay.Token) error {
+	if s.down.Load() {
+		return errDown
+	}
+	return s.Store.Release(ctx, k, token)
+}
+
+func (b *bundle) node(t *testing.T, alone bool) *node {
+	t.Helper()
+	own := &bundle{
+		db: b.db, clock: b.clock, log: &bytes.Buffer{}, principal: b.principal, preview: b.preview,
+		entered: make(chan struct{}, 100), release: make(chan struct{}),
+	}
+	n := &node{bundle: own, store: &brokenStore{Store: b.db.Replay()}}
+	n.process = replay.NewProcess(replay.ProcessConfig{
+		Store: b.db.Processes(), Replays: n.store, Clock: b.clock.Now, Log: slog.New(slog.DiscardHandler), Alone: alone,
+	})
+	if err := n.process.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	own.mount(n.store, n.process)
+	return n
+}
+
+// silence passes without a sign of life of others than these.
+func silence(t *testing.T, b *bundle, alive ...*node) {
+	t.Helper()
+	for range 4 {
+		b.clock.advance(replay.Beat)
+		for _, n := range alive {
+			n.process.Tick(t.Context())
+		}
+	}
+}
+
+// hold begins a call that keeps its key until finish is called, which returns its end.
+func (n *node) hold(t *testing.T, key string) (finish func() *core.Error) {
+	t.Helper()
+	ended := make(chan *core.Error, 1)
+	go func() {
+		_, err := n.call(t, "op_block", withKey(key))
+		ended <- err
+	}()
+	<-n.entered
+	return func() *core.Error {
+		close(n.release)
+		return <-ended
+	}
+}
+
+// TestAReservationEndsWithItsProcess: what a process reserved that shows no sign of
+// life is taken over, once, and the process that was only slow has no second effect.
+func TestAReservationEndsWithItsProcess(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		slow, heir, other := b.node(t, false), b.node(t, false), b.node(t, false)
+		finish := slow.hold(t, "k")
+		silence(t, b, heir, other)
+		close(heir.release)
+		close(other.release)
+		var wait sync.WaitGroup
+		var made atomic.Int32
+		for _, n := range []*node{heir, other} {
+			for range 8 {
+				wait.Go(func() {
+					result, err := n.call(t, "op_block", withKey("k"))
+					switch {
+					case err == nil && !result.Replayed:
+						made.Add(1)
+					case err != nil && (err.Code != core.CodeConflict || err.RetryAfter != replay.Beat):
+						t.Errorf("error = %v", err)
+					}
+				})
+			}
+		}
+		beating := beat(t, b, heir, other)
+		wait.Wait()
+		beating()
+		if made.Load() != 1 {
+			t.Errorf("%d callers had an effect, want 1", made.Load())
+		}
+		wantCode(t, finish(), core.CodeConflict)
+		if n := b.audited(t); n != 1 {
+			t.Errorf("%d effects, want 1", n)
+		}
+	})
+}
+
+// beat has processes show signs of life, with little time passing, until the function
+// it returns is called.
+func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for ctx.Err() == nil {
+			b.clock.advance(time.Millisecond)
+			for _, n := range alive {
+				n.process.Tick(ctx)
+			}
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// A process that shows signs of life keeps its reservations however long the call
+// takes, and a duplicate elsewhere is told so once that is known.
+func TestALivingProcessKeepsItsReservations(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		working, other := b.node(t, false), b.node(t, false)
+		finish := working.hold(t, "k")
+		for range 5 {
+			silence(t, b, working, other)
+		}
+		stop := beat(t, b, working, other)
+		_, err := other.call(t, "op_block", withKey("k"))
+		stop()
+		if err == nil || err.Code != core.CodeConflict || err.RetryAfter != replay.Beat {
+			t.Errorf("elsewhere: %v, want a conflict to retry after a second", err)
+		}
+		_, err = working.call(t, "op_block", withKey("k"))
+		if err == nil || err.Code != core.CodeConflict || err.RetryAfter != replay.Beat {
+			t.Errorf("in the same process: %v, want a conflict to retry after a second", err)
+		}
+		if err := finish(); err != nil {
+			t.Error(err)
+		}
+		if r := mustCall(t, other.bundle, "op_block", withKey("k")); !r.Replayed {
+			t.Error("the result is not replayed elsewhere")
+		}
+	})
+}
+
+// What ended without the key's being given back is free: at once for the process
+// itself and after a process that said goodbye or was alone, and with the next sign of
+// life of a process whose database was away.
+func TestKeysAreGivenBack(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		for name, tc := range map[string]struct {
+			operation string
+			edit      func(n *node)
+			context   func(context.Context) context.Context
+		}{
+			"a failure":         {operation: "op_write", edit: func(n *node) { n.failNext = errors.New("no") }},
+			"a panic":           {operation: "op_crash", edit: func(n *node) { n.failNext = errors.New("panic") }},
+			"a caller who left": {operation: "op_write", context: canceled},
+		} {
+			t.Run(name, func(t *testing.T) {
+				b := setupOn(t, db)
+				n, other := b.node(t, false), b.node(t, false)
+				for i, again := range []*node{n, other} {
+					key := withKey([]string{"own", "other"}[i])
+					n.store.down.Store(true)
+					if tc.edit != nil {
+						tc.edit(n)
+					}
+					if err := n.callIn(t, tc.context, tc.operation, key); err == nil {
+						t.Fatal("the call succeeded")
+					}
+					if again == other { // the database is back
+						n.store.down.Store(false)
+						b.clock.advance(replay.Beat)
+						n.process.Tick(t.Context())
+					}
+					if r := mustCall(t, again.bundle, tc.operation, key); r.Replayed {
+						t.Error("a call that failed left a result")
+					}
+					n.store.down.Store(false)
+				}
+				if got := b.audited(t); got != 2 {
+					t.Errorf("%d effects, want 2", got)
+				}
+			})
+		}
+		t.Run("a process that stopped", func(t *testing.T) {
+			b := setupOn(t, db)
+			n, other := b.node(t, false), b.node(t, false)
+			close(other.release)
+			finish := n.hold(t, "k")
+			if err := n.process.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			other.process.Tick(t.Context())
+			mustCall(t, other.bundle, "op_block", withKey("k"))
+			wantCode(t, finish(), core.CodeConflict)
+		})
+		t.Run("an earlier process", func(t *testing.T) {
+			b := setupOn(t, db)
+			earlier := b.node(t, true)
+			finish := earlier.hold(t, "k")
+			next := b.node(t, true)
+			close(next.release)
+			mustCall(t, next.bundle, "op_block", withKey("k"))
+			wantCode(t, finish(), core.CodeConflict)
+			if got := b.audited(t); got != 1 {
+				t.Errorf("%d effects, want 1", got)
+			}
+		})
+	})
+}
+
+func canceled(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx
+}
+
+// callIn calls in a context of its own.
+func (n *node) callIn(t *testing.T, in func(context.Context) context.Context, operation string, edit func(*guardrails.Request)) error {
+	t.Helper()
+	if in == nil {
+		_, err := n.call(t, operation, edit)
+		return err
+	}
+	op, _ := n.catalogue.Operation(operation)
+	req := guardrails.Request{Principal: n.principal, Surface: core.Agent, RequestID: "req-1", Arguments: sayingSo[0]}
+	edit(&req)
+	_, err := op.Call(in(t.Context()), req)
+	return err
+}
