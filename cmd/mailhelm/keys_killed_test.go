@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// kills is how many servers TestKeysOutliveAKilledServer kills on each database; with
+// some hundred it measures what one of a run only samples.
+var kills = flag.Int("kills", 1, "servers to kill under keyed writes")
+
+const (
+	keyedClients = 16
+	// firstRetry is how long a client waits for the answer to its first retry.
+	firstRetry = 10 * time.Second
+	// answeredShare of the first retries succeed.
+	answeredShare = 0.99
+)
+
+// keyed is a write of a client with its key.
+type keyed struct{ number int64 }
+
+func (k keyed) key() string   { return fmt.Sprintf("key-%d", k.number) }
+func (k keyed) email() string { return fmt.Sprintf("keyed-%d@example.com", k.number) }
+
+// stream is clients that write with keys until their server fails them, and then
+// retry what failed.
+type stream struct {
+	t      *testing.T
+	next   atomic.Int64
+	mu     sync.Mutex
+	made   int // calls that were answered at once
+	cut    []keyed
+	status map[string]int // of the first retries
+	slow   time.Duration  // of the slowest first retry
+}
+
+// write sends one call and returns its status, 0 for no answer.
+func (s *stream) write(ctx context.Context, d printed, k keyed) int {
+	body := fmt.Sprintf(`{"email":%q,"unsubscribe_all":true}`, k.email())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d["base_url"]+"/v1/contacts", strings.NewReader(body))
+	if err != nil {
+		s.t.Error(err)
+		return 0
+	}
+	r.Header.Set("Authorization", "Bearer "+d["api_key"])
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Idempotency-Key", k.key())
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: firstRetry}
+	answer, err := client.Do(r)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close() //nolint:errcheck // it was read
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		return 0
+	}
+	return answer.StatusCode
+}
+
+// run has all clients write until each has met a failure. fail is called once, when
+// some calls were answered.
+func (s *stream) run(d printed, calls int, fail func()) {
+	var clients sync.WaitGroup
+	var answered atomic.Int64
+	failing := sync.OnceFunc(fail)
+	for range keyedClients {
+		clients.Go(func() {
+			for {
+				k := keyed{s.next.Add(1)}
+				status := s.write(s.t.Context(), d, k)
+				if status == http.StatusCreated {
+					if answered.Add(1) == int64(calls) {
+						go failing()
+					}
+					continue
+				}
+				s.mu.Lock()
+				s.cut = append(s.cut, k)
+				s.mu.Unlock()
+				return
+			}
+		})
+	}
+	clients.Wait()
+	s.made += int(answered.Load())
+}
+
+// retry has each client whose call was cut off send it once more.
+func (s *stream) retry(d printed) {
+	var clients sync.WaitGroup
+	for _, k := range s.cut {
+		clients.Go(func() {
+			began := time.Now()
+			status := s.write(s.t.Context(), d, k)
+			took := time.Since(began)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.status[fmt.Sprint(status)]++
+			s.slow = max(s.slow, took)
+		})
+	}
+	clients.Wait()
+	s.cut = nil
+}
+
+// check holds the share of first retries that succeeded, and that every key had one
+// effect: each contact was created once, by one audit line.
+func (s *stream) check(database storage.Config, org string) {
+	s.t.Helper()
+	total := 0
+	for _, n := range s.status {
+		total += n
+	}
+	succeeded := s.status[fmt.Sprint(http.StatusCreated)]
+	s.t.Logf("%d calls answered, %d cut off; first retries %v, the slowest %v", s.made, total, s.status, s.slow.Round(time.Millisecond))
+	if total == 0 || float64(succeeded) < answeredShare*float64(total) {
+		s.t.Errorf("%d of %d first retries succeeded, want %v", succeeded, total, answeredShare)
+	}
+	db, err := storage.Open(s.t.Context(), database)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	lines, err := db.Access().AuditEvents(s.t.Context(), org, 10_000_000)
+	if err = errors.Join(err, db.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+	effects := map[string]int{}
+	for _, line := range lines {
+		if line.Action == "contacts_create" {
+			effects[line.SubjectID]++
+		}
+	}
+	if failed := total - succeeded; len(effects) > int(s.next.Load()) || len(effects) < s.made+succeeded || len(effects) > s.made+succeeded+failed {
+		s.t.Errorf("%d contacts were created by %d calls that say so", len(effects), s.made+succeeded)
+	}
+	for contact, n := range effects {
+		if n != 1 {
+			s.t.Errorf("contact %s was created %d times", contact, n)
+		}
+	}
+}
+
+// TestKeysOutliveAKilledServer: a server is killed under a stream of keyed writes and
+// started again. The first retry of every client has the result of its call, and no
+// call has two effects.
+func TestKeysOutliveAKilledServer(t *testing.T) {
+	t.Parallel()
+	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			servers, chance := on(t), rand.New(rand.NewPCG(18, uint64(*kills)))
+			s := &stream{t: t, status: map[string]int{}}
+			server, d := servers.launch()
+			for range *kills {
+				s.run(d, 20+chance.IntN(100), func() { server.signal(syscall.SIGKILL) })
+				if !server.waits() {
+					t.Fatal("the server outlives SIGKILL")
+				}
+				server, d = servers.launch()
+				s.retry(d)
+			}
+			s.check(servers.database, d["org_id"])
+		})
+	}
+}
