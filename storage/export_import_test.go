@@ -57,7 +57,7 @@ func (db *DB) LoadBare(ctx context.Context, orgID, jobID string, chunks []BareCh
 		total += chunk.size
 	}
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := db.exec(ctx, insertBulkJob, orgID, jobID, "queued", total, At(at)); err != nil {
+		if _, err := db.exec(ctx, insertBulkJob, orgID, jobID, "", "queued", total, At(at)); err != nil {
 			return err
 		}
 		for _, chunk := range chunks {

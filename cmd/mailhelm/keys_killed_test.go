@@ -97,6 +97,9 @@ func (s *stream) run(d printed, calls int, fail func()) {
 	}
 	clients.Wait()
 	s.made += int(answered.Load())
+	if answered.Load() < int64(calls) {
+		s.t.Fatalf("%d of %d calls were answered before anything was to fail", answered.Load(), calls)
+	}
 }
 
 // retry has each client whose call was cut off send it once more.

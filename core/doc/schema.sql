@@ -167,7 +167,7 @@ CREATE TABLE bulk_jobs (
 	failed bigint NOT NULL,
 	attempts bigint NOT NULL,
 	created_at bigint NOT NULL,
-	completed_at bigint,
+	completed_at bigint, caller bytetext NOT NULL DEFAULT '',
 	PRIMARY KEY (org_id, id)
 );
 
@@ -629,6 +629,11 @@ CREATE TABLE passkeys (
 	PRIMARY KEY (user_id, id)
 );
 
+CREATE TABLE processes (
+	id bytetext PRIMARY KEY,
+	beat_at bigint NOT NULL
+);
+
 CREATE TABLE production_requests (
 	org_id bytetext NOT NULL,
 	id bytetext NOT NULL,
@@ -670,11 +675,13 @@ CREATE TABLE replay_records (
 	token text NOT NULL,
 	done boolean NOT NULL,
 	result bytea,
-	expires_at bigint NOT NULL,
+	expires_at bigint NOT NULL, process bytetext NOT NULL DEFAULT '', caller bytetext NOT NULL DEFAULT '', subject bytetext,
 	PRIMARY KEY (org_id, space, key)
 );
 
 CREATE INDEX replay_records_expiry ON replay_records (expires_at);
+
+CREATE INDEX replay_records_subject ON replay_records (org_id, caller, subject) WHERE subject IS NOT NULL;
 
 CREATE TABLE report_bounce_domains (
 	org_id bytetext NOT NULL,
