@@ -33,6 +33,8 @@ const (
 	CodeUpstreamUnavailable          Code = "upstream_unavailable"
 	CodeResourcePreparing            Code = "resource_preparing"
 	CodeDedupUnavailable             Code = "dedup_unavailable"
+	CodeOverloaded                   Code = "overloaded"
+	CodeTemporarilyUnavailable       Code = "temporarily_unavailable"
 	CodeInternalError                Code = "internal_error"
 	CodeWrongHost                    Code = "wrong_host"
 )
@@ -174,6 +176,16 @@ var codes = []CodeInfo{
 		CodeDedupUnavailable, 503, "Deduplication unavailable", true,
 		"The store that remembers `once` activities could not be reached, so the item was not accepted.",
 		"Send the item again later.",
+	},
+	{
+		CodeOverloaded, 503, "Too busy", true,
+		"More calls wait than can be done in time, so this one was turned away before it did anything. Expensive reads wait in a queue of each organization's own.",
+		"Repeat after `Retry-After`, with a little jitter. Make fewer calls at once.",
+	},
+	{
+		CodeTemporarilyUnavailable, 503, "Temporarily unavailable", true,
+		"Mailhelm's own storage does not take the call just now. When a write is answered so, whether it was stored is unknown.",
+		"Repeat after `Retry-After`. Repeat a write with the same `Idempotency-Key`, so that it happens once.",
 	},
 	{
 		CodeInternalError, 500, "Internal error", true,

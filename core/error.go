@@ -164,6 +164,29 @@ func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}
 }
 
+// Overloaded is overloaded: the call waited as long as it may and did nothing.
+func Overloaded(retryAfter time.Duration) *Error {
+	return &Error{Code: CodeOverloaded, Message: "Too many calls wait to be done. This one did nothing.", RetryAfter: retryAfter}
+}
+
+// storageRetry is when to ask again after storage failed: a database that is
+// restarted takes some seconds.
+const storageRetry = 5 * time.Second
+
+// TemporarilyUnavailable wraps why storage failed, which the caller must not see.
+func TemporarilyUnavailable(err error) *Error {
+	return &Error{
+		Code: CodeTemporarilyUnavailable, RetryAfter: storageRetry, Err: err,
+		Message: "Mailhelm's own storage does not take the call just now.",
+	}
+}
+
+// IsFault reports whether the failure is Mailhelm's own, so that its cause belongs in
+// the log.
+func (e *Error) IsFault() bool {
+	return e.Code == CodeInternalError || e.Code == CodeTemporarilyUnavailable
+}
+
 // CallerGone reports whether err is a failure that came of the caller's leaving:
 // the work for its request was cancelled then, which is nobody's fault.
 func CallerGone(ctx context.Context, err error) bool {

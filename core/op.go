@@ -23,6 +23,11 @@ type Op[In, Out any] struct {
 	// last sentence what it is not for ("It ... not").
 	Purpose string
 	Effect  Effect
+	// Cost is what a read costs the database; every read of the catalogue declares it.
+	Cost Cost
+	// CostOf is the cost of one call of a read that is Heavy with some arguments and
+	// Light with others; nil means Cost.
+	CostOf func(In) Cost
 	// Scopes are all required.
 	Scopes   []Scope
 	GitOwned GitOwned
@@ -73,6 +78,19 @@ func (e Effect) String() string {
 		return "reads"
 	}
 }
+
+// Cost is what a read costs the database. Heavy reads wait for a slot, fairly between
+// organizations; see guardrails.
+type Cost int
+
+// The costs of reads. A write declares none: its organization's data are found by keys.
+const (
+	Undeclared Cost = iota
+	// Light reads find rows by an index and look at a page of them, or at definitions.
+	Light
+	// Heavy reads may look at much of what an organization has.
+	Heavy
+)
 
 // GitOwned is what becomes of a write when the organization's definitions come
 // from a repository.

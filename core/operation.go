@@ -22,6 +22,8 @@ type Operation interface {
 	// returns them typed. It fails with validation_failed.
 	Decode(s Surface, raw []byte) (any, error)
 	Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error)
+	// CostOf is what a call with these arguments costs the database.
+	CostOf(in any) Cost
 	Prepare(ctx context.Context, c *Call, in any) (any, error)
 	// Propose is the write as a pull request; see Op.Propose.
 	Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error)
@@ -41,6 +43,8 @@ type OperationInfo struct {
 	Title    string
 	Purpose  string
 	Effect   Effect
+	// Cost is the most that a call costs.
+	Cost     Cost
 	Scopes   []Scope
 	GitOwned GitOwned
 	Writes   Subject
@@ -60,6 +64,9 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 	}
 	if op.Writes != OtherRecords && op.Effect == Reads || op.Replay == ReplayUntilNextWrite && op.Writes != OneContact {
 		panic(fmt.Sprintf("core: operation %q declares a subject or a replay that do not fit its effect", op.Name))
+	}
+	if op.Effect != Reads && op.Cost != Undeclared || op.Cost != Heavy && op.CostOf != nil {
+		panic(fmt.Sprintf("core: operation %q declares a cost and is no read, or one for each call and is never heavy", op.Name))
 	}
 	d := &declared[In, Out]{op: op}
 	in := reflect.TypeFor[In]()
@@ -92,7 +99,7 @@ func (d *declared[In, Out]) sealed() {}
 
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
-		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Effect: d.op.Effect,
+		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Effect: d.op.Effect, Cost: d.op.Cost,
 		Scopes: d.op.Scopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil,
 	}
 }
@@ -124,6 +131,13 @@ func (d *declared[In, Out]) Confirmation(ctx context.Context, c *Call, in any) (
 		return nil, nil
 	}
 	return d.op.Confirm(ctx, c, in.(In))
+}
+
+func (d *declared[In, Out]) CostOf(in any) Cost {
+	if d.op.CostOf == nil {
+		return d.op.Cost
+	}
+	return d.op.CostOf(in.(In))
 }
 
 func (d *declared[In, Out]) Prepare(ctx context.Context, c *Call, in any) (any, error) {

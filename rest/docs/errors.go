@@ -51,7 +51,8 @@ func example(code core.Code) *core.Error {
 		e.RetryAfter = 12 * time.Second
 	case core.CodeContactClaimRace:
 		e.RetryAfter = time.Second
-	case core.CodeUpstreamUnavailable, core.CodeResourcePreparing, core.CodeContactListNotSynced, core.CodeDedupUnavailable:
+	case core.CodeUpstreamUnavailable, core.CodeResourcePreparing, core.CodeContactListNotSynced, core.CodeDedupUnavailable,
+		core.CodeOverloaded, core.CodeTemporarilyUnavailable:
 		e.RetryAfter = 5 * time.Second
 	}
 	return e
@@ -81,6 +82,8 @@ var exampleMessages = map[core.Code]string{
 	core.CodeUpstreamUnavailable:          "The connected sending account refused the call.",
 	core.CodeResourcePreparing:            "The resource is still being built.",
 	core.CodeDedupUnavailable:             "The item could not be checked for a duplicate.",
+	core.CodeOverloaded:                   "Too many calls wait to be done. This one did nothing.",
+	core.CodeTemporarilyUnavailable:       "Mailhelm's own storage does not take the call just now.",
 	core.CodeInternalError:                "Something failed on our side.",
 	core.CodeWrongHost:                    "The fetch host takes no credential.",
 }
