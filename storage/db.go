@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -19,9 +21,12 @@ type Config struct {
 	// Dir is the folder of the SQLite file mailhelm.db. It is made when missing,
 	// readable by its owner alone.
 	Dir string
-	// MaxConns bounds the connections to PostgreSQL; zero means 16. SQLite has
-	// one that writes and a few that read.
+	// MaxConns bounds the connections to PostgreSQL; zero means 16, and there are at
+	// least 4. Tokens, expensive reads and jobs have some for themselves. SQLite has one
+	// that writes and some that read.
 	MaxConns int
+	// CallerWait is how long calls wait for a connection; zero means 2 s.
+	CallerWait time.Duration
 	// Clock tells the time where a call brings none; nil means core.SystemClock.
 	Clock core.Clock
 	// Logger takes what migrations and jobs have to say; nil means slog.Default.
@@ -30,16 +35,23 @@ type Config struct {
 
 // DB is an open database of either engine. It is safe for concurrent use.
 //
-// Calls outside a transaction read from a pool of read connections and write
-// each on its own. Inside [DB.InTx] everything goes through the transaction. On
+// The lane of a context says which connections its work uses; see [core.Lane]. Calls
+// outside a transaction read from a pool of read connections and write each on its own. Inside [DB.InTx] everything goes through the transaction. On
 // SQLite one connection writes: a write with a context from outside waits until
 // the open transaction has ended, so f of InTx must use the context it is given.
 type DB struct {
 	engine engine
 	write  *pool
 	read   *pool // the same as write on PostgreSQL
-	clock  core.Clock
-	logger *slog.Logger
+	// expensive is for expensive reads, and never larger than what they may take.
+	expensive *pool
+	// background is for jobs on PostgreSQL. On SQLite, which has one writer, it is nil:
+	// jobs have a share of the other pools.
+	background *pool
+	clock      core.Clock
+	logger     *slog.Logger
+	// outage is why the database took no calls when last asked to write.
+	outage atomic.Pointer[string]
 }
 
 // Open opens the database without changing its schema; see [DB.Migrate]. It
@@ -62,14 +74,54 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 
 // Close ends all connections. Calls under way fail.
 func (db *DB) Close() error {
-	if db.read == db.write {
-		return db.write.close()
+	failures := make([]error, 0, len(db.pools()))
+	for _, p := range db.pools() {
+		failures = append(failures, p.close())
 	}
-	return errors.Join(db.read.close(), db.write.close())
+	return errors.Join(failures...)
 }
 
-// Ping asks the database for an answer, for readiness checks.
-func (db *DB) Ping(ctx context.Context) error { return db.read.sql.PingContext(ctx) }
+// pools are all of them, the one that writes last: with SQLite's very last connection
+// its log is put away.
+func (db *DB) pools() []*pool {
+	all := []*pool{db.expensive}
+	if db.background != nil {
+		all = append(all, db.background)
+	}
+	if db.read != db.write {
+		all = append(all, db.read)
+	}
+	return append(all, db.write)
+}
+
+// pool is the one that the work of ctx uses.
+func (db *DB) pool(ctx context.Context, writes bool) *pool {
+	lane := core.LaneOf(ctx)
+	switch {
+	case lane == core.ExpensiveReads && !writes:
+		return db.expensive
+	case lane == core.Background && db.background != nil:
+		return db.background
+	case writes:
+		return db.write
+	}
+	return db.read
+}
+
+// ExpensiveSlots is how many expensive reads run at once; see [core.ExpensiveReads].
+// SQLite computes in this process, so there it is half of the processors.
+func (db *DB) ExpensiveSlots() int { return db.expensive.idle }
+
+// Ping asks the database for an answer.
+func (db *DB) Ping(ctx context.Context) error {
+	p := db.read
+	pass, err := p.gate.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer pass.leave()
+	return db.cause(ctx, p.sql.PingContext(ctx))
+}
 
 // Engine names the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return string(db.engine) }
@@ -108,7 +160,7 @@ const (
 	postgres engine = "postgres"
 )
 
-// text is SQL as the engine is to read it.
+// text is SQL as the engine is to read it; Statement.on is that of a statement.
 func (e engine) text(sql string) string {
 	if e == postgres {
 		return openSlots(sql)

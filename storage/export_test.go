@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
@@ -58,4 +59,16 @@ func PredicateSQL(name string, q segments.Question) (string, []any, error) {
 	}
 	text, args := numbered(c.selecting(`count(*)`), c.args)
 	return e.text(text), args, nil
+}
+
+// Gate stands before the connections of a pool.
+type Gate struct{ gate *gate }
+
+// NewGate makes one with the wait of the product.
+func NewGate(sizes map[core.Lane]int) Gate { return Gate{newGate(0, sizes)} }
+
+// Enter waits for a connection, which the function it returns gives back.
+func (g Gate) Enter(ctx context.Context) (leave func(), err error) {
+	p, err := g.gate.enter(ctx)
+	return p.leave, err
 }

@@ -21,6 +21,8 @@ const (
 	// A job whose process was killed runs again after this time, or after its own
 	// timeout if that is longer.
 	jobRescue = 2 * time.Minute
+	// A job that the database took no calls for waits so long.
+	jobSnooze = 15 * time.Second
 	// How long jobs that are cut off at the end have to notice.
 	jobCutOff = 5 * time.Second
 )
@@ -79,18 +81,13 @@ func (j *Jobs) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 // enqueue reports whether there was not such a job already.
 func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOpts) (bool, error) {
 	var left *rivertype.JobInsertResult
-	var err error
-	if t := j.db.transaction(ctx); t != nil {
-		left, err = j.inserter.InsertTx(ctx, t.tx, args, opts)
-	} else {
-		err = j.db.retry(ctx, func() error {
-			var err error
-			left, err = j.inserter.Insert(ctx, args, opts)
-			return err
-		})
-	}
+	err := j.db.InTx(ctx, func(ctx context.Context) error {
+		var err error
+		left, err = j.inserter.InsertTx(ctx, j.db.transaction(ctx).tx, args, opts)
+		return err
+	})
 	if err != nil {
-		return false, fmt.Errorf("storage: enqueue %s: %w", args.Kind(), cause(ctx, err))
+		return false, fmt.Errorf("storage: enqueue %s: %w", args.Kind(), j.db.cause(ctx, err))
 	}
 	return !left.UniqueSkippedAsDuplicate, nil
 }

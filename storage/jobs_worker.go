@@ -17,7 +17,7 @@ import (
 // AddWorker says who does the jobs with arguments T. It is called before Start,
 // once for each kind; Start fails when a kind comes twice.
 func AddWorker[T jobs.Args](j *Jobs, w jobs.Worker[T]) {
-	if err := river.AddWorkerSafely(j.workers, &worker[T]{worker: w}); err != nil {
+	if err := river.AddWorkerSafely(j.workers, &worker[T]{worker: w, logger: j.db.logger}); err != nil {
 		j.failed = errors.Join(j.failed, fmt.Errorf("storage: jobs: %w", err))
 	}
 	if w.Every == 0 {
@@ -35,10 +35,22 @@ func AddWorker[T jobs.Args](j *Jobs, w jobs.Worker[T]) {
 type worker[T jobs.Args] struct {
 	river.WorkerDefaults[T]
 	worker jobs.Worker[T]
+	logger *slog.Logger
 }
 
+// Work does the job with the connections of the background. A job that the database took
+// no calls for runs again later, without one of its attempts being counted.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
-	return w.worker.Work(ctx, job.Args)
+	err := w.worker.Work(core.OnLane(ctx, core.Background), job.Args)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	switch core.AsError(err).Code {
+	case core.CodeTemporarilyUnavailable, core.CodeOverloaded:
+		w.logger.LogAttrs(ctx, slog.LevelWarn, "job put off", jobAttrs(job.JobRow, slog.String("error", err.Error()))...)
+		return errors.Join(river.JobSnooze(jobSnooze), err)
+	}
+	return err
 }
 
 func (w *worker[T]) Timeout(*river.Job[T]) time.Duration {

@@ -52,7 +52,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 		// failed because another process did it leads on from there.
 		before := have
 		if have = db.schemaVersion(ctx); db.engine != sqlite || have <= before {
-			return fmt.Errorf("storage: migrate: %w", cause(ctx, err))
+			return fmt.Errorf("storage: migrate: %w", db.cause(ctx, err))
 		}
 	}
 	if have > latest {
@@ -143,7 +143,7 @@ func (db *DB) runStep(ctx context.Context, tx *sql.Tx, step schema.Migration) er
 
 func (db *DB) jobDriver() riverdriver.Driver[*sql.Tx] {
 	if db.engine == postgres {
-		return riverdatabasesql.New(db.write.sql)
+		return riverdatabasesql.New(db.background.sql)
 	}
 	return riversqlite.New(db.write.sql)
 }

@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// pool is a set of connections together with the statements prepared on them.
+// pool is a set of connections together with the statements prepared on them, behind a
+// gate.
 //
 // All statements are prepared together, at the first call and before the first
 // transaction: preparing one takes a connection of its own, which a transaction
@@ -15,8 +16,14 @@ import (
 type pool struct {
 	sql    *sql.DB
 	engine engine
+	gate   *gate
 	// readsOnly leaves statements that write unprepared.
 	readsOnly bool
+	// unprepared sends statements as text. It is for expensive reads, which are planned
+	// for their very values and outweigh the planning, and for jobs.
+	unprepared bool
+	// idle is how many connections stay open that nobody uses.
+	idle int
 
 	ready    atomic.Bool
 	mu       sync.Mutex
@@ -26,7 +33,7 @@ type pool struct {
 // prepare makes every statement ready. It fails while the schema is missing and
 // may be called again.
 func (p *pool) prepare(ctx context.Context) error {
-	if p.ready.Load() {
+	if p.unprepared || p.ready.Load() {
 		return nil
 	}
 	p.mu.Lock()
@@ -49,6 +56,12 @@ func (p *pool) prepare(ctx context.Context) error {
 	p.prepared = prepared
 	p.ready.Store(true)
 	return nil
+}
+
+// dropIdle closes the connections that nobody uses. Those in use stay.
+func (p *pool) dropIdle() {
+	p.sql.SetMaxIdleConns(0)
+	p.sql.SetMaxIdleConns(p.idle)
 }
 
 func (p *pool) close() error {

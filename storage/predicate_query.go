@@ -43,9 +43,15 @@ func composed[R any](ctx context.Context, db *DB, name, text string, args []any,
 	var all []R
 	err := db.retry(ctx, func() error {
 		all = nil
-		query := db.read.sql.QueryContext
+		query := db.pool(ctx, false).sql.QueryContext
 		if t := db.transaction(ctx); t != nil {
 			query = t.tx.QueryContext
+		} else {
+			pass, err := db.pool(ctx, false).gate.enter(ctx)
+			if err != nil {
+				return err
+			}
+			defer pass.leave()
 		}
 		rows, err := query(ctx, db.engine.text(text), args...)
 		if err != nil {
@@ -62,7 +68,7 @@ func composed[R any](ctx context.Context, db *DB, name, text string, args []any,
 		return rows.Err()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("storage: %s: %w", name, cause(ctx, err))
+		return nil, fmt.Errorf("storage: %s: %w", name, db.cause(ctx, err))
 	}
 	return all, nil
 }

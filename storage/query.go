@@ -13,43 +13,87 @@ import (
 // columns maps a column to the field whose "db" tag names it.
 var columns = reflectx.NewMapper("db")
 
-// stmt is the prepared statement on the transaction of ctx, or else on the pool
-// that fits it.
-func (db *DB) stmt(ctx context.Context, s *Statement) (*sql.Stmt, error) {
-	if t := db.transaction(ctx); t != nil {
-		return t.tx.StmtContext(ctx, db.write.prepared[s.index]), nil
+// prepared is a statement ready to run where the work of a context runs: in its
+// transaction, or else on the pool that fits.
+type prepared struct {
+	stmt *sql.Stmt // nil where statements are sent as text
+	on   interface {
+		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+		ExecContext(context.Context, string, ...any) (sql.Result, error)
 	}
-	p := db.read
-	if s.writes {
-		p = db.write
+	text string
+	pass pass
+}
+
+func (r prepared) query(ctx context.Context, args []any) (*sql.Rows, error) {
+	if r.stmt != nil {
+		return r.stmt.QueryContext(ctx, args...)
+	}
+	return r.on.QueryContext(ctx, r.text, args...)
+}
+
+func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
+	if r.stmt != nil {
+		return r.stmt.ExecContext(ctx, args...)
+	}
+	return r.on.ExecContext(ctx, r.text, args...)
+}
+
+// ready makes a statement ready, outside a transaction once there is a connection for
+// it. The caller leaves by its pass.
+func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
+	if t := db.transaction(ctx); t != nil {
+		if t.pool.unprepared {
+			return prepared{on: t.tx, text: s.on(db.engine)}, nil
+		}
+		return prepared{stmt: t.tx.StmtContext(ctx, t.pool.prepared[s.index])}, nil
+	}
+	p := db.pool(ctx, s.writes)
+	pass, err := p.gate.enter(ctx)
+	if err != nil {
+		return prepared{}, s.wrap(err)
+	}
+	if p.unprepared {
+		return prepared{on: p.sql, text: s.on(db.engine), pass: pass}, nil
 	}
 	if err := p.prepare(ctx); err != nil {
-		return nil, err
+		pass.leave()
+		return prepared{}, unbegun{db.cause(ctx, err)}
 	}
-	return p.prepared[s.index], nil
+	return prepared{stmt: p.prepared[s.index], pass: pass}, nil
 }
 
 // each runs a statement and calls f for every row it returns.
 func (db *DB) each(ctx context.Context, s *Statement, args []any, f func(*sqlx.Rows) error) error {
-	stmt, err := db.stmt(ctx, s) //nolint:sqlclosecheck // the pool's or the transaction's, which close it
+	ready, err := db.ready(ctx, s)
 	if err != nil {
 		return err
 	}
-	rows, err := stmt.QueryContext(db.patience(ctx, s), args...)
+	defer ready.pass.leave()
+	rows, err := ready.query(db.patience(ctx, s), args)
 	if err != nil {
-		return s.wrap(cause(ctx, err))
+		return db.failed(ctx, s, err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has told what there is to tell
 	scanner := &sqlx.Rows{Rows: rows, Mapper: columns}
 	for rows.Next() {
 		if err := f(scanner); err != nil {
-			return s.wrap(cause(ctx, err))
+			return s.wrap(db.cause(ctx, err))
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return s.wrap(cause(ctx, err))
+		return db.failed(ctx, s, err)
 	}
 	return nil
+}
+
+// failed is why a statement failed. A read may be run again.
+func (db *DB) failed(ctx context.Context, s *Statement, err error) error {
+	err = s.wrap(db.cause(ctx, err))
+	if s.writes {
+		return err
+	}
+	return unbegun{err}
 }
 
 // patience is the context that a read runs under; see registerPoint.
@@ -108,16 +152,20 @@ func one[R any](ctx context.Context, db *DB, resource string, s *Statement, args
 func (db *DB) exec(ctx context.Context, s *Statement, args ...any) (int, error) {
 	var changed int64
 	err := db.retry(ctx, func() error {
-		stmt, err := db.stmt(ctx, s) //nolint:sqlclosecheck // the pool's or the transaction's, which close it
+		ready, err := db.ready(ctx, s)
 		if err != nil {
 			return err
 		}
-		result, err := stmt.ExecContext(ctx, args...)
+		defer ready.pass.leave()
+		result, err := ready.exec(ctx, args)
 		if err == nil {
 			changed, err = result.RowsAffected()
 		}
 		if err != nil {
-			return s.wrap(cause(ctx, err))
+			return s.wrap(db.cause(ctx, err))
+		}
+		if db.transaction(ctx) == nil {
+			db.outage.Store(nil)
 		}
 		return nil
 	})

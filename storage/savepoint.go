@@ -3,6 +3,8 @@ package storage
 import (
 	"context"
 	"errors"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 var (
@@ -13,8 +15,8 @@ var (
 
 // attempt runs f inside the transaction of ctx so that the transaction outlives its
 // failure: what f did is undone, and the failure comes back wrapped in tolerated. What
-// the whole transaction has to be tried again for, and the end of the caller's
-// patience, come back as they are, and then the transaction is lost.
+// the whole transaction has to be tried again for, the end of the caller's patience and
+// that of the database come back as they are, and then the transaction is lost.
 func (db *DB) attempt(ctx context.Context, tolerated error, f func() error) error {
 	if _, err := db.exec(ctx, setSavepoint); err != nil {
 		return err
@@ -24,7 +26,7 @@ func (db *DB) attempt(ctx context.Context, tolerated error, f func() error) erro
 		_, err := db.exec(ctx, releaseSavepoint)
 		return err
 	}
-	if retryable(err) || ctx.Err() != nil {
+	if retryable(err) || ctx.Err() != nil || core.AsError(err).Code == core.CodeTemporarilyUnavailable {
 		return err
 	}
 	for _, s := range []*Statement{undoToSavepoint, releaseSavepoint} {

@@ -8,14 +8,22 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 
+	"github.com/mailhelm/mailhelm/core"
 	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone; see registerFunctions
 )
 
 const (
 	sqliteFile = "mailhelm.db"
-	// A few readers keep two cores busy; more only cost memory for their caches.
-	sqliteReaders = 6
+	// A few readers keep two cores busy; more only cost memory for their caches. Tokens
+	// and jobs have some that calls cannot take.
+	sqliteReaders           = 6
+	sqliteVitalReaders      = 2
+	sqliteBackgroundReaders = 2
+	// How long another process, such as an import, may hold the lock, in milliseconds; as
+	// long as calls wait for this process's own writer.
+	sqliteBusy = "2000"
 	// More than one would only meet SQLITE_BUSY.
 	sqliteWriters = 1
 )
@@ -42,17 +50,26 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	read, err := openSQLitePool(ctx, path, sqliteReaders, "_pragma=query_only(1)")
-	if err != nil {
-		_ = write.Close()
-		return nil, err
+	write.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: sqliteWriters})
+	readers := map[core.Lane]int{
+		core.Calls: sqliteReaders, core.Vital: sqliteVitalReaders, core.Background: sqliteBackgroundReaders,
 	}
-	return &DB{
-		engine: sqlite, clock: c.Clock, logger: c.Logger,
-		write: &pool{sql: write, engine: sqlite},
-		read:  &pool{sql: read, engine: sqlite, readsOnly: true},
-	}, nil
+	read, err := openSQLitePool(ctx, path, sqliteReaders+sqliteVitalReaders+sqliteBackgroundReaders, queryOnly)
+	if err != nil {
+		return nil, errors.Join(err, write.close())
+	}
+	read.gate, read.readsOnly, read.idle = newGate(c.CallerWait, readers), true, sqliteReaders
+	// SQLite computes in this process, and half of the processors is for everything else.
+	slots := max(1, runtime.GOMAXPROCS(0)/2)
+	expensive, err := openSQLitePool(ctx, path, slots, queryOnly)
+	if err != nil {
+		return nil, errors.Join(err, read.close(), write.close())
+	}
+	expensive.gate, expensive.readsOnly, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: slots}), true, true
+	return &DB{engine: sqlite, clock: c.Clock, logger: c.Logger, write: write, read: read, expensive: expensive}, nil
 }
+
+const queryOnly = "_pragma=query_only(1)"
 
 // GiveBack closes the connections to SQLite that nobody uses, with the pages and the
 // prepared statements that each of them has in memory. A call that needs one opens it
@@ -61,16 +78,12 @@ func (db *DB) GiveBack(ctx context.Context) error {
 	if db.engine != sqlite {
 		return nil
 	}
-	closeIdle(db.read.sql, sqliteReaders)
+	db.expensive.dropIdle()
+	db.read.dropIdle()
 	// With the very last connection SQLite would put away the log, and wait for the disk.
 	err := db.Ping(ctx)
-	closeIdle(db.write.sql, sqliteWriters)
+	db.write.dropIdle()
 	return err
-}
-
-func closeIdle(db *sql.DB, size int) {
-	db.SetMaxIdleConns(0)
-	db.SetMaxIdleConns(size)
 }
 
 // createPrivate makes the file before SQLite would, which follows the umask, and
@@ -87,9 +100,9 @@ func createPrivate(path string) error {
 	return nil
 }
 
-func openSQLitePool(ctx context.Context, path string, size int, options ...string) (*sql.DB, error) {
+func openSQLitePool(ctx context.Context, path string, size int, options ...string) (*pool, error) {
 	name := (&url.URL{Scheme: "file", Path: path}).String() +
-		"?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
+		"?_pragma=busy_timeout(" + sqliteBusy + ")&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 	for _, option := range options {
 		name += "&" + option
 	}
@@ -103,5 +116,5 @@ func openSQLitePool(ctx context.Context, path string, size int, options ...strin
 		_ = db.Close()
 		return nil, fmt.Errorf("storage: open sqlite: %w", err)
 	}
-	return db, nil
+	return &pool{sql: db, engine: sqlite, idle: size}, nil
 }

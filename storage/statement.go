@@ -9,8 +9,10 @@ import (
 // variables beside the functions that use them.
 type Statement struct {
 	// name says in an error or a test which statement failed. Values never do.
-	name   string
-	text   string
+	name string
+	text string
+	// opened is the text with its slots open, as PostgreSQL reads it.
+	opened string
 	writes bool
 	// point is set for reads that find a handful of rows by their key.
 	point bool
@@ -24,7 +26,7 @@ var statements []*Statement
 // connection that may write.
 func register(name, text string) *Statement {
 	text = strings.TrimSpace(text)
-	s := &Statement{name: name, text: text, writes: !strings.HasPrefix(text, "SELECT"), index: len(statements)}
+	s := &Statement{name: name, text: text, opened: openSlots(text), writes: !strings.HasPrefix(text, "SELECT"), index: len(statements)}
 	statements = append(statements, s)
 	return s
 }
@@ -64,6 +66,14 @@ func openSlots(text string) string {
 		opened.WriteString(inside)
 		text = after
 	}
+}
+
+// on is the statement as the engine reads it.
+func (s *Statement) on(e engine) string {
+	if e == postgres {
+		return s.opened
+	}
+	return s.text
 }
 
 func (s *Statement) wrap(err error) error {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core"
 )
 
 const (
@@ -19,8 +21,9 @@ type transactionKey struct{}
 // transaction is what travels in a context. It names its database, because a
 // context may pass from one database to another.
 type transaction struct {
-	db *DB
-	tx *sql.Tx
+	db   *DB
+	pool *pool
+	tx   *sql.Tx
 	// registries are those that were read in the transaction; see audienceStore.registry.
 	registries map[string]*registry
 	// preferences are the topic preferences, as stored, of contacts that were read and so
@@ -43,38 +46,65 @@ func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error
 	if db.transaction(ctx) != nil {
 		return f(ctx)
 	}
-	if err := db.write.prepare(ctx); err != nil {
-		return err
-	}
 	return db.retry(ctx, func() error { return db.once(ctx, f) })
 }
 
 func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error {
-	tx, err := db.write.sql.BeginTx(ctx, nil)
+	p := db.pool(ctx, true)
+	pass, err := p.gate.enter(ctx)
 	if err != nil {
-		return fmt.Errorf("storage: begin: %w", cause(ctx, err))
+		return fmt.Errorf("storage: begin: %w", err)
+	}
+	defer pass.leave()
+	if err := p.prepare(ctx); err != nil {
+		return unbegun{db.cause(ctx, err)}
+	}
+	tx, err := p.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return unbegun{fmt.Errorf("storage: begin: %w", db.cause(ctx, err))}
 	}
 	// After a commit this does nothing; otherwise, panics included, it undoes all.
 	defer func() { _ = tx.Rollback() }()
-	if err := f(context.WithValue(ctx, transactionKey{}, &transaction{db: db, tx: tx})); err != nil {
+	if err := f(context.WithValue(ctx, transactionKey{}, &transaction{db: db, pool: p, tx: tx})); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("storage: commit: %w", cause(ctx, err))
+		return fmt.Errorf("storage: commit: %w", db.cause(ctx, err))
 	}
+	db.outage.Store(nil)
 	return nil
 }
 
+// unbegun is a failure that came before anything could be changed, so that the call may
+// run again.
+type unbegun struct{ error }
+
+func (u unbegun) Unwrap() error { return u.error }
+
 // retry runs f again while PostgreSQL says that a concurrent transaction stood
-// in its way. Inside a transaction f runs once: the whole transaction has to be
-// repeated, which is the business of the outermost call.
+// in its way, and once when the connection had broken off before f changed anything:
+// after a restart of the database all old connections have. Inside a transaction f runs
+// once: the whole transaction has to be repeated, which is the business of the outermost
+// call.
 func (db *DB) retry(ctx context.Context, f func() error) error {
-	if db.engine == sqlite || db.transaction(ctx) != nil {
+	if db.transaction(ctx) != nil {
 		return f()
 	}
+	renewed := false
 	for attempt := 1; ; attempt++ {
 		err := f()
-		if err == nil || attempt == maxAttempts || !retryable(err) {
+		if err == nil || attempt == maxAttempts {
+			return err
+		}
+		_, unchanged := errors.AsType[unbegun](err)
+		switch {
+		case retryable(err), isBusy(err) && core.LaneOf(ctx) == core.Background:
+		case unchanged && isLost(err) && !renewed:
+			renewed = true
+			for _, p := range db.pools() {
+				p.dropIdle()
+			}
+		default:
 			return err
 		}
 		if pauseErr := pause(ctx, attempt); pauseErr != nil {
