@@ -27,7 +27,7 @@ type Op[In, Out any] struct {
 	Cost Cost
 	// CostOf is the cost of one call of a read that is Heavy with some arguments and
 	// Light with others; nil means Cost.
-	CostOf func(In) Cost
+	CostOf func(*Call, In) Cost
 	// Scopes are all required.
 	Scopes   []Scope
 	GitOwned GitOwned

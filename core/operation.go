@@ -23,7 +23,7 @@ type Operation interface {
 	Decode(s Surface, raw []byte) (any, error)
 	Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error)
 	// CostOf is what a call with these arguments costs the database.
-	CostOf(in any) Cost
+	CostOf(c *Call, in any) Cost
 	Prepare(ctx context.Context, c *Call, in any) (any, error)
 	// Propose is the write as a pull request; see Op.Propose.
 	Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error)
@@ -39,10 +39,10 @@ type Operation interface {
 
 // OperationInfo is what is declared of an operation besides its functions.
 type OperationInfo struct {
-	Name     string
-	Title    string
-	Purpose  string
-	Effect   Effect
+	Name    string
+	Title   string
+	Purpose string
+	Effect  Effect
 	// Cost is the most that a call costs.
 	Cost     Cost
 	Scopes   []Scope
@@ -133,11 +133,11 @@ func (d *declared[In, Out]) Confirmation(ctx context.Context, c *Call, in any) (
 	return d.op.Confirm(ctx, c, in.(In))
 }
 
-func (d *declared[In, Out]) CostOf(in any) Cost {
+func (d *declared[In, Out]) CostOf(c *Call, in any) Cost {
 	if d.op.CostOf == nil {
 		return d.op.Cost
 	}
-	return d.op.CostOf(in.(In))
+	return d.op.CostOf(c, in.(In))
 }
 
 func (d *declared[In, Out]) Prepare(ctx context.Context, c *Call, in any) (any, error) {

@@ -13,6 +13,7 @@
 //	replay         idempotency, explicit and derived keys         replay.go
 //	confirm        signed agreement to what cannot be undone      confirm.go
 //	prepare        the operation asks the outside                 commit.go
+//	bulkhead       expensive reads wait for a slot                bulkhead.go
 //	commit         transaction { do, audit line, replay record }  commit.go
 //	present        the result in the surface's form               present.go
 //

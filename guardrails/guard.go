@@ -50,13 +50,17 @@ type Config struct {
 	SharedBuckets Buckets
 	// SharedTimeout is what a call waits for them at most; 0 means 50 ms.
 	SharedTimeout time.Duration
+	// ExpensiveSlots is how many expensive reads run at once, no more than the database
+	// has connections for; 0 means 4.
+	ExpensiveSlots int
 }
 
 // Guard holds what the rails share.
 type Guard struct {
 	Config
-	buckets Buckets
-	metrics *metrics
+	buckets   Buckets
+	metrics   *metrics
+	expensive *slots
 }
 
 // New makes the rails. It registers their metrics, so call it once for a registry.
@@ -65,7 +69,9 @@ func New(cfg Config) *Guard {
 	if cfg.SharedBuckets != nil {
 		buckets = newSharedBuckets(cfg)
 	}
-	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics)}
+	expensive := newSlots(cfg.ExpensiveSlots)
+	expensive.register(cfg.Metrics)
+	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics), expensive: expensive}
 }
 
 // Request is one call as a surface hands it over.
@@ -137,6 +143,7 @@ func init() {
 		{"replay", replays},
 		{"confirm", confirm},
 		{"prepare", prepare},
+		{"bulkhead", bulkhead},
 		{"commit", commit},
 	}
 }

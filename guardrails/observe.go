@@ -58,9 +58,9 @@ func outcomeOf(ctx context.Context, p *passage, err error) (string, slog.Level) 
 	}
 	e := core.AsError(err)
 	switch e.Code {
-	case core.CodeInternalError:
+	case core.CodeInternalError, core.CodeTemporarilyUnavailable:
 		return string(e.Code), slog.LevelError
-	case core.CodeUpstreamUnavailable:
+	case core.CodeUpstreamUnavailable, core.CodeOverloaded:
 		return string(e.Code), slog.LevelWarn
 	default:
 		return string(e.Code), slog.LevelInfo

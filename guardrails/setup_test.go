@@ -140,8 +140,21 @@ func (b *bundle) operations() []core.Operation {
 		defer b.mu.Unlock()
 		return &core.Confirmation{Message: "This reaches people.", Preview: map[string]int{"people": b.preview}}, nil
 	}
+	heavy := base
+	heavy.Name, heavy.Effect, heavy.Cost = "op_heavy", core.Reads, core.Heavy
+	heavy.CostOf = func(_ *core.Call, in effectIn) core.Cost {
+		if in.Note == "light" {
+			return core.Light
+		}
+		return core.Heavy
+	}
+	heavy.Do = func(ctx context.Context, _ *core.Call, _ effectIn) (effectOut, error) {
+		b.entered <- struct{}{}
+		<-b.release
+		return effectOut{ID: []string{"calls", "expensive"}[core.LaneOf(ctx)]}, nil
+	}
 	return []core.Operation{
-		core.Declare(read), core.Declare(write), core.Declare(destroy), core.Declare(git), core.Declare(block), core.Declare(confirm), core.Declare(crash),
+		core.Declare(heavy), core.Declare(read), core.Declare(write), core.Declare(destroy), core.Declare(git), core.Declare(block), core.Declare(confirm), core.Declare(crash),
 	}
 }
 

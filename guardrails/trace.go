@@ -29,7 +29,7 @@ func (g *Guard) endSpan(span trace.Span, outcome string) {
 	}
 	span.SetAttributes(attribute.String("mailhelm.outcome", outcome))
 	switch core.Code(outcome) {
-	case core.CodeInternalError, core.CodeUpstreamUnavailable:
+	case core.CodeInternalError, core.CodeUpstreamUnavailable, core.CodeTemporarilyUnavailable, core.CodeOverloaded:
 		span.SetAttributes(attribute.String("error.type", outcome))
 		span.SetStatus(codes.Error, "")
 	}

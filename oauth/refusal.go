@@ -2,8 +2,11 @@ package oauth
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
+	"strconv"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
@@ -22,6 +25,8 @@ type refusal struct {
 	// page is `error_uri`: where the documentation says more; "" for nowhere. The
 	// library has no place for it, so such a refusal is always written by write.
 	page string
+	// retryAfter is in seconds; 0 says nothing.
+	retryAfter int
 }
 
 func invalidRequest(description string) *refusal {
@@ -66,6 +71,10 @@ func invalidClient(description string) *refusal {
 func serverError(cause error) *refusal {
 	const description = "The authorization server could not complete the request. Try again in a moment."
 	r := refuse(http.StatusInternalServerError, oidc.ErrServerError(), description)
+	if e := core.AsError(cause); e.HTTPStatus() == http.StatusServiceUnavailable {
+		r = refuse(e.HTTPStatus(), &oidc.Error{ErrorType: "temporarily_unavailable"}, description)
+		r.retryAfter = int(math.Ceil(e.RetryAfter.Seconds()))
+	}
 	r.err = r.err.WithParent(cause)
 	return r
 }
@@ -88,6 +97,13 @@ func (r *refusal) explainedAt(docsURL, path string) *refusal {
 	return r
 }
 
+// setRetry says when to ask again, if the refusal passes.
+func (r *refusal) setRetry(h http.Header) {
+	if r.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(r.retryAfter))
+	}
+}
+
 // code is the value of the member `error`.
 func (r *refusal) code() string { return string(r.err.ErrorType) }
 
@@ -108,6 +124,7 @@ func (r *refusal) write(w http.ResponseWriter) {
 	if r.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", basicChallenge)
 	}
+	r.setRetry(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)
 	w.Write(append(body, '\n')) //nolint:errcheck // the client is gone, nobody is left to tell

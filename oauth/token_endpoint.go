@@ -206,6 +206,9 @@ func (c *challenger) WriteHeader(status int) {
 		c.attempt.refused.write(c.ResponseWriter)
 		return
 	}
+	if c.attempt != nil && c.attempt.refused != nil {
+		c.attempt.refused.setRetry(c.Header())
+	}
 	if status == http.StatusUnauthorized {
 		c.Header().Set("WWW-Authenticate", basicChallenge)
 	}

@@ -61,7 +61,7 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 		slog.Int("status", e.HTTPStatus()),
 		slog.String("outcome", outcome),
 	}
-	if e.Code == core.CodeInternalError && !gone {
+	if e.IsFault() && !gone {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("cause", e.Error()))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -19,10 +20,16 @@ import (
 // write that was cut short may be repeated with its key.
 func (s *Server) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return s.call(ctx, t, exchangeOf(ctx)), nil
+		x := exchangeOf(ctx)
+		result := s.call(ctx, t, x)
+		if x.outage != nil {
+			return nil, &jsonrpc.Error{Code: x.outage.code, Message: x.outage.message}
+		}
+		return result, nil
 	}
 }
 
+// call is the result of a call, nil when x.outage tells why there is none.
 func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
 	req, err := requestOf(t, x)
 	if err != nil {
@@ -35,6 +42,10 @@ func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolRe
 	}
 	result, err := t.op.Call(ctx, req)
 	switch {
+	case err != nil && core.AsError(err).Code == core.CodeTemporarilyUnavailable:
+		x.outage = s.outage(x, err)
+		x.outage.counted = true
+		return nil
 	case err != nil:
 		return s.failure(x, err)
 	case result.Confirm != nil:

@@ -26,6 +26,8 @@ type exchange struct {
 	// failed and truncated say of a tool's result what its metrics need. The
 	// tool's goroutine writes them before it answers.
 	failed, truncated bool
+	// outage is set by the tool's goroutine when our own storage failed the call.
+	outage *rpcError
 	// stream is the answer, if it is one of events.
 	stream eventStream
 }

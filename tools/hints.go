@@ -17,6 +17,8 @@ var hints = map[core.Code]string{
 	core.CodeValidationFailed:          "Correct the named arguments and call again. The tool's input schema says what it takes.",
 	core.CodeAttributeValidationFailed: "Correct the values. audience_get_schema lists the attributes and their types.",
 	core.CodeUpstreamUnavailable:       "Call again after `retry_after` seconds with the same arguments: a write happens once.",
+	core.CodeTemporarilyUnavailable:    "Call again after `retry_after` seconds with the same arguments: a write happens once.",
+	core.CodeOverloaded:                "Call again after `retry_after` seconds, and make fewer calls at once.",
 	core.CodeMethodNotAllowed:          "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // rpcError is a refusal in the terms of JSON-RPC.
@@ -20,6 +21,10 @@ type rpcError struct {
 	message string
 	data    any
 	cause   string // in the metrics; "" for the one that the code implies
+	// retryAfter is in seconds; 0 says nothing.
+	retryAfter int
+	// counted is set when the rails have counted it.
+	counted bool
 }
 
 // Error is the text for the log.
@@ -51,7 +56,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 		return
 	}
 	e := core.AsError(err)
-	if e.Code == core.CodeInternalError {
+	if e.IsFault() {
 		s.logRefusal(r, x, slog.LevelError, string(e.Code), e.HTTPStatus(), slog.String("cause", e.Error()))
 	} else {
 		s.logRefusal(r, x, slog.LevelInfo, string(e.Code), e.HTTPStatus())
@@ -60,7 +65,24 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 		_, presented := r.Header["Authorization"]
 		w.Header().Set("WWW-Authenticate", s.challenge(x, e, presented).String())
 	}
+	if e.Code == core.CodeTemporarilyUnavailable {
+		outage := s.outage(x, e)
+		outage.status = e.HTTPStatus()
+		writeRPCError(w, outage)
+		return
+	}
 	s.writeProblem(w, x, e)
+}
+
+// outage is a failure of our own storage in the terms of JSON-RPC: no tool has failed, the
+// server has. Its data are those of the problem document.
+func (s *Server) outage(x *exchange, err error) *rpcError {
+	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
+	p.NextStep = hintOf(core.AsError(err))
+	return &rpcError{
+		id: x.message.id, status: http.StatusOK, code: jsonrpc.CodeInternalError, message: p.Detail + " " + p.NextStep,
+		data: p, cause: string(p.Code), retryAfter: p.RetryAfter,
+	}
 }
 
 // logRefusal writes ids and names of ours only. The path and the method are the
@@ -113,6 +135,9 @@ func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 }
 
 func writeRPCError(w http.ResponseWriter, e *rpcError) {
+	if e.retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
+	}
 	write(w, "application/json", e.status, e.body())
 }
 

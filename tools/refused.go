@@ -30,11 +30,14 @@ const (
 
 // noteRefusal counts a refusal and marks the request's span.
 func (s *Server) noteRefusal(x *exchange, err error) {
-	s.cfg.Catalogue.Refused(core.Agent, x.tool, causeOf(err))
+	rpc, ok := errors.AsType[*rpcError](err)
+	if !ok || !rpc.counted {
+		s.cfg.Catalogue.Refused(core.Agent, x.tool, causeOf(err))
+	}
 	if x.span == nil {
 		return
 	}
-	if rpc, ok := errors.AsType[*rpcError](err); ok {
+	if ok {
 		code := strconv.FormatInt(rpc.code, 10)
 		x.spanFailed(code, attribute.String("rpc.response.status_code", code), attribute.Int("http.response.status_code", rpc.status))
 		return

@@ -107,6 +107,9 @@ func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, x *exchange
 // sdkError is an error that the SDK answers with. It is passed on when the SDK
 // meant it for the wire; what merely failed there names Go types.
 func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
+	if x.outage != nil {
+		return x.outage
+	}
 	wire, ok := cause.(*jsonrpc.Error) //nolint:errorlint // one that is wrapped has the wrapper's text
 	if !ok {
 		s.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "the protocol layer failed",

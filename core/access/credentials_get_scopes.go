@@ -25,6 +25,7 @@ func CredentialsGetScopes() core.Operation {
 		Title:   "Read the credential's scopes",
 		Purpose: "Reads which scopes the credential of this request holds, and for which environment. It tells nothing about other credentials.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Do: func(_ context.Context, c *core.Call, _ GetScopesIn) (CredentialScopes, error) {
 			credential := c.Principal.Credential
 			return CredentialScopes{

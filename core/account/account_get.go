@@ -82,6 +82,7 @@ func (a *Account) accountGet() core.Operation {
 		Title:   "Read the account",
 		Purpose: "Reads the organization, its connected sending account with quota, and its plan. When the sending account does not answer, its members are null and the rest is answered.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AccountView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetIn) (GetIn, error) {
 			live, err := a.overview(ctx, c.Principal.Org.ID)

@@ -45,6 +45,7 @@ func (a *Account) sendingReadinessCheck() core.Operation {
 		Purpose: "Checks the sending account: sandbox, quota, identities, DNS, channels, bounce and complaint rates. " +
 			"Call it before a send or when mail does not go out. Returns each check with what to do. It changes and sends nothing.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AccountView},
 		Prepare: a.prepareReadiness,
 		Do:      a.checkReadiness,

@@ -34,7 +34,14 @@ func (a *Activities) activitiesList() core.Operation {
 		Title:   "List activities",
 		Purpose: "Pages through what contacts did, newest first, with filters. An activity is kept for 365 days after it was received, or as long as the plan keeps it.",
 		Effect:  core.Reads,
-		Scopes:  []core.Scope{core.ActivitiesView},
+		Cost:    core.Heavy,
+		CostOf: func(_ *core.Call, in ListActivitiesIn) core.Cost {
+			if in.Contact != "" && in.Name != "" { // no index has both
+				return core.Heavy
+			}
+			return core.Light
+		},
+		Scopes: []core.Scope{core.ActivitiesView},
 		Do: func(ctx context.Context, c *core.Call, in ListActivitiesIn) (Page, error) {
 			q := query{Filter: Filter{Name: in.Name, From: in.From, To: in.To}, of: in.Contact, cursor: in.Cursor, limit: core.Limit(in.Limit)}
 			if in.Contact != "" {

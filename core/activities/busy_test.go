@@ -30,7 +30,7 @@ func TestABusyDatabaseRefusesTheRequest(t *testing.T) {
 	const items = `{"name":"a","email":"ann@x.example","idempotency_key":"k"},{"name":"once","email":"ann@x.example","dedup_mode":"once"}`
 	err := theirs.InTx(t.Context(), func(context.Context) error {
 		_, err := b.run(t.Context(), "activities_record", `{"activities":[`+items+`]}`)
-		if err == nil || err.Code != core.CodeInternalError {
+		if err == nil || err.Code != core.CodeOverloaded {
 			t.Errorf("%v", err)
 		}
 		return nil

@@ -23,6 +23,7 @@ func (a *Activities) contactsListActivities() core.Operation {
 		Title:   "List the activities of a contact",
 		Purpose: "Pages through what one contact did, newest first, with filters. A contact that is not known is `not_found`.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
 		Do: func(ctx context.Context, c *core.Call, in ListOfContactIn) (Page, error) {
 			id, err := a.contact(ctx, c, in.ID)

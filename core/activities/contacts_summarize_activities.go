@@ -17,6 +17,7 @@ func (a *Activities) contactsSummarizeActivities() core.Operation {
 		Title:   "Summarize the activities of a contact",
 		Purpose: "Counts what one contact did, one row for each name, the last to have happened first. A contact that is not known is `not_found`.",
 		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ActivitiesView},
 		Do: func(ctx context.Context, c *core.Call, in SummarizeIn) (core.Collection[Summary], error) {
 			id, err := a.contact(ctx, c, in.ID)

@@ -95,6 +95,7 @@ func (a *Activities) propertiesPreview() core.Operation {
 		Title:   "Preview a change to an activity property",
 		Purpose: "Tells what a change to a promoted property would do, and changes nothing.",
 		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ActivitiesManage},
 		Do: func(ctx context.Context, c *core.Call, in PropertyChangeIn) (Mutation, error) {
 			change, err := a.change(ctx, c, in)

@@ -18,6 +18,7 @@ func (a *Activities) propertiesList() core.Operation {
 		Title:   "List activity properties",
 		Purpose: "Pages through the properties of activities that predicates may filter on, newest first.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
 		Do:      a.listProperties,
 	})
@@ -35,6 +36,7 @@ func (a *Activities) propertiesGet() core.Operation {
 		Title:   "Read an activity property",
 		Purpose: "Reads one property of activities that predicates may filter on.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
 		Do: func(ctx context.Context, c *core.Call, in IDIn) (Property, error) {
 			return a.Store.Property(ctx, c.Principal.Org.ID, in.ID)

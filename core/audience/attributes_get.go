@@ -17,6 +17,7 @@ func (a *Audience) attributesGet() core.Operation {
 		Title:   "Get an attribute",
 		Purpose: "Reads one attribute of the registry.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AttributesView},
 		Do: func(ctx context.Context, c *core.Call, in GetAttributeIn) (Attribute, error) {
 			return a.Store.Attribute(ctx, c.Principal.Org.ID, in.ID)

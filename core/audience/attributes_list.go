@@ -18,6 +18,7 @@ func (a *Audience) attributesList() core.Operation {
 		Title:   "List attributes",
 		Purpose: "Pages through the registry of contact attributes, newest first.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AttributesView},
 		Do:      a.listAttributes,
 	})

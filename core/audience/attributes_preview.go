@@ -18,6 +18,7 @@ func (a *Audience) attributesPreview() core.Operation {
 		Title:   "Preview a change of an attribute",
 		Purpose: "Says what a change of an attribute would do to segments and contacts. It changes nothing.",
 		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.AttributesManage},
 		Do:      a.previewAttribute,
 	})

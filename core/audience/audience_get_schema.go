@@ -55,6 +55,7 @@ func (a *Audience) audienceGetSchema() core.Operation {
 		Purpose: "Reads what a contact may hold and subscribe to, and teaches predicates. Call it once before writing either. " +
 			"Returns attributes with types and values, topics with defaults, the predicate language, and whether a repository owns the definitions. It holds no data about people.",
 		Effect: core.Reads,
+		Cost:   core.Light,
 		Scopes: []core.Scope{core.AttributesView, core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSchemaIn) (GetSchemaIn, error) {
 			var err error

@@ -29,6 +29,7 @@ func (a *Audience) contactListGet() core.Operation {
 		Title:   "Describe the contact list",
 		Purpose: "Reads the sending account's contact list as the latest sync found it, with the numbers of contacts and topics. It asks the mirror, not the account.",
 		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.TopicsView},
 		Do:      a.getContactList,
 	})

@@ -84,6 +84,7 @@ func (a *Audience) contactsBulkGet() core.Operation {
 		Title:   "Read how far a bulk write is",
 		Purpose: "Shows a bulk write of contacts: how far it is, and what became of each row so far, a page at a time. It is kept for seven days after its end.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Do: func(ctx context.Context, c *core.Call, in GetBulkIn) (BulkProgress, error) {
 			return a.bulkProgress(ctx, c.Principal.Org.ID, in)

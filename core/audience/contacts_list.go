@@ -25,8 +25,15 @@ func (a *Audience) contactsList() core.Operation {
 		Title:   "List contacts",
 		Purpose: "Pages through the active contacts, newest first, with filters. Consent comes from the mirror, which follows the sending account by sync; read one contact for the consent in force.",
 		Effect:  core.Reads,
-		Scopes:  []core.Scope{core.ContactsView},
-		Do:      a.listContacts,
+		Cost:    core.Heavy,
+		CostOf: func(_ *core.Call, in ListContactsIn) core.Cost {
+			if in.Topic != "" || in.UnsubscribeAll != nil || in.AttributeKey != "" { // filters are looked at row by row
+				return core.Heavy
+			}
+			return core.Light
+		},
+		Scopes: []core.Scope{core.ContactsView},
+		Do:     a.listContacts,
 	})
 }
 

@@ -47,6 +47,7 @@ func (a *Audience) contactsLookup() core.Operation {
 			"Use it before changing a contact or to answer about one person. " +
 			"Returns `status`, attributes, topic choices, opt-out and lists, with consent as the account has it now. It does not search.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ContactsView},
 		Prepare: a.prepareLookup,
 		Do:      a.lookup,

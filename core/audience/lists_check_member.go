@@ -23,6 +23,7 @@ func (a *Audience) listsCheckMember() core.Operation {
 		Title:   "Check one contact's membership",
 		Purpose: "Says whether a contact is on a static list. A contact that does not exist is on none. Only a list that does not exist is not found.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},
 		Do:      a.checkListMember,
 	})

@@ -17,6 +17,7 @@ func (a *Audience) listsGet() core.Operation {
 		Title:   "Read a static list",
 		Purpose: "Reads one static list by id or key, archived ones too. It does not show who is on it.",
 		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ListsView},
 		Do: func(ctx context.Context, c *core.Call, in GetListIn) (List, error) {
 			return a.Store.List(ctx, c.Principal.Org.ID, in.ID)

@@ -21,6 +21,7 @@ func (a *Audience) listsList() core.Operation {
 		Purpose: "Lists the organization's static lists. " +
 			"Use it to find a list or its id by name. Returns keys, names and member counts, newest first. It shows no members and no segments.",
 		Effect: core.Reads,
+		Cost:   core.Heavy,
 		Scopes: []core.Scope{core.ListsView},
 		Do:     a.listLists,
 	})

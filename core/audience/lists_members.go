@@ -20,6 +20,7 @@ func (a *Audience) listsMembers() core.Operation {
 		Title:   "List the members of a static list",
 		Purpose: "Pages through the contacts on a static list, those added last first. It does not show their attributes or consent.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},
 		Do:      a.listMembers,
 	})

@@ -18,6 +18,7 @@ func (a *Audience) topicsList() core.Operation {
 		Title:   "List topics",
 		Purpose: "Lists all topics that contacts subscribe to, by name, as the sending account defines them at this moment, at most a minute old.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in ListTopicsIn) (ListTopicsIn, error) {
 			var err error

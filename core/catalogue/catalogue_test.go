@@ -126,3 +126,15 @@ func TestEveryTextOfAResultSaysWhoseItIs(t *testing.T) {
 		t.Errorf("sending_readiness_check composes all it says, and is labelled %v", got)
 	}
 }
+
+// What a read costs is decided by whoever writes it: an expensive one that is declared
+// Light would run beside the calls of all other organizations.
+func TestEveryReadDeclaresItsCost(t *testing.T) {
+	t.Parallel()
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		if info := op.Info(); (info.Effect == core.Reads) != (info.Cost != core.Undeclared) {
+			t.Errorf("%s %s and declares the cost %d: a read is core.Light if it finds its rows by an index and looks at a page of them, else core.Heavy",
+				info.Name, info.Effect, info.Cost)
+		}
+	}
+}

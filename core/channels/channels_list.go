@@ -15,6 +15,7 @@ func (c *Channels) channelsList() core.Operation {
 		Title:   "List channels",
 		Purpose: "Pages through the channels, newest first. Each is one configuration set of the sending account, as the last sync saw it.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ChannelsView},
 		Do: func(ctx context.Context, call *core.Call, in ListChannelsIn) (core.Page[Channel], error) {
 			return pageOf(in.PageIn, "channels", func(after *core.After, limit int) ([]Channel, error) {
@@ -35,6 +36,7 @@ func (c *Channels) channelsGet() core.Operation {
 		Title:   "Read a channel",
 		Purpose: "Reads one channel by its slug, as the last sync saw it.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ChannelsView},
 		Do: func(ctx context.Context, call *core.Call, in GetChannelIn) (Channel, error) {
 			return c.Store.Channel(ctx, call.Principal.Org.ID, ChannelKey{Slug: in.Name})

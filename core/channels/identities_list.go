@@ -16,6 +16,7 @@ func (c *Channels) identitiesList() core.Operation {
 		Title:   "List sending identities",
 		Purpose: "Pages through the domains and addresses that may be sent from, newest first, as the last sync saw them.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.IdentitiesView},
 		Do: func(ctx context.Context, call *core.Call, in ListIdentitiesIn) (core.Page[Identity], error) {
 			return pageOf(in.PageIn, "identities", func(after *core.After, limit int) ([]Identity, error) {
@@ -36,6 +37,7 @@ func (c *Channels) identitiesGet() core.Operation {
 		Title:   "Read a sending identity",
 		Purpose: "Reads one domain or address that may be sent from, as the last sync saw it.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.IdentitiesView},
 		Do: func(ctx context.Context, call *core.Call, in GetIdentityIn) (Identity, error) {
 			return c.Store.Identity(ctx, call.Principal.Org.ID, strings.ToLower(in.Identity))

@@ -16,6 +16,7 @@ func (c *Channels) trackingDomainsList() core.Operation {
 		Title:   "List tracking domains",
 		Purpose: "Pages through the domains that links of messages lead through, newest first, with the DNS records each needs.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TrackingView},
 		Do: func(ctx context.Context, call *core.Call, in ListTrackingDomainsIn) (core.Page[TrackingDomain], error) {
 			return pageOf(in.PageIn, "tracking domains", func(after *core.After, limit int) ([]TrackingDomain, error) {
@@ -60,6 +61,7 @@ func (c *Channels) trackingDomainsGet() core.Operation {
 		Title:   "Read a tracking domain",
 		Purpose: "Reads one domain that links of messages lead through, with the DNS records it needs.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TrackingView},
 		Do: func(ctx context.Context, call *core.Call, in GetTrackingDomainIn) (TrackingDomain, error) {
 			org := call.Principal.Org.ID

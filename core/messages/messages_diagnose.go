@@ -98,6 +98,7 @@ func (m *Messages) messagesDiagnose() core.Operation {
 			"Use it when mail is missed. " +
 			"Returns the diagnosis, evidence, next steps and latest events. It does not resend.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesView},
 		Prepare: m.prepareDiagnosis,
 		Do:      m.diagnose,

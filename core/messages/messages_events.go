@@ -21,6 +21,7 @@ func (m *Messages) messagesEvents() core.Operation {
 		Title:   "List the events of a message",
 		Purpose: "Lists everything that the provider reported about one message, oldest first and whole. Addresses in what it says are masked without `api.messages.unmask_recipients`.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesView},
 		Do:      m.listEvents,
 	})

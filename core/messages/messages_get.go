@@ -17,6 +17,7 @@ func (m *Messages) messagesGet() core.Operation {
 		Title:   "Read a message",
 		Purpose: "Reads one message by the provider's id. It reaches back 365 days, whatever the plan. The recipient is masked without `api.messages.unmask_recipients`.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesView},
 		Do: func(ctx context.Context, c *core.Call, in GetMessageIn) (Record, error) {
 			found, err := m.find(ctx, c, in.ID)

@@ -28,8 +28,15 @@ func (m *Messages) messagesList() core.Operation {
 		Title:   "List messages",
 		Purpose: "Pages through the messages that the account sent in a window, newest first, with filters. Recipients are masked without `api.messages.unmask_recipients`.",
 		Effect:  core.Reads,
-		Scopes:  []core.Scope{core.MessagesView},
-		Do:      m.listMessages,
+		Cost:    core.Heavy,
+		CostOf: func(_ *core.Call, in ListMessagesIn) core.Cost {
+			if in.Identity != "" { // without an index
+				return core.Heavy
+			}
+			return costOfFilters(in.Channel, string(in.Status), in.Template, in.Recipient)
+		},
+		Scopes: []core.Scope{core.MessagesView},
+		Do:     m.listMessages,
 	})
 }
 
@@ -54,6 +61,20 @@ func (m *Messages) listMessages(ctx context.Context, c *core.Call, in ListMessag
 		}
 	}
 	return m.page(ctx, c, f, cursor)
+}
+
+// costOfFilters: an index leads to what fits one filter; others are looked at row by row.
+func costOfFilters(filters ...string) core.Cost {
+	set := 0
+	for _, filter := range filters {
+		if filter != "" {
+			set++
+		}
+	}
+	if set > 1 {
+		return core.Heavy
+	}
+	return core.Light
 }
 
 // filterText names the filters as they were given, so that a cursor fits no other

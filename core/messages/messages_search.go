@@ -35,6 +35,10 @@ func (m *Messages) messagesSearch() core.Operation {
 			"Use it to find messages or count bounces. " +
 			"Returns the newest, and a total up to 10,000. It does not search texts.",
 		Effect: core.Reads,
+		Cost:   core.Heavy,
+		CostOf: func(_ *core.Call, in SearchMessagesIn) core.Cost {
+			return costOfFilters(in.Channel, string(in.Status), in.Template, in.Recipient)
+		},
 		Scopes: []core.Scope{core.MessagesView},
 		Do:     m.searchMessages,
 	})

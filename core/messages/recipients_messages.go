@@ -23,6 +23,7 @@ func (m *Messages) recipientsMessages() core.Operation {
 		Title:   "List the messages of a recipient",
 		Purpose: "Pages through the messages to one recipient in a window, newest first. An address that was never mailed has none. `to` is the first recipient of each message, which may be another.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesUnmask},
 		Do:      m.listOfRecipient,
 	})

@@ -33,6 +33,7 @@ func (r *Reports) deliverability() core.Operation {
 		Title:   "Report deliverability",
 		Purpose: "Reports what became of the mail over time, oldest first. Periods in which nothing happened are left out.",
 		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
 		Do: func(ctx context.Context, c *core.Call, in SeriesIn) (core.Collection[DeliverabilityPoint], error) {
 			return seriesOf(ctx, r, c, in, func(p DayCounts) DeliverabilityPoint {

@@ -26,6 +26,7 @@ func (r *Reports) engagement() core.Operation {
 		Title:   "Report engagement",
 		Purpose: "Reports opens and clicks over time, oldest first. Periods in which nothing happened are left out.",
 		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
 		Do: func(ctx context.Context, c *core.Call, in SeriesIn) (core.Collection[EngagementPoint], error) {
 			return seriesOf(ctx, r, c, in, func(p DayCounts) EngagementPoint {

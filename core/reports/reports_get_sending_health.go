@@ -82,6 +82,7 @@ func (r *Reports) sendingHealth() core.Operation {
 		Purpose: "Sums up how sending went in a window. Use it to judge deliverability or find what changed. " +
 			"Returns totals, rates, a trend, warnings, and what changed since the window before. It does not name recipients.",
 		Effect: core.Reads,
+		Cost:   core.Heavy,
 		Scopes: []core.Scope{core.ReportsView},
 		Do:     r.getSendingHealth,
 	})

@@ -42,6 +42,7 @@ func (r *Reports) templatePerformance() core.Operation {
 		Title:   "Report template performance",
 		Purpose: "Compares templates by what became of the mail made from them, most sent first. Mail without a template is left out.",
 		Effect:  core.Reads,
+		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},
 		Do:      r.compareTemplates,
 	})

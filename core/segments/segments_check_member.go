@@ -23,6 +23,7 @@ func (s *Segments) segmentsCheckMember() core.Operation {
 		Title:   "Check one contact's membership",
 		Purpose: "Says whether a contact is in a segment. A contact that does not exist is in none. Only a segment that does not exist is not found.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SegmentsView},
 		Do:      s.checkMember,
 	})

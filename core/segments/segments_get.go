@@ -17,6 +17,7 @@ func (s *Segments) segmentsGet() core.Operation {
 		Title:   "Read a segment",
 		Purpose: "Reads one segment: its predicate, state and member count. It shows no members.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SegmentsView},
 		Do: func(ctx context.Context, c *core.Call, in GetSegmentIn) (Segment, error) {
 			return s.Store.Segment(ctx, c.Principal.Org.ID, in.ID)

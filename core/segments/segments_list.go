@@ -49,6 +49,7 @@ func (s *Segments) segmentsList() core.Operation {
 		Purpose: "Lists the organization's segments. Use it to find a segment or its id, or one that broke. " +
 			"Returns predicates, states and member counts, newest first. It shows no members.",
 		Effect: core.Reads,
+		Cost:   core.Light,
 		Scopes: []core.Scope{core.SegmentsView},
 		Do:     s.listSegments,
 	})

@@ -19,6 +19,7 @@ func (s *Segments) segmentsMembers() core.Operation {
 		Title:   "List the members of a segment",
 		Purpose: "Pages through the contacts in a segment, who entered last first. It follows changes of contacts with some delay.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SegmentsView},
 		Do:      s.listMembers,
 	})

@@ -56,6 +56,7 @@ func (s *Segments) segmentsPreviewPredicate() core.Operation {
 		Purpose: "Counts the contacts that a predicate finds. Use it while writing a predicate for a segment or workflow. " +
 			"Returns count, sample, class, warnings, or the error with its place. It saves nothing.",
 		Effect: core.Reads,
+		Cost:   core.Heavy,
 		Scopes: []core.Scope{core.SegmentsView},
 		Do:     s.preview,
 	})

@@ -30,6 +30,7 @@ func (s *Suppression) suppressionsCheckAddress() core.Operation {
 		Purpose: "Tells whether the account refuses to mail an address, and whether it is judged undeliverable. " +
 			"Use it when a person got no mail. Returns both, live. It does not search.",
 		Effect: core.Reads,
+		Cost:   core.Light,
 		Scopes: []core.Scope{core.SuppressionsView},
 		Prepare: func(ctx context.Context, c *core.Call, in CheckAddressIn) (CheckAddressIn, error) {
 			found, err := s.Account.Suppressed(ctx, c.Principal.Org.ID, in.Email)

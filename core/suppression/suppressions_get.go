@@ -20,6 +20,7 @@ func (s *Suppression) suppressionsGet() core.Operation {
 		Title:   "Read a suppressed address",
 		Purpose: "Reads one address of the sending account's suppression list as it is now. An address that is not on it is not found.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SuppressionsView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSuppressionIn) (GetSuppressionIn, error) {
 			found, err := s.Account.Suppressed(ctx, c.Principal.Org.ID, in.Email)

@@ -46,6 +46,7 @@ func (s *Suppression) suppressionsList() core.Operation {
 		Purpose: "Lists addresses that the account itself refuses to mail, at most a minute old. " +
 			"Use it to see who was suppressed lately and why. Returns address, reason and time, newest first. It does not add or remove any.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SuppressionsView},
 		Prepare: s.prepareSuppressions,
 		Do: func(_ context.Context, _ *core.Call, in ListSuppressionsIn) (core.Page[Suppressed], error) {

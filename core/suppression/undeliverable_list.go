@@ -67,6 +67,13 @@ func (s *Suppression) undeliverableList() core.Operation {
 		Purpose: "Lists addresses that events say take no mail. " +
 			"Use it to clean an audience. Returns status, reason and dates, latest change first. It is advice and not the account's suppression list.",
 		Effect: core.Reads,
+		Cost:   core.Heavy,
+		CostOf: func(c *core.Call, _ ListUndeliverableIn) core.Cost {
+			if c.Surface == core.Agent { // who is told how many there are
+				return core.Heavy
+			}
+			return core.Light
+		},
 		Scopes: []core.Scope{core.UndeliverableView},
 		Do:     s.listUndeliverable,
 	})

@@ -22,6 +22,7 @@ func (s *Suppression) undeliverableRules() core.Operation {
 		Title:   "Read the rules of undeliverable addresses",
 		Purpose: "Reads the rules by which addresses are judged undeliverable, with a version that changes with them.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.UndeliverableView},
 		Do: func(ctx context.Context, c *core.Call, _ RulesIn) (RulesDocument, error) {
 			rules, err := s.Store.Rules(ctx, c.Principal.Org.ID)

@@ -23,6 +23,7 @@ func (t *Templates) templatesList() core.Operation {
 		Purpose: "Lists the sending account's email templates. " +
 			"Use it to find a template's slug. Returns names and subjects, newest first, as last synced. It does not show content.",
 		Effect: core.Reads,
+		Cost:   core.Light,
 		Scopes: []core.Scope{core.TemplatesView},
 		Do:     t.listTemplates,
 	})
@@ -63,6 +64,7 @@ func (t *Templates) templatesGet() core.Operation {
 		Title:   "Read a template",
 		Purpose: "Reads one template of the sending account with its content and the variables it takes, as the last sync saw it.",
 		Effect:  core.Reads,
+		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TemplatesView},
 		Do: func(ctx context.Context, c *core.Call, in GetTemplateIn) (Detail, error) {
 			row, content, err := t.Store.Template(ctx, c.Principal.Org.ID, in.Slug)

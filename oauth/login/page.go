@@ -92,9 +92,10 @@ func (s *Site) Refuse(w http.ResponseWriter, r *http.Request, status int, headin
 // of ours, with its cause in the log alone.
 func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := core.AsError(err)
-	if e.Code == core.CodeInternalError {
+	retryLater(w, e)
+	if e.IsFault() {
 		s.logFailure(r, err)
-		s.Refuse(w, r, http.StatusInternalServerError, "Something failed on our side", "Try again in a moment.")
+		s.Refuse(w, r, e.HTTPStatus(), "Something failed on our side", "Try again in a moment.")
 		return
 	}
 	s.Refuse(w, r, e.HTTPStatus(), e.Message, e.NextStep())

@@ -57,9 +57,9 @@ func (s *Site) question(w http.ResponseWriter, r *http.Request, q access.Passkey
 	content := map[string]any{"ceremony": q.Ceremony, "options": json.RawMessage(q.Options)}
 	if err != nil {
 		e := core.AsError(err)
-		if e.Code == core.CodeInternalError {
+		if e.IsFault() {
 			s.logFailure(r, err)
-			e = &core.Error{Code: e.Code, Message: "Something failed on our side.", Next: "Try again in a moment."}
+			e = &core.Error{Code: e.Code, Message: "Something failed on our side.", Next: "Try again in a moment.", RetryAfter: e.RetryAfter}
 		}
 		retryLater(w, e)
 		status, content = e.HTTPStatus(), map[string]any{"problem": e.Message + " " + e.NextStep()}

@@ -83,7 +83,7 @@ func (s *Site) prove(w http.ResponseWriter, r *http.Request) {
 		switch e.Code {
 		case core.CodeInvalidKey:
 			s.AskToSignIn(w, next)
-		case core.CodeInternalError:
+		case core.CodeInternalError, core.CodeTemporarilyUnavailable:
 			s.Fail(w, r, err)
 		default:
 			s.logRefusal(r, "second factor", e)

@@ -92,7 +92,7 @@ func (s *Site) securityRefused(w http.ResponseWriter, r *http.Request, v access.
 	switch {
 	case access.IsProofNeeded(err):
 		seeOther(w, withNext(ConfirmPath, localPath(securityAddress(r))))
-	case e.Code == core.CodeInternalError, IsSignedOut(err):
+	case e.IsFault(), IsSignedOut(err):
 		s.Fail(w, r, err)
 	default:
 		s.logRefusal(r, "change of second factors", e)

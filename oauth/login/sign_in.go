@@ -66,7 +66,7 @@ func (s *Site) askSignInWith(w http.ResponseWriter, r *http.Request, status int,
 }
 
 func (s *Site) signInRefused(w http.ResponseWriter, r *http.Request, form signInForm, e *core.Error) {
-	if e.Code == core.CodeInternalError {
+	if e.IsFault() {
 		s.Fail(w, r, e)
 		return
 	}

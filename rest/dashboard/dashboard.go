@@ -99,6 +99,9 @@ type Config struct {
 	// DocsURL is where the documentation is, whose guides the pages lead to.
 	DocsURL string
 	Clock   core.Clock
+	// Expensive runs a read that may look at much of what an organization has, when it is
+	// its turn.
+	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 
 // Dashboard is the pages below [Path].

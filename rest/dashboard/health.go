@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
 	"html/template"
 	"math"
@@ -91,7 +92,12 @@ func (d *Dashboard) showHealth(w http.ResponseWriter, r *http.Request, v access.
 			"Choose one of the windows on the page. The plan keeps %d days.", v.Org.RetentionDays))
 		return
 	}
-	o, err := d.Reports.Overview(r.Context(), v.Org.ID, days, !data.Masked)
+	var o reports.Overview
+	err := d.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
+		var err error
+		o, err = d.Reports.Overview(ctx, v.Org.ID, days, !data.Masked)
+		return err
+	})
 	if err != nil {
 		d.fail(w, r, v, err)
 		return

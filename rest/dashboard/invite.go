@@ -38,7 +38,7 @@ func (d *Dashboard) invite(w http.ResponseWriter, r *http.Request, v access.Visi
 		OrgID: v.Org.ID, Email: r.PostForm.Get("email"), Role: access.Role(r.PostForm.Get("role")), Permissions: chosenPermissions(r),
 	}
 	made, secret, err := d.memberships().Invite(r.Context(), access.ActorOf(v.User.ID), n)
-	if e := core.AsError(err); err != nil && e.Code != core.CodeInternalError {
+	if e := core.AsError(err); err != nil && !e.IsFault() {
 		d.inviteForm(w, r, v, e.HTTPStatus(), n, e.Message+" "+e.NextStep())
 		return
 	}

@@ -89,6 +89,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 			Clock: clock, Log: slog.New(slog.DiscardHandler),
 		}),
 		Suppression:   suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: clock}),
+		Expensive:     func(ctx context.Context, _ string, read func(context.Context) error) error { return read(ctx) },
 		Channels:      channels.New(channels.Config{Store: db.Channels(), Clock: clock}),
 		Connecting:    sending.Connecting{Connections: db.Connections(master), Transactor: db, Clock: clock, Follow: func(context.Context, string) error { return nil }},
 		SyncAccount:   func(context.Context, string) (bool, error) { return true, nil },

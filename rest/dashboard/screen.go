@@ -92,7 +92,7 @@ func (d *Dashboard) refuse(w http.ResponseWriter, r *http.Request, v access.Visi
 func (d *Dashboard) fail(w http.ResponseWriter, r *http.Request, v access.Visitor, err error) {
 	e := core.AsError(err)
 	switch e.Code {
-	case core.CodeInternalError:
+	case core.CodeInternalError, core.CodeTemporarilyUnavailable:
 		d.Frame.Fail(w, r, err)
 	case core.CodeNotFound:
 		d.noSuchPage(w, r, v)

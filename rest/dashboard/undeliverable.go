@@ -98,8 +98,14 @@ func (d *Dashboard) readUndeliverable(r *http.Request, v access.Visitor) (undeli
 	if err != nil {
 		return undeliverableList{}, err
 	}
-	entries, more, err := d.Suppression.Search(r.Context(), v.Org.ID, suppression.EntryFilter{
-		Part: part, Status: status, After: after, Limit: undeliverablePage,
+	var entries []suppression.Entry
+	var more bool
+	err = d.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
+		var err error
+		entries, more, err = d.Suppression.Search(ctx, v.Org.ID, suppression.EntryFilter{
+			Part: part, Status: status, After: after, Limit: undeliverablePage,
+		})
+		return err
 	})
 	if err != nil {
 		return undeliverableList{}, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/prometheus/client_golang/prometheus"
@@ -59,7 +60,7 @@ func (c checks) set(name string, ok bool) bool {
 }
 
 func (r *readiness) check(ctx context.Context) (checks, bool) {
-	ctx, cancel := context.WithTimeout(ctx, readinessTimeout)
+	ctx, cancel := context.WithTimeout(core.OnLane(ctx, core.Vital), readinessTimeout)
 	defer cancel()
 	c := checks{}
 	if r.buckets != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/oauth/login"
@@ -21,6 +22,7 @@ import (
 // organization, by their path on the app's address; see at.
 func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
+	guard *guardrails.Guard,
 ) (map[string]http.Handler, error) {
 	trusted, err := cfg.Proxies()
 	if err != nil {
@@ -51,7 +53,7 @@ func peoplePages(
 		Account: domains.Account, Channels: domains.Channels, Sending: s.accounts, Connecting: connecting(cfg, s, domains), SyncAccount: syncAccountOnce(s.queue),
 		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
 		AppURL:        public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,
-		Clock: cfg.Clock, Suppression: domains.Suppression,
+		Clock: cfg.Clock, Suppression: domains.Suppression, Expensive: guard.Expensive,
 	})
 	if err != nil {
 		return nil, err

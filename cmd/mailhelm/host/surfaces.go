@@ -30,12 +30,14 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	if err != nil {
 		return nil, err
 	}
-	operations := guardrails.New(guardrails.Config{
+	guard := guardrails.New(guardrails.Config{
 		Authenticator: tokens.Principals,
 		Transactor:    s.db, Replays: s.db.Replay(), Process: s.process, Audit: s.db.Access(), ConfirmationSecret: s.confirm,
 		SharedBuckets: s.sharedBuckets(), SharedTimeout: cfg.RedisTimeout,
 		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
-	}).Catalogue(catalogue.Operations(domains))
+		ExpensiveSlots: s.db.ExpensiveSlots(),
+	})
+	operations := guard.Catalogue(catalogue.Operations(domains))
 	api, err := rest.New(rest.Config{
 		Catalogue: operations, BaseURL: public.API, AuthURL: public.Auth, DocsURL: public.Docs,
 		Commit: cfg.Build.Commit, Clock: cfg.Clock, Log: cfg.Log, Tracer: seen.tracer,
@@ -65,7 +67,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		{config.MCPService, public.MCP, agents.Handler()},
 		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
 	}
-	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals)
+	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals, guard)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,189 @@
+package guardrails
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	// expensiveSlots is how many expensive reads run at once unless Config says.
+	expensiveSlots = 4
+	// expensivePerOrg is how many of them one organization has.
+	expensivePerOrg = 2
+	// waitingPerOrg and waitingInAll bound the queues.
+	waitingPerOrg, waitingInAll = 16, 128
+	// expensiveWait is how long a call waits for a slot, longer than one may be held.
+	expensiveWait = 15 * time.Second
+	// expensiveTime is how long it may hold one. Time in the queue does not count.
+	expensiveTime = 12 * time.Second
+	// expensiveRetry is when a call that was turned away should come again.
+	expensiveRetry = 5 * time.Second
+)
+
+// bulkhead lets expensive reads wait for one of few slots, so that what one organization
+// asks keeps no other waiting. It runs behind prepare: a call that waits for the network
+// holds no slot.
+func bulkhead(ctx context.Context, p *passage) error {
+	if p.op.CostOf(p.call, p.in) != core.Heavy {
+		return p.next(ctx)
+	}
+	return p.guard.Expensive(ctx, p.call.Principal.Org.ID, p.next)
+}
+
+// Expensive runs f, an expensive read of an organization, in a slot, on connections for
+// such reads and for 12 s at most. It fails with core.CodeOverloaded when too many wait
+// or when there is no slot in time.
+func (g *Guard) Expensive(ctx context.Context, orgID string, f func(context.Context) error) error {
+	if err := g.expensive.enter(ctx, orgID); err != nil {
+		return err
+	}
+	defer g.expensive.leave(orgID)
+	bounded, cancel := context.WithTimeout(core.OnLane(ctx, core.ExpensiveReads), expensiveTime)
+	defer cancel()
+	err := f(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return core.Invalid("", "takes longer to answer than "+expensiveTime.String()).
+			WithNext("Ask for less at once: a shorter window, or fewer conditions.")
+	}
+	return err
+}
+
+// slots are the slots of expensive reads with the queues before them, one for each
+// organization. Organizations take turns, whatever the length of their queues.
+type slots struct {
+	inAll, perOrg int
+
+	mu      sync.Mutex
+	running int
+	waiting int
+	orgs    map[string]*orgSlots
+	// turns are the organizations with calls that wait, the next one first.
+	turns []*orgSlots
+}
+
+// orgSlots are the calls of one organization. A channel of waiting is closed when its
+// call has a slot.
+type orgSlots struct {
+	running int
+	waiting []chan struct{}
+}
+
+func newSlots(inAll int) *slots {
+	if inAll == 0 {
+		inAll = expensiveSlots
+	}
+	// One slot is left to others, where there are several.
+	return &slots{inAll: inAll, perOrg: max(1, min(expensivePerOrg, inAll-1)), orgs: map[string]*orgSlots{}}
+}
+
+// enter waits for a slot. Each enter without an error needs a leave.
+func (s *slots) enter(ctx context.Context, orgID string) error {
+	s.mu.Lock()
+	org := s.orgs[orgID]
+	if org == nil {
+		org = &orgSlots{}
+		s.orgs[orgID] = org
+	}
+	if s.running < s.inAll && org.running < s.perOrg {
+		s.running++
+		org.running++
+		s.mu.Unlock()
+		return nil
+	}
+	if len(org.waiting) >= waitingPerOrg || s.waiting >= waitingInAll {
+		s.forget(orgID)
+		s.mu.Unlock()
+		return core.Overloaded(expensiveRetry)
+	}
+	ready := make(chan struct{})
+	if org.waiting = append(org.waiting, ready); len(org.waiting) == 1 {
+		s.turns = append(s.turns, org)
+	}
+	s.waiting++
+	s.mu.Unlock()
+	return s.await(ctx, orgID, ready)
+}
+
+func (s *slots) await(ctx context.Context, orgID string, ready chan struct{}) error {
+	timer := time.NewTimer(expensiveWait)
+	defer timer.Stop()
+	var err error
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-timer.C:
+		err = core.Overloaded(expensiveRetry)
+	}
+	if !s.withdraw(orgID, ready) {
+		s.leave(orgID) // its turn came at the same moment
+	}
+	return err
+}
+
+// withdraw takes a call out of its queue. It reports false when the call has a slot.
+func (s *slots) withdraw(orgID string, ready chan struct{}) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	org := s.orgs[orgID]
+	at := slices.Index(org.waiting, ready)
+	if at < 0 {
+		return false
+	}
+	org.waiting = slices.Delete(org.waiting, at, at+1)
+	s.waiting--
+	if len(org.waiting) == 0 {
+		s.turns = slices.DeleteFunc(s.turns, func(o *orgSlots) bool { return o == org })
+	}
+	s.forget(orgID)
+	return true
+}
+
+// leave hands the slot to the organization whose turn it is.
+func (s *slots) leave(orgID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running--
+	s.orgs[orgID].running--
+	at := slices.IndexFunc(s.turns, func(o *orgSlots) bool { return o.running < s.perOrg })
+	if at >= 0 {
+		next := s.turns[at]
+		s.turns = slices.Delete(s.turns, at, at+1)
+		close(next.waiting[0])
+		if next.waiting = next.waiting[1:]; len(next.waiting) > 0 {
+			s.turns = append(s.turns, next)
+		}
+		s.waiting--
+		s.running++
+		next.running++
+	}
+	s.forget(orgID)
+}
+
+// forget drops what is kept of an organization without calls.
+func (s *slots) forget(orgID string) {
+	if org := s.orgs[orgID]; org != nil && org.running == 0 && len(org.waiting) == 0 {
+		delete(s.orgs, orgID)
+	}
+}
+
+// register makes metrics of how many calls run and wait.
+func (s *slots) register(r prometheus.Registerer) {
+	for state, n := range map[string]*int{"running": &s.running, "waiting": &s.waiting} {
+		opts := prometheus.GaugeOpts{
+			Name: "mailhelm_expensive_reads", Help: "Expensive reads by state: running in a slot, waiting for one.",
+			ConstLabels: prometheus.Labels{"state": state},
+		}
+		r.MustRegister(prometheus.NewGaugeFunc(opts, func() float64 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return float64(*n)
+		}))
+	}
+}

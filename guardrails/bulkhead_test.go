@@ -1,0 +1,227 @@
+package guardrails_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// reads start expensive reads that hold their slots until they are told to end.
+type reads struct {
+	guard *guardrails.Guard
+	mu    sync.Mutex
+	// began are the names of calls that got a slot, in order.
+	began []string
+	ended map[string]error
+	end   chan struct{}
+}
+
+func newReads(slots int) *reads {
+	return &reads{
+		guard: guardrails.New(guardrails.Config{ExpensiveSlots: slots, Metrics: prometheus.NewRegistry(), Clock: time.Now}),
+		ended: map[string]error{}, end: make(chan struct{}),
+	}
+}
+
+// start starts a call and returns when it has a slot, waits or was refused.
+func (r *reads) start(ctx context.Context, org, name string) {
+	go func() {
+		err := r.guard.Expensive(ctx, org, func(ctx context.Context) error {
+			r.mu.Lock()
+			r.began = append(r.began, name)
+			r.mu.Unlock()
+			select {
+			case <-r.end:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended[name] = err
+	}()
+	synctest.Wait()
+}
+
+// endOne ends one call that holds a slot.
+func (r *reads) endOne() {
+	r.end <- struct{}{}
+	synctest.Wait()
+}
+
+// outcome is what a call ended with, nil when it goes on.
+func (r *reads) outcome(name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended[name]
+}
+
+func (r *reads) want(t *testing.T, began ...string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Equal(r.began, began) {
+		t.Errorf("slots went to %v, want %v", r.began, began)
+	}
+}
+
+func refusedAs(err error, code core.Code) bool {
+	e, ok := errors.AsType[*core.Error](err)
+	return ok && e.Code == code
+}
+
+func TestAnOrganizationHoldsTwoSlots(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newReads(4)
+		for _, name := range []string{"a1", "a2", "a3", "a4"} {
+			r.start(t.Context(), "a", name)
+		}
+		r.want(t, "a1", "a2")
+		r.start(t.Context(), "b", "b1")
+		r.want(t, "a1", "a2", "b1")
+		close(r.end)
+		synctest.Wait()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.began) != 5 || len(r.ended) != 5 {
+			t.Errorf("%v began, %v ended", r.began, r.ended)
+		}
+	})
+}
+
+// With one slot, as on SQLite with two processors, no queue is longer than another for
+// whoever stands first in it.
+func TestOrganizationsTakeTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newReads(1)
+		for _, name := range []string{"a1", "a2", "a3", "a4"} {
+			r.start(t.Context(), "a", name)
+		}
+		r.start(t.Context(), "b", "b1")
+		r.start(t.Context(), "c", "c1")
+		r.start(t.Context(), "b", "b2")
+		for range 7 {
+			r.endOne()
+		}
+		r.want(t, "a1", "a2", "b1", "c1", "a3", "b2", "a4")
+	})
+}
+
+func TestQueuesAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newReads(4)
+		for i := range 18 {
+			r.start(t.Context(), "a", string(rune('a'+i)))
+		}
+		began := time.Now()
+		r.start(t.Context(), "a", "too many")
+		err := r.outcome("too many")
+		if e := core.AsError(err); !refusedAs(err, core.CodeOverloaded) || e.RetryAfter == 0 || time.Since(began) != 0 {
+			t.Errorf("behind a full queue: %v", err)
+		}
+		r.start(t.Context(), "b", "another's")
+		r.want(t, "a", "b", "another's")
+		close(r.end)
+	})
+}
+
+// Whoever has no slot after 15 s is turned away; whoever has one is given 12 s, however
+// long it waited.
+func TestWaitingIsNotRunning(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newReads(1)
+		r.start(t.Context(), "a", "first")
+		r.start(t.Context(), "b", "second")
+		r.start(t.Context(), "c", "third")
+		time.Sleep(13 * time.Second) // of the bubble's clock
+		if err := r.outcome("first"); !refusedAs(err, core.CodeValidationFailed) {
+			t.Errorf("after its time: %v", err)
+		}
+		r.want(t, "first", "second")
+		time.Sleep(3 * time.Second)
+		if err := r.outcome("third"); !refusedAs(err, core.CodeOverloaded) {
+			t.Errorf("without a slot: %v", err)
+		}
+		time.Sleep(5 * time.Second)
+		if err := r.outcome("second"); err != nil {
+			t.Errorf("the time in the queue counts: %v", err)
+		}
+		close(r.end)
+	})
+}
+
+func TestWhoLeavesTheQueueIsForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newReads(1)
+		r.start(t.Context(), "a", "first")
+		gone, cancel := context.WithCancel(t.Context())
+		r.start(gone, "b", "gone")
+		r.start(t.Context(), "c", "next")
+		cancel()
+		synctest.Wait()
+		if !errors.Is(r.outcome("gone"), context.Canceled) {
+			t.Errorf("who left: %v", r.outcome("gone"))
+		}
+		r.endOne()
+		r.want(t, "first", "next")
+		close(r.end)
+	})
+}
+
+// The rail counts expensive calls alone, and sends them to connections of their own.
+func TestExpensiveCallsWait(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	heavy := make(chan guardrails.Result)
+	for range 2 {
+		go func() {
+			result, _ := b.call(t, "op_heavy", nil)
+			heavy <- result
+		}()
+		<-b.entered
+	}
+	third := make(chan guardrails.Result)
+	go func() {
+		result, _ := b.call(t, "op_heavy", nil)
+		third <- result
+	}()
+	if _, err := b.call(t, "op_read", nil); err != nil {
+		t.Errorf("another call: %v", err)
+	}
+	light := make(chan guardrails.Result)
+	go func() {
+		result, _ := b.call(t, "op_heavy", func(r *guardrails.Request) {
+			r.Arguments = []byte(`{"email":"ann@example.com","note":"light"}`)
+		})
+		light <- result
+	}()
+	<-b.entered // a light call of the same operation, while the third waits
+	if len(b.entered) != 0 {
+		t.Error("a third expensive call runs")
+	}
+	close(b.release)
+	for calls, want := range map[chan guardrails.Result]string{light: "calls", third: "expensive"} {
+		if got := idOf(<-calls); got != want {
+			t.Errorf("it ran on the connections of %q, want %q", got, want)
+		}
+	}
+	for range 2 {
+		if got := idOf(<-heavy); got != "expensive" {
+			t.Errorf("an expensive call ran on the connections of %q", got)
+		}
+	}
+}
