@@ -45,7 +45,8 @@ var (
 	updateContacts = register("update contacts", `
 		UPDATE contacts SET email = v ->> 'email', email_key = v ->> 'key', external_id = v ->> 'external', status = 'active',
 			attributes = v ->> 'attributes', topic_preferences = v ->> 'preferences',
-			unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean), shell = FALSE, stub = FALSE, updated_at = CAST($1 AS bigint)
+			unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean), shell = FALSE, stub = CAST(v ->> 'stub' AS boolean),
+			updated_at = CAST($1 AS bigint)
 		FROM `+parameterRows(`$2`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 
@@ -136,6 +137,7 @@ type writtenContact struct {
 	Attributes   string  `json:"attributes"`
 	Preferences  string  `json:"preferences"`
 	Unsubscribed bool    `json:"unsubscribed"`
+	Stub         bool    `json:"stub"`
 }
 
 func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w audience.ContactsWrite) error {
@@ -238,7 +240,7 @@ func writtenContacts(orgID string, contacts []audience.Contact) (string, []conta
 		if err != nil {
 			return "", nil, err
 		}
-		rows[i] = writtenContact{orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID, attributes, preferences, c.UnsubscribeAll}
+		rows[i] = writtenContact{orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID, attributes, preferences, c.UnsubscribeAll, c.Stub}
 		topics = topicsOf(topics, c.ID, choices)
 	}
 	slices.SortFunc(rows, func(a, b writtenContact) int { return strings.Compare(a.Key, b.Key) })

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // audienceStore is [audience.Store]. Each noun has its own file.
@@ -47,24 +49,25 @@ var (
 	lockByExternalID = register("lock contact by external id", contactWithLists(`external_id`, contactLock))
 	lockByID         = register("lock contact by id", contactWithLists(`id`, contactLock))
 
-	countContacts = register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active'`)
+	countContacts = register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active' AND NOT stub`)
 
 	// A filter that is not set is an empty text or NULL and matches all. The
 	// effective choice about a topic is the explicit one, or else the default of a
 	// topic that no explicit choice covers. Attributes are compared as JSON text.
 	contactsPage = register("contacts page", `
-		SELECT `+contactColumns+` FROM contacts AS c
-		WHERE c.org_id = $1 AND c.status = 'active' AND (c.created_at, c.id) < ($2, $3)
-		AND (CAST($4 AS text) = ''
+		SELECT `+contactColumns+`, stub FROM contacts AS c
+		WHERE c.org_id = $1 AND c.status = $2 AND (c.created_at, c.id) < ($3, $4)
+		AND (CAST($5 AS text) = ''
 			OR EXISTS (SELECT 1 FROM contact_topics AS p
-				WHERE p.org_id = c.org_id AND p.contact_id = c.id AND p.topic = $4 AND (CAST($5 AS text) = '' OR p.subscription = $5))
+				WHERE p.org_id = c.org_id AND p.contact_id = c.id AND p.topic = $5 AND p.subscription = $6)
 			OR EXISTS (SELECT 1 FROM topics AS t
-				WHERE t.org_id = c.org_id AND t.name = $4 AND t.default_subscription = $5
+				WHERE t.org_id = c.org_id AND t.name = $5 AND t.default_subscription = $6
 				AND NOT EXISTS (SELECT 1 FROM contact_topics AS p
-					WHERE p.org_id = c.org_id AND p.contact_id = c.id AND p.topic = $4)))
-		AND (CAST($6 AS boolean) IS NULL OR c.unsubscribe_all = $6)
-		AND (CAST($7 AS text) = '' OR CAST(c.attributes/*pg ::json*/ -> $7 AS text) IN ($8, $9))
-		ORDER BY c.created_at DESC, c.id DESC LIMIT $10`)
+					WHERE p.org_id = c.org_id AND p.contact_id = c.id AND p.topic = $5)))
+		AND (CAST($5 AS text) = '' OR $6 <> 'OPT_IN' OR NOT c.stub)
+		AND (CAST($7 AS boolean) IS NULL OR c.unsubscribe_all = $7)
+		AND (CAST($8 AS text) = '' OR CAST(c.attributes/*pg ::json*/ -> $8 AS text) IN ($9, $10))
+		ORDER BY c.created_at DESC, c.id DESC LIMIT $11`)
 )
 
 func (s audienceStore) ContactByEmail(ctx context.Context, orgID, email string) (audience.Contact, error) {
@@ -134,8 +137,8 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 		return nil, err
 	}
 	created, id := start(f.After)
-	rows, err := list[contactRow](ctx, s.db, contactsPage, orgID, created, id,
-		f.Topic, string(f.Subscription), f.UnsubscribeAll, f.AttributeKey, asString, asScalar, f.Limit)
+	rows, err := list[contactRow](ctx, s.db, contactsPage, orgID, string(cmp.Or(f.Status, audience.Active)), created, id,
+		f.Topic, string(cmp.Or(f.Subscription, sending.OptIn)), f.UnsubscribeAll, f.AttributeKey, asString, asScalar, f.Limit)
 	if err != nil {
 		return nil, err
 	}

@@ -19,10 +19,10 @@ var (
 	// looks for another owner itself.
 	updateContact = register("update contact", `
 		UPDATE contacts SET email = $1, email_key = $2, external_id = $3, status = $4, attributes = $5,
-			topic_preferences = $6, unsubscribe_all = $7, shell = FALSE, stub = FALSE, updated_at = $8
-		WHERE org_id = $9 AND id = $10 AND NOT EXISTS (
+			topic_preferences = $6, unsubscribe_all = $7, shell = FALSE, stub = $8, updated_at = $9
+		WHERE org_id = $10 AND id = $11 AND NOT EXISTS (
 			SELECT 1 FROM contacts AS other
-			WHERE other.org_id = $9 AND other.id <> $10 AND (other.email_key = $2 OR other.external_id = $3))`)
+			WHERE other.org_id = $10 AND other.id <> $11 AND (other.email_key = $2 OR other.external_id = $3))`)
 
 	// A contact with activities has a past that would be lost with it.
 	dropShell = register("drop shell", `
@@ -72,7 +72,7 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 			return err
 		}
 		changed, err := s.db.exec(ctx, updateContact, c.Email, audience.EmailKey(c.Email), c.ExternalID, string(c.Status),
-			attributes, preferences, c.UnsubscribeAll, At(c.UpdatedAt), orgID, c.ID)
+			attributes, preferences, c.UnsubscribeAll, c.Stub, At(c.UpdatedAt), orgID, c.ID)
 		if err != nil {
 			return err
 		}

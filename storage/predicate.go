@@ -280,7 +280,7 @@ func (c *condition) consent(n *predicate.Consent) string {
 	if n.Kind == predicate.OptedOut {
 		return `(` + out + chosen + `)`
 	}
-	return `(NOT c.unsubscribe_all AND ` + in + chosen + `)`
+	return `(NOT c.unsubscribe_all AND NOT c.stub AND ` + in + chosen + `)`
 }
 
 func (c *condition) membership(n *predicate.Membership) string {

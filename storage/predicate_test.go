@@ -139,8 +139,8 @@ func (a *storedAudience) write(ctx context.Context, db *storage.DB, subjects []p
 }
 
 func (a *storedAudience) writeSubject(w *rowWriter, id string, s predicate.Subject) {
-	w.insert(`contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at)`,
-		a.orgID, id, s.Email, strings.ToLower(s.Email), "active", jsonObject(s.Attributes), "{}", s.UnsubscribedFromAll, 1, 1)
+	w.insert(`contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all, stub, created_at, updated_at)`,
+		a.orgID, id, s.Email, strings.ToLower(s.Email), "active", jsonObject(s.Attributes), "{}", s.UnsubscribedFromAll, s.Stub, 1, 1)
 	columns, held := []string{"org_id", "contact_id"}, []any{a.orgID, id}
 	for name, slot := range a.slots {
 		if v, ok := s.Attributes[name]; ok && a.schema.Attributes[name].Type.String() == registeredName(v.Type, a.schema.Attributes[name].Type) {

@@ -126,8 +126,9 @@ var identifyRules = []rule{
 		{call: "tool contacts_lookup", body: `{"email":"$a"}`, want: `{"contact":{"status":"active"}}`, lacks: "visitor_id"},
 		{call: identify, body: `{"email":"$a"}`, status: 200, want: `{"visitor_id":"!$1","result":"existing"}`, keep: "visitor_id"},
 		{call: "DELETE " + byID + "$x", status: 204},
-		{call: identify, body: `{"external_id":"$x"}`, status: 200, want: `{"visitor_id":"!$2","result":"existing"}`},
-		{call: "GET " + people + "/$A", status: 200, want: `{"status":"active"}`},
+		{call: identify, body: `{"external_id":"$x"}`, status: 409, want: `{"code":"conflict","next_step":"~PUT /v1/contacts/{email}"}`},
+		{call: identify, body: `{"email":"$a","external_id":"$x"}`, status: 409, code: core.CodeConflict},
+		{call: "GET " + people + "/$A", status: 200, want: `{"status":"archived"}`},
 	}},
 	{"an external id that nobody has is no visitor", []step{
 		{call: identify, body: `{"external_id":"$x"}`, status: 422, code: core.CodeUnknownExternalID},
@@ -259,7 +260,8 @@ var toolRules = []rule{
 	{"an agent is refused by the same names", []step{
 		{call: "tool contacts_upsert", body: `{"external_id":"$x"}`, code: core.CodeUnknownExternalID},
 		{call: "tool contacts_upsert", body: `{"email":"$a","external_id":"$x"}`, want: `{"result":"created"}`},
-		{call: "tool contacts_upsert", body: `{"email":"$a","external_id":"$y"}`, want: `{"code":"contact_external_id_mismatch","incumbent_external_id":"$x"}`},
+		{call: "tool contacts_upsert", body: `{"email":"$a","external_id":"$y"}`, want: `{"code":"contact_external_id_mismatch","incumbent_external_id":"$x","hint":"~^Leave .external_id. out"}`},
+		{call: "PUT " + byID + "$y", body: `{"email":"$a"}`, status: 409, want: `{"code":"contact_external_id_mismatch","next_step":"~rebind_external_id: true"}`},
 		{call: "tool contacts_upsert", body: `{"email":"$b"}`, want: `{"result":"created"}`},
 		{call: "tool contacts_upsert", body: `{"email":"$b","external_id":"$x"}`, code: core.CodeContactEmailTaken},
 		{call: "tool contacts_upsert", body: `{"email":"$a","attributes":{"nothing":1}}`, code: core.CodeAttributeValidationFailed},

@@ -136,7 +136,10 @@ func TestContactFilters(t *testing.T) {
 			want   string // newest first
 		}{
 			{"none", audience.ContactFilter{}, "no@x yes@x silent@x "},
-			{"explicit", audience.ContactFilter{Topic: "in"}, "no@x yes@x "},
+			{"archived", audience.ContactFilter{Status: audience.Archived}, "archived@x "},
+			{"archived and subscribed", audience.ContactFilter{Status: audience.Archived, Topic: "in", AttributeKey: "n", AttributeValue: ptr("30")}, "archived@x "},
+			{"subscribed", audience.ContactFilter{Topic: "in"}, "yes@x silent@x "},
+			{"subscribed where the default is out", audience.ContactFilter{Topic: "out"}, "yes@x "},
 			{"opted in, by default too", audience.ContactFilter{Topic: "in", Subscription: sending.OptIn}, "yes@x silent@x "},
 			{"opted out", audience.ContactFilter{Topic: "in", Subscription: sending.OptOut}, "no@x "},
 			{"opted out, by default too", audience.ContactFilter{Topic: "out", Subscription: sending.OptOut}, "no@x silent@x "},

@@ -64,10 +64,12 @@ func TestMirrorConsent(t *testing.T) {
 		// What filters look at has followed.
 		opted, err := store.Contacts(ctx, org, audience.ContactFilter{Topic: "news", Limit: 10})
 		must(t, err)
+		out, err := store.Contacts(ctx, org, audience.ContactFilter{Topic: "news", Subscription: sending.OptOut, Limit: 10})
+		must(t, err)
 		stale, err := store.Contacts(ctx, org, audience.ContactFilter{Topic: "old", Limit: 10})
 		must(t, err)
-		if emails(opted) != "New@x Known@x " || emails(stale) != "" {
-			t.Errorf("by topic: news %q, old %q", emails(opted), emails(stale))
+		if emails(opted) != "New@x " || emails(out) != "Known@x " || emails(stale) != "" {
+			t.Errorf("by topic: news %q and %q, old %q", emails(opted), emails(out), emails(stale))
 		}
 	})
 }

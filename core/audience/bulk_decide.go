@@ -109,10 +109,11 @@ func (s *bulkState) decide(ctx context.Context, row readRow) BulkItem {
 	if err != nil {
 		return failedItem(row.index, row.claim, err)
 	}
-	consent := decideConsent(row.change.unsubscribeAll, mergeTopics(row.change.topics))(s.inForce(was, shell, after.Email))
-	after = after.withConsent(consent)
+	consent := decideConsent(row.change.unsubscribeAll, mergeTopics(row.change.topics))(was, s.inForce(was, shell, after.Email))
 	after.Attributes = merge(after.Attributes, row.change.attributes)
 	after.Status, after.UpdatedAt, after.Shell = Active, s.now, false
+	after.Stub = after.Stub && !row.change.saysConsent() && shell == ""
+	after = after.withConsent(consent)
 	status := ItemUpdated
 	if before == nil {
 		status = ItemCreated
@@ -133,9 +134,6 @@ func (s *bulkState) inForce(was *Contact, shell, email string) sending.Contact {
 		return sending.Contact{}
 	}
 	inForce := consentOf(*was)
-	if was.Status == Archived && !hasOptOut(inForce) {
-		inForce = sending.Contact{} // its address left the account, and its choices with it
-	}
 	if shell != "" {
 		inForce = withEveryNo(inForce, consentOf(s.byEmail[EmailKey(email)].Contact))
 	}
@@ -150,7 +148,7 @@ func (s *bulkState) drop(email string) {
 
 // put makes c what the row makes of it and notes what is to be written.
 func (s *bulkState) put(c *bulkContact, after Contact, row readRow) {
-	isNew, archived, left := c.ID == "", c.Status == Archived, ""
+	isNew, archived, wasStub, left := c.ID == "", c.Status == Archived, c.Stub, ""
 	if !isNew {
 		left = s.release(c, after)
 	}
@@ -159,8 +157,11 @@ func (s *bulkState) put(c *bulkContact, after Contact, row readRow) {
 	if row.lists != nil {
 		c.lists = row.lists
 	}
-	if isNew || archived || left != "" || row.change.saysConsent() {
+	if !after.Stub && (isNew || archived || wasStub || left != "" || row.change.saysConsent()) {
 		c.said, c.tell = c.said.with(row.change, left, s.now), true
+		if archived {
+			c.said = c.said.restating(after, s.now)
+		}
 		c.said.Fresh = c.said.Fresh || (isNew || left != "") && s.vacated[EmailKey(after.Email)]
 	}
 	if !c.touched {
@@ -213,6 +214,26 @@ func (s *Said) with(ch changes, left string, now time.Time) *Said {
 	}
 	if left != "" && !slices.ContainsFunc(said.Left, func(a string) bool { return strings.EqualFold(a, left) }) {
 		said.Left = append(slices.Clone(said.Left), left)
+	}
+	return &said
+}
+
+// restating also says again the opt-outs that a contact was archived with, since the
+// account may have forgotten them meanwhile.
+func (s *Said) restating(c Contact, now time.Time) *Said {
+	said := *s
+	if c.UnsubscribeAll {
+		said.UnsubscribeAll = now.UnixMicro()
+	}
+	said.Topics = maps.Clone(said.Topics)
+	for _, choice := range c.TopicPreferences {
+		if choice.SubscriptionStatus != sending.OptOut {
+			continue
+		}
+		if said.Topics == nil {
+			said.Topics = map[string]int64{}
+		}
+		said.Topics[choice.Topic] = now.UnixMicro()
 	}
 	return &said
 }

@@ -33,7 +33,7 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 		{"contacts_archive", `{"email":"ada@example.com"}`, ada},
 		{"contacts_archive", `{"email":"ada@example.com"}`, nil},
 		{"contacts_archive_by_external_id", `{"external_id":"nobody"}`, nil},
-		{"contacts_identify", `{"external_id":"1"}`, ada},
+		{"contacts_upsert", `{"external_id":"1"}`, ada},
 		{"contacts_archive_by_external_id", `{"external_id":"1"}`, ada},
 		{"lists_update", `{"id":"beta","name":"B"}`, nil},
 	} {

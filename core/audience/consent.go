@@ -93,7 +93,7 @@ func consentOf(c Contact) sending.Contact {
 func (c Contact) withConsent(consent sending.Contact) Contact {
 	c.UnsubscribeAll = consent.UnsubscribeAll
 	c.TopicPreferences = choicesOf(consent.Preferences)
-	return c
+	return c.judged()
 }
 
 // liveConsent is the consent in force. The account is asked; an address it does

@@ -26,12 +26,15 @@ type Contact struct {
 	Attributes       map[string]any    `json:"attributes" voice:"untrusted" jsonschema_description:"Values by attribute name, as the registry types them."`
 	TopicPreferences []TopicPreference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
 	UnsubscribeAll   bool              `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
+	Mailable         bool              `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all: it is in use, not opted out of everything, and not known by activities alone. Topics and suppression are looked at for each message."`
 	// Shell is true as long as only a sync has made the contact: nobody has said
 	// anything about it here. A create may fill it, a move may take its place.
 	Shell bool `json:"-"`
 	// Stub is true as long as only activities have named the contact: nobody has
-	// consented, and the account does not know the address. It is not mailable. A
-	// create may fill it; since it has a past, a move may not take its place.
+	// consented, and the account does not know the address. It is not mailable and
+	// subscribed to nothing. It ends with a write that states consent or the whole
+	// contact, and when a sync finds the address at the account; see
+	// [contactWrite.states]. Since it has a past, a move may not take its place.
 	Stub bool `json:"-"`
 	// Lists is present in answers about one contact, nil and absent in pages.
 	Lists     []ListRef `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
@@ -67,15 +70,22 @@ func addressed(email string) string {
 	return email
 }
 
-// mailableNote says in a sentence whether mail may be sent to the contact.
+// judged returns the contact with Mailable set by what decides it.
+func (c Contact) judged() Contact {
+	c.Mailable = c.Status == Active && !c.Stub && !c.UnsubscribeAll
+	return c
+}
+
+// mailableNote says in a sentence whether mail may be sent to the contact, from what
+// an answer shows of it: an answer that is remembered for a repeated call holds no more.
 func mailableNote(c Contact) string {
 	switch {
 	case c.Status == Archived:
 		return "Not mailable: the contact is archived."
-	case c.Stub:
-		return "Not mailable: only activities have named the address, and nobody has consented."
 	case c.UnsubscribeAll:
 		return "Not mailable: the contact opted out of everything."
+	case !c.Mailable:
+		return "Not mailable: only activities have named the address, and nobody has consented. State consent to change that: topic_preferences or unsubscribe_all."
 	}
 	for _, choice := range c.TopicPreferences {
 		if choice.SubscriptionStatus == sending.OptOut {

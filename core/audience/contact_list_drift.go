@@ -109,7 +109,7 @@ func (a *Audience) rememberedConsent(ctx context.Context, orgID string, c Contac
 		return consent, nil
 	}
 	topics, err := a.topics.get(ctx, orgID, a.Account)
-	if err != nil || len(topics) == 0 { // without an account or a list nothing is gone
+	if err != nil || topics == nil { // without an account or a list nothing is gone
 		return consent, err
 	}
 	maps.DeleteFunc(consent.Preferences, func(name string, _ sending.Subscription) bool { return indexOfTopic(topics, name) < 0 })

@@ -15,9 +15,10 @@ var errNoList = errors.New("the account has no contact list")
 
 // onList runs a write that needs the account's contact list. Where the account has
 // none, it makes the list and runs the write again, so that a new organization's first
-// contact or topic needs no preparation. It fails with the account's failure.
-func (a *Audience) onList(ctx context.Context, orgID string, write func() error) error {
-	err := write()
+// contact or topic needs no preparation. bare is true then: the list has no topics. It
+// fails with the account's failure.
+func (a *Audience) onList(ctx context.Context, orgID string, write func(bare bool) error) error {
+	err := write(false)
 	if !sending.IsNotFound(err) {
 		return err
 	}
@@ -26,7 +27,7 @@ func (a *Audience) onList(ctx context.Context, orgID string, write func() error)
 	}
 	a.topics.forget(orgID)
 	a.Log.InfoContext(ctx, "the sending account got a contact list", "org_id", orgID)
-	return write()
+	return write(true)
 }
 
 // unavailable turns a failure of the account into the error that callers of a write

@@ -12,7 +12,7 @@ import (
 type ContactListView struct {
 	Name         string    `json:"name" voice:"untrusted"`
 	Description  string    `json:"description" voice:"untrusted"`
-	ContactCount int       `json:"contact_count" jsonschema_description:"Active contacts."`
+	ContactCount int       `json:"contact_count" jsonschema_description:"Active contacts, without those that only activities have named."`
 	TopicCount   int       `json:"topic_count"`
 	Topics       []Topic   `json:"topics"`
 	LastSyncedAt time.Time `json:"last_synced_at"`

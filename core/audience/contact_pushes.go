@@ -216,7 +216,7 @@ func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error)
 	}
 	if len(put) > 0 {
 		var outcomes []*sending.Failure
-		err := b.audience.onList(ctx, b.org, func() error {
+		err := b.audience.onList(ctx, b.org, func(bool) error {
 			var failed error
 			outcomes, failed = b.audience.Account.PutContacts(ctx, b.org, put)
 			return failed

@@ -21,8 +21,13 @@ type contactWrite struct {
 	// edit is pure. It gets the contact that exists (Status says whether it is
 	// archived) or nil, and returns what shall be stored.
 	edit func(existing *Contact) (Contact, error)
-	// decide returns the consent that shall hold, given the one in force.
-	decide func(inForce sending.Contact) sending.Contact
+	// decide returns the consent that shall hold, given the contact that exists, if
+	// any, and the consent in force.
+	decide func(existing *Contact, inForce sending.Contact) sending.Contact
+	// states is true when the write says what the contact consents to, or states the
+	// whole contact as POST and PUT of an address do. Any other leaves a stub what it
+	// is, and the account without it.
+	states bool
 	// lists is nil when membership is untouched.
 	lists membershipEdit
 	// addresses, and the external id that is claimed, are what the write waits its
@@ -34,6 +39,7 @@ type contactWrite struct {
 	shell   string          // a shell that stands where the contact moves to; set by find
 	isNew   bool            // nothing was there in the first half; set by push
 	left    string          // the address that the contact had then; set by push
+	spared  bool            // the account was not asked, because a stub stays one; set by push
 }
 
 // settles reports whether the account has what it should once the contact is stored:
@@ -89,13 +95,22 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite) erro
 	if err != nil {
 		return err
 	}
+	if existing != nil && existing.Stub && !w.states && w.shell == "" {
+		w.spared, w.consent.Email = true, after.Email
+		return nil
+	}
 	inForce, err := a.consentInForce(ctx, org, existing, after.Email)
 	if err != nil {
 		return err
 	}
-	w.consent = w.decide(inForce)
+	w.consent = w.decide(existing, inForce)
 	w.consent.Email = after.Email
-	err = a.onList(ctx, org, func() error { return a.Account.PutContact(ctx, org, w.consent) })
+	err = a.onList(ctx, org, func(bare bool) error {
+		if bare { // choices about topics of a list that is gone went with it
+			w.consent.Preferences = nil
+		}
+		return a.Account.PutContact(ctx, org, w.consent)
+	})
 	if err != nil {
 		return unavailable(err)
 	}
@@ -147,8 +162,8 @@ func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite) (*Co
 func turnOf(c *core.Call, address string) string { return c.Principal.Org.ID + "/" + EmailKey(address) }
 
 // consentInForce is the consent a write to an address starts from. It gathers
-// what is known: of an active contact what holds now, of an archived one the
-// global opt-out it left with, and of the address whatever the account has, be
+// what is known: of an active contact what holds now, of an archived one what it left
+// with, and of the address whatever the account has, be
 // it new to the mirror or another than before. A no from anywhere counts.
 func (a *Audience) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, error) {
 	var inForce sending.Contact
@@ -162,7 +177,10 @@ func (a *Audience) consentInForce(ctx context.Context, org string, existing *Con
 			return inForce, nil
 		}
 	case existing != nil:
-		inForce.UnsubscribeAll = existing.UnsubscribeAll
+		var err error
+		if inForce, err = a.rememberedConsent(ctx, org, *existing); err != nil {
+			return inForce, err
+		}
 		if EmailKey(existing.Email) != EmailKey(email) {
 			left, err := a.Account.Contact(ctx, org, existing.Email)
 			if err != nil && !sending.IsNotFound(err) {
@@ -223,8 +241,12 @@ func (a *Audience) put(ctx context.Context, c *core.Call, w *contactWrite, exist
 	// Dated now and not when the call began: a sync tells by this date that the
 	// page it read from the account meanwhile is older than the mirror.
 	now := a.Clock()
-	after = after.withConsent(w.consent)
-	after.Status, after.UpdatedAt = Active, now
+	consent := w.consent
+	if w.spared && existing != nil {
+		consent = consentOf(*existing) // also where it is no stub any more
+	}
+	after.Status, after.UpdatedAt, after.Shell, after.Stub = Active, now, false, w.spared && after.Stub
+	after = after.withConsent(consent)
 	if existing == nil {
 		after.ID, after.CreatedAt = core.NewID(), now
 		return ContactWritten{Contact: after, Result: "created"}, a.Store.InsertContact(ctx, org, after)
@@ -241,8 +263,8 @@ func (a *Audience) put(ctx context.Context, c *core.Call, w *contactWrite, exist
 
 // decideConsent is the usual decision: the global opt-out changes only when it is
 // said, and topics says what becomes of the choices in force.
-func decideConsent(unsubscribeAll *bool, topics func(inForce map[string]sending.Subscription) map[string]sending.Subscription) func(sending.Contact) sending.Contact {
-	return func(inForce sending.Contact) sending.Contact {
+func decideConsent(unsubscribeAll *bool, topics func(inForce map[string]sending.Subscription) map[string]sending.Subscription) func(*Contact, sending.Contact) sending.Contact {
+	return func(_ *Contact, inForce sending.Contact) sending.Contact {
 		decided := sending.Contact{UnsubscribeAll: inForce.UnsubscribeAll, Preferences: topics(inForce.Preferences)}
 		if unsubscribeAll != nil {
 			decided.UnsubscribeAll = *unsubscribeAll
@@ -254,6 +276,21 @@ func decideConsent(unsubscribeAll *bool, topics func(inForce map[string]sending.
 // replaceTopics leaves exactly these choices; the rest follow their defaults.
 func replaceTopics(choices TopicChoices) func(map[string]sending.Subscription) map[string]sending.Subscription {
 	return func(map[string]sending.Subscription) map[string]sending.Subscription { return byTopic(choices) }
+}
+
+// newTopics are the choices of a contact that the write makes, or takes back into use.
+// Opt-outs in force hold unless the write names their topic: whoever creates a contact
+// cannot know that the person said no before.
+func newTopics(choices TopicChoices) func(map[string]sending.Subscription) map[string]sending.Subscription {
+	return func(inForce map[string]sending.Subscription) map[string]sending.Subscription {
+		topics := byTopic(choices)
+		for topic, choice := range inForce {
+			if _, named := topics[topic]; !named && choice == sending.OptOut {
+				topics[topic] = choice
+			}
+		}
+		return topics
+	}
 }
 
 // mergeTopics changes the choices that are named and leaves the others.

@@ -187,10 +187,17 @@ func TestAVisitorGoesMeanwhile(t *testing.T) {
 		b.surface = core.REST
 		const identify = `{"external_id":"u1"}`
 		_, err := b.raced(t, "contacts_identify", identify, func() { b.otherProcess().want(t, "contacts_archive", `{"email":"a@example.com"}`) })
-		if err == nil || err.Code != core.CodeContactClaimRace || err.RetryAfter == 0 {
+		if err == nil || err.Code != core.CodeConflict || err.Next == "" {
 			t.Errorf("ended with %v", err)
 		}
-		if again := b.want(t, "contacts_identify", identify); again["result"] != "existing" || again["visitor_id"] == nil {
+		b.want(t, "contacts_upsert_by_external_id", identify)
+		_, err = b.raced(t, "contacts_identify", `{"email":"a@example.com","external_id":"u1"}`, func() {
+			b.otherProcess().want(t, "contacts_upsert_by_external_id", `{"external_id":"u2","email":"a@example.com","rebind_external_id":true}`)
+		})
+		if err == nil || err.Code != core.CodeExternalIDConflict {
+			t.Errorf("ended with %v", err)
+		}
+		if again := b.want(t, "contacts_identify", `{"external_id":"u2"}`); again["result"] != "existing" || again["visitor_id"] == nil {
 			t.Errorf("once more: %v", again)
 		}
 	})

@@ -11,6 +11,10 @@ import (
 type ArchiveContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
+
+	// left is the consent in force when the contact left, nil when there was none to
+	// archive. The mirror may not know yet what the person said to the account.
+	left *sending.Contact
 }
 
 // ArchivedContact says what became of an archiving.
@@ -50,8 +54,11 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 		return in, err
 	}
 	inForce, err := a.liveConsent(ctx, org, *existing)
-	if err != nil || hasOptOut(inForce) {
+	if err != nil {
 		return in, err
+	}
+	if in.left = &inForce; hasOptOut(inForce) || existing.Stub {
+		return in, nil
 	}
 	err = a.Account.DeleteContact(ctx, org, existing.Email)
 	if sending.IsAbsent(err) {
@@ -74,6 +81,9 @@ func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactI
 		return ArchivedContact{Summary: "The contact was archived already; nothing was done."}, nil
 	}
 	now := a.Clock() // as applyMembership has it
+	if in.left != nil {
+		contact = contact.withConsent(*in.left)
+	}
 	contact.Status, contact.UpdatedAt = Archived, now
 	if err := a.Store.UpdateContact(ctx, org, contact); err != nil {
 		return ArchivedContact{}, err

@@ -9,10 +9,8 @@ import (
 // ArchiveByExternalIDIn names the contact to archive.
 type ArchiveByExternalIDIn struct {
 	ExternalID string `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. Percent-encode it in the path."`
-}
 
-func (in ArchiveByExternalIDIn) archive() ArchiveContactIn {
-	return ArchiveContactIn{ExternalID: in.ExternalID}
+	archive ArchiveContactIn
 }
 
 func (a *Audience) contactsArchiveByExternalID() core.Operation {
@@ -24,11 +22,12 @@ func (a *Audience) contactsArchiveByExternalID() core.Operation {
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,
 		Prepare: func(ctx context.Context, c *core.Call, in ArchiveByExternalIDIn) (ArchiveByExternalIDIn, error) {
-			_, err := a.prepareArchive(ctx, c, in.archive())
+			var err error
+			in.archive, err = a.prepareArchive(ctx, c, ArchiveContactIn{ExternalID: in.ExternalID})
 			return in, err
 		},
 		Do: func(ctx context.Context, c *core.Call, in ArchiveByExternalIDIn) (ArchivedContact, error) {
-			return a.archive(ctx, c, in.archive())
+			return a.archive(ctx, c, in.archive)
 		},
 	})
 }

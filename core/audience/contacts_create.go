@@ -21,7 +21,7 @@ func (a *Audience) contactsCreate() core.Operation {
 	return core.Declare(core.Op[CreateContactIn, ContactWritten]{
 		Name:    "contacts_create",
 		Title:   "Create a contact",
-		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use, with the attributes given here, and one that so far only the sending account or activities knew is filled. The sending account is written first.",
+		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use with the attributes given here and the opt-outs it left with, and one that so far only the sending account or activities knew is filled. The sending account is written first.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,
@@ -47,7 +47,8 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 	in.write = &contactWrite{
 		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
 		addresses: []string{in.Email},
-		decide:    decideConsent(in.UnsubscribeAll, replaceTopics(in.TopicPreferences)),
+		decide:    decideConsent(in.UnsubscribeAll, newTopics(in.TopicPreferences)),
+		states:    true,
 		lists:     lists,
 		edit: func(existing *Contact) (Contact, error) {
 			if existing == nil {

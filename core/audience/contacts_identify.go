@@ -41,7 +41,7 @@ func (a *Audience) contactsIdentify() core.Operation {
 		Name:  "contacts_identify",
 		Title: "Identify a website visitor",
 		Purpose: "Finds the contact by address, external id or both, creates it when the address is new, and gives it a visitor id, the same at every call. " +
-			"Call it from your server when somebody signs in to your website. An archived contact is taken back into use. It changes no consent.",
+			"Call it from your server when somebody signs in to your website. An archived contact is refused with `conflict`. It changes no consent.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,
@@ -69,12 +69,26 @@ func (a *Audience) prepareIdentify(ctx context.Context, c *core.Call, in Identif
 	org := c.Principal.Org.ID
 	in.write = a.claimed(org, claim{email: in.Email, externalID: in.ExternalID}, changes{})
 	in.write.find = func(ctx context.Context) (Contact, error) { return in.find(ctx, a.Store, org) }
+	name := in.write.edit
+	in.write.edit = func(existing *Contact) (Contact, error) {
+		if existing != nil && existing.Status == Archived {
+			return Contact{}, errArchivedVisitor()
+		}
+		return name(existing)
+	}
 	existing, err := in.write.existing(ctx)
 	if err != nil || existing != nil && in.isKnownAs(*existing) {
 		return in, err
 	}
 	in.pushed = true
 	return in, a.push(ctx, c, in.write)
+}
+
+// errArchivedVisitor is the refusal to bring an archived contact back because somebody
+// signs in. It was taken out of use on purpose, and a visit is no consent.
+func errArchivedVisitor() *core.Error {
+	return core.Conflict("The contact is archived, and identifying a visitor does not bring it back.",
+		"Take the contact back into use first with `PUT /v1/contacts/{email}` or contacts_upsert, or leave it archived and set no visitor cookie.")
 }
 
 // isKnownAs reports whether the contact is in use and has the names given. A shell
@@ -113,12 +127,14 @@ func (a *Audience) identify(ctx context.Context, c *core.Call, in IdentifyContac
 	}
 	found := Identified{Result: "existing"}
 	switch {
+	case existing != nil && existing.Status == Archived:
+		return Identified{}, errArchivedVisitor()
 	case existing != nil && in.isKnownAs(*existing):
 		found.ContactID = existing.ID
 		c.About(existing.ID)
 	case !in.pushed:
 		return Identified{}, &core.Error{
-			Code: core.CodeContactClaimRace, RetryAfter: time.Second, Message: "The contact was archived or renamed at the same moment.",
+			Code: core.CodeContactClaimRace, RetryAfter: time.Second, Message: "The contact was renamed at the same moment.",
 		}
 	default:
 		written, err := a.store(ctx, c, in.write)

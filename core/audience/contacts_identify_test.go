@@ -3,6 +3,7 @@ package audience_test
 import (
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,8 +75,8 @@ func TestIdentifyRefusesNamesOfTwo(t *testing.T) {
 	}
 }
 
-// Archiving revokes the id for good, and whoever comes back gets another, with the
-// consent that was left behind.
+// Archiving revokes the id for good. A visit does not bring the contact back; who does
+// gets another id for it, with the consent that was left behind.
 func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -86,6 +87,17 @@ func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	if _, err := b.audience.ContactOfVisitor(t.Context(), b.org.ID, first["visitor_id"].(string)); err == nil {
 		t.Error("the id of an archived contact still leads to it")
 	}
+	b.want(t, "contacts_create", `{"email":"both@example.com"}`)
+	b.want(t, "contacts_archive", `{"email":"both@example.com"}`)
+	for _, names := range []string{`{"email":"ada@example.com"}`, `{"email":"ADA@example.com","external_id":"new"}`, `{"email":"both@example.com","external_id":"2"}`} {
+		if refusal := b.refusal(t, identify, names, core.CodeConflict); !strings.Contains(refusal.Next, "PUT /v1/contacts/{email}") {
+			t.Errorf("%s: %+v", names, refusal)
+		}
+	}
+	if c := b.want(t, "contacts_lookup", `{"email":"ada@example.com"}`); c["status"] != "archived" || c["external_id"] != nil {
+		t.Errorf("brought back as %v", c)
+	}
+	b.want(t, "contacts_create", `{"email":"ada@example.com"}`)
 	again := b.want(t, identify, `{"email":"ada@example.com"}`)
 	if again["contact_id"] != first["contact_id"] || again["visitor_id"] == first["visitor_id"] || again["result"] != "existing" {
 		t.Errorf("first %v, again %v", first, again)

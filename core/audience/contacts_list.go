@@ -1,6 +1,7 @@
 package audience
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -10,8 +11,9 @@ import (
 
 // ListContactsIn filters a page of contacts. Filters that are set must all match.
 type ListContactsIn struct {
-	Topic              string               `json:"topic,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Only contacts with a choice about this topic; with subscription_status, those whose effective choice it is."`
-	SubscriptionStatus sending.Subscription `json:"subscription_status,omitempty" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"The effective choice about topic: the explicit one, else the topic's default. Needs topic."`
+	Status             ContactStatus        `json:"status,omitempty" jsonschema:"enum=active,enum=archived,default=active" jsonschema_description:"Contacts in use, or archived ones."`
+	Topic              string               `json:"topic,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Only contacts that are subscribed to this topic, by their own choice or by its default."`
+	SubscriptionStatus sending.Subscription `json:"subscription_status,omitempty" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"Needs topic. OPT_IN: as topic alone. OPT_OUT: instead, those that are not subscribed, by their own choice or by the topic's default."`
 	UnsubscribeAll     *bool                `json:"unsubscribe_all,omitempty" jsonschema_description:"Only contacts that opted out of everything, or only those that did not."`
 	AttributeKey       string               `json:"attribute_key,omitempty" jsonschema:"maxLength=63" jsonschema_description:"Only contacts whose attribute of this name equals attribute_value. Needs attribute_value."`
 	AttributeValue     *string              `json:"attribute_value,omitempty" jsonschema:"maxLength=4096" jsonschema_description:"The attribute's value as text."`
@@ -23,7 +25,7 @@ func (a *Audience) contactsList() core.Operation {
 	return core.Declare(core.Op[ListContactsIn, core.Page[Contact]]{
 		Name:    "contacts_list",
 		Title:   "List contacts",
-		Purpose: "Pages through the active contacts, newest first, with filters. Consent comes from the mirror, which follows the sending account by sync; read one contact for the consent in force.",
+		Purpose: "Pages through the contacts, newest first, with filters: those in use, or the archived ones. Consent comes from the mirror, which follows the sending account by sync; read one contact for the consent in force.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListContactsIn) core.Cost {
@@ -42,11 +44,15 @@ func (a *Audience) listContacts(ctx context.Context, c *core.Call, in ListContac
 		return core.Page[Contact]{}, err
 	}
 	return core.ReadPage(in.filterText(), in.Cursor, in.Limit, func(after *core.After, limit int) ([]Contact, error) {
-		return a.Store.Contacts(ctx, c.Principal.Org.ID, ContactFilter{
-			Topic: in.Topic, Subscription: in.SubscriptionStatus, UnsubscribeAll: in.UnsubscribeAll,
+		page, err := a.Store.Contacts(ctx, c.Principal.Org.ID, ContactFilter{
+			Status: in.status(), Topic: in.Topic, Subscription: in.SubscriptionStatus, UnsubscribeAll: in.UnsubscribeAll,
 			AttributeKey: in.AttributeKey, AttributeValue: in.AttributeValue,
 			After: after, Limit: limit,
 		})
+		for i := range page {
+			page[i] = page[i].judged()
+		}
+		return page, err
 	}, func(c Contact) core.After { return core.After{At: c.CreatedAt, ID: c.ID} })
 }
 
@@ -63,6 +69,8 @@ func (in ListContactsIn) check() error {
 	return nil
 }
 
+func (in ListContactsIn) status() ContactStatus { return cmp.Or(in.Status, Active) }
+
 // filterText names the filters, so that a cursor fits no other list.
 func (in ListContactsIn) filterText() string {
 	unsubscribed, value := "any", ""
@@ -72,5 +80,5 @@ func (in ListContactsIn) filterText() string {
 	if in.AttributeValue != nil {
 		value = *in.AttributeValue
 	}
-	return fmt.Sprintf("contacts %q %q %q %q %q", in.Topic, in.SubscriptionStatus, unsubscribed, in.AttributeKey, value)
+	return fmt.Sprintf("contacts %q %q %q %q %q %q", in.status(), in.Topic, in.SubscriptionStatus, unsubscribed, in.AttributeKey, value)
 }

@@ -78,8 +78,14 @@ func TestFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 		for filter, want := range map[string][]string{
-			`{}`:               {"c@example.com", "b@example.com", "a@example.com"},
-			`{"topic":"news"}`: {"a@example.com"},
+			`{}`:                    {"c@example.com", "b@example.com", "a@example.com"},
+			`{"topic":"news"}`:      {"c@example.com", "b@example.com"},
+			`{"topic":"offers"}`:    {"b@example.com"},
+			`{"topic":"nope"}`:      nil,
+			`{"status":"archived"}`: {"gone@example.com"},
+			`{"status":"active"}`:   {"c@example.com", "b@example.com", "a@example.com"},
+			`{"status":"archived","attribute_key":"plan","attribute_value":"free"}`:    nil,
+			`{"status":"archived","topic":"news","unsubscribe_all":false}`:             {"gone@example.com"},
 			`{"topic":"news","subscription_status":"OPT_IN"}`:                          {"c@example.com", "b@example.com"},
 			`{"topic":"news","subscription_status":"OPT_OUT"}`:                         {"a@example.com"},
 			`{"topic":"offers","subscription_status":"OPT_IN"}`:                        {"b@example.com"},
@@ -90,14 +96,15 @@ func TestFilters(t *testing.T) {
 			`{"attribute_key":"city","attribute_value":"O'Hare \"x\""}`:                {"a@example.com"},
 			`{"attribute_key":"plan","attribute_value":"%"}`:                           nil,
 			`{"attribute_key":"plan","attribute_value":"free","unsubscribe_all":true}`: nil,
-			`{"attribute_key":"plan","attribute_value":"pro","topic":"news"}`:          {"a@example.com"},
+			`{"attribute_key":"plan","attribute_value":"pro","topic":"news"}`:          nil,
+			`{"attribute_key":"plan","attribute_value":"free","topic":"news"}`:         {"b@example.com"},
 			`{"topic":"nope","subscription_status":"OPT_IN"}`:                          nil,
 		} {
 			if diff := cmp.Diff(want, emails(b.want(t, "contacts_list", filter))); diff != "" {
 				t.Errorf("%s: %s", filter, diff)
 			}
 		}
-		for _, half := range []string{`{"subscription_status":"OPT_IN"}`, `{"attribute_key":"plan"}`, `{"attribute_value":"x"}`, `{"limit":0}`, `{"limit":201}`} {
+		for _, half := range []string{`{"subscription_status":"OPT_IN"}`, `{"attribute_key":"plan"}`, `{"attribute_value":"x"}`, `{"limit":0}`, `{"status":"gone"}`, `{"limit":201}`} {
 			b.refuse(t, "contacts_list", half, core.CodeValidationFailed)
 		}
 	})

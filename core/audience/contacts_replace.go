@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
 )
 
 // ReplaceContactIn is the whole of a contact. What is left out is cleared, but
@@ -11,7 +12,7 @@ import (
 type ReplaceContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Left out: the contact has none."`
-	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default."`
+	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default; opt-outs of a contact that was not in use hold."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
 	Lists            *[]string      `json:"lists,omitempty" jsonschema:"nullable,maxItems=200" jsonschema_description:"Exactly the static lists to be on, by id or key. Empty: none. Left out or null: untouched."`
 
@@ -22,7 +23,7 @@ func (a *Audience) contactsReplace() core.Operation {
 	return core.Declare(core.Op[ReplaceContactIn, ContactWritten]{
 		Name:    "contacts_replace",
 		Title:   "Create or replace a contact",
-		Purpose: "Makes the contact with this address exactly what is sent: attributes that are left out are wiped and topics revert to their defaults. Creates the contact when there is none and takes an archived one back into use. To change single values use contacts_update.",
+		Purpose: "Makes the contact with this address exactly what is sent: attributes that are left out are wiped and topics revert to their defaults. Creates the contact when there is none and takes an archived one back into use, with its opt-outs. To change single values use contacts_update.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,
@@ -46,7 +47,8 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 	in.write = &contactWrite{
 		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
 		addresses: []string{in.Email},
-		decide:    decideConsent(in.UnsubscribeAll, replaceTopics(in.TopicPreferences)),
+		decide:    in.decide,
+		states:    true,
 		lists:     lists,
 		edit: func(existing *Contact) (Contact, error) {
 			replaced := Contact{}
@@ -58,4 +60,14 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 		},
 	}
 	return in, a.push(ctx, c, in.write)
+}
+
+// decide clears the choices that are left out, as the write states the whole contact. A
+// contact that was not in use keeps its opt-outs; see [newTopics].
+func (in ReplaceContactIn) decide(existing *Contact, inForce sending.Contact) sending.Contact {
+	topics := newTopics(in.TopicPreferences)
+	if existing != nil && existing.Status == Active && !existing.Shell && !existing.Stub {
+		topics = replaceTopics(in.TopicPreferences)
+	}
+	return decideConsent(in.UnsubscribeAll, topics)(existing, inForce)
 }

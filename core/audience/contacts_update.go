@@ -46,6 +46,7 @@ func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateCon
 		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
 		addresses: []string{in.Email},
 		decide:    decideConsent(in.UnsubscribeAll, mergeTopics(in.TopicPreferences)),
+		states:    changes{topics: in.TopicPreferences, unsubscribeAll: in.UnsubscribeAll}.saysConsent(),
 		lists:     lists,
 		edit: func(existing *Contact) (Contact, error) {
 			if existing == nil {

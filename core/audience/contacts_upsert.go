@@ -62,7 +62,9 @@ func (a *Audience) prepareUpsert(ctx context.Context, c *core.Call, in UpsertCon
 	return in, a.push(ctx, c, in.write)
 }
 
-func (in UpsertContactIn) claim() claim { return claim{email: in.Email, externalID: in.ExternalID} }
+func (in UpsertContactIn) claim() claim {
+	return claim{email: in.Email, externalID: in.ExternalID, bound: true}
+}
 
 func (a *Audience) upsert(ctx context.Context, c *core.Call, in UpsertContactIn) (ContactWritten, error) {
 	written, err := a.store(ctx, c, in.write)

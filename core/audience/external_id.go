@@ -15,6 +15,8 @@ type claim struct {
 	email, externalID string
 	// rebind takes the address's contact from the external id it is bound to.
 	rebind bool
+	// bound is true in a write that cannot rebind, so that no refusal advises it.
+	bound bool
 }
 
 // contactFinder is as much of [Store] as it takes to judge a claim.
@@ -61,8 +63,13 @@ func (cl claim) mayTake(incumbent Contact) error {
 	if cl.rebind || incumbent.ExternalID == nil || *incumbent.ExternalID == cl.externalID {
 		return nil
 	}
+	next := "" // the catalogue's
+	if cl.bound {
+		next = "Leave `external_id` out to change the contact of this address as it is, or send the external id that it has. " +
+			"To give it another one, use the API's route by external id, which can rebind."
+	}
 	return &core.Error{
-		Code:    core.CodeContactExternalIDMismatch,
+		Code: core.CodeContactExternalIDMismatch, Next: next,
 		Message: "The contact with this address has another external id.",
 		Extra: map[string]any{
 			"incumbent_external_id": *incumbent.ExternalID,
@@ -116,6 +123,7 @@ type changes struct {
 func (a *Audience) claimed(org string, cl claim, ch changes) *contactWrite {
 	w := &contactWrite{
 		decide: decideConsent(ch.unsubscribeAll, mergeTopics(ch.topics)),
+		states: ch.saysConsent(),
 		lists:  ch.lists,
 		claims: cl.externalID,
 		edit: func(existing *Contact) (Contact, error) {

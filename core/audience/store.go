@@ -18,11 +18,11 @@ type Store interface {
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 	ContactByID(ctx context.Context, orgID, id string) (Contact, error)
-	// Contacts is one page, newest first by creation and id, of active contacts;
-	// the whole audience, for a nil filter member. It returns at most f.Limit,
+	// Contacts is one page, newest first by creation and id, of contacts with the status;
+	// all of them, for a nil filter member. It returns at most f.Limit,
 	// without their lists.
 	Contacts(ctx context.Context, orgID string, f ContactFilter) ([]Contact, error)
-	// CountContacts counts the active ones.
+	// CountContacts counts the active ones, without stubs.
 	CountContacts(ctx context.Context, orgID string) (int, error)
 	// MirroredAddresses is one page of all active contacts, by id, behind the one
 	// given; "" is the beginning.
@@ -35,7 +35,7 @@ type Store interface {
 	// contacts included, and leaves the transaction usable.
 	InsertContact(ctx context.Context, orgID string, c Contact) error
 	// UpdateContact replaces a contact found by id, with its preferences; it is no
-	// shell any more. It
+	// shell any more, and a stub if c is. It
 	// fails as InsertContact does when the new address or external id is taken.
 	UpdateContact(ctx context.Context, orgID string, c Contact) error
 
@@ -71,8 +71,10 @@ type Mirrored struct {
 
 // ContactFilter narrows a page of contacts. All members that are set must match.
 type ContactFilter struct {
-	// Topic with Subscription: the effective choice, the explicit one or else
-	// the topic's default. Topic alone: an explicit choice exists.
+	// Status is Active, also when it is "", or Archived.
+	Status ContactStatus
+	// Topic with Subscription, OptIn when it is "": the effective choice, the explicit
+	// one or else the topic's default. A stub is never OptIn.
 	Topic        string
 	Subscription sending.Subscription
 	// UnsubscribeAll matches the global opt-out.

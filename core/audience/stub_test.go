@@ -8,6 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // stub is a contact that only an activity has named.
@@ -20,18 +22,23 @@ func (b *bundle) stub(t *testing.T, email string) activities.Person {
 	return p
 }
 
-// TestAStubIsFilled: for whoever writes contacts it is as good as new, and it stays the
-// contact that it was.
+// TestAStubIsFilled: a write that states the whole contact, or says what it consents to,
+// ends the stub, and it stays the contact that it was.
 func TestAStubIsFilled(t *testing.T) {
 	t.Parallel()
-	for name, arguments := range map[string]string{
-		"contacts_create":  `{"email":"new@x.example","attributes":{"city":"Oslo"}}`,
-		"contacts_replace": `{"email":"new@x.example","attributes":{"city":"Oslo"}}`,
-		"contacts_update":  `{"email":"new@x.example","attributes":{"city":"Oslo"}}`,
+	for _, write := range [][2]string{
+		{"contacts_create", `"email":"new@x.example"`},
+		{"contacts_replace", `"email":"new@x.example"`},
+		{"contacts_update", `"email":"new@x.example","unsubscribe_all":false`},
+		{"contacts_update", `"email":"new@x.example","topic_preferences":{"news":"OPT_IN"}`},
+		{"contacts_upsert_by_external_id", `"external_id":"1","email":"new@x.example","unsubscribe_all":false`},
+		{"contacts_upsert", `"email":"new@x.example","topic_preferences":{"news":"OPT_OUT"}`},
+		{"contacts_bulk", `"email":"new@x.example","unsubscribe_all":false`},
 	} {
 		b := setup(t)
 		p := b.stub(t, "new@x.example")
-		b.want(t, name, arguments)
+		name := write[0]
+		b.writeAs(t, name, "{"+write[1]+`,"attributes":{"city":"Oslo"}}`)
 		c, err := b.db.Audience().ContactByID(t.Context(), b.org.ID, p.ID)
 		if err != nil || c.Stub || c.Attributes["city"] != "Oslo" {
 			t.Errorf("%s: %+v, %v", name, c, err)
@@ -39,6 +46,92 @@ func TestAStubIsFilled(t *testing.T) {
 		if _, err := b.account.Contact(t.Context(), b.org.ID, "new@x.example"); err != nil {
 			t.Errorf("%s: the account does not know the address: %v", name, err)
 		}
+	}
+}
+
+// writeAs runs a write as its surface does, and a row as a bulk write that is done.
+func (b *bundle) writeAs(t *testing.T, name, arguments string) map[string]any {
+	t.Helper()
+	if name == "contacts_bulk" {
+		b.synced(t)
+		return b.bulk(t, arguments)[0]
+	}
+	if b.surface = core.REST; name == "contacts_upsert" {
+		b.surface = core.Agent
+		defer func() { b.surface = core.REST }()
+	}
+	return b.want(t, name, arguments)
+}
+
+// TestAttributesAreNoConsent: a write that changes parts and says nothing about consent
+// leaves a stub a stub, and the account without it, also when it moves, is archived and
+// comes back.
+func TestAttributesAreNoConsent(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		p := b.stub(t, "new@x.example")
+		for _, write := range [][2]string{
+			{"contacts_update", `{"email":"new@x.example","attributes":{"city":"Oslo"},"topic_preferences":null,"unsubscribe_all":null}`},
+			{"contacts_update", `{"email":"new@x.example","lists":{"add":["beta"]},"topic_preferences":{}}`},
+			{"contacts_upsert", `{"email":"new@x.example","attributes":{"age":3}}`},
+			{"contacts_upsert_by_external_id", `{"external_id":"1","email":"new@x.example"}`},
+			{"contacts_upsert_by_external_id", `{"external_id":"1","email":"moved@x.example"}`},
+			{"contacts_bulk", `{"external_id":"1","attributes":{"plan":"pro"}}`},
+			{"contacts_set_list_membership", `{"contact":"1","remove":["beta"]}`},
+			{"contacts_identify", `{"email":"moved@x.example"}`},
+			{"contacts_archive", `{"email":"moved@x.example"}`},
+			{"contacts_upsert_by_external_id", `{"external_id":"1","attributes":{"age":null}}`},
+			{"contacts_archive_by_external_id", `{"external_id":"1"}`},
+			{"contacts_bulk", `{"external_id":"1","email":"moved@x.example"}`},
+			{"contacts_upsert", `{"external_id":"1","issue_visitor_id":true}`},
+		} {
+			got := b.writeAs(t, write[0], write[1])
+			if shown, is := got["mailable"]; is && shown != false {
+				t.Errorf("%s %s: %v", write[0], write[1], got)
+			}
+			c, err := b.db.Audience().ContactByID(t.Context(), b.org.ID, p.ID)
+			if err != nil || !c.Stub || len(c.TopicPreferences) > 0 {
+				t.Errorf("%s %s: %+v, %v", write[0], write[1], c, err)
+			}
+			for _, address := range []string{"new@x.example", "moved@x.example"} {
+				if held, there := b.atAccount(t, address); there {
+					t.Fatalf("%s %s: the account was told %+v", write[0], write[1], held)
+				}
+			}
+		}
+		if c, _ := b.db.Audience().ContactByID(t.Context(), b.org.ID, p.ID); c.Attributes["city"] != "Oslo" || c.Attributes["plan"] != "pro" {
+			t.Errorf("%+v", c)
+		}
+		// Where it moves to somebody the account knows, that one's consent holds.
+		b.advance(time.Minute)
+		b.atTheAccount(t, sending.Contact{Email: "known@x.example", UnsubscribeAll: true})
+		b.syncLater(t)
+		got := b.writeAs(t, "contacts_upsert_by_external_id", `{"external_id":"1","email":"known@x.example"}`)
+		if c, _ := b.db.Audience().ContactByID(t.Context(), b.org.ID, p.ID); c.Stub || got["unsubscribe_all"] != true {
+			t.Errorf("%v, %+v", got, c)
+		}
+	})
+}
+
+// TestStubsMeetOtherWrites: what somebody does to the stub between the halves of a write
+// is kept, whichever of the two the write was judged by.
+func TestStubsMeetOtherWrites(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.stub(t, "new@x.example")
+	_, err := b.raced(t, "contacts_update", `{"email":"new@x.example","attributes":{"city":"Oslo"}}`, func() {
+		b.otherProcess().want(t, "contacts_update", `{"email":"new@x.example","topic_preferences":{"news":"OPT_OUT"}}`)
+	})
+	c, found := b.db.Audience().ContactByID(t.Context(), b.org.ID, p.ID)
+	if err != nil || found != nil || c.Stub || c.Attributes["city"] != "Oslo" || len(c.TopicPreferences) != 1 {
+		t.Errorf("a stub that ended meanwhile: %v, %+v, %v", err, c, found)
+	}
+	var later activities.Person
+	_, err = b.raced(t, "contacts_upsert_by_external_id", `{"external_id":"2","email":"later@x.example"}`, func() { later = b.stub(t, "later@x.example") })
+	c, found = b.db.Audience().ContactByID(t.Context(), b.org.ID, later.ID)
+	if _, told := b.atAccount(t, "later@x.example"); err != nil || found != nil || c.Stub || !told {
+		t.Errorf("a stub that came meanwhile: %v, %+v, %v", err, c, found)
 	}
 }
 

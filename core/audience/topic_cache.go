@@ -33,7 +33,7 @@ func newTopicCache(clock core.Clock) *topicCache {
 	return &topicCache{clock: clock, byOrg: map[string]cachedTopics{}}
 }
 
-// get returns the account's topics by name, none when there is no account or no contact list. A failure
+// get returns the account's topics by name, nil when there is no account or no contact list. A failure
 // of the account is upstream_unavailable and is not remembered.
 func (c *topicCache) get(ctx context.Context, orgID string, account sending.Account) ([]sending.Topic, error) {
 	now := c.clock()
@@ -49,6 +49,9 @@ func (c *topicCache) get(ctx context.Context, orgID string, account sending.Acco
 		return nil, sending.Unavailable(err)
 	}
 	topics := slices.SortedFunc(slices.Values(list.Topics), func(a, b sending.Topic) int { return strings.Compare(a.Name, b.Name) })
+	if err == nil && topics == nil {
+		topics = []sending.Topic{}
+	}
 	c.mu.Lock()
 	if c.forgotten == before {
 		c.byOrg[orgID] = cachedTopics{topics: topics, until: now.Add(topicLife)}

@@ -40,7 +40,7 @@ func (a *Audience) pushTopics(ctx context.Context, c *core.Call, w *topicWrite) 
 		return err
 	}
 	var refused error
-	change := func() error {
+	change := func(bool) error {
 		return a.Account.ChangeTopics(ctx, org, func(topics []sending.Topic) ([]sending.Topic, error) {
 			w.after, refused = w.edit(topics)
 			return w.after, refused
@@ -49,7 +49,7 @@ func (a *Audience) pushTopics(ctx context.Context, c *core.Call, w *topicWrite) 
 	if w.adds {
 		err = a.onList(ctx, org, change)
 	} else {
-		err = change()
+		err = change(false)
 	}
 	a.topics.forget(org) // also after a failure: the call may have taken effect
 	switch {

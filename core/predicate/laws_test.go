@@ -76,7 +76,7 @@ func only(s predicate.Subject, r predicate.References) predicate.Subject {
 			part.Topics[topic] = in
 		}
 	}
-	part.UnsubscribedFromAll = r.Consent && s.UnsubscribedFromAll
+	part.UnsubscribedFromAll, part.Stub = r.Consent && s.UnsubscribedFromAll, r.Consent && s.Stub
 	part.Suppressed = r.Suppression && s.Suppressed
 	for _, id := range r.Lists {
 		part.Lists[id] = s.Lists[id]

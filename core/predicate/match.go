@@ -168,7 +168,7 @@ func (e *evaluation) consent(n *Consent) bool {
 	if n.Kind == OptedOut {
 		return !in
 	}
-	return in && !e.subject.UnsubscribedFromAll
+	return in && !e.subject.UnsubscribedFromAll && !e.subject.Stub
 }
 
 func holds[T int64 | float64](op Op, a, b T) bool {

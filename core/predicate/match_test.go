@@ -189,6 +189,19 @@ func TestConsentOfThoseWhoWantNothing(t *testing.T) {
 	}
 }
 
+// Whom only activities have named has consented to nothing and refused nothing.
+func TestConsentOfStubs(t *testing.T) {
+	t.Parallel()
+	stub := predicate.Subject{Stub: true, Topics: map[string]bool{"offers": true}}
+	for source, want := range map[string]predicate.Truth{
+		`subscribed to "news"`: no, `subscribed to "offers"`: no, `opted out of "news"`: no, `unsubscribed from all`: no,
+	} {
+		if got := compile(t, source).Match(stub, now); got != want {
+			t.Errorf("%s is %s, want %s", source, got, want)
+		}
+	}
+}
+
 // A value that is not of the registered type is absent, and so is a number that no
 // engine can be trusted with.
 func TestValuesOfOtherTypesAreAbsent(t *testing.T) {

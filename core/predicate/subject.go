@@ -10,6 +10,9 @@ type Subject struct {
 	// Topics are the explicit choices: true is in, false is out, none is absent.
 	Topics              map[string]bool
 	UnsubscribedFromAll bool
+	// Stub is whether only activities have named the contact, which is subscribed to
+	// nothing then.
+	Stub bool
 	// Suppressed is whether the address is on a suppression list.
 	Suppressed bool
 	// Lists and Segments are the ids of those that the contact is on or in now.

@@ -30,6 +30,7 @@ func drawSubject(t *rapid.T, s predicate.Schema, i int) predicate.Subject {
 		Lists:               drawMemberships(t, s.Lists),
 		Segments:            drawMemberships(t, s.Segments),
 		UnsubscribedFromAll: rapid.IntRange(0, 3).Draw(t, "unsubscribed") == 0,
+		Stub:                rapid.IntRange(0, 3).Draw(t, "stub") == 0,
 		Suppressed:          rapid.IntRange(0, 3).Draw(t, "suppressed") == 0,
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Attributes)) {

@@ -1,0 +1,79 @@
+package audience_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestArchivedOptOutsHold: whichever write takes a contact back into use, it has the
+// opt-outs that it left with, here and at the account, also where the account has
+// forgotten them or the mirror never knew. A choice that the write states replaces one.
+func TestArchivedOptOutsHold(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.synced(t)
+		for _, write := range [][2]string{
+			{"contacts_create", `"email":"ada@x.example"`},
+			{"contacts_replace", `"email":"ada@x.example"`},
+			{"contacts_upsert", `"email":"ada@x.example","attributes":{"city":"Oslo"}`},
+			{"contacts_upsert_by_external_id", `"external_id":"1"`},
+			{"contacts_bulk", `"external_id":"1","email":"ada@x.example"`},
+		} {
+			for _, states := range []bool{false, true} {
+				for _, forgotten := range []bool{false, true} {
+					b.writeAs(t, "contacts_upsert_by_external_id", `{"external_id":"1","email":"ada@x.example","unsubscribe_all":false,"topic_preferences":{"news":"OPT_IN"}}`)
+					b.advance(time.Minute)
+					b.atTheAccount(t, sending.Contact{Email: "ada@x.example", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut}})
+					b.want(t, "contacts_archive", `{"email":"ada@x.example"}`)
+					if c := b.want(t, "contacts_lookup", `{"email":"ada@x.example"}`); c["unsubscribe_all"] != true || choices(c)["news"] != "OPT_OUT" {
+						t.Fatalf("archived as %v", c)
+					}
+					b.advance(time.Minute)
+					if forgotten {
+						if err := b.account.DeleteContact(t.Context(), b.org.ID, "ada@x.example"); err != nil {
+							t.Fatal(err)
+						}
+					}
+					said := ""
+					if states {
+						said = `,"unsubscribe_all":false,"topic_preferences":{"news":"OPT_IN"}`
+					}
+					b.writeAs(t, write[0], "{"+write[1]+said+"}")
+					want := sending.OptOut
+					if states {
+						want = sending.OptIn
+					}
+					held, there := b.atAccount(t, "ada@x.example")
+					c := b.want(t, "contacts_lookup", `{"email":"ada@x.example"}`)
+					if !there || held.UnsubscribeAll == states || held.Preferences["news"] != want ||
+						c["unsubscribe_all"] == states || choices(c)["news"] != string(want) || c["status"] != "active" {
+						t.Errorf("%s %s%s, forgotten %v: the account holds %+v, here it is %v", write[0], write[1], said, forgotten, held, c)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestCreatedContactsKeepTheAccountsOptOuts: a create of an address that only the account
+// knows does not sign the person up again, known to a sync or not.
+func TestCreatedContactsKeepTheAccountsOptOuts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.atTheAccount(t, sending.Contact{Email: "a@x.example", Preferences: map[string]sending.Subscription{"news": sending.OptOut, "offers": sending.OptIn}})
+	b.syncLater(t)
+	b.atTheAccount(t, sending.Contact{Email: "b@x.example", Preferences: map[string]sending.Subscription{"news": sending.OptOut}})
+	for _, write := range [][2]string{{"contacts_create", `{"email":"a@x.example"}`}, {"contacts_replace", `{"email":"b@x.example"}`}} {
+		if c := b.want(t, write[0], write[1]); len(choices(c)) != 1 || choices(c)["news"] != "OPT_OUT" {
+			t.Errorf("%s %s: %v", write[0], write[1], c)
+		}
+	}
+	if c := b.want(t, "contacts_replace", `{"email":"b@x.example"}`); len(choices(c)) != 0 {
+		t.Errorf("a PUT of a contact in use states its choices: %v", c)
+	}
+}
