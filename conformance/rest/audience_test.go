@@ -87,7 +87,7 @@ func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 		if !same(t, first.body, again.body) || again.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("first %s, again %s %v", first.body, again.body, again.header)
 		}
-		record, _, err := p.DB.Replay().Reserve(t.Context(), replay.Key{OrgID: p.OrgID, Space: "rest:contacts_identify", Key: "visit-1"}, "", a.Clock.Now())
+		record, _, err := p.DB.Replay().Reserve(t.Context(), replay.Key{OrgID: p.OrgID, Space: "rest:contacts_identify", Key: "visit-1"}, replay.Claim{}, a.Clock.Now())
 		if err != nil || !record.Done || strings.Contains(string(record.Result), "vis_") {
 			t.Errorf("remembered is %s, %v", record.Result, err)
 		}
