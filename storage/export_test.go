@@ -72,3 +72,12 @@ func (g Gate) Enter(ctx context.Context) (leave func(), err error) {
 	p, err := g.gate.enter(ctx)
 	return p.leave, err
 }
+
+// Failure is what a call fails with when a statement does.
+func (db *DB) Failure(ctx context.Context, err error) error { return db.cause(ctx, err) }
+
+// ExpensiveReader is the handle of expensive reads.
+func (db *DB) ExpensiveReader() *sql.DB { return db.expensive.sql }
+
+// WriterSlots is how many calls write at once.
+func WriterSlots(db *DB) int { return db.write.gate.shares[core.Calls].free }

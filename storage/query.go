@@ -43,6 +43,7 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 // it. The caller leaves by its pass.
 func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	if t := db.transaction(ctx); t != nil {
+		t.wrote = t.wrote || s.writes
 		if t.pool.unprepared {
 			return prepared{on: t.tx, text: s.on(db.engine)}, nil
 		}

@@ -117,6 +117,7 @@ var withoutOrg = map[string]bool{
 	"set org settings": true, "hold members": true, "invitation by hash": true, "hold user": true,
 	"connection by ingest path": true, "hold connection": true,
 	"share registry": true, "hold registry": true, "passes due": true,
+	"insert probe": true, "delete probe": true,
 	"set savepoint": true, "release savepoint": true, "undo to savepoint": true,
 }
 

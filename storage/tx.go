@@ -24,6 +24,8 @@ type transaction struct {
 	db   *DB
 	pool *pool
 	tx   *sql.Tx
+	// wrote is set by the first statement that writes.
+	wrote bool
 	// registries are those that were read in the transaction; see audienceStore.registry.
 	registries map[string]*registry
 	// preferences are the topic preferences, as stored, of contacts that were read and so
@@ -65,13 +67,16 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	}
 	// After a commit this does nothing; otherwise, panics included, it undoes all.
 	defer func() { _ = tx.Rollback() }()
-	if err := f(context.WithValue(ctx, transactionKey{}, &transaction{db: db, pool: p, tx: tx})); err != nil {
+	t := &transaction{db: db, pool: p, tx: tx}
+	if err := f(context.WithValue(ctx, transactionKey{}, t)); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("storage: commit: %w", db.cause(ctx, err))
 	}
-	db.outage.Store(nil)
+	if t.wrote {
+		db.outage.Store(nil)
+	}
 	return nil
 }
 

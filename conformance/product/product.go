@@ -25,6 +25,8 @@ import (
 // Options of a product. The zero value is SQLite without a rate limit.
 type Options struct {
 	Postgres bool
+	// PostgresURL is an empty database to use instead of a new one of the shared server.
+	PostgresURL string
 	// Past gives the demo organization a connected account and 90 days of mail, as the
 	// demo has them, which takes a second or two.
 	Past bool
@@ -101,7 +103,7 @@ type Credentials struct{ ClientID, ClientSecret, APIKey string }
 const (
 	stopTimeout    = 10 * time.Second
 	requestTimeout = 30 * time.Second
-	databaseConns  = 6 // each product has a pool, and all share the server's limit
+	databaseConns  = 12 // each product has a pool, and all share the server's limit
 )
 
 // Start starts a product that ends with the test.
@@ -201,13 +203,25 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	}
 	cfg.MasterKey = masterKey
 	if opts.Postgres {
-		cfg.DatabaseURL = storagetest.PostgresURL(t)
+		if cfg.DatabaseURL = opts.PostgresURL; cfg.DatabaseURL == "" {
+			cfg.DatabaseURL = storagetest.PostgresURL(t)
+		} else if err := migrate(t.Context(), *cfg); err != nil {
+			t.Fatalf("product: %v", err)
+		}
 		err = fillPostgres(t.Context(), cfg.DatabaseURL, filled.tables)
 	}
 	if err = errors.Join(err, filled.copyTo(cfg.DataDir)); err != nil {
 		t.Fatalf("product: demo data: %v", err)
 	}
 	return filled.seeded
+}
+
+func migrate(ctx context.Context, cfg config.Config) error {
+	db, err := storage.Open(ctx, cfg.Storage())
+	if err != nil {
+		return err
+	}
+	return errors.Join(db.Migrate(ctx), db.Close())
 }
 
 // amazon is how the product asks Amazon in a test.

@@ -58,5 +58,5 @@ func fail(err error) (known, time.Time, error) {
 }
 
 func unavailable(err error) *core.Error {
-	return core.Internal(fmt.Errorf("authenticate: %w", err))
+	return core.AsError(fmt.Errorf("authenticate: %w", err))
 }

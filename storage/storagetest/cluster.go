@@ -103,10 +103,21 @@ func (c cluster) start() error {
 	if err := c.run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"); err != nil {
 		return err
 	}
+	return c.resume()
+}
+
+// resume starts the server on what is there.
+func (c cluster) resume() error {
+	run := c.path("run")
 	// What is in here is thrown away, so nothing waits for the disk.
 	options := fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c fsync=off -c synchronous_commit=off "+
 		"-c full_page_writes=off -c max_connections=300 -c shared_buffers=64MB -c wal_level=minimal -c max_wal_senders=0", run)
-	return c.run("pg_ctl", "-D", data, "-w", "-l", filepath.Join(run, "log"), "-o", options, "start")
+	return c.run("pg_ctl", "-D", filepath.Join(run, "data"), "-w", "-l", filepath.Join(run, "log"), "-o", options, "start")
+}
+
+// halt ends the server as an operator would, and leaves what it has.
+func (c cluster) halt() error {
+	return c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "fast", "stop")
 }
 
 // stop ends the server, if one runs, and removes all it had.

@@ -20,7 +20,7 @@ import (
 const urlVariable = "MAILHELM_TEST_POSTGRES_URL"
 
 // Each test has a pool of its own, and all of them share the server's limit.
-const testConns = 8
+const testConns = 16
 
 // Postgres is an empty database with the whole schema. It is dropped with the
 // test. Without a PostgreSQL the test is skipped, and fails when CI is true.
@@ -53,14 +53,18 @@ func available(tb testing.TB) *server {
 		tb.Fatalf("storagetest: postgres: %v", err)
 	}
 	if s == nil {
-		reason := "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later, or set " + urlVariable
-		if os.Getenv("CI") == "true" {
-			tb.Fatal(reason)
-		}
-		announce(reason)
-		tb.Skip(reason)
+		missing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later, or set "+urlVariable)
 	}
 	return s
+}
+
+func missing(tb testing.TB, reason string) {
+	tb.Helper()
+	if os.Getenv("CI") == "true" {
+		tb.Fatal(reason)
+	}
+	announce(reason)
+	tb.Skip(reason)
 }
 
 var announced sync.Once

@@ -48,7 +48,7 @@ type readiness struct {
 	migrated atomic.Bool
 }
 
-// Checks by name: "ok" or "failed". Why is in the log, not in the answer.
+// checks are "ok" or "failed" by name.
 type checks map[string]string
 
 func (c checks) set(name string, ok bool) bool {
@@ -59,22 +59,28 @@ func (c checks) set(name string, ok bool) bool {
 	return ok
 }
 
-func (r *readiness) check(ctx context.Context) (checks, bool) {
+// check returns, beside the checks, why those failed that did. That is for the operator:
+// the address is private.
+func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 	ctx, cancel := context.WithTimeout(core.OnLane(ctx, core.Vital), readinessTimeout)
 	defer cancel()
-	c := checks{}
+	c, why := checks{}, causes{}
 	if r.buckets != nil {
 		c.set("redis", r.shares(ctx))
 	}
 	ready := c.set("accepting", !r.draining.Load())
-	ready = c.set("database", r.answers(ctx)) && ready
-	return c, c.set("migrations", r.current(ctx)) && ready
+	ready = c.set("database", r.answers(ctx, why)) && ready
+	return c, why, c.set("migrations", r.current(ctx)) && ready
 }
 
-func (r *readiness) answers(ctx context.Context) bool {
-	err := r.db.Ping(ctx)
+// causes say why checks failed, by their names.
+type causes map[string]string
+
+func (r *readiness) answers(ctx context.Context, why causes) bool {
+	err := r.db.Check(ctx)
 	if err != nil {
-		r.log.WarnContext(ctx, "not ready: the database does not answer", "error", err)
+		why["database"] = storage.Cause(err)
+		r.log.WarnContext(ctx, "not ready: the database takes no calls", "cause", why["database"])
 	}
 	return err == nil
 }
@@ -93,12 +99,16 @@ func (r *readiness) current(ctx context.Context) bool {
 }
 
 func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
-	c, ready := r.check(req.Context())
+	c, why, ready := r.check(req.Context())
 	status, word := http.StatusOK, "ready"
 	if !ready {
 		status, word = http.StatusServiceUnavailable, "not ready"
 	}
-	answer(w, status, map[string]any{"status": word, "checks": c})
+	body := map[string]any{"status": word, "checks": c}
+	if len(why) > 0 {
+		body["causes"] = why
+	}
+	answer(w, status, body)
 }
 
 // adminHandler is what the admin address serves.

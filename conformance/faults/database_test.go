@@ -1,0 +1,224 @@
+package faults
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	sqlite "modernc.org/sqlite"
+)
+
+// databaseCalls are what a caller does while the database is away: reads and writes on
+// both surfaces.
+var databaseCalls = []struct {
+	call
+	writes bool
+}{
+	{call{operation: "contacts_lookup", method: "GET", path: "/v1/contacts/read-ROUND%40example.com"}, false},
+	{call{operation: "contacts_lookup", body: `{"email":"read-ROUND@example.com"}`}, false},
+	{call{operation: "attributes_list", method: "GET", path: "/v1/attributes"}, false},
+	{call{operation: "segments_preview_predicate", method: "POST", path: "/v1/segments/preview", body: `{"source":"attr.orders > 1"}`}, false},
+	{call{operation: "contacts_update", method: "PATCH", path: "/v1/contacts/patch-ROUND%40example.com", body: `{"attributes":{"city":"` + strings.Repeat("x", 3000) + `"}}`}, true},
+	{call{operation: "lists_create", method: "POST", path: "/v1/lists", body: `{"name":"Created ROUND"}`}, true},
+	{call{operation: "contacts_upsert", body: `{"email":"upsert-ROUND@example.com","attributes":{"city":"` + strings.Repeat("y", 3000) + `"}}`}, true},
+}
+
+// internals are words of the inside that no caller may read.
+var internals = []string{"pq:", "dial", "refused", "socket", "SQLITE", "sqlite", "postgres", "/tmp", "disk", "storage:", "EOF", "SQLSTATE"}
+
+// checkUnavailable: REST answers 503, the agent endpoint an error of JSON-RPC with the
+// same data; both say when to come again, and nothing of the cause.
+func checkUnavailable(t *testing.T, name string, tool bool, got answer) {
+	t.Helper()
+	problem := got.said
+	if tool {
+		var rpc struct {
+			Error struct {
+				Data map[string]any `json:"data"`
+			} `json:"error"`
+		}
+		if err := json.Unmarshal([]byte(got.body), &rpc); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		problem = rpc.Error.Data
+	}
+	if problem["code"] != "temporarily_unavailable" || problem["status"] != 503.0 || problem["retry_after"] != 5.0 || got.header.Get("Retry-After") != "5" {
+		t.Errorf("%s: %v %d %s", name, got.err, got.status, got.body)
+	}
+	if !tool && got.status != http.StatusServiceUnavailable {
+		t.Errorf("%s: %d %s", name, got.status, got.body)
+	}
+	for _, word := range internals {
+		if strings.Contains(got.body, word) {
+			t.Errorf("%s tells %q: %s", name, word, got.body)
+		}
+	}
+}
+
+func checkDone(t *testing.T, name string, got answer) {
+	t.Helper()
+	if got.err != nil || got.status >= http.StatusBadRequest || got.isError || strings.Contains(got.body, `"error":{`) {
+		t.Errorf("%s: %v %d %s", name, got.err, got.status, got.body)
+	}
+}
+
+// askToken asks the token endpoint with the client of an organization.
+func (s *scene) askToken(t *testing.T, c product.Credentials) answer {
+	t.Helper()
+	form := url.Values{"grant_type": {"client_credentials"}, "resource": {s.p.BaseURL}}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.p.AuthURL+"/oauth/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetBasicAuth(c.ClientID, c.ClientSecret)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return s.ask(r)
+}
+
+func (s *scene) askReady(t *testing.T) answer {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.p.AdminURL+"/readyz", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.ask(r)
+}
+
+func (s *scene) ask(r *http.Request) answer {
+	response, err := s.p.HTTP.Do(r)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return answer{status: response.StatusCode, header: response.Header, body: string(text), err: err}
+}
+
+func (s *scene) checkReady(t *testing.T, cause string) {
+	t.Helper()
+	got := s.askReady(t)
+	if want := map[bool]int{true: http.StatusOK, false: http.StatusServiceUnavailable}[cause == ""]; got.err != nil || got.status != want || !strings.Contains(got.body, cause) {
+		t.Errorf("readiness: %v %d %s, want %d with %q", got.err, got.status, got.body, want, cause)
+	}
+}
+
+// TestTheDatabaseIsStopped: a real server of PostgreSQL is stopped and started under the
+// product, while callers go on.
+func TestTheDatabaseIsStopped(t *testing.T) {
+	t.Parallel()
+	server := storagetest.OwnServer(t)
+	log := new(journal)
+	s := newScene(t, product.Options{Postgres: true, PostgresURL: server.URL(), Log: log})
+	s.begin(t, "stopped")
+	for _, c := range databaseCalls[:4] {
+		checkDone(t, c.name(), s.do(t, c.call))
+	}
+	server.Stop(t)
+	for _, known := range []bool{true, false} {
+		for _, c := range databaseCalls {
+			checkUnavailable(t, fmt.Sprintf("%s, caller known: %v", c.name(), known), c.method == "", s.do(t, c.call))
+		}
+		got := s.askToken(t, s.p.Live)
+		if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, `"temporarily_unavailable"`) || got.header.Get("Retry-After") != "5" {
+			t.Errorf("a token: %v %d %s", got.err, got.status, got.body)
+		}
+		s.checkReady(t, "the database cannot be reached")
+		s.p.Clock.Advance(10 * time.Second) // what is remembered of callers is over
+	}
+	server.Start(t)
+	for _, c := range databaseCalls {
+		checkDone(t, c.name()+", with the database back", s.do(t, c.call))
+	}
+	checkDone(t, "a token, with the database back", s.askToken(t, s.p.Live))
+	s.checkReady(t, "")
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	if text := log.text.String(); !strings.Contains(text, `"outcome":"temporarily_unavailable"`) || !strings.Contains(text, "connect:") {
+		t.Error("the log does not name the cause")
+	}
+}
+
+// full bounds the database files that are listed to the pages they have.
+var full = struct {
+	mu     sync.Mutex
+	files  map[string]bool
+	writer chan string // the file of each writing connection that opens on a listed one
+}{files: map[string]bool{}, writer: make(chan string, 100)}
+
+func init() {
+	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, name string) error {
+		path, options, _ := strings.Cut(strings.TrimPrefix(name, "file://"), "?")
+		full.mu.Lock()
+		bounded, listed := full.files[path]
+		full.mu.Unlock()
+		if !listed || !strings.Contains(options, "_txlock=immediate") {
+			return nil
+		}
+		most := "1073741823"
+		if bounded {
+			most = "1" // as many as there are
+		}
+		_, err := conn.ExecContext(context.Background(), "PRAGMA max_page_count = "+most, []driver.NamedValue{})
+		full.writer <- path
+		return err
+	})
+}
+
+// fill makes the disk of the product's database file full, or empties it again.
+func fill(t *testing.T, p *product.Product, bounded bool) {
+	t.Helper()
+	path := p.DataDir + "/mailhelm.db"
+	full.mu.Lock()
+	full.files[path] = bounded
+	full.mu.Unlock()
+	for { // a connection that a job holds at the moment stays
+		if err := p.DB.GiveBack(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.DB.InTx(t.Context(), func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-full.writer:
+			return
+		default:
+		}
+	}
+}
+
+// TestTheDiskIsFull: writes are refused, reads go on, and readiness says why until there
+// is room again.
+func TestTheDiskIsFull(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, product.Options{})
+	s.begin(t, "full")
+	fill(t, s.p, true)
+	var refused answer
+	for n := 0; n < 1000 && refused.status != http.StatusServiceUnavailable; n++ { // until pages in use have no room
+		refused = s.do(t, call{operation: "lists_create", method: "POST", path: "/v1/lists", body: fmt.Sprintf(`{"name":"Fill %d ROUND","description":"%s"}`, n, strings.Repeat("d", 500))})
+	}
+	checkUnavailable(t, "a write", false, refused)
+	s.checkReady(t, "is full")
+	checkUnavailable(t, "a tool that writes", true, s.do(t, databaseCalls[6].call))
+	for _, c := range databaseCalls {
+		if !c.writes {
+			checkDone(t, c.name(), s.do(t, c.call))
+		}
+	}
+	checkDone(t, "a token", s.askToken(t, s.p.Live))
+	fill(t, s.p, false)
+	s.checkReady(t, "")
+	for _, c := range databaseCalls {
+		checkDone(t, c.name()+", with room again", s.do(t, c.call))
+	}
+}
