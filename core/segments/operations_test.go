@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -199,4 +200,43 @@ func TestDefinitionsAreChecked(t *testing.T) {
 	if saved, err = w.Save(t.Context(), w.org, good); err != nil || saved.Status != segments.Active {
 		t.Errorf("an archived one is %s after it is saved, %v", saved.Status, err)
 	}
+}
+
+// A predicate that cannot be answered in time is refused before it is asked, by what it
+// takes; one that reads as much and searches little is answered.
+func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		for i := range 12 {
+			w.put(t, fmt.Sprintf("c%02d", i), map[string]any{"plan": "pro"})
+		}
+		w.opened(t, "c01")
+		w.opened(t, "c02")
+		w.opened(t, "c03")
+		w.advance(time.Minute)
+		counts := strings.TrimSuffix(strings.Repeat(`count(open where `+strings.TrimSuffix(strings.Repeat(`subject contains "a" or `, 22), " or ")+` within 3650d) > 9 or `, 8), " or ")
+		contacts := strings.TrimSuffix(strings.Repeat(`attr.plan contains "x" or `, 22), " or ")
+		preview := func(source string) *core.Error {
+			_, err := w.call(t, core.REST, "segments_preview_predicate", `{"source":`+strconv.Quote(source)+`}`)
+			return err
+		}
+		w.PreviewSteps = 2000 // 712 for each of 3 events, 88 for each of 12 contacts
+		if err := preview(counts); err == nil || err.Code != core.CodeValidationFailed || len(err.Fields) != 1 || err.Fields[0].Field != "source" ||
+			!strings.Contains(err.Message, "712 steps for each of at least 3 rows (open events), and a preview has 2,000") || err.Next == "" {
+			t.Errorf("eight counts of 22 searches: %v", err)
+		}
+		for _, source := range []string{contacts, `count(open within 3650d) > 9`, strings.Replace(counts, "3650d", "1s", 8)} {
+			if err := preview(source); err != nil {
+				t.Errorf("%.60s: %v", source, err)
+			}
+		}
+		w.PreviewSteps = 1000
+		if err := preview(contacts); err == nil || !strings.Contains(err.Message, "88 steps for each of at least 12 rows (contacts)") {
+			t.Errorf("22 searches of contacts: %v", err)
+		}
+		w.PreviewSteps = 1 << 40
+		if err := preview(counts); err != nil {
+			t.Errorf("what can be afforded: %v", err)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -21,6 +22,8 @@ type Config struct {
 	Log   *slog.Logger
 	// PreviewTime bounds one preview; zero means [PreviewTime].
 	PreviewTime time.Duration
+	// PreviewSteps bounds what one preview may cost; zero means 200 million steps.
+	PreviewSteps int
 }
 
 // PreviewTime is how long a preview may take.
@@ -34,6 +37,7 @@ func New(cfg Config) *Segments {
 	if cfg.PreviewTime == 0 {
 		cfg.PreviewTime = PreviewTime
 	}
+	cfg.PreviewSteps = cmp.Or(cfg.PreviewSteps, previewSteps)
 	return &Segments{cfg}
 }
 

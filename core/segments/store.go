@@ -44,6 +44,9 @@ type Store interface {
 	// few of them by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
 	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
+	// CountSource counts the events of a source in the windows that it has, or with nil the
+	// contacts, up to a limit.
+	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
 	// Differing are contacts, at most limit, that the question finds and that are no
 	// members, or the reverse.
 	Differing(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)

@@ -1,0 +1,63 @@
+package predicate
+
+// Weight is what judging one predicate takes.
+type Weight struct {
+	// Contact is how many steps each contact takes, and Contact alone those that no event is
+	// asked for.
+	Contact int
+	// Sources are the events that are read, with the steps that each of them takes. Tests
+	// of the same events in the same time are one source.
+	Sources []SourceWeight
+}
+
+// SourceWeight is how many steps each event of a source takes. Source has no condition.
+type SourceWeight struct {
+	Source EventSource
+	Steps  int
+}
+
+// textSteps is what a search in a text takes, by the comparison of a value as one step.
+const textSteps = 4
+
+// Weigh says how many steps a predicate takes for each contact and for each event. A step
+// is about the comparison of one value.
+func (c *Checked) Weigh() Weight {
+	var w Weight
+	walk(c.Root, nil, func(n Node, event *Event) {
+		test, ok := n.(*EventTest)
+		switch {
+		case ok:
+			steps := 1
+			if test.Source.Where != nil {
+				walk(test.Source.Where, &test.Source.Event, func(n Node, _ *Event) { steps += stepsOf(n) })
+			}
+			w.add(test.Source, steps)
+			w.Contact++
+		case event == nil:
+			w.Contact += stepsOf(n)
+		}
+	})
+	return w
+}
+
+func stepsOf(n Node) int {
+	switch n.(type) {
+	case *And, *Or, *Not:
+		return 0
+	case *Match:
+		return textSteps
+	}
+	return 1
+}
+
+// add counts steps for the events of a source.
+func (w *Weight) add(s EventSource, steps int) {
+	s.Where, s.Offset = nil, 0
+	for i, known := range w.Sources {
+		if known.Source == s {
+			w.Sources[i].Steps += steps
+			return
+		}
+	}
+	w.Sources = append(w.Sources, SourceWeight{s, steps})
+}

@@ -1,0 +1,72 @@
+package segments
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+const (
+	// previewSteps is how many steps a preview may take; see [predicate.Weight]. Both
+	// databases take longer over so many than a preview is given.
+	previewSteps = 200_000_000
+	// weighty is from how many steps an event, or a contact, its rows are counted. A
+	// predicate that takes fewer needs so many rows that counting them would cost as much
+	// as asking; the time of a preview bounds it.
+	weighty = 20
+)
+
+// affordable refuses a predicate that cannot be answered in the time of a preview, before
+// the database begins. What it counts for that is bounded by what the predicate may
+// cost, so it takes a small part of the time that the answer would.
+func (s *Segments) affordable(ctx context.Context, q Question) error {
+	weight := q.Predicate.Weigh()
+	left := s.PreviewSteps
+	spend := func(source *predicate.EventSource, steps int, what string) error {
+		if steps < weighty {
+			return nil
+		}
+		most := left / steps
+		rows, err := s.Store.CountSource(ctx, q, source, most+1)
+		if err != nil {
+			return err
+		}
+		if rows > most {
+			return s.tooExpensive(steps, rows, what)
+		}
+		left -= rows * steps
+		return nil
+	}
+	for _, source := range weight.Sources {
+		if err := spend(&source.Source, source.Steps, eventsOf(source.Source.Event)); err != nil {
+			return err
+		}
+	}
+	return spend(nil, weight.Contact, "contacts")
+}
+
+func (s *Segments) tooExpensive(steps, rows int, what string) error {
+	return core.Invalid("source", fmt.Sprintf("takes %s steps for each of at least %s rows (%s), and a preview has %s",
+		grouped(steps), grouped(rows), what, grouped(s.PreviewSteps))).
+		WithNext("Search in fewer texts, which takes 4 steps each, test fewer events, or test a shorter window.")
+}
+
+// eventsOf names events without what a caller wrote.
+func eventsOf(e predicate.Event) string {
+	if e.Kind == predicate.ActivityEvent {
+		return "activities of one name"
+	}
+	return e.Kind.String() + " events"
+}
+
+// grouped writes a number with commas between thousands.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
