@@ -76,7 +76,6 @@ func (s *stream) write(ctx context.Context, d printed, k keyed) int {
 func (s *stream) run(d printed, calls int, fail func()) {
 	var clients sync.WaitGroup
 	var answered atomic.Int64
-	failing := sync.OnceFunc(fail)
 	for range keyedClients {
 		clients.Go(func() {
 			for {
@@ -84,7 +83,7 @@ func (s *stream) run(d printed, calls int, fail func()) {
 				status := s.write(s.t.Context(), d, k)
 				if status == http.StatusCreated {
 					if answered.Add(1) == int64(calls) {
-						go failing()
+						clients.Go(fail)
 					}
 					continue
 				}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// restartPostgres is a command that restarts the server that the tests use. Without it
+// the connections are cut, and refused until every client met that, which is what a
+// restart looks like from outside.
+var restartPostgres = flag.String("restart-postgres", "", "command that restarts PostgreSQL under a living server")
+
+// relay stands between a server and its database.
+type relay struct {
+	t        *testing.T
+	network  string
+	upstream string
+	mu       sync.Mutex
+	listener net.Listener
+	open     map[net.Conn]bool
+	down     bool
+	running  sync.WaitGroup
+}
+
+// relayTo begins to relay to the database of an address, and returns the address at
+// which the relay stands for it.
+func relayTo(t *testing.T, address string) (*relay, string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{t: t, network: "tcp", upstream: u.Host, open: map[net.Conn]bool{}}
+	q := u.Query()
+	if folder := q.Get("host"); folder != "" {
+		r.network, r.upstream = "unix", filepath.Join(folder, ".s.PGSQL.5432")
+		q.Del("host")
+	}
+	r.listen("127.0.0.1:0")
+	t.Cleanup(func() {
+		r.cut()
+		r.running.Wait()
+	})
+	u.Host, u.RawQuery = r.listener.Addr().String(), q.Encode()
+	return r, u.String()
+}
+
+func (r *relay) listen(address string) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.mu.Lock()
+	r.listener, r.down = listener, false
+	r.mu.Unlock()
+	r.running.Go(func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			r.running.Go(func() { r.serve(c) })
+		}
+	})
+}
+
+func (r *relay) serve(c net.Conn) {
+	defer r.end(c)
+	up, err := net.Dial(r.network, r.upstream)
+	if err != nil {
+		return
+	}
+	defer r.end(up)
+	if !r.add(c, up) {
+		return
+	}
+	var both sync.WaitGroup
+	for _, way := range [][2]net.Conn{{c, up}, {up, c}} {
+		both.Go(func() {
+			_, _ = io.Copy(way[0], way[1]) // it ends with the connection
+			r.end(way[0])
+			r.end(way[1])
+		})
+	}
+	both.Wait()
+}
+
+// add notes connections to cut. It refuses them when the database is away by now.
+func (r *relay) add(both ...net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range both {
+		r.open[c] = !r.down
+	}
+	return !r.down
+}
+
+func (r *relay) end(c net.Conn) {
+	_ = c.Close() // it may be closed
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, c)
+}
+
+// cut ends all connections and takes no new ones.
+func (r *relay) cut() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down = true
+	_ = r.listener.Close() // nobody else closes it
+	for c := range r.open {
+		_ = c.Close() // likewise
+	}
+}
+
+// goAway has the database go away, for good unless it is told to restart.
+func (r *relay) goAway() {
+	if *restartPostgres == "" {
+		r.cut()
+		return
+	}
+	if output, err := exec.Command("sh", "-c", *restartPostgres).CombinedOutput(); err != nil { //nolint:gosec // the developer's own command
+		r.t.Errorf("restart: %v %s", err, output)
+	}
+}
+
+// comeBack takes connections again.
+func (r *relay) comeBack() {
+	if *restartPostgres == "" {
+		r.listen(r.listener.Addr().String())
+	}
+}
+
+// TestKeysOutliveARestartOfTheDatabase: PostgreSQL restarts under a living server. The
+// first retry of each call that it cut off succeeds, and no call has two effects.
+func TestKeysOutliveARestartOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	database := storagetest.PostgresURL(t)
+	between, through := relayTo(t, database)
+	own := shell{t, []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", database}}
+	org := own.does("org", "create", "acme")["id"].(string)
+	secret := own.does("key", "create", "acme", "--name", "CI", "--scopes", "all")["secret"].(string)
+	_, port := launchServe(t, nil, append(own.where[:2:2], "--database-url", through)...)
+	d := printed{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": secret}
+	s, chance := &stream{t: t, status: map[string]int{}}, rand.New(rand.NewPCG(19, uint64(*kills)))
+	for range *kills {
+		s.run(d, 20+chance.IntN(100), between.goAway)
+		between.comeBack()
+		s.retry(d)
+	}
+	s.check(storage.Config{URL: database, MaxConns: 2}, org)
+}
