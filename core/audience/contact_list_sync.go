@@ -29,6 +29,8 @@ type SyncReport struct {
 	// Pushed are contacts that the account lacked and got back, Refused those that
 	// it does not take, Left those that have to wait for the next sync.
 	Pushed, Refused, Left int
+	// Repaired are writes that had reached the account when their transaction failed.
+	Repaired int
 }
 
 // SyncWorker brings the account's contact list, topics and consent into the
@@ -47,7 +49,7 @@ func (a *Audience) syncAll(ctx context.Context, args SyncArgs) error {
 		}
 		a.Log.InfoContext(ctx, "contact list synced", "org_id", org, "topics", report.Topics, "pages", report.Pages,
 			"created", report.Created, "updated", report.Updated, "unchanged", report.Unchanged,
-			"pushed", report.Pushed, "refused", report.Refused, "left", report.Left, "took", a.Clock().Sub(started))
+			"pushed", report.Pushed, "refused", report.Refused, "left", report.Left, "repaired", report.Repaired, "took", a.Clock().Sub(started))
 		return nil
 	})
 }
@@ -65,8 +67,11 @@ func (a *Audience) Sync(ctx context.Context, orgID string) (SyncReport, error) {
 	if err != nil {
 		return SyncReport{}, err
 	}
-	began, seen := a.Clock(), newSeenAddresses()
 	report := SyncReport{Topics: len(list.Topics)}
+	if report.Repaired, err = a.repairNoted(ctx, orgID); err != nil {
+		return report, err
+	}
+	began, seen := a.Clock(), newSeenAddresses()
 	if err := a.replaceTopics(ctx, orgID, list.Topics, a.Clock()); err != nil {
 		return report, err
 	}

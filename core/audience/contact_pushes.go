@@ -46,7 +46,12 @@ func (a *Audience) PushWorker() jobs.Worker[PushArgs] {
 
 func (a *Audience) pushAll(ctx context.Context, args PushArgs) error {
 	return jobs.ForEachOrg(ctx, args.OrgID, a.Orgs, "pushes", func(ctx context.Context, org string) error {
+		repaired, failed := a.repairNoted(ctx, org)
+		if repaired > 0 {
+			a.Log.InfoContext(ctx, "writes that failed repaired at the account", "org_id", org, "writes", repaired)
+		}
 		report, err := a.Push(ctx, org)
+		err = errors.Join(failed, err)
 		if report != (PushReport{}) {
 			a.Log.InfoContext(ctx, "consent brought to the account", "org_id", org,
 				"settled", report.Settled, "refused", report.Refused, "put_off", report.PutOff)

@@ -40,6 +40,7 @@ type contactWrite struct {
 	isNew   bool            // nothing was there in the first half; set by push
 	left    string          // the address that the contact had then; set by push
 	spared  bool            // the account was not asked, because a stub stays one; set by push
+	note    string          // of what the account is about to be told; set by push
 }
 
 // settles reports whether the account has what it should once the contact is stored:
@@ -99,8 +100,11 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite) erro
 		w.spared, w.consent.Email = true, after.Email
 		return nil
 	}
-	inForce, err := a.consentInForce(ctx, org, existing, after.Email)
+	inForce, listed, err := a.consentInForce(ctx, org, existing, after.Email)
 	if err != nil {
+		return err
+	}
+	if w.note, err = a.noteWrite(ctx, org, existing, after.Email, listed); err != nil {
 		return err
 	}
 	w.consent = w.decide(existing, inForce)
@@ -165,35 +169,37 @@ func turnOf(c *core.Call, address string) string { return c.Principal.Org.ID + "
 // what is known: of an active contact what holds now, of an archived one what it left
 // with, and of the address whatever the account has, be
 // it new to the mirror or another than before. A no from anywhere counts.
-func (a *Audience) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, error) {
+// listed is false when the account does not list the address, of another contact than
+// an active one that has it.
+func (a *Audience) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, bool, error) {
 	var inForce sending.Contact
 	switch {
 	case existing != nil && existing.Status == Active:
 		var err error
 		if inForce, err = a.liveConsent(ctx, org, *existing); err != nil {
-			return inForce, err
+			return inForce, false, err
 		}
 		if EmailKey(existing.Email) == EmailKey(email) {
-			return inForce, nil
+			return inForce, true, nil
 		}
 	case existing != nil:
 		var err error
 		if inForce, err = a.rememberedConsent(ctx, org, *existing); err != nil {
-			return inForce, err
+			return inForce, false, err
 		}
 		if EmailKey(existing.Email) != EmailKey(email) {
 			left, err := a.Account.Contact(ctx, org, existing.Email)
 			if err != nil && !sending.IsNotFound(err) {
-				return inForce, unavailable(err)
+				return inForce, false, unavailable(err)
 			}
 			inForce = withEveryNo(inForce, left)
 		}
 	}
 	known, err := a.Account.Contact(ctx, org, email)
 	if sending.IsNotFound(err) {
-		return inForce, nil
+		return inForce, false, nil
 	}
-	return withEveryNo(inForce, known), unavailable(err)
+	return withEveryNo(inForce, known), true, unavailable(err)
 }
 
 // store is the second half. A sync may end between its look for the contact and
@@ -217,6 +223,9 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 		}
 	}
 	if err != nil {
+		return ContactWritten{}, err
+	}
+	if err := a.dropNote(ctx, c.Principal.Org.ID, w.note); err != nil {
 		return ContactWritten{}, err
 	}
 	c.About(written.Contact.ID)

@@ -15,6 +15,7 @@ type ArchiveContactIn struct {
 	// left is the consent in force when the contact left, nil when there was none to
 	// archive. The mirror may not know yet what the person said to the account.
 	left *sending.Contact
+	note string // of what the account is about to be told
 }
 
 // ArchivedContact says what became of an archiving.
@@ -60,6 +61,9 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 	if in.left = &inForce; hasOptOut(inForce) || existing.Stub {
 		return in, nil
 	}
+	if in.note, err = a.note(ctx, org, existing.ID, ""); err != nil {
+		return in, err
+	}
 	err = a.Account.DeleteContact(ctx, org, existing.Email)
 	if sending.IsAbsent(err) {
 		return in, nil // nothing holds the address
@@ -79,6 +83,9 @@ func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactI
 	c.About(contact.ID)
 	if contact.Status == Archived {
 		return ArchivedContact{Summary: "The contact was archived already; nothing was done."}, nil
+	}
+	if err := a.dropNote(ctx, org, in.note); err != nil {
+		return ArchivedContact{}, err
 	}
 	now := a.Clock() // as applyMembership has it
 	if in.left != nil {

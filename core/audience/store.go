@@ -43,6 +43,7 @@ type Store interface {
 	VisitorStore
 	BulkStore
 	PushStore
+	NoteStore
 
 	AttributeStore
 

@@ -15,3 +15,18 @@ CREATE TABLE processes (
 
 -- caller is who asked for the bulk write, as in replay_records.
 ALTER TABLE bulk_jobs ADD COLUMN caller bytetext NOT NULL DEFAULT '';
+
+-- Writes that are about to change at the account what a sync could not set right by the
+-- mirror alone, should their own transaction fail: it removes the row. put is an
+-- address that the account does not list before the write, '' for none.
+CREATE TABLE account_notes (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	put text NOT NULL,
+	noted_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
+);
+CREATE INDEX account_notes_due ON account_notes (org_id, noted_at, id);
+CREATE INDEX account_notes_contact ON account_notes (org_id, contact_id);

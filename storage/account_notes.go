@@ -1,0 +1,45 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+var (
+	insertAccountNote = register("insert account note", `
+		INSERT INTO account_notes (org_id, id, contact_id, put, noted_at) VALUES ($1, $2, $3, $4, $5)`)
+	dropAccountNote = register("drop account note", `DELETE FROM account_notes WHERE org_id = $1 AND id = $2`)
+	accountNotes    = register("account notes", `
+		SELECT id, contact_id, put, noted_at FROM account_notes WHERE org_id = $1 AND noted_at <= $2 ORDER BY noted_at, id LIMIT $3`)
+)
+
+type accountNoteRow struct {
+	ID      string `db:"id"`
+	Contact string `db:"contact_id"`
+	Put     string `db:"put"`
+	NotedAt Time   `db:"noted_at"`
+}
+
+func (s audienceStore) NoteAccount(ctx context.Context, orgID string, n audience.AccountNote) error {
+	_, err := s.db.exec(ctx, insertAccountNote, orgID, n.ID, n.ContactID, n.Put, At(n.NotedAt))
+	return err
+}
+
+func (s audienceStore) DropAccountNote(ctx context.Context, orgID, id string) error {
+	_, err := s.db.exec(ctx, dropAccountNote, orgID, id)
+	return err
+}
+
+func (s audienceStore) AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]audience.AccountNote, error) {
+	rows, err := list[accountNoteRow](ctx, s.db, accountNotes, orgID, At(before), limit)
+	if err != nil {
+		return nil, err
+	}
+	notes := make([]audience.AccountNote, len(rows))
+	for i, r := range rows {
+		notes[i] = audience.AccountNote{ID: r.ID, ContactID: r.Contact, Put: r.Put, NotedAt: r.NotedAt.Time()}
+	}
+	return notes, nil
+}
