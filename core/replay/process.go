@@ -119,7 +119,8 @@ func (p *Process) Follow(ctx context.Context, tick <-chan time.Time) {
 // Tick shows a sign of life, looks at the others and gives back what is left to give
 // back. What fails is tried again by the next.
 func (p *Process) Tick(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, Silence)
+	// A process that is busy lives: its sign of life waits for no call.
+	ctx, cancel := context.WithTimeout(core.OnLane(ctx, core.Vital), Silence)
 	defer cancel()
 	defer p.wake()
 	p.returnAll(ctx)
