@@ -1,6 +1,20 @@
 -- Written by "make generate": what the migrations in storage/schema add up to, as
 -- SQLite has it. PostgreSQL has the same tables, columns and indexes.
 
+CREATE TABLE account_notes (
+	org_id bytetext NOT NULL,
+	id bytetext NOT NULL,
+	contact_id bytetext NOT NULL,
+	put text NOT NULL,
+	noted_at bigint NOT NULL,
+	PRIMARY KEY (org_id, id),
+	FOREIGN KEY (org_id, contact_id) REFERENCES contacts (org_id, id) ON DELETE CASCADE
+);
+
+CREATE INDEX account_notes_contact ON account_notes (org_id, contact_id);
+
+CREATE INDEX account_notes_due ON account_notes (org_id, noted_at, id);
+
 CREATE TABLE activities (
 	org_id bytetext NOT NULL,
 	occurred_at bigint NOT NULL,
