@@ -33,6 +33,7 @@ var notLedByOrg = map[string]bool{
 var notOrgTables = map[string]bool{
 	"orgs": true, "users": true, "sessions": true, "signing_keys": true, "denied_tokens": true, "schema_versions": true,
 	"processes": true, "authenticators": true, "recovery_codes": true, "passkeys": true, "passkey_ceremonies": true,
+	"password_resets": true, "known_devices": true, "password_warnings": true,
 }
 
 const indexColumns = `

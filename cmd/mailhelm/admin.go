@@ -19,7 +19,7 @@ import (
 
 type adminCommand struct {
 	Org        adminOrg        `cmd:"" help:"Organizations: create, list, edit, set-limit."`
-	User       adminUser       `cmd:"" help:"People: create, list, add-to-org, set-role, set-permissions, remove-from-org, invite, reset-second-factor."`
+	User       adminUser       `cmd:"" help:"People: create, list, add-to-org, set-role, set-permissions, remove-from-org, set-password, invite, reset-second-factor."`
 	Key        adminKey        `cmd:"" help:"API keys: create, list, edit-scopes, rotate, revoke."`
 	Client     adminClient     `cmd:"" help:"OAuth clients: create, list, edit, rotate-secret, revoke, block, unblock, blocked."`
 	Grant      adminGrant      `cmd:"" help:"What people allowed clients to do: list, revoke."`

@@ -88,6 +88,7 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	s.says("user", "set-role", "acme", "bob@example.com", "owner")
 	run("user set-role", "", memberMembers, "acme", "bob@example.com", "member")
 	run("user set-permissions", "", memberMembers, "acme", "bob@example.com", "lists.view")
+	run("user set-password", "", userMembers+" password", "bob@example.com")
 	run("user reset-second-factor", "", userMembers, "bob@example.com")
 	run("user remove-from-org", "", "org_id removed user_id", "acme", "bob@example.com")
 	run("user invite", "", "email expires_at id link org_id permissions role", "acme", "bob@example.com")
@@ -157,7 +158,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 			details[e.Action] = string(e.Detail)
 		}
 		want := "org.created org.settings_updated org.limit_set member.added member.added member.role_updated member.role_updated member.permissions_updated " +
-			"user.second_factors_reset member.removed member.invited " +
+			"user.password_set user.second_factors_reset member.removed member.invited " +
 			"api_key.created api_key.scopes_updated api_key.rotated api_key.rotated api_key.revoked " +
 			"oauth_client.created oauth_client.updated oauth_grant.revoked oauth_client.secret_rotated oauth_client.revoked " +
 			"oauth_client.blocked oauth_client.unblocked " +

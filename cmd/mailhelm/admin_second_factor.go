@@ -23,10 +23,7 @@ func (c *userResetSecondFactor) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		stores := access.SessionsConfig{
-			Store: s.store, Sessions: s.db.Sessions(), Members: s.db.Members(), Factors: s.db.SecondFactors(), Tx: s.db, Clock: s.cfg.Clock,
-		}
-		if err := access.ResetSecondFactors(ctx, stores, access.ActorOf(access.Operator), user.ID); err != nil {
+		if err := access.ResetSecondFactors(ctx, s.peopleStores(), access.ActorOf(access.Operator), user.ID); err != nil {
 			return err
 		}
 		return s.printUser(newUserJSON(user, access.Member{}))

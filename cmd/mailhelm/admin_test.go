@@ -204,6 +204,23 @@ func TestAdminPeopleAndLimits(t *testing.T) {
 	if users := s.says("user", "list", "acme"); strings.Count(users, "\n") != 3 || !strings.Contains(users, "bob@example.com") {
 		t.Errorf("users:\n%s", users)
 	}
+	for typed, says := range map[string]string{"password1": "most common", "bob-bob@EXAMPLE": "part of the address", "my mailhelm word": "name of this product"} {
+		for _, command := range [][]string{{"user", "create", "eve@example.com"}, {"user", "set-password", "bob@example.com"}} {
+			if _, stderr, err := s.try(typed+"\n", append(command, "--password-stdin")...); err == nil || !strings.Contains(stderr, says) {
+				t.Errorf("%v with %q: %v\n%s", command, typed, err, stderr)
+			}
+		}
+	}
+	if set := s.does("user", "set-password", "BOB@example.com"); len(fmt.Sprint(set["password"])) < 20 || set["email"] != "bob@example.com" {
+		t.Errorf("set %v", set)
+	}
+	if stdout, stderr, err := s.try("seven kettles on a hill\n", "user", "set-password", "bob@example.com", "--password-stdin"); err != nil || strings.Contains(stdout+stderr, "kettles") {
+		t.Errorf("password from standard input: %v\n%s%s", err, stdout, stderr)
+	}
+	if log := s.says("audit", "list", "acme", "--action", "user.password_set"); strings.Count(log, "user.password_set") != 2 {
+		t.Errorf("audit log:\n%s", log)
+	}
+	s.refuses("no person", "user", "set-password", "nobody@example.com")
 	s.says("user", "reset-second-factor", "bob@example.com")
 	if log := s.says("audit", "list", "acme"); !strings.Contains(log, "user.second_factors_reset") {
 		t.Errorf("audit log:\n%s", log)

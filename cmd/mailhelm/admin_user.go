@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
@@ -22,6 +17,7 @@ type adminUser struct {
 	SetRole        userSetRole        `cmd:"" name:"set-role" help:"Make a member an owner, or an owner a member."`
 	SetPermissions userSetPermissions `cmd:"" name:"set-permissions" help:"Say what a member may do."`
 	RemoveFromOrg  userRemoveFromOrg  `cmd:"" name:"remove-from-org" help:"End a membership, with what the person allowed applications to do."`
+	SetPassword    userSetPassword    `cmd:"" name:"set-password" help:"Set another password for a person who forgot it, and end the person's sessions."`
 	Invite         userInvite         `cmd:"" help:"Make a link with which somebody joins an organization, once."`
 
 	ResetSecondFactor userResetSecondFactor `cmd:"" name:"reset-second-factor" help:"Take all second factors from a person who lost them, and end the person's sessions."`
@@ -37,6 +33,7 @@ Examples:
     mailhelm admin user create ada@example.com --password-stdin < password.txt
     mailhelm admin user add-to-org acme ada@example.com --role member
     mailhelm admin user list acme --json
+    mailhelm admin user set-password ada@example.com
     mailhelm admin user reset-second-factor ada@example.com`
 }
 
@@ -82,7 +79,7 @@ func (c *userCreate) Run(p *program) error {
 	if !core.IsEmail(c.Email) {
 		return errors.New("that is no email address")
 	}
-	password, made, err := c.password(p.stdin)
+	password, made, err := readPassword(p.stdin, c.PasswordStdin)
 	if err != nil {
 		return err
 	}
@@ -112,21 +109,6 @@ func (c *userCreate) Run(p *program) error {
 		}
 		return s.printUser(shown)
 	})
-}
-
-// password reads one, or makes one and says so.
-func (c *userCreate) password(stdin io.Reader) (password string, made bool, err error) {
-	if !c.PasswordStdin {
-		return rand.Text(), true, nil
-	}
-	line, err := bufio.NewReader(io.LimitReader(stdin, 4096)).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", false, fmt.Errorf("standard input: %w", err)
-	}
-	if password = strings.TrimRight(line, "\r\n"); len(password) < access.LeastPassword {
-		return "", false, fmt.Errorf("the password has fewer than %d characters", access.LeastPassword)
-	}
-	return password, false, nil
 }
 
 type userList struct {

@@ -64,6 +64,7 @@ func (p *program) parser(exit func(int)) (*kong.Kong, error) {
 			{Key: "storage", Title: "Storage:"},
 			{Key: "process", Title: "Process:"},
 			{Key: "clients", Title: "OAuth clients:"},
+			{Key: "mail", Title: "Mail to people:"},
 			{Key: "public", Title: "Public addresses (what clients are told and tokens are bound to):"},
 			{Key: "listen", Title: "Listening (the loopback unless you say otherwise):"},
 		}),

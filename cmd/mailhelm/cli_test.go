@@ -102,6 +102,9 @@ func TestConfigHidesSecrets(t *testing.T) {
 		"flag":              runWith(t, nil, "config", "--database-url", "postgres://u:"+password+"@db/x"),
 		"redis":             runWith(t, map[string]string{"MAILHELM_REDIS_URL": "rediss://:" + password + "@redis"}, "config"),
 		"redis, flag":       runWith(t, nil, "config", "--json", "--redis-url", "redis://u:"+password+"@redis:6379/0"),
+		"mail server":       runWith(t, map[string]string{"MAILHELM_SYSTEM_SMTP": "smtp://u:" + password + "@mail.example.com"}, "config"),
+		"mail server, flag": runWith(t, nil, "config", "--json", "--system-smtp", "smtps://u:"+password+"@mail.example.com:2465", "--system-from", "a@example.com"),
+		"mail server, bad":  runWith(t, nil, "config", "--system-smtp", "http://u:"+password+"@mail.example.com", "--system-from", "a@example.com"),
 		"no URL":            runWith(t, nil, "config", "--database-url", "host=db password="+password),
 		"malformed URL":     runWith(t, nil, "config", "--database-url", "postgres://u:"+password+"@%zz/x"),
 	} {

@@ -138,7 +138,7 @@ func (l life) invitation() {
 	l.keeps("invitation", strings.TrimPrefix(link, "/join?token="))
 	guest := newBrowser(l.t, l.p)
 	page := guest.open(link)
-	password := l.keeps("chosen password", "canary password of the newcomer")
+	password := l.keeps("chosen password", "canary password of the guest")
 	guest.submit(page, "/join", func(form url.Values) {
 		form.Set("name", "Newcomer")
 		form.Set("password", password)

@@ -45,13 +45,19 @@ var domainEdges = map[[2]string]string{
 	{"suppression", "sending"}:  "the sending account keeps a list of its own",
 	{"templates", "sending"}:    "templates live in the sending account",
 	{"templates", "jobs"}:       "the periodic sync is a job",
+	{"access", "passwords"}:     "a new password is judged by rules",
+	{"access", "throttle"}:      "registrations and codes are guessed at",
+	{"people", "access"}:        "people have passwords, sessions and second factors",
+	{"people", "jobs"}:          "mail to people is left as a job",
+	{"people", "throttle"}:      "passwords are guessed at",
 	{"replay", "jobs"}:          "expired records are swept by a job",
 }
 
 // adapterEdges are the domains that an adapter knows besides the one whose port it
 // is for, with the reason.
 var adapterEdges = map[[2]string]string{
-	{"core/sending/smtp", "outbound"}: "customers name the servers, and the ways out are judged in one place",
+	{"core/people/smtpmail", "sending"}: "the operator's server is spoken to as a customer's is",
+	{"core/sending/smtp", "outbound"}:   "customers name the servers, and the ways out are judged in one place",
 }
 
 // coreModules are the modules that core's own code may import. Each one works on
@@ -65,7 +71,7 @@ var coreModules = map[string]string{
 	"code.dny.dev/ssrf":                     "which addresses are on the public Internet",
 	"golang.org/x/crypto":                   "password hashes",
 	"golang.org/x/net/idna":                 "internationalized domain names",
-	"golang.org/x/time":                     "token buckets against guessing",
+	"golang.org/x/text/unicode/norm":        "one form of texts that look alike",
 }
 
 // coreStandard are the packages of the standard library that core's own code may

@@ -26,13 +26,19 @@ func (s *scene) from(address string) *http.Client {
 }
 
 // Guessing stops after a few attempts, also for the right password and whatever
-// the guesser says of its address. It stops nobody else, and not for long.
+// the guesser says of its address. It stops nobody else, the owner of the address
+// least of all, and not for long: the owner signs in from elsewhere, and from the
+// guesser's own network on a device that knows them.
 func TestAttackGuessingPasswords(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
 		s.person("bystander", s.p.OrgID)
-		guesser := s.from("127.0.0.2")
+		guesser, ownersDevice := s.from("127.0.0.2"), s.from("127.0.0.2")
+		if a := s.signIn(ownersDevice, s.p.UserEmail, s.p.UserPassword); a.status != http.StatusSeeOther {
+			t.Fatalf("the owner before: %d", a.status)
+		}
+		s.submit(ownersDevice, "/logout", url.Values{})
 		tried := map[int]int{}
 		for i := range 25 {
 			spelling := []string{s.p.UserEmail, strings.ToUpper(s.p.UserEmail), strings.ToUpper(s.p.UserEmail[:1]) + s.p.UserEmail[1:]}[i%3]
@@ -56,9 +62,14 @@ func TestAttackGuessingPasswords(t *testing.T) {
 				t.Errorf("somebody else: %d", a.status)
 			}
 		}
+		for what, b := range map[string]*http.Client{"elsewhere": s.browser(), "on a device that knows them": ownersDevice} {
+			if a := s.signIn(b, s.p.UserEmail, s.p.UserPassword); a.status != http.StatusSeeOther {
+				t.Errorf("the owner meanwhile, %s: %d", what, a.status)
+			}
+		}
 		s.p.Clock.Advance(time.Hour)
-		if a := s.signIn(s.browser(), s.p.UserEmail, s.p.UserPassword); a.status != http.StatusSeeOther {
-			t.Errorf("the victim an hour later: %d", a.status)
+		if a := s.signIn(guesser, s.p.UserEmail, s.p.UserPassword); a.status != http.StatusSeeOther {
+			t.Errorf("the guesser's network an hour later: %d", a.status)
 		}
 	})
 }

@@ -37,6 +37,8 @@ type Options struct {
 	RateLimit *int
 	// ActivitiesPerMinute is how many an organization may send; 0 means the default.
 	ActivitiesPerMinute int
+	// Mail gives the product a server for mail to people; see [Product.Mailbox].
+	Mail bool
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
@@ -69,6 +71,8 @@ type Product struct {
 	Other Org
 
 	UserEmail, UserPassword string
+	// Mailbox gets the mail of the product to people; nil unless Options has Mail.
+	Mailbox *Mailbox
 
 	// DataDir is the folder with everything that the product keeps, but for a
 	// database of PostgreSQL.
@@ -118,6 +122,11 @@ func Start(t testing.TB, opts Options) *Product {
 	cfg.OTLPEndpoint, cfg.Recipients = opts.OTLPEndpoint, opts.Recipients
 	cfg.ActivitiesPerMinute = opts.ActivitiesPerMinute
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
+	var mailbox *Mailbox
+	if opts.Mail {
+		mailbox = newMailbox(t)
+		cfg.SystemSMTP, cfg.SystemFrom = mailbox.url(), mailSender
+	}
 	if opts.ClientDocumentCAs != nil {
 		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}
 	}
@@ -145,7 +154,8 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	a := h.Addresses()
 	p := &Product{
-		host: h, database: cfg.DatabaseURL,
+		Mailbox: mailbox,
+		host:    h, database: cfg.DatabaseURL,
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch, DocsURL: a.Docs,
 		AdminURL: a.Admin, SMTPAddr: a.SMTP,
 		Org: seeded.demo, Other: seeded.other, UserEmail: seeded.userEmail, UserPassword: seeded.userPassword,

@@ -102,7 +102,7 @@ func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, request
 		return f.takeStep(ctx, v.User.ID, readCode(code), pending)
 	})
 	if err == nil {
-		f.tries.forget(v.User.ID)
+		f.tries.Forget(v.User.ID)
 	}
 	return added, err
 }

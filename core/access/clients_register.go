@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
 // openRefreshDays is how long grants of clients without an organization can be
@@ -40,12 +41,12 @@ type Registrations struct {
 	store    Store
 	open     OpenClientStore
 	clock    core.Clock
-	networks *throttle
+	networks *throttle.Throttle
 }
 
 // NewRegistrations makes the one place for registrations of a process.
 func NewRegistrations(store Store, open OpenClientStore, clock core.Clock) *Registrations {
-	return &Registrations{store: store, open: open, clock: clock, networks: newThrottle(registrations, registrationEvery)}
+	return &Registrations{store: store, open: open, clock: clock, networks: throttle.New(registrations, registrationEvery)}
 }
 
 // Register stores a client that belongs to no organization and returns it with
@@ -69,7 +70,7 @@ func (r *Registrations) Register(ctx context.Context, network string, s SelfDesc
 	if err := client.check(); err != nil {
 		return Client{}, "", err
 	}
-	if wait := r.networks.take(network, now); wait > 0 {
+	if wait := r.networks.Take(network, now); wait > 0 {
 		return Client{}, "", tooManyRegistrations(wait)
 	}
 	unused, err := r.open.UnusedDynamicClients(ctx)

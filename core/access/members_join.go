@@ -66,15 +66,15 @@ func (m Memberships) JoinNew(ctx context.Context, secret, name, password string)
 	if err := checkName(name); err != nil {
 		return Member{}, err
 	}
-	if err := CheckNewPassword(password); err != nil {
-		return Member{}, err
-	}
 	return m.join(ctx, secret, func(ctx context.Context, i Invitation, now time.Time) (User, error) {
 		if _, err := m.Store.UserByEmail(ctx, i.Email); !isNotFound(err) {
 			if err != nil {
 				return User{}, fmt.Errorf("user of an invitation: %w", err)
 			}
 			return User{}, core.Conflict("This address has an account.", "Sign in, then open the link again.")
+		}
+		if err := CheckNewPassword(password, i.Email); err != nil {
+			return User{}, err
 		}
 		hash, err := HashPassword(password)
 		if err != nil {

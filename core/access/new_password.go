@@ -1,20 +1,20 @@
 package access
 
 import (
-	"fmt"
-
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
-// LeastPassword is in bytes; NIST SP 800-63B section 3.1.1.2 asks for at least
-// 8 characters where a second factor stands beside the password.
-const LeastPassword = 8
-
-// CheckNewPassword refuses, with core.CodeValidationFailed, a password that nobody
-// should choose or that is too long to hash.
-func CheckNewPassword(password string) error {
-	if len(password) < LeastPassword || len(password) > maxPassword {
-		return core.Invalid("password", fmt.Sprintf("must have from %d to %d characters", LeastPassword, maxPassword))
+// CheckNewPassword refuses, with core.CodeValidationFailed, a password that the person
+// with this address should not choose; see [passwords.Check]. Whatever sets a password
+// asks it.
+func CheckNewPassword(password, email string) error {
+	refused := passwords.Check(password, email)
+	if refused == nil {
+		return nil
 	}
-	return nil
+	return &core.Error{
+		Code: core.CodeValidationFailed, Message: "The password " + refused.Reason + ".", Next: refused.Next,
+		Fields: []core.FieldError{{Field: "password", Reason: refused.Reason}},
+	}
 }

@@ -159,7 +159,7 @@ func (f *SecondFactors) note(ctx context.Context, p Passkey, judged JudgedPasske
 		if err := f.factors.SetPasskey(ctx, stored); err != nil || !judged.Cloned {
 			return err
 		}
-		return f.people.auditEverywhere(ctx, Actor{Kind: "user", ID: p.UserID}, p.UserID, "user.passkey_copy_suspected")
+		return f.people.AuditEverywhere(ctx, Actor{Kind: "user", ID: p.UserID}, p.UserID, "user.passkey_copy_suspected", "")
 	})
 	switch {
 	case isNotFound(err): // removed in between

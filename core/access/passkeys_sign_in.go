@@ -3,9 +3,6 @@ package access
 import (
 	"context"
 	"fmt"
-	"time"
-
-	"github.com/mailhelm/mailhelm/core"
 )
 
 // PasskeySignIn is an attempt to sign in without a password.
@@ -21,8 +18,8 @@ func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQu
 	if !f.PasskeysOffered() {
 		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
 	}
-	if wait := f.people.byClient.take(client, f.people.Clock()); wait > 0 {
-		return PasskeyQuestion{}, tooManyAttempts(wait)
+	if err := f.people.Attempts.AdmitFrom(client); err != nil {
+		return PasskeyQuestion{}, err
 	}
 	options, memory, err := f.passkeys.Ask("", nil)
 	if err != nil {
@@ -47,11 +44,4 @@ func (f *SecondFactors) SignIn(ctx context.Context, in PasskeySignIn) (string, e
 	return f.people.begin(ctx, session, in.Previous, func(ctx context.Context, session *Session) error {
 		return f.people.audit(ctx, *session, "user.signed_in", in.RequestID, `{"with":"passkey"}`)
 	})
-}
-
-func tooManyAttempts(wait time.Duration) error {
-	return &core.Error{
-		Code: core.CodeRateLimited, RetryAfter: wait.Truncate(time.Second) + time.Second,
-		Message: "There were too many attempts to sign in.", Next: "Wait a little, then try again.",
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"golang.org/x/crypto/argon2"
 )
 
@@ -32,9 +33,7 @@ var (
 const (
 	saltBytes     = 16
 	passwordBytes = 32
-	// maxPassword is in bytes. argon2 reads a password of any length, and hashing
-	// megabytes for a stranger is work he gets for nothing.
-	maxPassword = 1024
+	maxPassword   = passwords.Most
 )
 
 var (

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
 const (
@@ -40,14 +41,14 @@ type SecondFactors struct {
 	factors  SecondFactorStore
 	master   MasterKey
 	passkeys PasskeyProtocol
-	tries    *throttle
+	tries    *throttle.Throttle
 }
 
 // NewSecondFactors makes the tasks of second factors.
 func NewSecondFactors(cfg SecondFactorsConfig) *SecondFactors {
 	return &SecondFactors{
 		people: cfg.Sessions, factors: cfg.Sessions.Factors, master: cfg.Master, passkeys: cfg.Passkeys,
-		tries: newThrottle(codeTries, codeRefill),
+		tries: throttle.New(codeTries, codeRefill),
 	}
 }
 
@@ -140,6 +141,16 @@ var errProofNeeded = errors.New("nothing was proven lately")
 // factor, or of the password from a person who has no second factor.
 func IsProofNeeded(err error) bool { return errors.Is(err, errProofNeeded) }
 
+// CheckProof fails as [IsProofNeeded] says when the visitor has a second factor and
+// proved none lately. Who has none is not asked for anything.
+func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
+	has, err := f.Of(ctx, v.User.ID)
+	if err != nil || !has.Any() || f.provenLately(v.Session) {
+		return err
+	}
+	return proofNeeded()
+}
+
 // ready finds what a visitor has set up, and refuses whoever proved nothing
 // lately: a browser left open must not be enough to change how its person signs in.
 func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
@@ -150,7 +161,11 @@ func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
 	if f.provenLately(v.Session) || !has.Any() && f.people.Clock().Sub(v.Session.CreatedAt) <= ProofAge {
 		return has, nil
 	}
-	return Factors{}, &core.Error{
+	return Factors{}, proofNeeded()
+}
+
+func proofNeeded() error {
+	return &core.Error{
 		Code: core.CodeConflict, Message: "This needs a proof that it is you.",
 		Next: "Prove it and try again.", Err: errProofNeeded,
 	}
@@ -158,7 +173,7 @@ func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
 
 // count counts a try at a code of a person.
 func (f *SecondFactors) count(userID string) error {
-	if wait := f.tries.take(userID, f.people.Clock()); wait > 0 {
+	if wait := f.tries.Take(userID, f.people.Clock()); wait > 0 {
 		return &core.Error{
 			Code: core.CodeRateLimited, RetryAfter: wait.Truncate(time.Second) + time.Second,
 			Message: "There were too many wrong codes.", Next: "Wait a few minutes, then try again.",

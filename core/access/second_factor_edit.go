@@ -138,6 +138,6 @@ func ResetSecondFactors(ctx context.Context, cfg SessionsConfig, by Actor, userI
 		if err := cfg.Sessions.DeleteSessionsOf(ctx, userID); err != nil {
 			return fmt.Errorf("end sessions: %w", err)
 		}
-		return cfg.auditEverywhere(ctx, by, userID, "user.second_factors_reset")
+		return cfg.AuditEverywhere(ctx, by, userID, "user.second_factors_reset", "")
 	})
 }

@@ -56,7 +56,7 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 	}
 	next, err := f.proven(ctx, session.UserID, secret, p.RequestID, with, take)
 	if err == nil {
-		f.tries.forget(session.UserID)
+		f.tries.Forget(session.UserID)
 	}
 	return next, err
 }

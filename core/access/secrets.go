@@ -62,6 +62,16 @@ func MintAuthorizationCode() Minted {
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
+// MintLink makes the secret of a link or cookie that nothing marks: it is worth
+// something at one page alone.
+func MintLink() Minted {
+	secret := random(secretBytes)
+	return Minted{Secret: secret, Hash: HashSecret(secret)}
+}
+
+// IsLink reports whether s has the form of what [MintLink] makes.
+func IsLink(s string) bool { return len(s) == secretLength && isBase32(s) }
+
 // MintRefreshToken makes one generation of a grant's refresh token.
 func MintRefreshToken() Minted {
 	secret := refreshToken + random(secretBytes)

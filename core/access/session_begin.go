@@ -1,6 +1,10 @@
 package access
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+)
 
 // BeginFirst begins the first session of somebody whose account has just been
 // made, who has no second factor yet, in the organization they joined. It returns
@@ -17,16 +21,44 @@ func (s *Sessions) BeginFirst(ctx context.Context, member Member, previous, requ
 	})
 }
 
-// ProvePassword checks a password like [Sessions.SignIn], throttled with it, for
-// somebody who belongs to no organization and so cannot have a session. It is no
-// sign-in: a second factor is not asked for.
+// ProvePassword checks a password as [Sessions.SignIn] does, and begins no session.
+// It is for a person who belongs to no organization and so cannot have one, and for
+// a person who is signed in and has to prove the password again. A second factor is
+// not asked for.
 func (s *Sessions) ProvePassword(ctx context.Context, in SignInRequest) (User, error) {
-	if err := s.admit(in); err != nil {
+	if err := s.Attempts.Admit(ctx, in); err != nil {
 		return User{}, err
 	}
 	user, err := s.checkPassword(ctx, in)
-	if err == nil {
-		s.byAddress.forget(addressKey(in.Email))
+	switch {
+	case err == nil:
+		s.Attempts.Passed(in)
+	case errors.Is(err, errWrongPassword):
+		s.Attempts.Failed(ctx, in)
 	}
 	return user, err
+}
+
+// KeepOnly gives the visitor's session a fresh secret, which it returns, and ends
+// all other sessions of the person. It takes part in the transaction of ctx, and
+// fails with invalid_key when the session has ended.
+func (s *Sessions) KeepOnly(ctx context.Context, v Visitor) (string, error) {
+	session, err := s.find(ctx, v.secret, s.Clock())
+	if err != nil {
+		return "", err
+	}
+	next, now := random(secretBytes), s.Clock()
+	session.LastSeenAt, session.ExpiresAt = now, endOf(session.CreatedAt, now)
+	// It fails for a session that was signed out in between, and holds any other.
+	if err := s.Sessions.TouchSession(ctx, session); err != nil {
+		return "", signedOut(err)
+	}
+	session.Hash = HashSecret(next)
+	if err := s.Sessions.DeleteSessionsOf(ctx, v.User.ID); err != nil {
+		return "", fmt.Errorf("end sessions: %w", err)
+	}
+	if err := s.Sessions.InsertSession(ctx, session); err != nil {
+		return "", fmt.Errorf("renew session: %w", err)
+	}
+	return next, nil
 }

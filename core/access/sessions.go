@@ -31,15 +31,28 @@ type SessionsConfig struct {
 	Members  MemberStore
 	// Factors tells whether a person has to prove more than a password.
 	Factors SecondFactorStore
-	Tx      core.Transactor
-	Clock   core.Clock
+	// Attempts limits guessing. Only signing in asks it.
+	Attempts Attempts
+	Tx       core.Transactor
+	Clock    core.Clock
+}
+
+// Attempts limits how often passwords are tried.
+type Attempts interface {
+	// Admit counts an attempt at a password. It fails with rate_limited when there
+	// were too many, for addresses that exist or not.
+	Admit(ctx context.Context, in SignInRequest) error
+	// AdmitFrom counts an attempt that names no address. It fails as Admit does.
+	AdmitFrom(client string) error
+	// Passed forgives the mistakes of before a right password.
+	Passed(in SignInRequest)
+	// Failed notes a wrong password, with equal work for addresses that exist or not.
+	Failed(ctx context.Context, in SignInRequest)
 }
 
 // Sessions signs people in and out. It is safe for use by several goroutines.
 type Sessions struct {
 	SessionsConfig
-	byAddress *throttle
-	byClient  *throttle
 	// hashing bounds how many passwords are hashed at once.
 	hashing chan struct{}
 }
@@ -49,8 +62,6 @@ func NewSessions(cfg SessionsConfig) *Sessions {
 	_, _ = nobodysHash() // made now, so that the first unknown address does not take longer
 	return &Sessions{
 		SessionsConfig: cfg,
-		byAddress:      newThrottle(attemptsPerAddress, addressRefill),
-		byClient:       newThrottle(attemptsPerClient, clientRefill),
 		hashing:        make(chan struct{}, hashesAtOnce),
 	}
 }

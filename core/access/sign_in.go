@@ -4,21 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-)
-
-// Guessing is limited twice. Ten wrong passwords for one address, then one more
-// every half minute; thirty attempts from one client, then one more every ten
-// seconds, whatever addresses it tries.
-const (
-	attemptsPerAddress = 10
-	addressRefill      = 30 * time.Second
-	attemptsPerClient  = 30
-	clientRefill       = 10 * time.Second
 )
 
 // hashesAtOnce bounds memory and processor time: one hash takes 19 MiB.
@@ -36,6 +24,9 @@ type SignInRequest struct {
 	// Client is where the attempt comes from, for the throttle: an IP address, or
 	// the network of one.
 	Client string
+	// Device is the secret with which the browser shows that the person signed in
+	// there before, or "".
+	Device string
 	// Previous is the session secret that the browser sent along, or "". That
 	// session ends, whoever began it.
 	Previous  string
@@ -59,10 +50,7 @@ type Begun struct {
 // refused with invalid_key in the same words, after the same work. Too many
 // attempts are refused with rate_limited, for addresses that exist or not.
 func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) {
-	if err := s.admit(in); err != nil {
-		return Begun{}, err
-	}
-	user, err := s.checkPassword(ctx, in)
+	user, err := s.ProvePassword(ctx, in)
 	if err != nil {
 		return Begun{}, err
 	}
@@ -70,9 +58,11 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 	if err != nil {
 		return Begun{}, err
 	}
-	s.byAddress.forget(addressKey(in.Email))
 	var awaits bool
 	secret, err := s.begin(ctx, session, in.Previous, func(ctx context.Context, session *Session) error {
+		if err := s.stillHas(ctx, user); err != nil {
+			return err
+		}
 		factors, err := factorsOf(ctx, s.Factors, user.ID)
 		if err != nil {
 			return err
@@ -85,6 +75,19 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 		return s.audit(ctx, *session, action, in.RequestID, "{}")
 	})
 	return Begun{Secret: secret, AwaitsSecondFactor: awaits}, err
+}
+
+// stillHas refuses a password that was changed since it was checked: a session that
+// begins now would outlive the change, which ends all sessions.
+func (s *Sessions) stillHas(ctx context.Context, checked User) error {
+	now, err := s.Members.UserByID(ctx, checked.ID)
+	if err != nil {
+		return signedOut(err)
+	}
+	if now.PasswordHash != checked.PasswordHash {
+		return signInRefused(errWrongPassword)
+	}
+	return nil
 }
 
 // newSession is a session of a person that begins now, without a secret yet.
@@ -160,20 +163,6 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID stri
 	})
 }
 
-// admit counts the attempt, first for the client, so that a client which is
-// over its limit cannot use up the attempts of other people's addresses.
-func (s *Sessions) admit(in SignInRequest) error {
-	now := s.Clock()
-	wait := s.byClient.take(in.Client, now)
-	if wait == 0 {
-		wait = s.byAddress.take(addressKey(in.Email), now)
-	}
-	if wait == 0 {
-		return nil
-	}
-	return tooManyAttempts(wait)
-}
-
 // checkPassword does the same work whether or not the address is known.
 func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (User, error) {
 	user, err := s.findUser(ctx, in.Email)
@@ -186,12 +175,11 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (User, e
 			return User{}, err
 		}
 	}
-	select {
-	case s.hashing <- struct{}{}:
-		defer func() { <-s.hashing }()
-	case <-ctx.Done():
-		return User{}, ctx.Err()
+	leave, err := s.enterHashing(ctx)
+	if err != nil {
+		return User{}, err
 	}
+	defer leave()
 	matches, err := VerifyPassword(hash, in.Password)
 	if err != nil {
 		return User{}, fmt.Errorf("stored password hash: %w", err)
@@ -200,6 +188,27 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (User, e
 		return User{}, signInRefused(errWrongPassword)
 	}
 	return user, nil
+}
+
+// enterHashing waits for its turn to hash.
+func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.hashing <- struct{}{}:
+		return func() { <-s.hashing }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// HashPassword is the function of this name, in turn with the passwords that are
+// checked, which together have a bounded share of memory.
+func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
+	leave, err := s.enterHashing(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return HashPassword(password)
 }
 
 // findUser returns the zero user when there is none with this address. What is no
@@ -240,8 +249,8 @@ func (s *Sessions) audit(ctx context.Context, session Session, action, requestID
 	})
 }
 
-// auditEverywhere writes to the log of every organization of a person.
-func (c SessionsConfig) auditEverywhere(ctx context.Context, by Actor, userID, action string) error {
+// AuditEverywhere writes to the log of every organization of a person.
+func (c SessionsConfig) AuditEverywhere(ctx context.Context, by Actor, userID, action, requestID string) error {
 	members, err := c.Members.MembershipsOf(ctx, userID)
 	if err != nil {
 		return fmt.Errorf("memberships: %w", err)
@@ -249,7 +258,7 @@ func (c SessionsConfig) auditEverywhere(ctx context.Context, by Actor, userID, a
 	for _, member := range members {
 		err := c.Store.AppendAudit(ctx, AuditEvent{
 			ID: core.NewID(), OrgID: member.OrgID, OccurredAt: c.Clock(), Action: action,
-			ActorKind: by.Kind, ActorID: by.ID, SubjectID: userID, Detail: "{}",
+			ActorKind: by.Kind, ActorID: by.ID, SubjectID: userID, RequestID: requestID, Detail: "{}",
 		})
 		if err != nil {
 			return err
@@ -271,6 +280,3 @@ func ignoreSignedOut(err error) error {
 	}
 	return err
 }
-
-// addressKey is the address as accounts are found by it.
-func addressKey(email string) string { return strings.ToLower(email) }

@@ -1,13 +1,14 @@
 package access_test
 
 import (
-	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -44,8 +45,11 @@ func newEntranceOn(t *testing.T, db *storage.DB) *entrance {
 	e.must(e.store.InsertUser(t.Context(), e.user))
 	e.must(e.store.AddMember(t.Context(), e.second.ID, e.user.ID, string(access.Owner)))
 	e.must(e.store.AddMember(t.Context(), e.org.ID, e.user.ID, string(access.Owner)))
+	queue, err := storage.NewJobs(db, storage.JobsConfig{})
+	e.must(err)
 	e.sessions = access.NewSessions(access.SessionsConfig{
 		Store: e.store, Sessions: e.db.Sessions(), Members: e.db.Members(), Factors: e.db.SecondFactors(), Tx: e.db, Clock: e.clock,
+		Attempts: people.NewAttempts(people.AttemptsConfig{Store: e.db.People(), Queue: queue, Clock: e.clock, Log: slog.New(slog.DiscardHandler)}),
 	})
 	return e
 }
@@ -129,65 +133,6 @@ func TestUnknownAddressCostsAHash(t *testing.T) {
 	const memory = 19 << 20
 	if known < memory || unknown < memory {
 		t.Errorf("a known address takes %d bytes, an unknown one %d; a hash takes %d", known, unknown, memory)
-	}
-}
-
-func TestSignInIsThrottledByAddress(t *testing.T) {
-	t.Parallel()
-	for _, email := range []string{ownersEmail, "nobody@example.org"} {
-		e := newEntrance(t)
-		for i := range 10 {
-			if err := e.try(email, "wrong", fmt.Sprint("client", i)); core.AsError(err).Code != core.CodeInvalidKey {
-				t.Fatalf("attempt %d: %v", i, err)
-			}
-		}
-		refused := core.AsError(e.try(swapCase(email), ownersPassword, "another client"))
-		if refused.Code != core.CodeRateLimited || refused.RetryAfter <= 0 || refused.RetryAfter > time.Minute {
-			t.Errorf("%s: %v, again in %v", email, refused, refused.RetryAfter)
-		}
-		e.advance(refused.RetryAfter)
-		if err := e.try(email, "wrong", "another client"); core.AsError(err).Code != core.CodeInvalidKey {
-			t.Errorf("%s: after the wait: %v", email, err)
-		}
-	}
-}
-
-func swapCase(s string) string {
-	swapped := []byte(s)
-	for i, c := range swapped {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-			swapped[i] = c ^ 0x20
-		}
-	}
-	return string(swapped)
-}
-
-func TestSignInIsThrottledByClient(t *testing.T) {
-	t.Parallel()
-	e := newEntrance(t)
-	for i := range 30 {
-		if err := e.try(fmt.Sprintf("someone%d@example.org", i), "wrong", "sprayer"); core.AsError(err).Code != core.CodeInvalidKey {
-			t.Fatalf("attempt %d: %v", i, err)
-		}
-	}
-	if err := e.try(ownersEmail, ownersPassword, "sprayer"); core.AsError(err).Code != core.CodeRateLimited {
-		t.Errorf("attempt 31: %v", err)
-	}
-	if err := e.try(ownersEmail, ownersPassword, "somebody else"); err != nil {
-		t.Errorf("another client: %v", err)
-	}
-}
-
-func TestSigningInForgivesEarlierMistakes(t *testing.T) {
-	t.Parallel()
-	e := newEntrance(t)
-	for range 3 {
-		for i := range 9 {
-			if err := e.try(ownersEmail, "wrong", fmt.Sprint(i)); core.AsError(err).Code != core.CodeInvalidKey {
-				t.Fatal(err)
-			}
-		}
-		e.signIn("")
 	}
 }
 

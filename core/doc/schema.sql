@@ -478,6 +478,17 @@ CREATE TABLE invitations (
 	PRIMARY KEY (org_id, id)
 );
 
+CREATE TABLE known_devices (
+	hash bytea PRIMARY KEY,
+	user_id bytetext NOT NULL,
+	last_used_at bigint NOT NULL,
+	expires_at bigint NOT NULL
+);
+
+CREATE INDEX known_devices_by_user ON known_devices (user_id, last_used_at);
+
+CREATE INDEX known_devices_expiry ON known_devices (expires_at);
+
 CREATE TABLE list_members (
 	org_id bytetext NOT NULL,
 	list_id bytetext NOT NULL,
@@ -641,6 +652,23 @@ CREATE TABLE passkeys (
 	created_at bigint NOT NULL,
 	last_used_at bigint,
 	PRIMARY KEY (user_id, id)
+);
+
+CREATE TABLE password_resets (
+	hash bytea PRIMARY KEY,
+	user_id bytetext NOT NULL,
+	password_mark bytea NOT NULL,
+	created_at bigint NOT NULL,
+	expires_at bigint NOT NULL
+);
+
+CREATE INDEX password_resets_by_user ON password_resets (user_id);
+
+CREATE INDEX password_resets_expiry ON password_resets (expires_at);
+
+CREATE TABLE password_warnings (
+	user_id bytetext PRIMARY KEY,
+	warned_at bigint NOT NULL
 );
 
 CREATE TABLE processes (

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/oauth/login"
@@ -60,11 +61,15 @@ func newOffice(t *testing.T) *office {
 		Store: o.db.Access(), Grants: o.db.Grants(), Members: o.db.Members(), OpenClients: o.db.OpenClients(), Keys: keys, Clock: clock, Log: log,
 	})
 	o.must(err)
+	queue, err := storage.NewJobs(o.db, storage.JobsConfig{})
+	o.must(err)
+	attempts := people.NewAttempts(people.AttemptsConfig{Store: o.db.People(), Queue: queue, Clock: clock, Log: log})
 	sessions := access.NewSessions(access.SessionsConfig{
-		Store: o.db.Access(), Sessions: o.db.Sessions(), Members: o.db.Members(), Factors: o.db.SecondFactors(), Tx: o.db, Clock: clock,
+		Store: o.db.Access(), Sessions: o.db.Sessions(), Members: o.db.Members(), Factors: o.db.SecondFactors(), Attempts: attempts, Tx: o.db, Clock: clock,
 	})
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: access.NewSecondFactors(access.SecondFactorsConfig{Sessions: sessions, Master: master}),
+		Devices: attempts, Passwords: people.NewPasswords(people.PasswordsConfig{Sessions: sessions, Attempts: attempts, Store: o.db.People(), Queue: queue}),
 		AppURL: appURL, DocsURL: appURL + "/docs", Log: log,
 	})
 	o.must(err)
@@ -143,7 +148,7 @@ func (b *browser) send(method, path string, form url.Values, headers ...string) 
 	}
 	w := httptest.NewRecorder()
 	b.pages[r.URL.Path].ServeHTTP(w, r)
-	if set := (&http.Response{Header: w.Header()}).Cookies(); len(set) == 1 {
+	if set := (&http.Response{Header: w.Header()}).Cookies(); len(set) > 0 {
 		b.cookies = set
 	}
 	return answer{w.Code, w.Header(), w.Body.String()}

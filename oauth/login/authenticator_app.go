@@ -41,7 +41,7 @@ func (s *Site) confirmApp(w http.ResponseWriter, r *http.Request) {
 	}
 	added, err := s.factors.ConfirmApp(r.Context(), v, r.PostForm.Get(fieldCode), requestID(r))
 	if err == nil {
-		s.cookie.set(w, added.Secret)
+		s.cookies.session.set(w, added.Secret)
 		s.showCodes(w, r, added.RecoveryCodes)
 		return
 	}

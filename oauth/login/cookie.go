@@ -2,11 +2,13 @@ package login
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// cookie is how the session's secret is kept in the browser.
+// cookie is how a secret is kept in the browser.
 //
 // Over https it has the prefix __Host-, with which a browser takes it only when
 // it is Secure, for the whole host and for no other host, so neither a sibling
@@ -18,13 +20,22 @@ import (
 type cookie struct {
 	name   string
 	secure bool
+	life   time.Duration
 }
 
-func cookieFor(https bool) cookie {
+// cookies are those that the pages keep in a browser: the session, and the device,
+// with which a person who signed in there before is let through while others guess.
+type cookies struct{ session, device cookie }
+
+func cookiesFor(https bool) cookies {
+	prefix := ""
 	if https {
-		return cookie{name: "__Host-mailhelm_session", secure: true}
+		prefix = "__Host-"
 	}
-	return cookie{name: "mailhelm_session"}
+	return cookies{
+		session: cookie{name: prefix + "mailhelm_session", secure: https, life: access.SessionLifetime},
+		device:  cookie{name: prefix + "mailhelm_device", secure: https, life: people.DeviceLifetime},
+	}
 }
 
 // read returns the secret, or "" when there is none or more than one: a second
@@ -38,7 +49,7 @@ func (c cookie) read(r *http.Request) string {
 }
 
 func (c cookie) set(w http.ResponseWriter, secret string) {
-	http.SetCookie(w, c.with(secret, int(access.SessionLifetime.Seconds())))
+	http.SetCookie(w, c.with(secret, int(c.life.Seconds())))
 }
 
 func (c cookie) clear(w http.ResponseWriter) { http.SetCookie(w, c.with("", -1)) }

@@ -9,11 +9,11 @@ import (
 // Enter begins the first session of somebody whose account has just been made.
 // Whoever was signed in in this browser is not any more.
 func (s *Site) Enter(w http.ResponseWriter, r *http.Request, member access.Member) error {
-	secret, err := s.sessions.BeginFirst(r.Context(), member, s.cookie.read(r), requestID(r))
+	secret, err := s.sessions.BeginFirst(r.Context(), member, s.cookies.session.read(r), requestID(r))
 	if err != nil {
 		return err
 	}
-	s.cookie.set(w, secret)
+	s.letIn(w, r, secret)
 	return nil
 }
 
@@ -21,13 +21,13 @@ func (s *Site) Enter(w http.ResponseWriter, r *http.Request, member access.Membe
 // session. It fails like signing in.
 func (s *Site) ProvePassword(r *http.Request, email, password string) (access.User, error) {
 	return s.sessions.ProvePassword(r.Context(), access.SignInRequest{
-		Email: email, Password: password, Client: s.clientOf(r), RequestID: requestID(r),
+		Email: email, Password: password, Client: s.clientOf(r), Device: s.cookies.device.read(r), RequestID: requestID(r),
 	})
 }
 
 // WorkIn moves the visitor's session to another organization of theirs.
 func (s *Site) WorkIn(r *http.Request, orgID string) error {
-	return s.sessions.SwitchOrg(r.Context(), s.cookie.read(r), orgID)
+	return s.sessions.SwitchOrg(r.Context(), s.cookies.session.read(r), orgID)
 }
 
 // SignedOut reports whether an error says that nobody is signed in.

@@ -21,15 +21,19 @@ var templates embed.FS
 //go:embed pages/style.css
 var stylesheet []byte
 
-type pages struct{ signIn, account, refusal, proof, security, app, codes *template.Template }
+type pages struct {
+	signIn, account, refusal, proof, security, app, codes *template.Template
+	password, forgotten, newPassword                      *template.Template
+}
 
 func parsePages() (pages, error) {
 	var p pages
 	for file, into := range map[string]**template.Template{
 		"sign_in.html": &p.signIn, "account.html": &p.account, "refusal.html": &p.refusal,
 		"proof.html": &p.proof, "security.html": &p.security, "app.html": &p.app, "codes.html": &p.codes,
+		"password.html": &p.password, "forgotten.html": &p.forgotten, "new_password.html": &p.newPassword,
 	} {
-		parsed, err := ParsePage(templates, "pages/"+file)
+		parsed, err := ParsePage(templates, "pages/"+file, "pages/choose_password.html")
 		if err != nil {
 			return pages{}, err
 		}

@@ -17,13 +17,13 @@ var passkeyScript []byte
 func (s *Site) signInWithPasskey(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get(fieldNext))
 	secret, err := s.factors.SignIn(r.Context(), access.PasskeySignIn{
-		Answer: passkeyAnswer(r), Client: s.clientOf(r), Previous: s.cookie.read(r), RequestID: requestID(r),
+		Answer: passkeyAnswer(r), Client: s.clientOf(r), Previous: s.cookies.session.read(r), RequestID: requestID(r),
 	})
 	if err != nil {
 		s.signInRefused(w, r, signInForm{Next: next}, core.AsError(err))
 		return
 	}
-	s.cookie.set(w, secret)
+	s.letIn(w, r, secret)
 	seeOther(w, orHome(next))
 }
 
@@ -35,7 +35,7 @@ func (s *Site) askSignIn(w http.ResponseWriter, r *http.Request) {
 
 // askProofPasskey gives the script the question of a proof.
 func (s *Site) askProofPasskey(w http.ResponseWriter, r *http.Request) {
-	q, err := s.factors.AskPasskey(r.Context(), s.cookie.read(r))
+	q, err := s.factors.AskPasskey(r.Context(), s.cookies.session.read(r))
 	s.question(w, r, q, err)
 }
 

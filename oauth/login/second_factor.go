@@ -17,6 +17,12 @@ const (
 	fieldCode     = "code"
 	fieldCeremony = "ceremony"
 	fieldAnswer   = "answer"
+	fieldEmail    = "email"
+	fieldCurrent  = "current"
+	fieldPassword = "password"
+	fieldRepeated = "repeated"
+	// fieldReset marks the address of a page to which a form of passwords leads.
+	fieldReset = "password-set"
 )
 
 // proofForm is what the pages show that ask for a second factor.
@@ -76,7 +82,7 @@ func (s *Site) prove(w http.ResponseWriter, r *http.Request) {
 	if !ok || !s.current(w, r, v, r.URL.Path) {
 		return
 	}
-	secret, err := s.factors.Prove(r.Context(), s.cookie.read(r), access.FactorProof{
+	secret, err := s.factors.Prove(r.Context(), s.cookies.session.read(r), access.FactorProof{
 		Code: r.PostForm.Get(fieldCode), Passkey: passkeyAnswer(r), RequestID: requestID(r),
 	})
 	if e := core.AsError(err); err != nil {
@@ -91,13 +97,13 @@ func (s *Site) prove(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	s.cookie.set(w, secret)
+	s.letIn(w, r, secret)
 	seeOther(w, orHome(next))
 }
 
 // asked finds whose second factor is asked for, or leads to the sign-in page.
 func (s *Site) asked(w http.ResponseWriter, r *http.Request, next string) (access.Visitor, bool) {
-	v, err := s.factors.Asked(r.Context(), s.cookie.read(r))
+	v, err := s.factors.Asked(r.Context(), s.cookies.session.read(r))
 	if IsSignedOut(err) {
 		s.AskToSignIn(w, next)
 		return access.Visitor{}, false

@@ -34,9 +34,7 @@ func (p *person) post(path string, pairs ...string) answer {
 }
 
 func (p *person) keep(a answer) answer {
-	if set := a.cookies(); len(set) == 1 {
-		p.cookies = set
-	}
+	p.cookies = kept(p.cookies, a.cookies())
 	return a
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // security is what the page about a person's second factors shows.
@@ -17,6 +18,9 @@ type security struct {
 	Kept     string // why the last factor cannot be removed, or ""
 	Token    string
 	Problem  string
+	Notice   string // what has just happened, or ""
+	Warning  people.Warning
+	Warned   bool   // many wrong passwords were tried lately
 	Next     string // where the person was going when they were led here, or ""
 }
 
@@ -44,6 +48,13 @@ func (s *Site) listFactors(w http.ResponseWriter, r *http.Request, v access.Visi
 			return
 		}
 		page.Kept = kept.Message + " " + kept.NextStep()
+	}
+	if page.Warning, page.Warned, err = s.passwords.LastWarning(r.Context(), v.User.ID); err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	if r.URL.Query().Has(fieldReset) {
+		page.Notice = "Your password was changed. You are signed out in all other browsers."
 	}
 	status := http.StatusOK
 	if wrong != nil {
@@ -138,7 +149,7 @@ func (s *Site) addPasskey(w http.ResponseWriter, r *http.Request) {
 		s.securityRefused(w, r, v, err)
 		return
 	}
-	s.cookie.set(w, added.Secret)
+	s.cookies.session.set(w, added.Secret)
 	s.showCodes(w, r, added.RecoveryCodes)
 }
 

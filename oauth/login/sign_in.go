@@ -1,6 +1,7 @@
 package login
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -11,6 +12,7 @@ import (
 type signInForm struct {
 	Next, Email string
 	Problem     string // "" when nothing is wrong
+	Notice      string // what has just happened, or ""
 	Passkeys    bool
 }
 
@@ -20,7 +22,11 @@ func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	visitor, err := s.Visitor(r)
 	switch {
 	case IsSignedOut(err):
-		s.askSignInWith(w, r, http.StatusOK, signInForm{Next: next})
+		form := signInForm{Next: next}
+		if r.URL.Query().Has(fieldReset) {
+			form.Notice = "Your new password is set. Sign in with it."
+		}
+		s.askSignInWith(w, r, http.StatusOK, form)
 	case err != nil:
 		s.Fail(w, r, err)
 	case next != "":
@@ -42,19 +48,37 @@ func (s *Site) showAccount(w http.ResponseWriter, r *http.Request, visitor acces
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{Next: localPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
 	begun, err := s.sessions.SignIn(r.Context(), access.SignInRequest{
-		Email: form.Email, Password: r.PostForm.Get("password"), Client: s.clientOf(r),
-		Previous: s.cookie.read(r), RequestID: requestID(r),
+		Email: form.Email, Password: r.PostForm.Get("password"), Client: s.clientOf(r), Device: s.cookies.device.read(r),
+		Previous: s.cookies.session.read(r), RequestID: requestID(r),
 	})
 	if err != nil {
 		s.signInRefused(w, r, form, core.AsError(err))
 		return
 	}
-	s.cookie.set(w, begun.Secret)
+	s.letIn(w, r, begun.Secret)
 	if begun.AwaitsSecondFactor {
 		seeOther(w, withNext(SecondFactorPath, form.Next))
 		return
 	}
 	seeOther(w, orHome(form.Next))
+}
+
+// letIn gives the browser its session, and notes the device unless the session still
+// awaits a second factor. A device that cannot be noted keeps nobody out.
+func (s *Site) letIn(w http.ResponseWriter, r *http.Request, secret string) {
+	s.cookies.session.set(w, secret)
+	v, err := s.sessions.Current(r.Context(), secret)
+	if IsSignedOut(err) {
+		return
+	}
+	if err == nil {
+		var device string
+		if device, err = s.devices.Remember(r.Context(), v.User.ID, s.cookies.device.read(r)); err == nil {
+			s.cookies.device.set(w, device)
+			return
+		}
+	}
+	s.logFailure(r, fmt.Errorf("remember the device: %w", err))
 }
 
 // askSignInWith shows the form.

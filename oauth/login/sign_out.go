@@ -5,12 +5,12 @@ import "net/http"
 // signOut ends the session and leads to the sign-in page, from which `next`
 // leads on: that is how the consent page changes the person.
 func (s *Site) signOut(w http.ResponseWriter, r *http.Request) {
-	err := s.sessions.SignOut(r.Context(), s.cookie.read(r), requestID(r))
+	err := s.sessions.SignOut(r.Context(), s.cookies.session.read(r), requestID(r))
 	s.signedOut(w, r, err)
 }
 
 func (s *Site) signOutEverywhere(w http.ResponseWriter, r *http.Request) {
-	err := s.sessions.SignOutEverywhere(r.Context(), s.cookie.read(r), requestID(r))
+	err := s.sessions.SignOutEverywhere(r.Context(), s.cookies.session.read(r), requestID(r))
 	s.signedOut(w, r, err)
 }
 
@@ -19,14 +19,14 @@ func (s *Site) signedOut(w http.ResponseWriter, r *http.Request, err error) {
 		s.Fail(w, r, err)
 		return
 	}
-	s.cookie.clear(w)
+	s.cookies.session.clear(w)
 	seeOther(w, signInAddress(localPath(r.PostForm.Get("next"))))
 }
 
 // switchOrg moves the session to another organization of the person.
 func (s *Site) switchOrg(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get("next"))
-	err := s.sessions.SwitchOrg(r.Context(), s.cookie.read(r), r.PostForm.Get("org_id"))
+	err := s.sessions.SwitchOrg(r.Context(), s.cookies.session.read(r), r.PostForm.Get("org_id"))
 	switch {
 	case IsSignedOut(err):
 		s.AskToSignIn(w, next)

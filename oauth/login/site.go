@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
@@ -21,14 +22,20 @@ const (
 	SecondFactorPath      = "/login/second-factor"
 	ConfirmPath           = "/login/confirm"
 	SecurityPath          = "/account/security"
+	PasswordPath          = "/account/security/password"
+	ForgottenPath         = "/login/forgotten"
+	NewPasswordPath       = "/login/new-password"
 )
 
 const passkeyPath = "/login/passkey"
 
 // Config is what the pages need. All members but Proxies are required.
 type Config struct {
-	Sessions *access.Sessions
-	Factors  *access.SecondFactors
+	Sessions  *access.Sessions
+	Factors   *access.SecondFactors
+	Passwords *people.Passwords
+	// Devices remembers where people signed in.
+	Devices *people.Attempts
 	// AppURL is the origin of the pages, without a slash at the end. Its scheme
 	// decides about the cookie.
 	AppURL  string
@@ -40,14 +47,16 @@ type Config struct {
 
 // Site is the pages for signing in and out, and the frame of the others.
 type Site struct {
-	sessions *access.Sessions
-	factors  *access.SecondFactors
-	cookie   cookie
-	docsURL  string
-	proxies  proxies.Trusted
-	log      *slog.Logger
-	origins  *http.CrossOriginProtection
-	pages    pages
+	sessions  *access.Sessions
+	factors   *access.SecondFactors
+	passwords *people.Passwords
+	devices   *people.Attempts
+	cookies   cookies
+	docsURL   string
+	proxies   proxies.Trusted
+	log       *slog.Logger
+	origins   *http.CrossOriginProtection
+	pages     pages
 }
 
 // New makes the pages. It fails when a template does not parse.
@@ -57,7 +66,8 @@ func New(cfg Config) (*Site, error) {
 		return nil, err
 	}
 	s := &Site{
-		sessions: cfg.Sessions, factors: cfg.Factors, cookie: cookieFor(strings.HasPrefix(cfg.AppURL, "https://")),
+		sessions: cfg.Sessions, factors: cfg.Factors, passwords: cfg.Passwords, devices: cfg.Devices,
+		cookies: cookiesFor(strings.HasPrefix(cfg.AppURL, "https://")),
 		docsURL: cfg.DocsURL, proxies: cfg.Proxies, log: cfg.Log, origins: http.NewCrossOriginProtection(), pages: own,
 	}
 	s.origins.SetDenyHandler(http.HandlerFunc(s.crossOrigin))
@@ -80,6 +90,10 @@ func (s *Site) Routes() map[string]http.Handler {
 		passkeyPath:               s.Protect(Methods{http.MethodPost: s.signInWithPasskey}),
 		passkeyPath + "/question": s.Protect(Methods{http.MethodPost: s.askSignIn}),
 		SecurityPath:              s.Protect(Methods{http.MethodGet: s.showSecurity}),
+
+		PasswordPath:    s.Protect(Methods{http.MethodGet: s.showPassword, http.MethodPost: s.changePassword}),
+		ForgottenPath:   s.Protect(Methods{http.MethodGet: s.showForgotten, http.MethodPost: s.askReset}),
+		NewPasswordPath: s.Protect(Methods{http.MethodGet: s.showNewPassword, http.MethodPost: s.resetPassword}),
 	}
 	for path, change := range map[string]http.HandlerFunc{
 		"/app": s.beginApp, "/app/confirm": s.confirmApp, "/app/remove": s.removeApp, "/recovery-codes": s.renewCodes,
@@ -94,7 +108,7 @@ func (s *Site) Routes() map[string]http.Handler {
 // Visitor is who sent the request. It fails with invalid_key when nobody is
 // signed in.
 func (s *Site) Visitor(r *http.Request) (access.Visitor, error) {
-	return s.sessions.Current(r.Context(), s.cookie.read(r))
+	return s.sessions.Current(r.Context(), s.cookies.session.read(r))
 }
 
 // AskToSignIn leads to the sign-in page, and from there back to next, a path of

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
 	"github.com/mailhelm/mailhelm/storage"
@@ -73,19 +75,25 @@ func newHouse(t *testing.T, appURL string) *house {
 		h.orgs = append(h.orgs, org)
 	}
 	h.db, h.user = db, user
+	log := slog.New(slog.NewJSONHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	queue, err := storage.NewJobs(db, storage.JobsConfig{})
+	h.must(err)
+	clock := func() time.Time { return h.now }
+	attempts := people.NewAttempts(people.AttemptsConfig{Store: db.People(), Queue: queue, Clock: clock, Log: log})
 	h.sessions = access.NewSessions(access.SessionsConfig{
-		Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Factors: db.SecondFactors(), Tx: db,
-		Clock: func() time.Time { return h.now },
+		Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Factors: db.SecondFactors(), Attempts: attempts, Tx: db, Clock: clock,
 	})
 	master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 	h.must(err)
 	ceremonies, err := passkey.New(appURL)
 	h.must(err)
+	factors := access.NewSecondFactors(access.SecondFactorsConfig{Sessions: h.sessions, Master: master, Passkeys: ceremonies})
 	site, err := login.New(login.Config{
-		Sessions: h.sessions,
-		Factors:  access.NewSecondFactors(access.SecondFactorsConfig{Sessions: h.sessions, Master: master, Passkeys: ceremonies}),
-		AppURL:   appURL, DocsURL: appURL + "/docs", Proxies: knownProxies(t),
-		Log: slog.New(slog.NewJSONHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Sessions: h.sessions, Factors: factors, Devices: attempts,
+		Passwords: people.NewPasswords(people.PasswordsConfig{
+			Sessions: h.sessions, Factors: factors, Attempts: attempts, Store: db.People(), Queue: queue, Mails: true,
+		}),
+		AppURL: appURL, DocsURL: appURL + "/docs", Proxies: knownProxies(t), Log: log,
 	})
 	h.must(err)
 	h.routes = site.Routes()
@@ -107,6 +115,17 @@ type answer struct {
 }
 
 func (a answer) cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
+
+// kept are the cookies of a browser that had some and got others.
+func kept(had, got []*http.Cookie) []*http.Cookie {
+	all := append([]*http.Cookie(nil), got...)
+	for _, c := range had {
+		if !slices.ContainsFunc(got, func(other *http.Cookie) bool { return other.Name == c.Name }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
 
 // send sends a request as a browser that has the cookies. A form makes it a POST.
 func (h *house) send(path string, form url.Values, cookies []*http.Cookie, headers ...string) answer {
@@ -137,7 +156,7 @@ func (h *house) signIn(next string) answer {
 	h.t.Helper()
 	h.now = h.now.Add(10 * time.Second)
 	r := h.send("/login", url.Values{"email": {email}, "password": {password}, "next": {next}}, nil)
-	if r.StatusCode != http.StatusSeeOther || len(r.cookies()) != 1 {
+	if r.StatusCode != http.StatusSeeOther || len(r.cookies()) != 2 {
 		h.t.Fatalf("sign in: %d with %d cookies", r.StatusCode, len(r.cookies()))
 	}
 	return r
@@ -155,14 +174,22 @@ func (h *house) signedIn(cookies []*http.Cookie) string {
 
 func TestCookieAttributes(t *testing.T) {
 	t.Parallel()
-	for appURL, want := range map[string]string{
-		"https://app.test":      "__Host-mailhelm_session=*; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax",
-		"http://localhost:8081": "mailhelm_session=*; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax",
+	for appURL, want := range map[string][2]string{
+		"https://app.test": {
+			"__Host-mailhelm_session=*; Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax",
+			"__Host-mailhelm_device=*; Path=/; Max-Age=15552000; HttpOnly; Secure; SameSite=Lax",
+		},
+		"http://localhost:8081": {
+			"mailhelm_session=*; Path=/; Max-Age=43200; HttpOnly; SameSite=Lax",
+			"mailhelm_device=*; Path=/; Max-Age=15552000; HttpOnly; SameSite=Lax",
+		},
 	} {
 		h := newHouse(t, appURL)
 		r := h.signIn("")
-		if got := strings.Replace(r.Header.Get("Set-Cookie"), r.cookies()[0].Value, "*", 1); got != want {
-			t.Errorf("%s: %s", appURL, got)
+		for i, cookie := range r.cookies() {
+			if got := strings.Replace(r.Header["Set-Cookie"][i], cookie.Value, "*", 1); got != want[i] {
+				t.Errorf("%s: %s", appURL, got)
+			}
 		}
 		if h.signedIn(r.cookies()) == "" {
 			t.Errorf("%s: the cookie does not sign in", appURL)
@@ -179,7 +206,7 @@ func TestSessionFixation(t *testing.T) {
 	h := newHouse(t, "https://app.test")
 	planted := h.signIn("").cookies()
 	own := h.send("/login", url.Values{"email": {email}, "password": {password}}, planted).cookies()
-	if len(own) != 1 || own[0].Value == planted[0].Value {
+	if len(own) != 2 || own[0].Value == planted[0].Value {
 		t.Fatal("signing in keeps the cookie that was there")
 	}
 	if h.signedIn(planted) != "" || h.signedIn(own) == "" {
@@ -187,7 +214,7 @@ func TestSessionFixation(t *testing.T) {
 	}
 	invented := &http.Cookie{Name: own[0].Name, Value: strings.Repeat("A", 52)}
 	got := h.send("/login", url.Values{"email": {email}, "password": {password}}, []*http.Cookie{invented}).cookies()
-	if len(got) != 1 || got[0].Value == invented.Value {
+	if len(got) != 2 || got[0].Value == invented.Value {
 		t.Error("an invented session was adopted")
 	}
 }
@@ -202,6 +229,8 @@ func TestHeaders(t *testing.T) {
 		"form": h.send("/login", nil, nil), "wrong": h.send("/login", wrong, nil), "signed in": h.signIn(""),
 		"account": h.send("/login", nil, h.signIn("").cookies()), "method": h.send("/logout", nil, nil),
 		"security": h.send("/account/security", nil, h.signIn("").cookies()),
+		"password": h.send("/account/security/password", nil, h.signIn("").cookies()), "forgotten": h.send("/login/forgotten", nil, nil),
+		"link": h.send("/login/new-password?token=x", nil, nil),
 		"cross":    h.send("/login", wrong, nil, "Sec-Fetch-Site", "cross-site"),
 	} {
 		for header, want := range map[string]string{
@@ -223,7 +252,9 @@ func TestFormsOfOtherSites(t *testing.T) {
 	h := newHouse(t, "https://app.test")
 	cookies := h.signIn("").cookies()
 	good := url.Values{"email": {email}, "password": {password}, "org_id": {h.orgs[1].ID}}
-	for _, path := range []string{"/login", "/logout", "/logout-everywhere", "/switch-org"} {
+	for _, path := range []string{
+		"/login", "/logout", "/logout-everywhere", "/switch-org", "/login/forgotten", "/login/new-password", "/account/security/password",
+	} {
 		for _, headers := range [][]string{
 			{"Sec-Fetch-Site", "cross-site"},
 			{"Sec-Fetch-Site", "same-site"},
@@ -245,7 +276,8 @@ func TestMethods(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
 	for path, allow := range map[string]string{
-		"/login": "GET, POST", "/logout": "POST", "/logout-everywhere": "POST", "/switch-org": "POST", "/login/style.css": "GET, HEAD",
+		"/login": "GET, POST", "/login/forgotten": "GET, POST", "/login/new-password": "GET, POST", "/account/security/password": "GET, POST",
+		"/logout": "POST", "/logout-everywhere": "POST", "/switch-org": "POST", "/login/style.css": "GET, HEAD",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 			w := httptest.NewRecorder()

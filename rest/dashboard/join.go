@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
 // JoinPath is where the link of an invitation leads, below the app's address. It
@@ -64,7 +65,7 @@ func (d *Dashboard) showJoin(w http.ResponseWriter, r *http.Request, status int,
 	here := JoinLink("", secret)
 	data := joinPage{
 		Problem: problem, Org: offer.Org.Name, Email: offer.Invitation.Email, Owner: offer.Invitation.Role == access.Owner,
-		Token: secret, Here: here, Name: name, Least: access.LeastPassword,
+		Token: secret, Here: here, Name: name, Least: passwords.Least,
 	}
 	switch {
 	case signedIn:

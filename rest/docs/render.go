@@ -46,6 +46,7 @@ func (s *site) render(cfg Config) error {
 		{"/guides/predicates", "predicates.html", "Segments and predicates", "", predicate.Reference},
 		{"/guides/activities", "activities.html", "Activities", "", nil},
 		{"/guides/refresh-tokens", "refresh-tokens.html", "Refresh tokens and two sessions", "", nil},
+		{"/guides/passwords", "passwords.html", "Set and reset passwords", "", nil},
 		{"/guides/observability", "observability.html", "Observability", "", nil},
 		{"/scopes", "scopes.html", "Scopes", "scopes", scopesOf(cfg)},
 		{"/api/errors", "errors.html", "Errors", "errors", core.Codes()},

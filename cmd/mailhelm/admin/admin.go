@@ -71,8 +71,12 @@ type NewUser struct {
 }
 
 // CreateUser stores a user and makes him a member of the organization, if one is
-// named. It fails with core.CodeConflict when the address is taken.
+// named. It fails with core.CodeConflict when the address is taken, and with
+// core.CodeValidationFailed for a password that cannot be.
 func (a Admin) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
+	if err := access.CheckNewPassword(n.Password, n.Email); err != nil {
+		return access.User{}, err
+	}
 	hash, err := access.HashPassword(n.Password)
 	if err != nil {
 		return access.User{}, fmt.Errorf("password: %w", err)

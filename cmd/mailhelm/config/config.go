@@ -75,6 +75,13 @@ type Config struct {
 	// NotificationCAs sign the certificates of Amazon SNS; nil means those that the
 	// system believes.
 	NotificationCAs *x509.CertPool
+	// SystemSMTP is the operator's own SMTP server, as a URL, and SystemFrom the sender
+	// of the mail of the service to its people that goes through it. Both "" mail
+	// nothing.
+	SystemSMTP, SystemFrom string
+	// SystemCAs sign the certificate of that server; nil means those that the system
+	// believes.
+	SystemCAs *x509.CertPool
 	// OTLPEndpoint is the base URL of the collector that gets spans; "" makes none.
 	OTLPEndpoint string
 	// Recipients is what becomes of mail that simulated accounts send; the zero
@@ -194,6 +201,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, err := c.Proxies(); err != nil {
+		return err
+	}
+	if _, _, err := c.SystemMail(); err != nil {
 		return err
 	}
 	if c.OTLPEndpoint != "" {

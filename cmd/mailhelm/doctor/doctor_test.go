@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
@@ -130,10 +132,12 @@ func TestBrokenThingsAreFound(t *testing.T) {
 		"fetch host shared": {func(_ *testing.T, cfg *config.Config) {
 			cfg.Public.Fetch, cfg.Public.App = "https://x.example.com", "https://x.example.com"
 		}, "public addresses", doctor.Fail, "strangers"},
-		"local port elsewhere":  {func(_ *testing.T, cfg *config.Config) { cfg.Public.API = "http://localhost:1234" }, "public addresses", doctor.Warn, "1234"},
-		"redis unreachable":     {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "redis://:secret@127.0.0.1:1" }, "redis", doctor.Warn, "--redis-url"},
-		"redis of another kind": {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "http://:secret@redis" }, "redis", doctor.Fail, "rediss://"},
-		"role without database": {func(_ *testing.T, cfg *config.Config) { cfg.Role = config.Worker }, "settings", doctor.Fail, "--database-url"},
+		"local port elsewhere":        {func(_ *testing.T, cfg *config.Config) { cfg.Public.API = "http://localhost:1234" }, "public addresses", doctor.Warn, "1234"},
+		"redis unreachable":           {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "redis://:secret@127.0.0.1:1" }, "redis", doctor.Warn, "--redis-url"},
+		"redis of another kind":       {func(_ *testing.T, cfg *config.Config) { cfg.RedisURL = "http://:secret@redis" }, "redis", doctor.Fail, "rediss://"},
+		"mail server unreachable":     {mailServer("smtp://u:secret@127.0.0.1:1"), "mail to people", doctor.Warn, "--system-smtp"},
+		"mail server of another kind": {mailServer("http://u:secret@mail.example.com"), "settings", doctor.Fail, "smtps://"},
+		"role without database":       {func(_ *testing.T, cfg *config.Config) { cfg.Role = config.Worker }, "settings", doctor.Fail, "--database-url"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,6 +161,13 @@ func TestBrokenThingsAreFound(t *testing.T) {
 	}
 }
 
+// mailServer names a server for mail to people.
+func mailServer(address string) func(*testing.T, *config.Config) {
+	return func(_ *testing.T, cfg *config.Config) {
+		cfg.SystemSMTP, cfg.SystemFrom = address, "mailhelm@example.com"
+	}
+}
+
 func TestRedisIsAsked(t *testing.T) {
 	t.Parallel()
 	cfg := fresh(t)
@@ -169,6 +180,55 @@ func TestRedisIsAsked(t *testing.T) {
 		t.Errorf("with another password:%s", text(r))
 	}
 }
+
+// The server for mail to people is signed in to, with encryption where it is not on
+// this machine.
+func TestMailServerIsAsked(t *testing.T) {
+	t.Parallel()
+	cfg := fresh(t)
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return mailSession{}, nil }))
+	server.AllowInsecureAuth, server.ErrorLog = true, quiet{}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = server.Serve(l) }()
+	t.Cleanup(func() { _ = server.Close(); _ = l.Close(); <-done })
+	cfg.SystemSMTP, cfg.SystemFrom = "smtp://mailhelm:secret@"+l.Addr().String(), "Mailhelm <mailhelm@example.com>"
+	if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.OK || !strings.Contains(text(r), "takes mail from Mailhelm") {
+		t.Errorf("with its user:%s", text(r))
+	}
+	for what, address := range map[string]string{
+		"another password": "smtp://mailhelm:secrets@" + l.Addr().String(), "TLS that it does not speak": "smtps://mailhelm:secret@" + l.Addr().String(),
+	} {
+		cfg.SystemSMTP = address
+		if r := doctor.Examine(t.Context(), cfg, ""); r.Status != doctor.Warn || strings.Contains(text(r), "secret") {
+			t.Errorf("%s:%s", what, text(r))
+		}
+	}
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+func (quiet) Println(...any)        {}
+
+// mailSession takes the user of the test and no mail.
+type mailSession struct{ smtp.Session }
+
+func (mailSession) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (mailSession) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != "mailhelm" || password != "secret" {
+			return smtp.ErrAuthFailed
+		}
+		return nil
+	}), nil
+}
+
+func (mailSession) Logout() error { return nil }
 
 func TestConfigurationFileWithSecretsOpenToOthers(t *testing.T) {
 	t.Parallel()

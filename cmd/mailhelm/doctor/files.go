@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// configurationFile: it may hold the database's and Redis's password and the master key.
+// configurationFile: it may hold the passwords of the database, of Redis and of the
+// mail server, and the master key.
 func (e *examination) configurationFile(path string) {
 	if path == "" {
 		return
@@ -17,7 +18,7 @@ func (e *examination) configurationFile(path string) {
 	switch {
 	case err != nil:
 		e.add("configuration file", Fail, err.Error(), "")
-	case info.Mode().Perm()&0o077 != 0 && (e.cfg.MasterKey != "" || e.cfg.DatabaseURL != "" || e.cfg.RedisURL != ""):
+	case info.Mode().Perm()&0o077 != 0 && (e.cfg.MasterKey != "" || e.cfg.DatabaseURL != "" || e.cfg.RedisURL != "" || e.cfg.SystemSMTP != ""):
 		e.add("configuration file", Warn, fmt.Sprintf("%s has mode %04o, and may hold secrets", path, info.Mode().Perm()), "chmod 600 "+path)
 	default:
 		e.add("configuration file", OK, path, "")

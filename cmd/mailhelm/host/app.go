@@ -12,7 +12,6 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
-	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/ingest"
@@ -24,21 +23,7 @@ func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
 	guard *guardrails.Guard,
 ) (map[string]http.Handler, error) {
-	trusted, err := cfg.Proxies()
-	if err != nil {
-		return nil, err
-	}
-	sessions := access.NewSessions(access.SessionsConfig{
-		Store: s.db.Access(), Sessions: s.db.Sessions(), Members: s.db.Members(), Factors: s.db.SecondFactors(), Tx: s.db, Clock: cfg.Clock,
-	})
-	factors, err := secondFactors(sessions, s.master, public.App)
-	if err != nil {
-		return nil, err
-	}
-	entrance, err := login.New(login.Config{
-		Sessions: sessions, Factors: factors,
-		AppURL: public.App, DocsURL: public.Docs, Proxies: trusted, Log: cfg.Log,
-	})
+	entrance, factors, err := entrance(cfg, public, s)
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,7 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 	}
 	if h.cfg.Role != config.API {
 		var err error
-		if h.jobs, err = startJobs(ctx, h.cfg, h.stores, h.domains); err != nil {
+		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // startJobs runs the background jobs of every domain.
-func startJobs(ctx context.Context, cfg config.Config, s *stores, domains catalogue.Domains) (*storage.Jobs, error) {
+func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*storage.Jobs, error) {
 	queue, err := storage.NewJobs(s.db, storage.JobsConfig{})
 	if err != nil {
 		return nil, err
@@ -40,6 +40,7 @@ func startJobs(ctx context.Context, cfg config.Config, s *stores, domains catalo
 	storage.AddWorker(queue, access.PurgeWorker(access.PurgeStores{
 		Grants: s.db.Grants(), Sessions: s.db.Sessions(), Signing: s.db.Access(), Open: s.db.OpenClients(), Factors: s.db.SecondFactors(),
 	}, cfg.Clock, cfg.Log))
+	addPeopleWorkers(queue, cfg, public, s)
 	// It needs no Forget: what is remembered of a key ends with its grace.
 	keys := access.Lifecycle{Store: s.db.Access(), Keys: s.db.Keys(), Transactor: s.db, Clock: cfg.Clock}
 	storage.AddWorker(queue, keys.GraceWorker(cfg.Log))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people/smtpmail"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -29,6 +30,7 @@ type stores struct {
 	connections sending.Connections
 	queue       *storage.Jobs         // takes jobs, and runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
+	mailer      *smtpmail.Sender      // nil without a server for mail to people
 	signing     *access.SigningKeys
 	master      access.MasterKey
 	confirm     []byte // the secret behind the keys of confirmations
@@ -57,6 +59,11 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	s.master = master
 	if s.buckets, err = openBuckets(ctx, cfg); err != nil {
 		return err
+	}
+	if server, configured, err := cfg.SystemMail(); err != nil {
+		return err
+	} else if configured {
+		s.mailer = newMailer(cfg, server)
 	}
 	if s.db, err = storage.Open(ctx, cfg.Storage()); err != nil {
 		return err
@@ -143,6 +150,9 @@ func (s *stores) close() error {
 	}
 	if s.adapters.servers != nil {
 		failures = append(failures, s.adapters.Close())
+	}
+	if s.mailer != nil {
+		failures = append(failures, s.mailer.Close())
 	}
 	if s.account != nil {
 		failures = append(failures, s.account.Close())

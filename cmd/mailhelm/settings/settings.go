@@ -40,6 +40,9 @@ type Settings struct {
 
 	MailServerNetworks []string `name:"mail-server-networks" help:"Networks in CIDR form, separated by commas, in which SMTP servers may be that people connect in the dashboard, besides the public Internet. Those that 'mailhelm admin account connect' names may be anywhere." placeholder:"CIDR" group:"listen"`
 
+	SystemSMTP string `name:"system-smtp" help:"The operator's own SMTP server for mail to people, such as links to reset a password, as smtp://user:password@host:587, or smtps:// for TLS from the beginning. Without it nothing is mailed." placeholder:"URL" group:"mail" secret:"url"`
+	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
+
 	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of proxies in front of this server. Their X-Forwarded-For says where a request comes from; nobody else's is believed." placeholder:"CIDR" group:"listen"`
 
 	Port      int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, in place of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
@@ -64,6 +67,7 @@ func (s Settings) Host() config.Config {
 		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
 		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
 		MailServerNetworks: s.MailServerNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
+		SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
 	}
 }
 

@@ -53,7 +53,7 @@ func TestTheGuardIsForCustomersConnections(t *testing.T) {
 	if _, err = account.(*SMTP).cfg.Dial(t.Context(), "tcp", "127.0.0.1:1"); err == nil || errors.Is(err, ssrf.ErrProhibitedIP) {
 		t.Errorf("the operator's connection: %v", err)
 	}
-	if loginOf(theirs) == loginOf(operators) {
+	if loginOf(Server{Connection: theirs}) == loginOf(Server{Connection: operators}) {
 		t.Error("both use the same sessions")
 	}
 }

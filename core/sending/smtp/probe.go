@@ -12,7 +12,7 @@ func (s *SMTP) Probe(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
-	session, failure := s.open(ctx, caller, loginOf(server.Connection))
+	session, failure := s.open(ctx, caller, loginOf(server))
 	if failure != nil {
 		return failure
 	}

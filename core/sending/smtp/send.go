@@ -50,7 +50,7 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	if err != nil {
 		return "", err
 	}
-	if f := s.hand(ctx, caller, box.connections, loginOf(server.Connection), l); f != nil {
+	if f := s.hand(ctx, caller, box.connections, loginOf(server), l); f != nil {
 		if f.Kind != sending.TimedOut {
 			giveBack()
 		}

@@ -17,10 +17,12 @@ import (
 type login struct {
 	address, user, password string
 	mayReachPrivate         bool
+	implicitTLS             bool
 }
 
-func loginOf(c sending.Connection) login {
-	return login{c.Endpoint, c.AccessKeyID, c.Secret, c.MayReachPrivate}
+func loginOf(s Server) login {
+	c := s.Connection
+	return login{c.Endpoint, c.AccessKeyID, c.Secret, c.MayReachPrivate, s.ImplicitTLS}
 }
 
 // session is one connection to a server, signed in.
@@ -60,6 +62,7 @@ func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.F
 	if err != nil {
 		return nil, failed(sending.Refused, err)
 	}
+	where.implicitTLS = where.implicitTLS || to.implicitTLS
 	raw, err := s.cfg.Dial(ctx, "tcp", where.address)
 	if err != nil {
 		return nil, failureAt(caller, connecting, err)

@@ -25,6 +25,8 @@ type Server struct {
 	// Max24HourSend is how many recipients a day may have, MaxSendRate how many
 	// messages a second. Zero is no limit of ours.
 	Max24HourSend, MaxSendRate int64
+	// ImplicitTLS begins with TLS also on another port than 465.
+	ImplicitTLS bool
 }
 
 // Consent keeps the contact list, which no SMTP server has. It fails as the port

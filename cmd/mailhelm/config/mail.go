@@ -1,0 +1,86 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"net/url"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// MailServer is the operator's SMTP server for mail to people.
+type MailServer struct {
+	Address        string // host:port
+	User, Password string // "" for nobody
+	ImplicitTLS    bool
+	// From is the sender of every mail, with or without a name.
+	From string
+}
+
+// The ports of submission (RFC 6409, RFC 8314).
+const (
+	submissionPort  = "587"
+	submissionsPort = "465"
+)
+
+var errServer = errors.New("must be an SMTP server such as smtp://user:password@mail.example.com:587, or smtps:// for TLS from the beginning")
+
+// parseMailServer reads a server from a URL: smtp:// encrypts by STARTTLS, which is required
+// but for a server on this machine; smtps:// begins with TLS. An error never repeats
+// the URL, which may hold a password.
+func parseMailServer(address, from string) (MailServer, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" {
+		return MailServer{}, errServer
+	}
+	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return MailServer{}, errors.New("must end after the host and port: percent-encode characters such as / ? # @ in the password")
+	}
+	s := MailServer{ImplicitTLS: u.Scheme == "smtps", User: u.User.Username(), From: from}
+	s.Password, _ = u.User.Password()
+	if (s.User == "") != (s.Password == "") {
+		return MailServer{}, errors.New("must hold a user and a password, or neither")
+	}
+	port := u.Port()
+	if port == "" {
+		port = submissionPort
+		if s.ImplicitTLS {
+			port = submissionsPort
+		}
+	}
+	s.Address = net.JoinHostPort(u.Hostname(), port)
+	return s, nil
+}
+
+// checkSender judges the sender.
+func checkSender(from string) error {
+	a, err := mail.ParseAddress(from)
+	if err != nil || !core.IsEmail(a.Address) || strings.ContainsFunc(from, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return fmt.Errorf("%q is no address: give one such as mailhelm@example.com or \"Mailhelm <mailhelm@example.com>\"", from)
+	}
+	return nil
+}
+
+// SystemMail is the operator's own SMTP server, false when none is configured. An
+// error does not repeat the URL, which may hold a password.
+func (c Config) SystemMail() (MailServer, bool, error) {
+	switch {
+	case c.SystemSMTP == "" && c.SystemFrom == "":
+		return MailServer{}, false, nil
+	case c.SystemSMTP == "":
+		return MailServer{}, false, fmt.Errorf("--system-from is set without --system-smtp: name the server too")
+	case c.SystemFrom == "":
+		return MailServer{}, false, fmt.Errorf("--system-smtp is set without --system-from: name the sender too, such as mailhelm@example.com")
+	}
+	server, err := parseMailServer(c.SystemSMTP, c.SystemFrom)
+	if err != nil {
+		return MailServer{}, false, fmt.Errorf("--system-smtp: %w", err)
+	}
+	if err := checkSender(c.SystemFrom); err != nil {
+		return MailServer{}, false, fmt.Errorf("--system-from: %w", err)
+	}
+	return server, true, nil
+}

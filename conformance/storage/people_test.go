@@ -1,0 +1,129 @@
+package storage_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestPasswordResets(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, ada, bob := t.Context(), db.People(), newUser(t, db), newUser(t, db)
+		must(t, store.SetPassword(ctx, ada.ID, "$argon2id$y"))
+		got, err := db.Members().UserByID(ctx, ada.ID)
+		must(t, err)
+		if got.PasswordHash != "$argon2id$y" {
+			t.Errorf("password hash %q", got.PasswordHash)
+		}
+		wantCode(t, "the password of nobody", store.SetPassword(ctx, core.NewID(), "x"), core.CodeNotFound)
+
+		r := people.Reset{Hash: []byte("a"), UserID: ada.ID, Mark: []byte{1, 0, 2}, CreatedAt: start, ExpiresAt: later(100)}
+		must(t, store.InsertReset(ctx, r))
+		wantCode(t, "a link twice", store.InsertReset(ctx, r), core.CodeConflict)
+		must(t, store.InsertReset(ctx, people.Reset{Hash: []byte("b"), UserID: ada.ID, Mark: []byte{3}, CreatedAt: start, ExpiresAt: later(50)}))
+		must(t, store.InsertReset(ctx, people.Reset{Hash: []byte("c"), UserID: bob.ID, Mark: []byte{3}, CreatedAt: start, ExpiresAt: later(50)}))
+		found, err := store.Reset(ctx, r.Hash, later(99))
+		must(t, err)
+		if diff := cmp.Diff(r, found); diff != "" {
+			t.Errorf("Reset (-want +got):\n%s", diff)
+		}
+		for at, want := range map[int]int{0: 2, 50: 1, 100: 0} {
+			if open, err := store.OpenResets(ctx, ada.ID, later(at)); open != want || err != nil {
+				t.Errorf("%d open after %d s, %v", open, at, err)
+			}
+		}
+		_, err = store.Reset(ctx, r.Hash, later(100))
+		wantCode(t, "an expired link", err, core.CodeNotFound)
+		_, err = store.TakeReset(ctx, r.Hash, later(100))
+		wantCode(t, "an expired link, taken", err, core.CodeNotFound)
+
+		wantOneWinner(t, atOnce(8, func(int) error {
+			_, err := store.TakeReset(ctx, r.Hash, later(1))
+			return err
+		}), core.CodeNotFound)
+		must(t, store.DeleteResetsOf(ctx, ada.ID))
+		_, err = store.Reset(ctx, []byte("b"), start)
+		wantCode(t, "a voided link", err, core.CodeNotFound)
+		_, err = store.Reset(ctx, []byte("c"), start)
+		must(t, err)
+	})
+}
+
+func TestKnownDevices(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, ada, bob := t.Context(), db.People(), newUser(t, db), newUser(t, db)
+		put := func(name string, user string, at int) people.Device {
+			t.Helper()
+			d := people.Device{Hash: []byte(name), UserID: user, LastUsedAt: later(at), ExpiresAt: later(at + 100)}
+			must(t, store.PutDevice(ctx, d, 3))
+			return d
+		}
+		want := func(name string, at int, known bool) {
+			t.Helper()
+			if _, _, err := store.Device(ctx, []byte(name), later(at)); (err == nil) != known || err != nil && core.AsError(err).Code != core.CodeNotFound {
+				t.Errorf("%s: %v, want known: %v", name, err, known)
+			}
+		}
+		put("a", ada.ID, 0)
+		d := put("b", ada.ID, 1)
+		put("c", ada.ID, 2)
+		put("z", bob.ID, 0)
+		found, email, err := store.Device(ctx, d.Hash, start)
+		must(t, err)
+		if diff := cmp.Diff(d, found); diff != "" || email != ada.Email {
+			t.Errorf("Device of %s (-want +got):\n%s", email, diff)
+		}
+		put("a", ada.ID, 3) // used again, so "b" is the oldest now
+		put("d", ada.ID, 4)
+		for name, known := range map[string]bool{"a": true, "b": false, "c": true, "d": true, "z": true} {
+			want(name, 10, known)
+		}
+		want("c", 102, false)
+		stolen := people.Device{Hash: []byte("a"), UserID: bob.ID, LastUsedAt: later(9), ExpiresAt: later(999)}
+		wantCode(t, "a device of somebody else", store.PutDevice(ctx, stolen, 3), core.CodeNotFound)
+		must(t, store.DeleteDevicesOf(ctx, ada.ID, []byte("c")))
+		for name, known := range map[string]bool{"a": false, "c": true, "d": false, "z": true} {
+			want(name, 10, known)
+		}
+		must(t, store.DeleteDevicesOf(ctx, ada.ID, nil))
+		want("c", 10, false)
+		want("z", 10, true)
+	})
+}
+
+func TestPasswordWarnings(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		ctx, store, ada := t.Context(), db.People(), core.NewID()
+		_, err := store.WarnedAt(ctx, ada)
+		wantCode(t, "never warned", err, core.CodeNotFound)
+		for _, at := range []int{100, 300} {
+			wantWinners(t, "Warn", 1, atOnce(8, func(int) error { return won(store.Warn(ctx, ada, later(at), later(at-100))) }))
+		}
+		if first, err := store.Warn(ctx, ada, later(350), later(250)); first || err != nil {
+			t.Errorf("too early: %v, %v", first, err)
+		}
+		if at, err := store.WarnedAt(ctx, ada); err != nil || !at.Equal(later(300)) {
+			t.Errorf("warned at %v, %v", at, err)
+		}
+		must(t, store.InsertReset(ctx, people.Reset{Hash: []byte("r"), UserID: ada, Mark: []byte{1}, CreatedAt: start, ExpiresAt: later(10)}))
+		must(t, store.PutDevice(ctx, people.Device{Hash: []byte("d"), UserID: ada, LastUsedAt: start, ExpiresAt: later(10)}, 3))
+		for _, step := range []struct {
+			now, warnings time.Time
+			want          int
+		}{
+			{later(9), later(300), 0}, {later(10), later(300), 2}, {later(10), later(301), 1}, {later(10), later(301), 0},
+		} {
+			if purged, err := store.Purge(ctx, step.now, step.warnings); purged != step.want || err != nil {
+				t.Errorf("Purge at %v: %d, %v, want %d", step.now, purged, err, step.want)
+			}
+		}
+	})
+}

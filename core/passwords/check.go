@@ -1,0 +1,70 @@
+package passwords
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Bounds of a password in bytes. NIST SP 800-63B section 3.1.1.2 asks for at least
+// 8 characters where a second factor stands beside the password. Argon2id reads a
+// password of any length, and hashing megabytes is work that a stranger gets free.
+const (
+	Least = 8
+	Most  = 1024
+)
+
+// leastPart is the shortest part of an address that a password must not contain:
+// shorter ones occur in words by chance.
+const leastPart = 4
+
+// product is the name that people put into a password for this product.
+const product = "mailhelm"
+
+// Refusal is why a password is refused, and what to do. Reason goes on from "the
+// password".
+type Refusal struct{ Reason, Next string }
+
+// Error is the whole sentence.
+func (r *Refusal) Error() string { return "the password " + r.Reason }
+
+// Check refuses a new password of the person with this address that is too short or
+// too long, is one of the 10,000 most common, or contains the address or the product's
+// name; nil takes it. Upper and lower case, and characters that Unicode calls
+// compatible (NFKC), count as equal.
+func Check(password, email string) *Refusal {
+	if len(password) < Least || len(password) > Most {
+		return &Refusal{fmt.Sprintf("must have from %d to %d characters", Least, Most), "Choose another one."}
+	}
+	plain := folded(password)
+	if isFrequent(plain) {
+		return &Refusal{"is one of the 10,000 most common", "Choose another one. A few words in a row are good."}
+	}
+	if strings.Contains(plain, product) {
+		return &Refusal{fmt.Sprintf("contains the name of this product, %q", product), "Choose one without it."}
+	}
+	for _, part := range partsOf(folded(email)) {
+		if strings.Contains(plain, part) {
+			return &Refusal{fmt.Sprintf("contains a part of the address, %q", part), "Choose one without it."}
+		}
+	}
+	return nil
+}
+
+func folded(text string) string { return strings.ToLower(norm.NFKC.String(text)) }
+
+// partsOf are the parts of an address that a guesser tries: what is before the @,
+// with and without its +tag, and the labels of the domain but the last.
+func partsOf(email string) []string {
+	local, domain, _ := strings.Cut(email, "@")
+	untagged, _, _ := strings.Cut(local, "+")
+	labels := strings.Split(domain, ".")
+	var parts []string
+	for _, part := range append([]string{local, untagged}, labels[:len(labels)-1]...) {
+		if len(part) >= leastPart {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}

@@ -1,0 +1,244 @@
+package people_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+const (
+	email    = "Ada@Example.org"
+	password = "correct horse battery staple"
+	fresh    = "seven kettles on a hill"
+)
+
+var (
+	start     = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	adasHash  = sync.OnceValues(func() (string, error) { return access.HashPassword(password) })
+	otherSide = "198.51.100.1"
+)
+
+// house is sign-in and passwords on a real store, with one person in two
+// organizations. Jobs wait until the test works them.
+type house struct {
+	t         *testing.T
+	db        *storage.DB
+	user      access.User
+	orgs      []core.Org
+	attempts  *people.Attempts
+	sessions  *access.Sessions
+	factors   *access.SecondFactors
+	passwords *people.Passwords
+	mail      *people.Mail
+	sender    *mailbox
+	queue     *queue
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+// queue keeps jobs. One that was left in a transaction stays when that fails, so a
+// test of that looks into the database.
+type queue struct {
+	mu   sync.Mutex
+	jobs []jobs.Args
+}
+
+func (q *queue) Enqueue(_ context.Context, args jobs.Args) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.jobs = append(q.jobs, args)
+	return nil
+}
+
+func (q *queue) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
+	return true, q.Enqueue(ctx, args)
+}
+
+func (q *queue) take() []jobs.Args {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken := q.jobs
+	q.jobs = nil
+	return taken
+}
+
+// mailbox is a sender that keeps what it is given, or fails.
+type mailbox struct {
+	letters []people.Letter
+	err     error
+}
+
+func (m *mailbox) Send(_ context.Context, l people.Letter) error {
+	if m.err == nil {
+		m.letters = append(m.letters, l)
+	}
+	return m.err
+}
+
+// take returns what was sent since the last call.
+func (m *mailbox) take() []people.Letter {
+	taken := m.letters
+	m.letters = nil
+	return taken
+}
+
+func each(t *testing.T, test func(t *testing.T, h *house)) {
+	t.Helper()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) { test(t, newHouse(t, db)) })
+}
+
+func newHouse(t *testing.T, db *storage.DB) *house {
+	t.Helper()
+	h := &house{t: t, db: db, now: start, queue: &queue{}, sender: &mailbox{}}
+	hash, err := adasHash()
+	h.must(err)
+	h.user = access.User{ID: core.NewID(), Email: email, Name: "Ada", PasswordHash: hash, CreatedAt: start}
+	h.must(db.Access().InsertUser(t.Context(), h.user))
+	for _, name := range []string{"acme", "zeta"} {
+		org := core.Org{ID: core.NewID(), Name: name, Slug: name, Tier: "team", RetentionDays: 90}
+		h.must(db.Access().InsertOrg(t.Context(), org))
+		h.must(db.Access().AddMember(t.Context(), org.ID, h.user.ID, string(access.Owner)))
+		h.orgs = append(h.orgs, org)
+	}
+	h.attempts = people.NewAttempts(people.AttemptsConfig{
+		Store: db.People(), Queue: h.queue, Clock: h.clock, Log: slog.New(slog.DiscardHandler),
+	})
+	stores := access.SessionsConfig{
+		Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Factors: db.SecondFactors(),
+		Attempts: h.attempts, Tx: db, Clock: h.clock,
+	}
+	h.sessions = access.NewSessions(stores)
+	master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
+	h.must(err)
+	h.factors = access.NewSecondFactors(access.SecondFactorsConfig{Sessions: h.sessions, Master: master})
+	h.passwords = people.NewPasswords(people.PasswordsConfig{
+		Sessions: h.sessions, Factors: h.factors, Attempts: h.attempts, Store: db.People(), Queue: h.queue, Mails: true,
+	})
+	h.mail = people.NewMail(people.MailConfig{
+		Sessions: stores, Store: db.People(), Queue: h.queue, Sender: h.sender, SecurityURL: "https://app.test/security",
+		ResetAddress: func(secret string) string { return "https://app.test/reset?token=" + secret },
+	})
+	return h
+}
+
+func (h *house) clock() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now
+}
+
+func (h *house) advance(by time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now = h.now.Add(by)
+}
+
+func (h *house) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) wantCode(what string, err error, code core.Code) {
+	h.t.Helper()
+	if err == nil || core.AsError(err).Code != code {
+		h.t.Errorf("%s: %v, want %s", what, err, code)
+	}
+}
+
+// work works the jobs that were left, and those that they leave.
+func (h *house) work() error {
+	for waiting := h.queue.take(); len(waiting) > 0; waiting = h.queue.take() {
+		for _, args := range waiting {
+			var err error
+			switch args := args.(type) {
+			case people.AskResetArgs:
+				err = h.mail.AskResetWorker().Work(h.t.Context(), args)
+			case people.NoticeArgs:
+				err = h.mail.NoticeWorker().Work(h.t.Context(), args)
+			case people.WarnArgs:
+				err = h.mail.WarnWorker().Work(h.t.Context(), args)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// try signs in from a network.
+func (h *house) try(address, typed, client, device string) error {
+	_, err := h.sessions.SignIn(h.t.Context(), access.SignInRequest{Email: address, Password: typed, Client: client, Device: device})
+	return err
+}
+
+// signIn begins a session and returns its secret.
+func (h *house) signIn(typed string) string {
+	h.t.Helper()
+	begun, err := h.sessions.SignIn(h.t.Context(), access.SignInRequest{Email: email, Password: typed, Client: "192.0.2.1"})
+	h.must(err)
+	return begun.Secret
+}
+
+func (h *house) visitor(secret string) access.Visitor {
+	h.t.Helper()
+	v, err := h.sessions.Current(h.t.Context(), secret)
+	h.must(err)
+	return v
+}
+
+func (h *house) signedIn(secret string) bool {
+	h.t.Helper()
+	_, err := h.sessions.Current(h.t.Context(), secret)
+	if err != nil && core.AsError(err).Code != core.CodeInvalidKey {
+		h.t.Fatal(err)
+	}
+	return err == nil
+}
+
+// wantAudited fails the test unless each organization's log ends with the action, by
+// this kind of actor.
+func (h *house) wantAudited(action, actorKind string) {
+	h.t.Helper()
+	for _, org := range h.orgs {
+		lines, err := h.db.Access().AuditEvents(h.t.Context(), org.ID, 1)
+		h.must(err)
+		if len(lines) != 1 || lines[0].Action != action || lines[0].ActorKind != actorKind || lines[0].SubjectID != h.user.ID {
+			h.t.Errorf("audit log of %s: %+v, want %s", org.Name, lines, action)
+		}
+	}
+}
+
+// attempt is one at the person's address.
+func attempt(client, device string) access.SignInRequest {
+	return access.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
+}
+
+// newHouseBeside is the limits of another process on the same database.
+func newHouseBeside(h *house) *people.Attempts {
+	return people.NewAttempts(h.attempts.AttemptsConfig)
+}
+
+// before is a database on which something happens just before a transaction.
+type before struct {
+	core.Transactor
+	happens func()
+}
+
+func (b before) InTx(ctx context.Context, do func(context.Context) error) error {
+	b.happens()
+	return b.Transactor.InTx(ctx, do)
+}

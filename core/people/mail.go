@@ -1,0 +1,83 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+// Sender hands mail of the service to its people over. It is the operator's own and
+// never an organization's. It fails when the letter was not handed over, or when that
+// is not known.
+type Sender interface {
+	Send(ctx context.Context, l Letter) error
+}
+
+// MailConfig is what mail to people is made of.
+type MailConfig struct {
+	Sessions access.SessionsConfig
+	Store    Store
+	Queue    jobs.Queue
+	// Sender is nil where the operator configured none; then nothing is mailed.
+	Sender Sender
+	// SecurityURL is the address of the page on which people look after their account.
+	SecurityURL string
+	// ResetAddress is the address of the link with a secret.
+	ResetAddress func(secret string) string
+}
+
+// Mail is the jobs that mail to people.
+type Mail struct{ cfg MailConfig }
+
+// NewMail makes the jobs. It sends nothing by itself.
+func NewMail(cfg MailConfig) *Mail { return &Mail{cfg: cfg} }
+
+// system is who the audit log names for what a job does.
+var system = access.Actor{Kind: "system", ID: "mailhelm"}
+
+// notice is what a person is told.
+type notice string
+
+// The notices. They are stored in jobs.
+const (
+	passwordChanged notice = "password_changed"
+	passwordReset   notice = "password_reset"
+	passwordSet     notice = "password_set"
+	wrongPasswords  notice = "wrong_passwords"
+)
+
+// noticeKept is how long a notice that could not be sent is worth sending.
+const noticeKept = 24 * time.Hour
+
+// NoticeArgs tell a person what happened to their account.
+type NoticeArgs struct {
+	UserID string    `json:"user_id"`
+	Of     notice    `json:"of"`
+	At     time.Time `json:"at"`
+	From   string    `json:"from,omitempty"` // the network, "" when it is not known
+}
+
+// Kind names the job.
+func (NoticeArgs) Kind() string { return "people_notice" }
+
+// NoticeWorker mails notices.
+func (m *Mail) NoticeWorker() jobs.Worker[NoticeArgs] {
+	return jobs.Worker[NoticeArgs]{Work: m.mailNotice}
+}
+
+func (m *Mail) mailNotice(ctx context.Context, n NoticeArgs) error {
+	if m.cfg.Sender == nil || m.cfg.Sessions.Clock().Sub(n.At) > noticeKept {
+		return nil
+	}
+	user, err := m.cfg.Sessions.Members.UserByID(ctx, n.UserID)
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("person: %w", err)
+	}
+	return m.cfg.Sender.Send(ctx, noticeLetter(user, m.cfg.SecurityURL, n))
+}

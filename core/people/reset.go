@@ -1,0 +1,100 @@
+package people
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+var errReset = errors.New("unknown, used, expired or void link of a reset")
+
+// noReset is the same for every cause, so that a guesser learns nothing.
+func noReset() error {
+	return &core.Error{
+		Code: core.CodeNotFound, Message: "This link is not good any more, or never was: it works once, for 15 minutes.",
+		Next: "Ask for a new link.", Err: errReset,
+	}
+}
+
+// Resettable finds whose password the link with this secret resets. Asking changes
+// nothing, because scanners of mail open links too. It fails with not_found, in the
+// same words, for a link that is unknown, used, expired or void.
+func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User, error) {
+	if !access.IsLink(secret) {
+		return access.User{}, noReset()
+	}
+	s := p.cfg.Sessions
+	r, err := p.cfg.Store.Reset(ctx, access.HashSecret(secret), s.Clock())
+	if isNotFound(err) {
+		return access.User{}, noReset()
+	}
+	if err != nil {
+		return access.User{}, fmt.Errorf("link of a reset: %w", err)
+	}
+	user, err := s.Members.UserByID(ctx, r.UserID)
+	if isNotFound(err) || err == nil && !bytes.Equal(markOf(user.PasswordHash), r.Mark) {
+		return access.User{}, noReset()
+	}
+	if err != nil {
+		return access.User{}, fmt.Errorf("person of a reset: %w", err)
+	}
+	return user, nil
+}
+
+// UseReset is what a person says to reset their password.
+type UseReset struct {
+	Secret string // of the link
+	Next   string // the new password
+	// Client and RequestID are those of [access.SignInRequest].
+	Client, RequestID string
+}
+
+// Reset sets the password of the person whose link it is, ends all sessions of
+// theirs, and uses up this link and all others. It begins no session: the person
+// signs in then, with a second factor where there is one.
+//
+// It fails as [Passwords.Resettable] does, and with validation_failed for a new
+// password that cannot be, after which the link is still good.
+func (p *Passwords) Reset(ctx context.Context, in UseReset) error {
+	user, err := p.Resettable(ctx, in.Secret)
+	if err != nil {
+		return err
+	}
+	if err := access.CheckNewPassword(in.Next, user.Email); err != nil {
+		return err
+	}
+	s := p.cfg.Sessions
+	hash, err := s.HashPassword(ctx, in.Next)
+	if err != nil {
+		return fmt.Errorf("hash password: %w", err)
+	}
+	return s.Tx.InTx(ctx, func(ctx context.Context) error {
+		err := holdWith(ctx, s.SessionsConfig, user, user.PasswordHash)
+		if errors.Is(err, errPasswordMoved) {
+			return noReset()
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := p.cfg.Store.TakeReset(ctx, access.HashSecret(in.Secret), s.Clock()); err != nil {
+			if isNotFound(err) {
+				return noReset()
+			}
+			return fmt.Errorf("take link of a reset: %w", err)
+		}
+		if err := setPassword(ctx, p.cfg.Store, user.ID, hash, nil); err != nil {
+			return err
+		}
+		if err := s.Sessions.DeleteSessionsOf(ctx, user.ID); err != nil {
+			return fmt.Errorf("end sessions: %w", err)
+		}
+		if err := s.AuditEverywhere(ctx, access.ActorOf(user.ID), user.ID, "user.password_reset", in.RequestID); err != nil {
+			return err
+		}
+		return p.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: passwordReset, At: s.Clock(), From: in.Client})
+	})
+}

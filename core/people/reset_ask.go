@@ -1,0 +1,131 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/throttle"
+)
+
+const (
+	// ResetLifetime is how long the link of a reset is good.
+	ResetLifetime = 15 * time.Minute
+	// maxOpenResets bounds how many links of a person are good at a time, over all
+	// processes, and so how much mail strangers can have sent to the person.
+	maxOpenResets = 5
+)
+
+// The limits on asking for links. Like those on guessing, none refuses an address.
+const (
+	linksPerNetwork   = 10
+	linkNetworkRefill = time.Minute
+	linksPerPair      = 3
+	linkPairRefill    = 5 * time.Minute
+)
+
+type linkLimits struct{ byNetwork, byPair *throttle.Throttle }
+
+func newLinkLimits() linkLimits {
+	return linkLimits{throttle.New(linksPerNetwork, linkNetworkRefill), throttle.New(linksPerPair, linkPairRefill)}
+}
+
+// admit counts a request for a link to an address.
+func (l linkLimits) admit(email, client string, now time.Time) error {
+	wait := l.byNetwork.Take(client, now)
+	if wait == 0 {
+		wait = l.byPair.Take(pairOf(email, client), now)
+	}
+	if wait == 0 {
+		return nil
+	}
+	return &core.Error{
+		Code: core.CodeRateLimited, RetryAfter: wholeSeconds(wait),
+		Message: "Too many links were asked for.", Next: "Look for the mail that was sent, or wait " + inWords(wait) + " and ask again.",
+	}
+}
+
+// Mails reports whether links can be mailed here.
+func (p *Passwords) Mails() bool { return p.cfg.Mails }
+
+// AskReset has a link mailed to the person with this address, if there is one: it
+// leaves a job for every address, so that neither the answer nor its time tells. It
+// fails with validation_failed for what is no address, rate_limited after too many
+// from a network, and conflict where no mail is sent.
+func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
+	if !p.cfg.Mails {
+		return core.Conflict("This server sends no mail.", "Ask the operator of this server to set a new password: mailhelm admin user set-password.")
+	}
+	address, ok := core.CanonicalEmail(email)
+	if !ok {
+		return &core.Error{Code: core.CodeValidationFailed, Message: "This is no email address.", Next: "Type one such as ada@example.com."}
+	}
+	now := p.cfg.Sessions.Clock()
+	if err := p.cfg.Attempts.links.admit(address, client, now); err != nil {
+		return err
+	}
+	return p.cfg.Queue.Enqueue(ctx, AskResetArgs{Email: address, At: now, From: client})
+}
+
+// AskResetArgs ask for the mail with the link of a reset. The link's secret is made
+// by the job and stands in none.
+type AskResetArgs struct {
+	Email string    `json:"email"`
+	At    time.Time `json:"at"`
+	From  string    `json:"from"`
+}
+
+// Kind names the job.
+func (AskResetArgs) Kind() string { return "people_ask_reset" }
+
+// AskResetWorker mails links. What was asked for longer ago than a link is good is
+// not mailed any more: whoever asked has given up or asked again.
+func (m *Mail) AskResetWorker() jobs.Worker[AskResetArgs] {
+	return jobs.Worker[AskResetArgs]{Work: m.mailReset}
+}
+
+func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
+	now := m.cfg.Sessions.Clock()
+	if m.cfg.Sender == nil || now.Sub(asked.At) > ResetLifetime {
+		return nil
+	}
+	user, err := m.cfg.Sessions.Store.UserByEmail(ctx, asked.Email)
+	if isNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("person: %w", err)
+	}
+	minted, made := access.MintLink(), false
+	err = m.cfg.Sessions.Tx.InTx(ctx, func(ctx context.Context) error {
+		if made, err = m.makeReset(ctx, user.ID, minted.Hash, now); err != nil || !made {
+			return err
+		}
+		return m.cfg.Sessions.AuditEverywhere(ctx, system, user.ID, "user.password_reset_asked", "")
+	})
+	if err != nil || !made {
+		return err
+	}
+	return m.cfg.Sender.Send(ctx, resetLetter(user, m.cfg.ResetAddress(minted.Secret), asked))
+}
+
+// makeReset stores a link, unless the person has as many as can be.
+func (m *Mail) makeReset(ctx context.Context, userID string, hash []byte, now time.Time) (bool, error) {
+	if err := m.cfg.Sessions.Factors.HoldUser(ctx, userID); err != nil {
+		return false, err
+	}
+	user, err := m.cfg.Sessions.Members.UserByID(ctx, userID)
+	if err != nil {
+		return false, err
+	}
+	open, err := m.cfg.Store.OpenResets(ctx, userID, now)
+	if err != nil || open >= maxOpenResets {
+		return false, err
+	}
+	return true, m.cfg.Store.InsertReset(ctx, Reset{
+		Hash: hash, UserID: userID, Mark: markOf(user.PasswordHash), CreatedAt: now, ExpiresAt: now.Add(ResetLifetime),
+	})
+}

@@ -1,0 +1,52 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+const (
+	// warnEvery is how often a person is warned at most.
+	warnEvery = 24 * time.Hour
+	// WarningKept is how long the security page shows a warning.
+	WarningKept = 30 * 24 * time.Hour
+)
+
+// Warning says that many wrong passwords were tried for a person.
+type Warning struct{ At time.Time }
+
+// WarnArgs warn the person with an address, if there is one.
+type WarnArgs struct {
+	Email string `json:"email"`
+}
+
+// Kind names the job.
+func (WarnArgs) Kind() string { return "people_warn" }
+
+// WarnWorker warns owners: on the security page, in the audit log of each of their
+// organizations, and by mail. Of several processes that ask, one does.
+func (m *Mail) WarnWorker() jobs.Worker[WarnArgs] {
+	return jobs.Worker[WarnArgs]{Work: func(ctx context.Context, args WarnArgs) error {
+		user, err := m.cfg.Sessions.Store.UserByEmail(ctx, args.Email)
+		if isNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("person: %w", err)
+		}
+		now := m.cfg.Sessions.Clock()
+		return m.cfg.Sessions.Tx.InTx(ctx, func(ctx context.Context) error {
+			first, err := m.cfg.Store.Warn(ctx, user.ID, now, now.Add(-warnEvery))
+			if err != nil || !first {
+				return err
+			}
+			if err := m.cfg.Sessions.AuditEverywhere(ctx, system, user.ID, "user.wrong_passwords", ""); err != nil {
+				return err
+			}
+			return m.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: wrongPasswords, At: now})
+		})
+	}}
+}

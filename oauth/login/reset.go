@@ -1,0 +1,104 @@
+package login
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/people"
+)
+
+// ResetAddress is the address of the link of a reset, below the app's.
+func ResetAddress(appURL, secret string) string {
+	return appURL + NewPasswordPath + "?" + url.Values{fieldToken: {secret}}.Encode()
+}
+
+// forgotten is what the page shows on which a link is asked for.
+type forgotten struct {
+	Email   string
+	Problem string // "" when nothing is wrong
+	Mails   bool   // links can be mailed here
+	Sent    bool   // a link was asked for
+}
+
+func (s *Site) showForgotten(w http.ResponseWriter, r *http.Request) {
+	s.Show(w, r, http.StatusOK, s.pages.forgotten, "Forgotten password", forgotten{Mails: s.passwords.Mails()})
+}
+
+// askReset has a link mailed. The answer is the same for addresses that exist or not.
+func (s *Site) askReset(w http.ResponseWriter, r *http.Request) {
+	page := forgotten{Email: r.PostForm.Get(fieldEmail), Mails: s.passwords.Mails()}
+	status := http.StatusOK
+	if err := s.passwords.AskReset(r.Context(), page.Email, s.clientOf(r)); err != nil {
+		e := core.AsError(err)
+		if e.Code == core.CodeInternalError {
+			s.Fail(w, r, err)
+			return
+		}
+		s.logRefusal(r, "link to reset a password", e)
+		status, page.Problem = e.HTTPStatus(), e.Message+" "+e.NextStep()
+		retryLater(w, e)
+	} else {
+		page.Sent = true
+	}
+	s.Show(w, r, status, s.pages.forgotten, "Forgotten password", page)
+}
+
+// showNewPassword is where the link of a reset leads. Opening it changes nothing.
+func (s *Site) showNewPassword(w http.ResponseWriter, r *http.Request) {
+	s.askNewPassword(w, r, r.URL.Query().Get(fieldToken), nil)
+}
+
+func (s *Site) askNewPassword(w http.ResponseWriter, r *http.Request, secret string, wrong *core.Error) {
+	user, err := s.passwords.Resettable(r.Context(), secret)
+	if err != nil {
+		s.resetRefused(w, r, err)
+		return
+	}
+	has, err := s.factors.Of(r.Context(), user.ID)
+	if err != nil {
+		s.Fail(w, r, err)
+		return
+	}
+	form := passwordForm{Email: user.Email, Token: secret, Least: passwords.Least, Factors: has.Any()}
+	status := http.StatusOK
+	if wrong != nil {
+		status, form.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
+	}
+	s.Show(w, r, status, s.pages.newPassword, "Choose a new password", form)
+}
+
+// resetPassword sets the new password and leads to the sign-in page.
+func (s *Site) resetPassword(w http.ResponseWriter, r *http.Request) {
+	secret := r.PostForm.Get(fieldToken)
+	next, err := chosenTwice(r)
+	if err == nil {
+		err = s.passwords.Reset(r.Context(), people.UseReset{
+			Secret: secret, Next: next, Client: s.clientOf(r), RequestID: requestID(r),
+		})
+	}
+	if err == nil {
+		s.cookies.session.clear(w)
+		seeOther(w, SignInPath+"?"+fieldReset)
+		return
+	}
+	if e := core.AsError(err); e.Code == core.CodeValidationFailed {
+		s.logRefusal(r, "reset of a password", e)
+		s.askNewPassword(w, r, secret, e)
+		return
+	}
+	s.resetRefused(w, r, err)
+}
+
+// resetRefused answers a link that is not good with the way to a new one.
+func (s *Site) resetRefused(w http.ResponseWriter, r *http.Request, err error) {
+	e := core.AsError(err)
+	if e.Code != core.CodeNotFound {
+		s.Fail(w, r, err)
+		return
+	}
+	s.logRefusal(r, "reset of a password", e)
+	s.Show(w, r, e.HTTPStatus(), s.pages.forgotten, "Forgotten password",
+		forgotten{Mails: s.passwords.Mails(), Problem: e.Message + " " + e.NextStep()})
+}

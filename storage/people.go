@@ -1,0 +1,176 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/people"
+)
+
+// peopleStore is [people.Store].
+type peopleStore struct{ db *DB }
+
+// People is the store of passwords, of links that reset them, and of known devices.
+func (db *DB) People() people.Store { return peopleStore{db} }
+
+var _ people.Store = peopleStore{}
+
+type resetRow struct {
+	Hash      []byte `db:"hash"`
+	UserID    string `db:"user_id"`
+	Mark      []byte `db:"password_mark"`
+	CreatedAt Time   `db:"created_at"`
+	ExpiresAt Time   `db:"expires_at"`
+}
+
+type deviceRow struct {
+	Hash       []byte `db:"hash"`
+	UserID     string `db:"user_id"`
+	LastUsedAt Time   `db:"last_used_at"`
+	ExpiresAt  Time   `db:"expires_at"`
+	Email      string `db:"email"`
+}
+
+const resetColumns = `hash, user_id, password_mark, created_at, expires_at`
+
+var (
+	setPassword = register("set password", `UPDATE users SET password_hash = $1 WHERE id = $2`)
+
+	insertReset = register("insert password reset", `
+		INSERT INTO password_resets (`+resetColumns+`) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT DO NOTHING`)
+	resetByHash = registerPoint("password reset by hash", `
+		SELECT `+resetColumns+` FROM password_resets WHERE hash = $1 AND expires_at > $2`)
+	openResets = register("open password resets", `
+		SELECT COUNT(*) FROM password_resets WHERE user_id = $1 AND expires_at > $2`)
+	takeReset = register("take password reset", `
+		DELETE FROM password_resets WHERE hash = $1 AND expires_at > $2 RETURNING `+resetColumns)
+	deleteResetsOf = register("delete password resets of a user", `DELETE FROM password_resets WHERE user_id = $1`)
+
+	putDevice = register("put known device", `
+		INSERT INTO known_devices (hash, user_id, last_used_at, expires_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (hash) DO UPDATE SET last_used_at = excluded.last_used_at, expires_at = excluded.expires_at
+		WHERE known_devices.user_id = excluded.user_id`)
+	trimDevices = register("trim known devices", `
+		DELETE FROM known_devices WHERE user_id = $1 AND hash NOT IN (
+			SELECT d.hash FROM known_devices AS d WHERE d.user_id = $1 ORDER BY d.last_used_at DESC, d.hash LIMIT $2)`)
+	deviceByHash = registerPoint("known device by hash", `
+		SELECT d.hash, d.user_id, d.last_used_at, d.expires_at, u.email
+		FROM known_devices AS d JOIN users AS u ON u.id = d.user_id WHERE d.hash = $1 AND d.expires_at > $2`)
+	deleteDevicesOf      = register("delete known devices of a user", `DELETE FROM known_devices WHERE user_id = $1`)
+	deleteOtherDevicesOf = register("delete other known devices of a user", `
+		DELETE FROM known_devices WHERE user_id = $1 AND hash <> $2`)
+
+	warn = register("warn about passwords", `
+		INSERT INTO password_warnings (user_id, warned_at) VALUES ($1, $2)
+		ON CONFLICT (user_id) DO UPDATE SET warned_at = excluded.warned_at WHERE password_warnings.warned_at <= $3`)
+	warnedAt = registerPoint("last warning about passwords", `SELECT warned_at FROM password_warnings WHERE user_id = $1`)
+
+	purgeResets   = register("purge password resets", `DELETE FROM password_resets WHERE expires_at <= $1`)
+	purgeDevices  = register("purge known devices", `DELETE FROM known_devices WHERE expires_at <= $1`)
+	purgeWarnings = register("purge warnings about passwords", `DELETE FROM password_warnings WHERE warned_at < $1`)
+)
+
+func (s peopleStore) SetPassword(ctx context.Context, userID, hash string) error {
+	return s.db.change(ctx, "user", setPassword, hash, userID)
+}
+
+func (s peopleStore) InsertReset(ctx context.Context, r people.Reset) error {
+	taken := core.Conflict("This link of a reset exists already.", "Mint another link.")
+	return s.db.insert(ctx, taken, insertReset, r.Hash, r.UserID, r.Mark, At(r.CreatedAt), At(r.ExpiresAt))
+}
+
+func (s peopleStore) Reset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
+	return s.reset(ctx, resetByHash, hash, now)
+}
+
+// TakeReset gives a link to one of any number of concurrent callers.
+func (s peopleStore) TakeReset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
+	return s.reset(ctx, takeReset, hash, now)
+}
+
+func (s peopleStore) reset(ctx context.Context, by *Statement, hash []byte, now time.Time) (people.Reset, error) {
+	row, err := one[resetRow](ctx, s.db, "password reset", by, hash, At(now))
+	if err != nil {
+		return people.Reset{}, err
+	}
+	return people.Reset{
+		Hash: row.Hash, UserID: row.UserID, Mark: row.Mark, CreatedAt: row.CreatedAt.Time(), ExpiresAt: row.ExpiresAt.Time(),
+	}, nil
+}
+
+func (s peopleStore) OpenResets(ctx context.Context, userID string, now time.Time) (int, error) {
+	counted, err := values[int](ctx, s.db, openResets, userID, At(now))
+	if err != nil || len(counted) == 0 {
+		return 0, err
+	}
+	return counted[0], nil
+}
+
+// DeleteResetsOf succeeds also when there are none.
+func (s peopleStore) DeleteResetsOf(ctx context.Context, userID string) error {
+	_, err := s.db.exec(ctx, deleteResetsOf, userID)
+	return err
+}
+
+func (s peopleStore) PutDevice(ctx context.Context, d people.Device, keep int) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.db.change(ctx, "user", putDevice, d.Hash, d.UserID, At(d.LastUsedAt), At(d.ExpiresAt)); err != nil {
+			return err
+		}
+		_, err := s.db.exec(ctx, trimDevices, d.UserID, keep)
+		return err
+	})
+}
+
+func (s peopleStore) Device(ctx context.Context, hash []byte, now time.Time) (people.Device, string, error) {
+	row, err := one[deviceRow](ctx, s.db, "device", deviceByHash, hash, At(now))
+	if err != nil {
+		return people.Device{}, "", err
+	}
+	return people.Device{
+		Hash: row.Hash, UserID: row.UserID, LastUsedAt: row.LastUsedAt.Time(), ExpiresAt: row.ExpiresAt.Time(),
+	}, row.Email, nil
+}
+
+// DeleteDevicesOf succeeds also when there are none.
+func (s peopleStore) DeleteDevicesOf(ctx context.Context, userID string, but []byte) error {
+	if len(but) == 0 {
+		_, err := s.db.exec(ctx, deleteDevicesOf, userID)
+		return err
+	}
+	_, err := s.db.exec(ctx, deleteOtherDevicesOf, userID, but)
+	return err
+}
+
+func (s peopleStore) Warn(ctx context.Context, userID string, at, since time.Time) (bool, error) {
+	warned, err := s.db.exec(ctx, warn, userID, At(at), At(since))
+	return warned == 1, err
+}
+
+func (s peopleStore) WarnedAt(ctx context.Context, userID string) (time.Time, error) {
+	found, err := values[Time](ctx, s.db, warnedAt, userID)
+	if err == nil && len(found) == 0 {
+		err = core.NotFound("warning")
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return found[0].Time(), nil
+}
+
+func (s peopleStore) Purge(ctx context.Context, now, warnings time.Time) (int, error) {
+	purged := 0
+	for _, one := range []struct {
+		of     *Statement
+		before time.Time
+	}{{purgeResets, now}, {purgeDevices, now}, {purgeWarnings, warnings}} {
+		gone, err := s.db.exec(ctx, one.of, At(one.before))
+		if err != nil {
+			return purged, err
+		}
+		purged += gone
+	}
+	return purged, nil
+}
