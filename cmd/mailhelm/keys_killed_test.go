@@ -64,7 +64,7 @@ func (s *stream) write(ctx context.Context, d printed, k keyed) int {
 	if err != nil {
 		return 0
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was read
+	defer answer.Body.Close()
 	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
 		return 0
 	}
