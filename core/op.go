@@ -38,7 +38,9 @@ type Op[In, Out any] struct {
 	Replay ReplayScope
 
 	// Confirm describes what the call would do, for a caller who must agree to
-	// it first. nil for all operations but the two that cannot be taken back.
+	// it first. nil for all operations but the two that cannot be taken back. It is
+	// computed when the caller asks, when the caller confirms, and inside the
+	// transaction before Do; so it never touches the network and changes nothing.
 	Confirm func(context.Context, *Call, In) (*Confirmation, error)
 	// Prepare may ask the network; it runs before the transaction opens. What it
 	// returns is what Do gets. nil when there is nothing to prepare.

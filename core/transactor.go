@@ -11,3 +11,18 @@ import "context"
 type Transactor interface {
 	InTx(ctx context.Context, f func(ctx context.Context) error) error
 }
+
+type snapshotKey struct{}
+
+// Snapshot asks the next [Transactor] for a transaction in which all reads see one
+// state of the database, with nothing that others commit meanwhile. A write that
+// cannot be had in that state is retried in a new transaction like every other.
+func Snapshot(ctx context.Context) context.Context {
+	return context.WithValue(ctx, snapshotKey{}, true)
+}
+
+// WantsSnapshot reports whether ctx comes from [Snapshot].
+func WantsSnapshot(ctx context.Context) bool {
+	wants, _ := ctx.Value(snapshotKey{}).(bool)
+	return wants
+}

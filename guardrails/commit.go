@@ -31,7 +31,11 @@ func commit(ctx context.Context, p *passage) error {
 		p.out = out
 		return err
 	}
-	err := p.guard.Transactor.InTx(ctx, p.write)
+	in := ctx
+	if p.spend != nil {
+		in = core.Snapshot(ctx)
+	}
+	err := p.guard.Transactor.InTx(in, p.write)
 	if err != nil {
 		return err
 	}
@@ -47,6 +51,9 @@ func commit(ctx context.Context, p *passage) error {
 // write may run more than once; see core.Transactor.
 func (p *passage) write(ctx context.Context) error {
 	if err := p.spendConfirmation(ctx); err != nil {
+		return err
+	}
+	if err := p.confirmAgain(ctx); err != nil {
 		return err
 	}
 	if !p.byPullRequest { // what was proposed is done when it is merged

@@ -35,7 +35,7 @@ func confirm(ctx context.Context, p *passage) error {
 	if err != nil {
 		return err
 	}
-	p.asked = asked
+	p.asked, p.confirmed = asked, p.in
 	expected, err := p.confirmationOf(asked)
 	if err != nil {
 		return err
@@ -80,6 +80,38 @@ func (p *passage) spendConfirmation(ctx context.Context) error {
 	return nil
 }
 
+// confirmAgain computes the preview once more, inside the transaction of the write,
+// and refuses if it is not the one that was agreed to. The transaction reads one
+// state of the database (core.Snapshot), so what the person confirmed is
+// what Do finds: an audience that grows after this check is not in it.
+func (p *passage) confirmAgain(ctx context.Context) error {
+	if p.spend == nil {
+		return nil
+	}
+	asked, err := p.op.Confirmation(ctx, p.call, p.confirmed)
+	if err != nil {
+		return err
+	}
+	preview, err := previewDigest(asked)
+	if err != nil {
+		return err
+	}
+	if preview != p.spend.Preview {
+		p.asked = asked
+		return p.refuseConfirmation()
+	}
+	return nil
+}
+
+// previewDigest is what is signed of the consequence.
+func previewDigest(asked *core.Confirmation) (string, error) {
+	preview, err := json.Marshal(asked.Preview)
+	if err != nil {
+		return "", err
+	}
+	return digestOf(asked.Message, string(preview)), nil
+}
+
 // refuseConfirmation is one answer for every cause, so that trying tokens
 // teaches nothing. It shows what the call would do now, because that may be what
 // changed: anybody who may make the call is shown the same when asked.
@@ -101,7 +133,7 @@ func (p *passage) confirmationOf(asked *core.Confirmation) (confirmation, error)
 	if err != nil {
 		return confirmation{}, err
 	}
-	preview, err := json.Marshal(asked.Preview)
+	preview, err := previewDigest(asked)
 	if err != nil {
 		return confirmation{}, err
 	}
@@ -110,7 +142,7 @@ func (p *passage) confirmationOf(asked *core.Confirmation) (confirmation, error)
 		Form: p.req.ConfirmationForm, Operation: p.info.Name, Org: caller.Org.ID,
 		Caller:    digestOf(caller.Credential.ID, caller.UserID),
 		Arguments: digestOf(arguments),
-		Preview:   digestOf(asked.Message, string(preview)),
+		Preview:   preview,
 		Expires:   p.call.Now.Add(confirmationLife).Unix(),
 	}, nil
 }

@@ -96,6 +96,56 @@ func TestWithoutASecretNothingIsConfirmed(t *testing.T) {
 	}
 }
 
+// TestWhatWasConfirmedIsWhatHappens: what changes between the confirmation and the
+// transaction is noticed inside the transaction. The call is refused with the current
+// preview, does nothing, and that preview can be confirmed.
+func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		asked := mustCall(t, b, "op_confirm", nil)
+		b.between = func() { b.addLine(t) }
+		for range 2 { // the second time it is noticed before anything is prepared
+			_, err := b.call(t, "op_confirm", confirming(asked.Confirm.Token))
+			wantCode(t, err, core.CodeConfirmationInvalid)
+			if preview, _ := err.Extra["preview"].(json.RawMessage); string(preview) != `{"people":8}` {
+				t.Errorf("the refusal shows %s, want 8 people", preview)
+			}
+		}
+		if b.audited(t) != 1 {
+			t.Errorf("%d lines, want the one that was added", b.audited(t))
+		}
+		b.between = nil
+		again := mustCall(t, b, "op_confirm", nil)
+		if done := mustCall(t, b, "op_confirm", confirming(again.Confirm.Token)); idOf(done) == "" || b.reached.Load() != 1 {
+			t.Errorf("%+v reached %d", done, b.reached.Load())
+		}
+	})
+}
+
+// TestTheTransactionSeesWhatWasConfirmed: what others commit while the task runs is
+// not in what it does. On SQLite others wait for it.
+func TestTheTransactionSeesWhatWasConfirmed(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.addLine(t)
+		asked := mustCall(t, b, "op_confirm", nil)
+		var adding sync.WaitGroup
+		b.within = func() {
+			adding.Go(func() { b.addLine(t) })
+			if db.Engine() == "postgres" {
+				adding.Wait()
+			}
+		}
+		done := mustCall(t, b, "op_confirm", confirming(asked.Confirm.Token))
+		adding.Wait()
+		if idOf(done) == "" || b.reached.Load() != 1 {
+			t.Errorf("%+v reached %d, and 1 was confirmed", done, b.reached.Load())
+		}
+	})
+}
+
 func TestOneConfirmationHasOneEffect(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -21,6 +21,10 @@
 // its body is read; the rest in [Operation.Call]. guard.go holds the order and a
 // test holds guard.go to this list.
 //
+// What a person confirmed is what happens: commit computes the preview once more
+// inside the transaction, which reads one state of the database, and refuses
+// with the new preview if it differs.
+//
 // The package owns no policy about a single operation: what differs between
 // operations is in their declarations.
 package guardrails

@@ -120,6 +120,7 @@ type passage struct {
 	spend       *confirmation
 	confirm     *ConfirmationRequired
 	asked       *core.Confirmation // what the call would do, once that was computed
+	confirmed   any                // the input from which that was computed
 	replayed    bool
 	// byPullRequest is set for a write that a repository owns: it is proposed there.
 	byPullRequest bool

@@ -30,10 +30,13 @@ type bundle struct {
 
 	mu       sync.Mutex
 	preview  int           // what op_confirm would affect
+	between  func()        // what happens between the confirmation of op_confirm and its transaction
+	within   func()        // what happens within its transaction, before it does its task
 	entered  chan struct{} // op_block says it runs
 	release  chan struct{} // op_block goes on
 	failNext error
 	finished atomic.Int32 // op_crash calls that let go of what they held
+	reached  atomic.Int32 // what the last op_confirm found in its transaction, see lines
 }
 
 type testClock struct {
@@ -135,10 +138,24 @@ func (b *bundle) operations() []core.Operation {
 		return in, nil
 	}
 	confirm.Name, confirm.Effect = "op_confirm", core.Destroys
-	confirm.Confirm = func(context.Context, *core.Call, effectIn) (*core.Confirmation, error) {
+	confirm.Confirm = func(ctx context.Context, c *core.Call, _ effectIn) (*core.Confirmation, error) {
 		b.mu.Lock()
-		defer b.mu.Unlock()
-		return &core.Confirmation{Message: "This reaches people.", Preview: map[string]int{"people": b.preview}}, nil
+		people := b.preview
+		b.mu.Unlock() // who waits for a connection must not hold it
+		return &core.Confirmation{Message: "This reaches people.", Preview: map[string]int{"people": people + b.lines(ctx, c)}}, nil
+	}
+	confirm.Prepare = func(_ context.Context, _ *core.Call, in effectIn) (effectIn, error) {
+		if b.between != nil {
+			b.between()
+		}
+		return in, nil
+	}
+	confirm.Do = func(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
+		if b.within != nil {
+			b.within()
+		}
+		b.reached.Store(int32(b.lines(ctx, c))) //nolint:gosec // a few
+		return b.effect(ctx, c, in)
 	}
 	heavy := base
 	heavy.Name, heavy.Effect, heavy.Cost = "op_heavy", core.Reads, core.Heavy
@@ -168,6 +185,32 @@ func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectO
 		err = b.fault()
 	}
 	return effectOut{ID: id}, err
+}
+
+// lines counts what op_confirm is about: the audit lines of the organization that
+// are of nobody's call.
+func (b *bundle) lines(ctx context.Context, c *core.Call) int {
+	events, err := b.db.Access().AuditEvents(ctx, c.Principal.Org.ID, 1000)
+	n := 0
+	for _, e := range events {
+		if e.Action == "other" {
+			n++
+		}
+	}
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// addLine changes what op_confirm is about, in a transaction of its own.
+func (b *bundle) addLine(t *testing.T) {
+	t.Helper()
+	if err := b.db.Access().AppendAudit(context.WithoutCancel(t.Context()), access.AuditEvent{
+		ID: core.NewID(), OrgID: b.principal.Org.ID, OccurredAt: b.clock.Now(), Action: "other", ActorKind: "system", Detail: "{}",
+	}); err != nil {
+		t.Error(err)
+	}
 }
 
 func (b *bundle) fault() error {

@@ -43,7 +43,8 @@ func (db *DB) transaction(ctx context.Context) *transaction {
 
 // InTx runs f inside one transaction; see [core.Transactor]. Inside another it
 // joins that one, and what f did is undone with the outer transaction, not by
-// f's error alone. PostgreSQL runs it at read committed.
+// f's error alone. PostgreSQL runs it at read committed, or at repeatable read for
+// [core.Snapshot].
 func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
 	if db.transaction(ctx) != nil {
 		return f(ctx)
@@ -61,7 +62,7 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	if err := p.prepare(ctx); err != nil {
 		return unbegun{db.cause(ctx, err)}
 	}
-	tx, err := p.sql.BeginTx(ctx, nil)
+	tx, err := p.sql.BeginTx(ctx, db.isolation(ctx))
 	if err != nil {
 		return unbegun{fmt.Errorf("storage: begin: %w", db.cause(ctx, err))}
 	}
@@ -85,6 +86,15 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 type unbegun struct{ error }
 
 func (u unbegun) Unwrap() error { return u.error }
+
+// isolation is what a transaction asks the engine for. On SQLite a transaction that
+// writes excludes all others.
+func (db *DB) isolation(ctx context.Context) *sql.TxOptions {
+	if db.engine == sqlite || !core.WantsSnapshot(ctx) {
+		return nil
+	}
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead}
+}
 
 // retry runs f again while PostgreSQL says that a concurrent transaction stood
 // in its way, and once when the connection had broken off before f changed anything:
