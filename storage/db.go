@@ -22,7 +22,7 @@ type Config struct {
 	// readable by its owner alone.
 	Dir string
 	// MaxConns bounds the connections to PostgreSQL; zero means 16, and there are at
-	// least 4. Tokens, expensive reads and jobs have some for themselves. SQLite has one
+	// least 4, besides one that listens for changes of credentials. Tokens, expensive reads and jobs have some for themselves. SQLite has one
 	// that writes and some that read.
 	MaxConns int
 	// CallerWait is how long calls wait for a connection; zero means 2 s.
@@ -41,6 +41,7 @@ type Config struct {
 // the open transaction has ended, so f of InTx must use the context it is given.
 type DB struct {
 	engine engine
+	name   string // of the database on PostgreSQL, with the password: never to be logged
 	write  *pool
 	read   *pool // the same as write on PostgreSQL
 	// expensive is for expensive reads, and never larger than what they may take.

@@ -46,7 +46,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	background := postgresPool(connector, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	return &DB{
-		engine: postgres, clock: c.Clock, logger: c.Logger,
+		engine: postgres, name: name, clock: c.Clock, logger: c.Logger,
 		write: shared, read: shared, expensive: expensive, background: background,
 	}, nil
 }

@@ -31,7 +31,7 @@ type adminCommand struct {
 
 // Help is shown below the summary.
 func (adminCommand) Help() string {
-	return `Works on the database directly, so whoever can read it is an administrator; a server may run on it at the same time and feels every change within five seconds. An organization is named by its slug or its id. Secrets are printed once, to standard output, and exist nowhere else.
+	return `Works on the database directly, so whoever can read it is an administrator; a server may run on it at the same time and applies every change within five seconds, on PostgreSQL within one. An organization is named by its slug or its id. Secrets are printed once, to standard output, and exist nowhere else.
 
 Examples:
 

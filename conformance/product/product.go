@@ -27,6 +27,9 @@ type Options struct {
 	Postgres bool
 	// PostgresURL is an empty database to use instead of a new one of the shared server.
 	PostgresURL string
+	// Beside is a product on PostgreSQL whose database and clock this one shares, as a
+	// second server would; nil means a database of its own.
+	Beside *Product
 	// Past gives the demo organization a connected account and 90 days of mail, as the
 	// demo has them, which takes a second or two.
 	Past bool
@@ -115,6 +118,9 @@ func Start(t testing.TB, opts Options) *Product {
 	t.Helper()
 	quiet()
 	clock := NewClock()
+	if opts.Beside != nil {
+		clock = opts.Beside.Clock
+	}
 	cfg := config.Config{
 		DataDir: t.TempDir(), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
@@ -212,7 +218,9 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 		t.Fatalf("product: demo data: %v", err)
 	}
 	cfg.MasterKey = masterKey
-	if opts.Postgres {
+	if opts.Beside != nil {
+		cfg.DatabaseURL = opts.Beside.database
+	} else if opts.Postgres {
 		if cfg.DatabaseURL = opts.PostgresURL; cfg.DatabaseURL == "" {
 			cfg.DatabaseURL = storagetest.PostgresURL(t)
 		} else if err := migrate(t.Context(), *cfg); err != nil {

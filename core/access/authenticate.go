@@ -39,7 +39,8 @@ type TokenVerifier interface {
 
 const (
 	// staleness is how long a principal is used without asking the store again,
-	// and so how long a revocation in another process may take to be felt.
+	// and so how long a revocation in another process takes at worst; see
+	// [Authenticator.Apply] for how it arrives sooner.
 	staleness      = 5 * time.Second
 	principalLimit = 10_000
 )

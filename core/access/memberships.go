@@ -26,7 +26,7 @@ type Memberships struct {
 	Clock       core.Clock
 	// Principals is what this process remembers of credentials, so that a change is
 	// felt by their next request. nil in a process that authenticates nobody; others
-	// feel a change within five seconds.
+	// feel a change within a second on PostgreSQL, within five at worst.
 	Principals *Authenticator
 }
 

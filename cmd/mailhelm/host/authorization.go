@@ -42,6 +42,7 @@ func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Co
 		Store: tokens.Store, Grants: tokens.Grants, Members: tokens.Members, OpenClients: tokens.OpenClients,
 		Tokens: verifier, Clock: cfg.Clock,
 	})
+	s.principals = tokens.Principals
 	tokens.Keys.WhenRevoked(tokens.Principals.ForgetTokens)
 	return tokens, nil
 }

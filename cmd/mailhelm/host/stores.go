@@ -32,9 +32,11 @@ type stores struct {
 	buckets     *redisbuckets.Buckets // nil without a Redis
 	mailer      *smtpmail.Sender      // nil without a server for mail to people
 	signing     *access.SigningKeys
-	master      access.MasterKey
-	confirm     []byte // the secret behind the keys of confirmations
-	process     *replay.Process
+	// principals is what this process remembers of callers; nil in a worker.
+	principals *access.Authenticator
+	master     access.MasterKey
+	confirm    []byte // the secret behind the keys of confirmations
+	process    *replay.Process
 }
 
 // openStores opens what the data folder and the database hold, and makes what is
@@ -98,13 +100,18 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	return nil
 }
 
-// follow keeps the signing keys up to date with what other processes do. What it
-// returns ends that.
+// follow keeps the signing keys and what is remembered of callers up to date with
+// what other processes do. What it returns ends that.
 func (s *stores) follow(log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(access.ReloadSigningKeysEvery)
 	var running sync.WaitGroup
 	running.Go(func() { s.signing.Follow(ctx, ticker.C, log) })
+	if s.principals != nil {
+		running.Go(func() {
+			s.db.FollowAccessChanges(ctx, func(c access.Change) { s.apply(ctx, c, log) })
+		})
+	}
 	return func() {
 		ticker.Stop()
 		cancel()
@@ -128,6 +135,22 @@ func (s *stores) live(ctx context.Context) (func(context.Context) error, error) 
 		running.Wait()
 		return s.process.Stop(ctx)
 	}, nil
+}
+
+// reloadTimeout bounds reading the signing keys, so that later changes do not wait
+// for a database that does not answer.
+const reloadTimeout = 2 * time.Second
+
+// apply makes this process feel a change that some process committed.
+func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
+	if c.Kind == access.SigningKeyChanged || c.Kind == access.Anything {
+		bounded, cancel := context.WithTimeout(ctx, reloadTimeout)
+		defer cancel()
+		if err := s.signing.Reload(bounded); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "signing keys not reloaded", "cause", err)
+		}
+	}
+	s.principals.Apply(c)
 }
 
 // migrate brings the schema up to date, or, when it is told to leave it alone,
