@@ -1,0 +1,254 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/conformance/standin"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// reach is the endpoint with a declared operation that reaches people, over the
+// database, the clock and the tokens of a running product.
+type reach struct {
+	p   *product.Product
+	url string
+
+	mu     sync.Mutex
+	people int            // whom the next call would reach
+	sent   map[string]int // calls that went through, by broadcast
+}
+
+func startReach(t *testing.T, p *product.Product) *reach {
+	t.Helper()
+	r := &reach{p: p, people: 1204, sent: map[string]int{}}
+	r.url = standin.Serve(t, standin.Config{
+		Operations: []core.Operation{core.Declare(core.Op[broadcastIn, broadcastOut]{
+			Name: "broadcasts_send", Title: "Send a broadcast", Purpose: "Sends a broadcast.", Effect: core.Destroys,
+			Scopes: []core.Scope{core.BroadcastsManage},
+			Confirm: func(context.Context, *core.Call, broadcastIn) (*core.Confirmation, error) {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				return &core.Confirmation{Message: "This sends the broadcast.", Preview: map[string]int{"recipients": r.people}}, nil
+			},
+			Do: func(_ context.Context, c *core.Call, in broadcastIn) (broadcastOut, error) {
+				c.About(in.ID)
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.sent[in.ID]++
+				return broadcastOut{Status: "sending"}, nil
+			},
+		})},
+		DB: p.DB, Clock: p.Clock.Now, Callers: p.Principals(t),
+	})
+	return r
+}
+
+func (r *reach) times(id string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sent[id]
+}
+
+func (r *reach) grow() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.people++
+}
+
+// TestTheTwoStepsWithTokensOfTheProduct: until the product has operations that
+// confirm, a declared one takes each client, at each revision, through both steps
+// over HTTP, with an access token that the product issued and on both databases.
+func TestTheTwoStepsWithTokensOfTheProduct(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		r := startReach(t, p)
+		all := map[string]func(t *testing.T, endpoint, token, revision string, answer person) agent{"raw": connectRaw}
+		for library, connect := range libraries {
+			all[library] = connect
+		}
+		for library, connect := range all {
+			for _, revision := range revisions {
+				id := library + " " + revision
+				t.Log(id)
+				r.confirm(t, connect(t, r.url+"/mcp", p.Token(t, p.MCPURL), revision, nil), id)
+			}
+		}
+		r.byForm(t)
+		r.refused(t)
+		events, err := p.DB.Access().AuditEvents(t.Context(), p.OrgID, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		audited := map[string]int{}
+		for _, e := range events {
+			if e.Action == "broadcasts_send" {
+				audited[e.SubjectID]++
+			}
+		}
+		for id, n := range r.sent {
+			if n != 1 || audited[id] != 1 {
+				t.Errorf("%s was sent %d times, with %d lines in the audit log", id, n, audited[id])
+			}
+		}
+		if len(r.sent) != len(audited) || len(r.sent) != len(all)*len(revisions)+len(libraries) {
+			t.Errorf("sent %v, audited %v", r.sent, audited)
+		}
+	})
+}
+
+// repetition is a little more than the time in which the same call is a repetition.
+const repetition = 5*time.Minute + time.Second
+
+// confirm goes both steps, with what goes wrong in between.
+func (r *reach) confirm(t *testing.T, a agent, id string) {
+	t.Helper()
+	step := func(confirmation any) outcome {
+		t.Helper()
+		arguments := map[string]any{"broadcast_id": id}
+		if confirmation != nil {
+			arguments["confirmation_token"] = confirmation
+		}
+		got, err := a.call(t, "broadcasts_send", arguments, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		return got
+	}
+	first := step(nil)
+	outdated := first.Value["confirmation_token"]
+	if first.Failed || first.Value["confirmation_required"] != true || outdated == nil || r.times(id) != 0 {
+		t.Fatalf("%s: %+v, sent %d", id, first, r.times(id))
+	}
+	r.grow()
+	if got := step(outdated); !got.Failed || got.Value["code"] != "confirmation_invalid" || got.Value["preview"] == nil || r.times(id) != 0 {
+		t.Errorf("%s: what was confirmed has changed: %+v, sent %d", id, got, r.times(id))
+	}
+	r.p.Clock.Advance(repetition) // a repetition of the first call would be answered as that was
+	confirmation := step(nil).Value["confirmation_token"]
+	if got := step(confirmation); got.Failed || got.Value["status"] != "sending" || r.times(id) != 1 {
+		t.Errorf("%s: %+v, sent %d", id, got, r.times(id))
+	}
+	r.p.Clock.Advance(repetition)
+	if got := step(confirmation); !got.Failed || got.Value["code"] != "confirmation_invalid" || r.times(id) != 1 {
+		t.Errorf("%s: the token twice: %+v, sent %d", id, got, r.times(id))
+	}
+}
+
+// byForm: a client that shows forms asks its person.
+func (r *reach) byForm(t *testing.T) {
+	t.Helper()
+	token := r.p.Token(t, r.p.MCPURL)
+	for library, connect := range libraries {
+		id := library + " by form"
+		for _, agrees := range []bool{false, true} {
+			a := connect(t, r.url+"/mcp", token, modern, func() (string, map[string]any) { return "accept", map[string]any{"confirm": agrees} })
+			got, err := a.call(t, "broadcasts_send", map[string]any{"broadcast_id": id}, nil)
+			if want := map[bool]string{false: "declined", true: "sending"}[agrees]; err != nil || got.Failed || got.Value["status"] != want {
+				t.Errorf("%s, agrees %t: %+v, %v", id, agrees, got, err)
+			}
+		}
+	}
+}
+
+// refused: who may not call is not asked to confirm either.
+func (r *reach) refused(t *testing.T) {
+	t.Helper()
+	ask := tool("broadcasts_send", `{"broadcast_id":"none"}`, "")
+	for name, c := range map[string]struct {
+		token  string
+		status int
+		code   string
+	}{
+		"no scope":           {r.p.Token(t, r.p.MCPURL, "api.broadcasts.view"), http.StatusForbidden, `"code":"invalid_scope"`},
+		"a test credential":  {r.p.TokenWith(t, r.p.Test, r.p.MCPURL), http.StatusOK, `"code":"test_environment_forbidden"`},
+		"a token of the API": {r.p.Token(t, r.p.BaseURL), http.StatusUnauthorized, `"code":"invalid_key"`},
+		"an API key":         {r.p.Live.APIKey, http.StatusBadRequest, `"code":"wrong_host"`},
+	} {
+		got := rawCall(t, r.p.HTTP, r.url+"/mcp", c.token, revision, ask)
+		if got.status != c.status || !strings.Contains(got.body, c.code) || strings.Contains(got.body, "confirmation_token") {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	if r.times("none") != 0 {
+		t.Error("something was sent")
+	}
+}
+
+// rawAgent is a client of a few lines, with no library between it and the wire.
+type rawAgent struct {
+	endpoint, token, at string
+	http                *http.Client
+}
+
+func connectRaw(t *testing.T, endpoint, token, revision string, _ person) agent {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return rawAgent{endpoint, token, revision, &http.Client{Transport: transport}}
+}
+
+func (a rawAgent) revision() string         { return a.at }
+func (a rawAgent) list(*testing.T) []string { return nil }
+
+func (a rawAgent) call(t *testing.T, name string, arguments, _ map[string]any) (outcome, error) {
+	t.Helper()
+	params := map[string]any{"name": name, "arguments": arguments}
+	if a.at == modern {
+		params["_meta"] = map[string]any{
+			"io.modelcontextprotocol/protocolVersion":    modern,
+			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		}
+	}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+	if err != nil {
+		return outcome{}, err
+	}
+	got := rawCall(t, a.http, a.endpoint, a.token, a.at, string(body))
+	var said struct {
+		Result struct {
+			IsError           bool           `json:"isError"`
+			StructuredContent map[string]any `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(got.body), &said); err != nil {
+		return outcome{}, err
+	}
+	if got.status != http.StatusOK || said.Result.StructuredContent == nil {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	return outcome{Failed: said.Result.IsError, Value: said.Result.StructuredContent}, nil
+}
+
+// rawCall posts a message that calls broadcasts_send.
+func rawCall(t *testing.T, client *http.Client, endpoint, token, revision, body string) reply {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{
+		"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {revision},
+	}
+	if revision == modern {
+		r.Header["Mcp-Method"], r.Header["Mcp-Name"] = []string{"tools/call"}, []string{"broadcasts_send"}
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{status: response.StatusCode, header: response.Header, body: string(text)}
+}
