@@ -1,6 +1,7 @@
 package smtpd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,11 +15,12 @@ import (
 
 const (
 	// RFC 5321 section 4.5.3.2.7 asks a server to wait at least five minutes for
-	// the next command.
-	commandTimeout = 5 * time.Minute
+	// the next command. No client has a reason to pause here: no message is taken.
+	commandTimeout = time.Minute
 	answerTimeout  = time.Minute
 
 	maxConnections  = 256
+	maxOfNetwork    = 32       // an eighth of all, from one /24 or /64
 	maxRecipients   = 100      // RFC 5321 section 4.5.3.1.8: at least 100
 	maxMessageBytes = 25 << 20 // what SIZE (RFC 1870) announces
 )
@@ -29,13 +31,17 @@ type Config struct {
 	Domain string
 	Log    *slog.Logger
 
-	// CommandTimeout replaces five minutes. Zero means five minutes.
+	// CommandTimeout is how long a client may be silent. Zero means 60 seconds.
 	CommandTimeout time.Duration
+	// PerNetwork is how many connections one network, a /24 of IPv4 or a /64 of IPv6,
+	// may have open. Zero means 32.
+	PerNetwork int
 }
 
 // Server answers SMTP clients. Safe for concurrent use.
 type Server struct {
-	smtp *smtp.Server
+	smtp       *smtp.Server
+	perNetwork int
 
 	mu       sync.Mutex
 	closed   bool
@@ -46,26 +52,24 @@ type Server struct {
 func New(cfg Config) *Server {
 	s := smtp.NewServer(smtp.BackendFunc(newSession))
 	s.Domain = cfg.Domain
-	s.ReadTimeout = commandTimeout
-	if cfg.CommandTimeout > 0 {
-		s.ReadTimeout = cfg.CommandTimeout
-	}
+	s.ReadTimeout = cmp.Or(cfg.CommandTimeout, commandTimeout)
 	s.WriteTimeout = answerTimeout
 	s.MaxRecipients = maxRecipients
 	s.MaxMessageBytes = maxMessageBytes
 	s.ErrorLog = &errorLog{cfg.Log}
-	return &Server{smtp: s}
+	return &Server{smtp: s, perNetwork: cmp.Or(cfg.PerNetwork, maxOfNetwork)}
 }
 
 // Serve answers connections of l until Close, closes l and returns nil. Beyond
-// 256 open connections further ones wait.
+// 256 open connections further ones wait, and beyond 32 of one network further
+// ones of that network are told to come back (421).
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return l.Close()
 	}
-	s.listener = netutil.LimitListener(l, maxConnections)
+	s.listener = netutil.LimitListener(newByNetwork(l, s.perNetwork), maxConnections)
 	s.mu.Unlock()
 	return s.smtp.Serve(s.listener)
 }

@@ -8,8 +8,11 @@ import (
 	"net"
 	"net/smtp"
 	"net/textproto"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
@@ -156,6 +159,116 @@ func TestSilentClientIsDropped(t *testing.T) {
 	}
 	if !strings.Contains(string(all), "\r\n421 ") {
 		t.Errorf("got %q, want a greeting and then 421", all)
+	}
+}
+
+// pipes is a listener whose connections are pipes, so that time can be a bubble's.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestSilenceEndsAfterAMinute: between commands, before the first, and within a
+// line that comes byte by byte.
+func TestSilenceEndsAfterAMinute(t *testing.T) {
+	t.Parallel()
+	for name, talk := range map[string]func(io.Writer){
+		"nothing":     func(io.Writer) {},
+		"one command": func(w io.Writer) { _, _ = io.WriteString(w, "NOOP\r\n") },
+		"byte by byte": func(w io.Writer) {
+			for range 50 {
+				time.Sleep(5 * time.Second)
+				if _, err := io.WriteString(w, "N"); err != nil {
+					return
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
+				s := smtpd.New(smtpd.Config{Domain: "mx.example.com", Log: slog.New(slog.DiscardHandler)})
+				var running sync.WaitGroup
+				running.Go(func() { _ = s.Serve(l) })
+				client, server := net.Pipe()
+				began := time.Now()
+				l.conns <- server
+				running.Go(func() { talk(client) })
+				all, err := io.ReadAll(client)
+				if took := time.Since(began); took != time.Minute || !strings.Contains(string(all), "\r\n421 ") {
+					t.Errorf("ended after %v: %q, %v", took, all, err)
+				}
+				_ = client.Close()
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				running.Wait()
+			})
+		})
+	}
+}
+
+// dialFrom connects from an address of the loopback, of which there are many networks.
+func dialFrom(t *testing.T, from, addr string) *textproto.Conn {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	conn, err := dialer.DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // may be closed already
+	return textproto.NewConn(conn)
+}
+
+// TestOneNetworkDoesNotTakeAllConnections: beyond its share a network is told to come
+// back, another network is served, and a place comes free when a connection ends.
+func TestOneNetworkDoesNotTakeAllConnections(t *testing.T) {
+	t.Parallel()
+	_, addr := start(t, smtpd.Config{})
+	const share = 32
+	var held []*textproto.Conn
+	for i := range share {
+		c := dialFrom(t, "127.0.7."+strconv.Itoa(1+i), addr)
+		exchange(t, c, 220, "")
+		held = append(held, c)
+	}
+	for range 3 {
+		refused := dialFrom(t, "127.0.7.200", addr)
+		if text := exchange(t, refused, 421, ""); !strings.HasPrefix(text, "4.7.0 ") {
+			t.Errorf("refused with %q", text)
+		}
+		if _, err := refused.ReadLine(); err == nil {
+			t.Error("a refused connection stays open")
+		}
+	}
+	exchange(t, dialFrom(t, "127.0.8.1", addr), 220, "")
+	exchange(t, held[0], 221, "QUIT")
+	if _, err := held[0].ReadLine(); err == nil {
+		t.Error("QUIT leaves the connection open")
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		code, _, err := dialFrom(t, "127.0.7.201", addr).ReadResponse(220)
+		if err == nil {
+			break
+		}
+		if code != 421 || time.Now().After(deadline) {
+			t.Fatalf("the place of a connection that ended: %v", err)
+		}
 	}
 }
 
