@@ -22,7 +22,7 @@ var (
 	// Attributes, and the names that were left behind with whose they were.
 	registryOf = registerPoint("registry", `
 		SELECT `+attributeColumns+`, FALSE AS left_behind FROM attributes WHERE org_id = $1
-		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', TRUE FROM attribute_leftovers WHERE org_id = $1`)
+		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', FALSE, TRUE FROM attribute_leftovers WHERE org_id = $1`)
 	allLeftovers   = registerPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
 	insertLeftover = register("insert leftover", `
 		INSERT INTO attribute_leftovers (org_id, name, attribute_id) VALUES ($1, $2, $3)
@@ -39,6 +39,7 @@ type registry struct {
 	rows       []attributeRow
 	attributes map[string]audience.Attribute // by name
 	moved      map[string]string             // names that values have to leave, with where they go
+	exceptions []audience.AttributeException
 }
 
 type registryRow struct {
@@ -102,8 +103,14 @@ func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registr
 		nameOf[row.ID] = row.Name
 	}
 	for _, row := range rows {
-		if row.LeftBehind && row.ID != "" {
-			r.moved[row.Name] = nameOf[row.ID]
+		switch {
+		case row.LeftBehind:
+			if row.ID != "" {
+				r.moved[row.Name] = nameOf[row.ID]
+			}
+			r.exceptions = append(r.exceptions, audience.AttributeException{Name: row.Name, Present: nameOf[row.ID]})
+		case row.Recast:
+			r.exceptions = append(r.exceptions, audience.AttributeException{Name: row.Name, Present: row.Name, Type: row.Type})
 		}
 	}
 	return r, nil
@@ -143,9 +150,10 @@ func (s audienceStore) InsertAttribute(ctx context.Context, orgID string, a audi
 		if left[a.Name] != "" {
 			return stillMoving(a.Name)
 		}
+		_, adopts := left[a.Name]
 		err = s.db.insert(ctx, taken, insertAttribute, orgID, a.ID, a.Name, string(a.Type), enumValues, a.Description,
-			string(a.Origin), At(a.CreatedAt), At(a.UpdatedAt), "", "")
-		if _, adopts := left[a.Name]; err != nil || !adopts {
+			string(a.Origin), At(a.CreatedAt), At(a.UpdatedAt), "", "", adopts)
+		if err != nil || !adopts {
 			return err
 		}
 		if _, err := s.db.exec(ctx, deleteLeftover, orgID, a.Name); err != nil {
@@ -183,13 +191,13 @@ func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a audi
 			}
 		}
 		if !before.StoredLike(a) {
-			row.Slot, row.Filling = "", ""
+			row.Slot, row.Filling, row.Recast = "", "", true
 			if err := s.queuePass(ctx, orgID); err != nil {
 				return err
 			}
 		}
 		return s.db.change(ctx, "attribute", updateAttribute, a.Name, string(a.Type), enumValues, a.Description, At(a.UpdatedAt),
-			row.Slot, row.Filling, orgID, a.ID)
+			row.Slot, row.Filling, row.Recast, orgID, a.ID)
 	})
 }
 

@@ -20,13 +20,14 @@ type attributeRow struct {
 	UpdatedAt   Time                   `db:"updated_at"`
 	Slot        string                 `db:"slot"`
 	Filling     string                 `db:"filling"`
+	Recast      bool                   `db:"recast"`
 }
 
-const attributeColumns = `id, name, type, enum_values, description, origin, created_at, updated_at, slot, filling`
+const attributeColumns = `id, name, type, enum_values, description, origin, created_at, updated_at, slot, filling, recast`
 
 var (
 	insertAttribute = register("insert attribute", `
-		INSERT INTO attributes (org_id, `+attributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+		INSERT INTO attributes (org_id, `+attributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
 	allAttributes = registerPoint("attributes", `
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 ORDER BY name`)
@@ -37,8 +38,8 @@ var (
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 AND id = $2`)
 	countAttributes = registerPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
 	updateAttribute = register("update attribute", `
-		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7
-		WHERE org_id = $8 AND id = $9`)
+		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7, recast = $8
+		WHERE org_id = $9 AND id = $10`)
 	deleteAttribute = register("delete attribute", `DELETE FROM attributes WHERE org_id = $1 AND id = $2`)
 
 	// Names are checked before they come here: SQLite would read others as paths.

@@ -88,18 +88,19 @@ func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKey
 		if err != nil {
 			return nil, err
 		}
-		if found, err = s.named(ctx, found, by, parameter, orgID); err != nil {
+		if found, err = s.named(ctx, orgID, found, by, parameter); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
 }
 
-func (s audienceStore) named(ctx context.Context, found []audience.NamedContact, by *Statement, args ...any) ([]audience.NamedContact, error) {
-	rows, err := list[namedRow](ctx, s.db, by, args...)
+func (s audienceStore) named(ctx context.Context, orgID string, found []audience.NamedContact, by *Statement, parameter string) ([]audience.NamedContact, error) {
+	rows, err := list[namedRow](ctx, s.db, by, parameter, orgID)
 	if err != nil {
 		return nil, err
 	}
+	before := len(found)
 	for _, row := range rows {
 		contact, err := row.named()
 		if err != nil {
@@ -107,7 +108,11 @@ func (s audienceStore) named(ctx context.Context, found []audience.NamedContact,
 		}
 		found = append(found, contact)
 	}
-	return found, nil
+	contacts := make([]*audience.Contact, len(found)-before)
+	for i := range contacts {
+		contacts[i] = &found[before+i].Contact
+	}
+	return found, s.shown(ctx, orgID, contacts...)
 }
 
 func (r namedRow) named() (audience.NamedContact, error) {

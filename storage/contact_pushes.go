@@ -126,7 +126,7 @@ func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until
 		if err != nil {
 			return err
 		}
-		found, err = s.named(ctx, nil, contactsByID, parameter, orgID)
+		found, err = s.named(ctx, orgID, nil, contactsByID, parameter)
 		return err
 	})
 	pushes := make([]audience.Push, len(found))

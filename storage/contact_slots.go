@@ -79,15 +79,49 @@ func (s audienceStore) slotAttributes(ctx context.Context, orgID string, attribu
 	return settled, encoded, err
 }
 
-// movedAttributes brings values that were read inside a transaction under the names
-// their attributes have now, so that an edit of them meets them there.
-func (s audienceStore) movedAttributes(ctx context.Context, orgID string, c *audience.Contact) error {
-	if s.db.transaction(ctx) == nil || len(c.Attributes) == 0 {
+// exceptionsOf are the names under which stored values may not be what reads show; see
+// [audience.AttributeException]. There are none in most organizations.
+const exceptionsOf = `
+	SELECT l.name, coalesce(a.name, '') AS present, coalesce(a.type, '') AS type
+	FROM attribute_leftovers AS l LEFT JOIN attributes AS a ON a.org_id = l.org_id AND a.id = l.attribute_id
+	WHERE l.org_id = $1
+	UNION ALL SELECT name, name, type FROM attributes WHERE org_id = $1 AND recast`
+
+var attributeExceptions = registerPoint("attribute exceptions", exceptionsOf)
+
+type exceptionRow struct {
+	Name    string                 `db:"name"`
+	Present string                 `db:"present"`
+	Type    audience.AttributeType `db:"type"`
+}
+
+// exceptions are those of the registry that holds until the transaction ends, or of
+// the one that is there now.
+func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]audience.AttributeException, error) {
+	if s.db.transaction(ctx) != nil {
+		r, err := s.registry(ctx, orgID)
+		if err != nil {
+			return nil, err
+		}
+		return r.exceptions, nil
+	}
+	rows, err := list[exceptionRow](ctx, s.db, attributeExceptions, orgID)
+	all := make([]audience.AttributeException, len(rows))
+	for i, row := range rows {
+		all[i] = audience.AttributeException(row)
+	}
+	return all, err
+}
+
+// shown are contacts with their values as reads show them.
+func (s audienceStore) shown(ctx context.Context, orgID string, contacts ...*audience.Contact) error {
+	contacts = slices.DeleteFunc(contacts, func(c *audience.Contact) bool { return len(c.Attributes) == 0 })
+	if len(contacts) == 0 {
 		return nil
 	}
-	r, err := s.registry(ctx, orgID)
-	if err == nil && len(r.moved) > 0 {
-		c.Attributes, _ = audience.SettleAttributes(c.Attributes, nil, r.moved)
+	exceptions, err := s.exceptions(ctx, orgID)
+	for _, c := range contacts {
+		c.Attributes, c.Hidden = audience.ShowAttributes(c.Attributes, exceptions)
 	}
 	return err
 }
@@ -97,7 +131,8 @@ func (s audienceStore) movedAttributes(ctx context.Context, orgID string, c *aud
 func (r *registry) settled(contacts []audience.Contact) []audience.Contact {
 	settled := slices.Clone(contacts)
 	for i := range settled {
-		settled[i].Attributes, _ = audience.SettleAttributes(settled[i].Attributes, r.attributes, r.moved)
+		settled[i].Attributes, _ = audience.SettleAttributes(settled[i].StoredAttributes(), r.attributes, r.moved)
+		settled[i].Hidden = nil
 	}
 	return settled
 }

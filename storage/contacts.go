@@ -24,7 +24,17 @@ const contactColumns = `id, email, external_id, status, attributes, topic_prefer
 // would be read once for each list. The row of a list has no status, and its id,
 // key and name where a contact has id, address and attributes: columns that only
 // one of the two kinds fills would cost the ordinary lookup more than its lists.
+//
+// An attribute exception is a row of a third kind, for the same reason. A statement
+// that locks has none: inside a transaction the registry tells them.
 func contactWithLists(by, lock string) string {
+	exceptions := `
+	UNION ALL
+	SELECT e.name, e.present, NULL, '` + exceptionKind + `', e.type, '', FALSE, 0, 0, FALSE, FALSE
+	FROM (` + exceptionsOf + `) AS e`
+	if lock != "" {
+		exceptions = ""
+	}
 	found := ` FROM contacts WHERE org_id = $1 AND ` + by + ` = $2`
 	return `
 	SELECT ` + contactColumns + `, shell, stub
@@ -33,8 +43,11 @@ func contactWithLists(by, lock string) string {
 	SELECT l.id, l.key, NULL, '', l.name, '', FALSE, 0, 0, FALSE, FALSE
 	FROM (SELECT org_id, id` + found + `) AS c
 	JOIN list_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
-	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id`
+	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id` + exceptions
 }
+
+// exceptionKind stands in the place of a contact's status in the row of an exception.
+const exceptionKind = "?"
 
 // Within a transaction the contact is locked until its end, so that what is
 // written follows from what was read. SQLite has one writer anyway.
@@ -93,15 +106,19 @@ func (s audienceStore) lockedInside(ctx context.Context, read, lock *Statement) 
 func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key string) (audience.Contact, error) {
 	var row contactRow
 	var lists []audience.ListRef
+	var exceptions []audience.AttributeException
 	err := s.db.retry(ctx, func() error {
-		row, lists = contactRow{}, []audience.ListRef{}
+		row, lists, exceptions = contactRow{}, []audience.ListRef{}, nil
 		var c contactRow // every row is scanned into it
 		return s.db.each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
 			err := rows.Scan(&c.ID, &c.Email, &c.ExternalID, &c.Status, &c.Attributes, &c.TopicPreferences,
 				&c.UnsubscribeAll, &c.CreatedAt, &c.UpdatedAt, &c.Shell, &c.Stub)
-			if c.Status == "" {
+			switch c.Status {
+			case "":
 				lists = append(lists, audience.ListRef{ID: c.ID, Key: c.Email, Name: c.Attributes})
-			} else {
+			case exceptionKind:
+				exceptions = append(exceptions, audience.AttributeException{Name: c.ID, Present: c.Email, Type: audience.AttributeType(c.Attributes)})
+			default:
 				row = c
 			}
 			return err
@@ -125,7 +142,11 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 	if err != nil {
 		return contact, err
 	}
-	return contact, s.movedAttributes(ctx, orgID, &contact)
+	if s.db.transaction(ctx) != nil {
+		return contact, s.shown(ctx, orgID, &contact)
+	}
+	contact.Attributes, contact.Hidden = audience.ShowAttributes(contact.Attributes, exceptions)
+	return contact, nil
 }
 
 func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.ContactFilter) ([]audience.Contact, error) {
@@ -134,6 +155,10 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 	}
 	asString, asScalar, err := jsonForms(f.AttributeValue)
 	if err != nil {
+		return nil, err
+	}
+	exceptions, err := s.exceptions(ctx, orgID)
+	if err != nil || hides(exceptions, f.AttributeKey, f.AttributeValue) {
 		return nil, err
 	}
 	created, id := start(f.After)
@@ -147,8 +172,21 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 		if contacts[i], err = row.contact(); err != nil {
 			return nil, err
 		}
+		contacts[i].Attributes, contacts[i].Hidden = audience.ShowAttributes(contacts[i].Attributes, exceptions)
 	}
 	return contacts, nil
+}
+
+// hides reports whether reads show no contact with this value of the attribute: another
+// attribute has the values of the name now, or none has, or the value is not of its type.
+func hides(exceptions []audience.AttributeException, key string, value *string) bool {
+	return key != "" && slices.ContainsFunc(exceptions, func(e audience.AttributeException) bool {
+		if e.Name != key || e.Present != key {
+			return e.Name == key
+		}
+		_, fits := audience.Attribute{Type: e.Type}.Settle(*value)
+		return !fits
+	})
 }
 
 func (s audienceStore) CountContacts(ctx context.Context, orgID string) (int, error) {

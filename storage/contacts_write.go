@@ -44,7 +44,7 @@ func (s audienceStore) InsertContact(ctx context.Context, orgID string, c audien
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		settled, attributes, err := s.slotAttributes(ctx, orgID, c.Attributes)
+		settled, attributes, err := s.slotAttributes(ctx, orgID, c.StoredAttributes())
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		settled, attributes, err := s.slotAttributes(ctx, orgID, c.Attributes)
+		settled, attributes, err := s.slotAttributes(ctx, orgID, c.StoredAttributes())
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func TestForgedCursorsStayAtHome(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		c := caller{p, p.Live.APIKey}
-		filter := `contacts "" "" "any" "" ""`
+		filter := `contacts "active" "" "" "any" "" ""`
 		for _, micros := range []int64{math.MaxInt64, math.MinInt64, 0, -1, math.MaxInt64 / 1000, 253402300800000000} {
 			for _, id := range []string{"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"} {
 				cursor := core.EncodeCursor(filter, strconv.FormatInt(micros, 10), id)

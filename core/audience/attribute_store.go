@@ -25,7 +25,7 @@ type AttributeStore interface {
 	// the new name, which would mix with those of this one.
 	UpdateAttribute(ctx context.Context, orgID string, a Attribute) error
 	// DeleteAttribute takes the attribute out of the registry and frees its slot.
-	// Contacts keep their values.
+	// Contacts keep their values, which reads leave out.
 	DeleteAttribute(ctx context.Context, orgID, id string) error
 	// AttributeValues calls f with every value that active contacts have of the
 	// attribute, and with how many have it.

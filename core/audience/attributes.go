@@ -37,7 +37,9 @@ func (a *Audience) registry(ctx context.Context, orgID string) (registry, error)
 }
 
 // coerce checks values against the registry and brings them to the registered
-// type. nil values (JSON null) stay nil: they clear. It fails with
+// type. nil values (JSON null) stay nil: they clear, whatever the registry says of the
+// name. So does a value of a registered attribute that equals the one in held, which is
+// what the contact has. It fails with
 // attribute_validation_failed and one entry for each attribute that is unknown or
 // does not fit. The rules:
 //
@@ -47,7 +49,7 @@ func (a *Audience) registry(ctx context.Context, orgID string) (registry, error)
 //	datetime  RFC 3339 or YYYY-MM-DD (midnight UTC), kept as RFC 3339 in UTC; what
 //	          is finer than a microsecond is cut off
 //	enum      a string that is one of the registered values
-func (r registry) coerce(values map[string]any) (map[string]any, error) {
+func (r registry) coerce(values, held map[string]any) (map[string]any, error) {
 	coerced := make(map[string]any, len(values))
 	var faults []core.FieldError
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -56,15 +58,18 @@ func (r registry) coerce(values map[string]any) (map[string]any, error) {
 		}
 		value := values[name]
 		attribute, known := r[name]
-		if !known {
-			faults = append(faults, core.FieldError{Field: "attributes." + core.Quotable(name, 80), Reason: "is not in the attribute registry" + r.suggestion(name)})
-			continue
-		}
 		if value == nil {
 			coerced[name] = nil
 			continue
 		}
+		if !known {
+			faults = append(faults, core.FieldError{Field: "attributes." + core.Quotable(name, 80), Reason: "is not in the attribute registry" + r.suggestion(name)})
+			continue
+		}
 		v, reason := attribute.coerce(value)
+		if stands, has := held[name]; reason != "" && has && isSameValue(value, stands) {
+			v, reason = stands, ""
+		}
 		if reason != "" {
 			faults = append(faults, core.FieldError{Field: "attributes." + core.Quotable(name, 80), Reason: reason})
 			continue
@@ -80,6 +85,15 @@ func (r registry) coerce(values map[string]any) (map[string]any, error) {
 	}
 	refused := &core.Error{Code: core.CodeAttributeValidationFailed, Message: message, Fields: faults}
 	return nil, refused.WithCall("audience_get_schema", nil)
+}
+
+// isSameValue reports whether a value that was sent is the one that is stored.
+func isSameValue(sent, stored any) bool {
+	if number, is := sent.(json.Number); is {
+		n, err := number.Float64()
+		return err == nil && stored == n
+	}
+	return sent == stored
 }
 
 // suggestion names the registered attribute that the caller may have meant.

@@ -228,7 +228,7 @@ func TestADeletedAttributeKeepsItsValues(t *testing.T) {
 	b.refuse(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
 	b.refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
 	b.passed(t)
-	b.holds(t, "one@x.test", `{"city":"12"}`)
+	b.holds(t, "one@x.test", `{}`)
 	b.refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
 
 	// Another attribute cannot take the name as long as values stand under it.
@@ -237,7 +237,7 @@ func TestADeletedAttributeKeepsItsValues(t *testing.T) {
 	b.want(t, "attributes_create", `{"name":"city","type":"number"}`)
 	b.passed(t)
 	b.holds(t, "one@x.test", `{"city":12}`)
-	b.holds(t, "three@x.test", `{"age":3,"city":"Rome"}`)
+	b.holds(t, "three@x.test", `{"age":3}`) // "Rome" is no number
 }
 
 func TestDefinitionsFromARepositoryAreReadOnly(t *testing.T) {
@@ -302,4 +302,87 @@ func TestTheRegistryIsBounded(t *testing.T) {
 		b.want(t, "attributes_create", fmt.Sprintf(`{"name":"a%d","type":"bool"}`, i))
 	}
 	b.refuse(t, "attributes_create", `{"name":"one_more","type":"bool"}`, core.CodeValidationFailed)
+}
+
+// TestDeletedAttributesAreGoneFromReads: no read shows a value of a deleted attribute,
+// what was read can be written back, and null clears what is left. An attribute of the
+// same name has those values that fit its type, and no read shows the others.
+func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		const ada, bob = "ada@x.example", "bob@x.example"
+		shows := func(step, email, want string) {
+			t.Helper()
+			c := b.want(t, "contacts_lookup", `{"email":"`+email+`"}`)
+			listed := map[string]any{}
+			for _, row := range b.want(t, "contacts_list", `{}`)["data"].([]any) {
+				if row := row.(map[string]any); row["email"] == email {
+					listed = row
+				}
+			}
+			written := b.want(t, "contacts_update", `{"email":"`+email+`"}`)
+			for from, got := range map[string]any{"one": c["attributes"], "page": listed["attributes"], "write": written["attributes"]} {
+				if text, _ := json.Marshal(got); string(text) != want {
+					t.Errorf("%s: the %s shows %s of %s, want %s", step, from, text, email, want)
+				}
+			}
+			text, _ := json.Marshal(map[string]any{"email": email, "attributes": c["attributes"]})
+			b.want(t, "contacts_update", string(text))
+			b.want(t, "contacts_upsert_by_external_id", `{"external_id":"`+email+`",`+string(text[1:]))
+			if items := b.accepted(t, b.accept(t, string(text))); items[0]["status"] != "updated" {
+				t.Errorf("%s: as a row: %v", step, items[0])
+			}
+		}
+		for email, city := range map[string]string{ada: "5", bob: "five"} {
+			b.want(t, "contacts_create", `{"email":"`+email+`","attributes":{"city":"`+city+`","plan":"pro"}}`)
+		}
+		for _, passes := range []bool{false, true} {
+			step := fmt.Sprintf("passed %v, ", passes)
+			pass := func() {
+				if passes {
+					b.passed(t)
+				}
+			}
+			b.want(t, "attributes_delete", `{"id":"`+b.attribute(t, "city")+`"}`)
+			pass()
+			shows(step+"deleted", ada, `{"plan":"pro"}`)
+			shows(step+"deleted", bob, `{"plan":"pro"}`)
+			for _, value := range []string{"5", "five"} {
+				if found := emails(b.want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"`+value+`"}`)); found != nil {
+					t.Errorf("%sa filter finds %v", step, found)
+				}
+			}
+			b.refuse(t, "contacts_update", `{"email":"`+ada+`","attributes":{"city":"Oslo"}}`, core.CodeAttributeValidationFailed)
+			b.want(t, "attributes_create", `{"name":"city","type":"number"}`)
+			pass()
+			shows(step+"a number now", ada, `{"city":5,"plan":"pro"}`)
+			shows(step+"a number now", bob, `{"plan":"pro"}`)
+			if found := emails(b.want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"five"}`)); found != nil {
+				t.Errorf("%sa filter finds %v", step, found)
+			}
+			b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "city")+`","name":"city","type":"string"}`)
+			pass()
+			shows(step+"a string again", ada, `{"city":"5","plan":"pro"}`)
+			shows(step+"a string again", bob, `{"city":"five","plan":"pro"}`)
+			b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "city")+`","name":"town","type":"string"}`)
+			shows(step+"renamed", bob, `{"plan":"pro","town":"five"}`)
+			b.passed(t) // a name is free again when the values have left it
+			b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "town")+`","name":"city","type":"string"}`)
+			b.passed(t)
+		}
+		// null clears also what no read shows, and names that nobody ever registered.
+		b.want(t, "attributes_delete", `{"id":"`+b.attribute(t, "city")+`"}`)
+		b.want(t, "contacts_update", `{"email":"`+ada+`","attributes":{"city":null,"never":null}}`)
+		b.writeAs(t, "contacts_upsert", `{"email":"`+ada+`","attributes":{"never":null}}`)
+		b.want(t, "contacts_replace", `{"email":"`+bob+`","attributes":{"plan":"pro","city":null}}`)
+		b.want(t, "attributes_create", `{"name":"city","type":"string"}`)
+		shows("cleared", ada, `{"plan":"pro"}`)
+		shows("replaced", bob, `{"plan":"pro"}`)
+		// A value that an enum has lost is shown, and may be written back where it is.
+		b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "plan")+`","name":"plan","type":"enum","enum_values":["free"]}`)
+		shows("an enum that lost the value", ada, `{"plan":"pro"}`)
+		b.want(t, "contacts_replace", `{"email":"`+ada+`","attributes":{"plan":"pro"}}`)
+		b.refuse(t, "contacts_create", `{"email":"new@x.example","attributes":{"plan":"pro"}}`, core.CodeAttributeValidationFailed)
+	})
 }

@@ -17,7 +17,7 @@ func (a *Audience) attributesCreate() core.Operation {
 		Name:  "attributes_create",
 		Title: "Register an attribute",
 		Purpose: "Registers an attribute, after which contacts may have values of it. " +
-			"Values that contacts kept of a deleted attribute of this name are taken over where they fit the type.",
+			"Values that are stored of a deleted attribute of this name come back where they fit the type; no read shows the others.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
 		GitOwned: core.GitRefused,

@@ -24,7 +24,7 @@ func (a *Audience) attributesDelete() core.Operation {
 		Name:  "attributes_delete",
 		Title: "Delete an attribute",
 		Purpose: "Takes an attribute out of the registry, which is always disruptive, and says what that does. " +
-			"Contacts keep the values they have; registering the name again takes them over.",
+			"No read shows its values any more, and null still clears one. They stay stored: registering the name again brings back those that fit the type.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
 		Writes:   core.ManyContacts,

@@ -111,7 +111,7 @@ func TestAMisspelledAttributeIsSuggested(t *testing.T) {
 	t.Parallel()
 	r := registry{"plan": {Name: "plan", Type: StringAttribute}, "age": {Name: "age", Type: NumberAttribute}}
 	for name, want := range map[string]string{"plna": "did you mean plan?", "agee": "did you mean age?", "zzzzzz": "is not in the attribute registry"} {
-		_, err := r.coerce(map[string]any{name: "x"})
+		_, err := r.coerce(map[string]any{name: "x"}, nil)
 		if got := core.AsError(err).Fields[0].Reason; !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", name, got)
 		}

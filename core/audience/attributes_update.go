@@ -26,7 +26,7 @@ func (a *Audience) attributesUpdate() core.Operation {
 		Name:  "attributes_update",
 		Title: "Change an attribute",
 		Purpose: "Replaces the definition of an attribute, whatever that does to segments, and says what it does. " +
-			"Stored values follow the name and the type; one that does not fit the new type is kept, and unknown to predicates.",
+			"Stored values follow the name and the type; one that does not fit the new type stays stored, and no read or predicate knows it.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
 		Writes:   core.ManyContacts,

@@ -18,6 +18,23 @@ type readRow struct {
 	change changes
 	// lists are ids; nil leaves membership as it is.
 	lists *[]string
+	// misfit is why the registry does not take the values stated; they may be what the
+	// contact has. nil where it takes them.
+	misfit   error
+	stated   map[string]any
+	registry registry
+}
+
+// attributes are the row's values, given those that the contact has.
+func (row readRow) attributes(held map[string]any) (map[string]any, error) {
+	if row.misfit == nil {
+		return row.change.attributes, nil
+	}
+	coerced, err := row.registry.coerce(row.stated, held)
+	if err != nil {
+		return nil, row.misfit
+	}
+	return coerced, nil
 }
 
 // bulkState is every contact that the rows of a chunk may be about, as it is after
@@ -95,6 +112,10 @@ func (s *bulkState) waits(cl claim) bool {
 // decide is what a single write would make of the row, and says what became of it.
 func (s *bulkState) decide(ctx context.Context, row readRow) BulkItem {
 	existing, shell, err := row.claim.find(ctx, s, "")
+	attributes, misfit := row.attributes(existing.Attributes)
+	if misfit != nil {
+		return failedItem(row.index, row.claim, misfit)
+	}
 	var before *bulkContact
 	if err == nil {
 		before = s.byEmail[EmailKey(existing.Email)]
@@ -110,7 +131,7 @@ func (s *bulkState) decide(ctx context.Context, row readRow) BulkItem {
 		return failedItem(row.index, row.claim, err)
 	}
 	consent := decideConsent(row.change.unsubscribeAll, mergeTopics(row.change.topics))(was, s.inForce(was, shell, after.Email))
-	after.Attributes = merge(after.Attributes, row.change.attributes)
+	after = after.withAttributes(attributes)
 	after.Status, after.UpdatedAt, after.Shell = Active, s.now, false
 	after.Stub = after.Stub && !row.change.saysConsent() && shell == ""
 	after = after.withConsent(consent)

@@ -278,8 +278,8 @@ func (r *rowReader) read(row BulkRow) (readRow, error) {
 	read := readRow{claim: row.claim(), change: changes{topics: row.TopicPreferences, unsubscribeAll: row.UnsubscribeAll}}
 	var err error
 	if len(row.Attributes) > 0 {
-		if read.change.attributes, err = r.registry.coerce(row.Attributes); err != nil {
-			return read, err
+		if read.change.attributes, err = r.registry.coerce(row.Attributes, nil); err != nil {
+			read.misfit, read.stated, read.registry = err, row.Attributes, r.registry
 		}
 	}
 	if err := topicsNamed(row.TopicPreferences, r.topics); err != nil || row.Lists == nil {

@@ -69,7 +69,7 @@ func TestNumbersBeyondPredicatesAreRefused(t *testing.T) {
 			t.Errorf("%v = %v, %q", n, got, reason)
 		}
 	}
-	_, err := registry{"mrr": {Type: NumberAttribute}}.coerce(map[string]any{"mrr": json.Number("-1e101")})
+	_, err := registry{"mrr": {Type: NumberAttribute}}.coerce(map[string]any{"mrr": json.Number("-1e101")}, nil)
 	if e := core.AsError(err); e == nil || e.Code != core.CodeAttributeValidationFailed || len(e.Fields) != 1 || e.Fields[0].Field != "attributes.mrr" {
 		t.Errorf("refused with %v", err)
 	}

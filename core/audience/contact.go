@@ -27,6 +27,9 @@ type Contact struct {
 	TopicPreferences []TopicPreference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
 	UnsubscribeAll   bool              `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
 	Mailable         bool              `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all: it is in use, not opted out of everything, and not known by activities alone. Topics and suppression are looked at for each message."`
+	// Hidden are stored values that no answer shows: of deleted attributes, and such as
+	// do not fit their attribute's type. A write keeps them unless it states all values.
+	Hidden map[string]any `json:"-"`
 	// Shell is true as long as only a sync has made the contact: nobody has said
 	// anything about it here. A create may fill it, a move may take its place.
 	Shell bool `json:"-"`

@@ -36,7 +36,8 @@ func (a *Audience) contactsCreate() core.Operation {
 
 func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateContactIn) (CreateContactIn, error) {
 	org := c.Principal.Org.ID
-	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	find := func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) }
+	attributes, err := a.checkContact(ctx, org, find, in.Attributes, in.TopicPreferences)
 	if err != nil {
 		return in, err
 	}
@@ -45,37 +46,46 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 		return in, err
 	}
 	in.write = &contactWrite{
-		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		find:      find,
 		addresses: []string{in.Email},
 		decide:    decideConsent(in.UnsubscribeAll, newTopics(in.TopicPreferences)),
 		states:    true,
 		lists:     lists,
 		edit: func(existing *Contact) (Contact, error) {
 			if existing == nil {
-				return Contact{Email: addressed(in.Email), Attributes: merge(nil, attributes)}, nil
+				return Contact{Email: addressed(in.Email)}.withOnlyAttributes(attributes), nil
 			}
 			if existing.Status == Active && !existing.Shell && !existing.Stub {
 				return Contact{}, core.Conflict("A contact with this address exists.", "Use PATCH to change it or PUT to replace it.")
 			}
 			back := *existing
-			back.Email, back.Attributes = addressed(in.Email), merge(nil, attributes)
-			return back, nil
+			back.Email = addressed(in.Email)
+			return back.withOnlyAttributes(attributes), nil
 		},
 	}
 	return in, a.push(ctx, c, in.write)
 }
 
 // checkContact checks what every contact write carries: attributes against the
-// registry, choices against the account's topics.
-func (a *Audience) checkContact(ctx context.Context, org string, attributes map[string]any, choices TopicChoices) (map[string]any, error) {
+// registry, choices against the account's topics. A value that the registry does not
+// take any more passes where the contact that find finds has it: what was read may be
+// written back.
+func (a *Audience) checkContact(ctx context.Context, org string, find func(context.Context) (Contact, error), attributes map[string]any, choices TopicChoices) (map[string]any, error) {
 	if len(attributes) > 0 {
 		r, err := a.registry(ctx, org)
 		if err != nil {
 			return nil, err
 		}
-		if attributes, err = r.coerce(attributes); err != nil {
+		coerced, err := r.coerce(attributes, nil)
+		if err != nil {
+			if held, errFind := find(ctx); errFind == nil {
+				coerced, err = r.coerce(attributes, held.Attributes)
+			}
+		}
+		if err != nil {
 			return nil, err
 		}
+		attributes = coerced
 	}
 	return attributes, a.knownTopics(ctx, org, choices)
 }

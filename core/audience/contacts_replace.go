@@ -36,7 +36,8 @@ func (a *Audience) contactsReplace() core.Operation {
 
 func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceContactIn) (ReplaceContactIn, error) {
 	org := c.Principal.Org.ID
-	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	find := func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) }
+	attributes, err := a.checkContact(ctx, org, find, in.Attributes, in.TopicPreferences)
 	if err != nil {
 		return in, err
 	}
@@ -45,7 +46,7 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 		return in, err
 	}
 	in.write = &contactWrite{
-		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		find:      find,
 		addresses: []string{in.Email},
 		decide:    in.decide,
 		states:    true,
@@ -55,8 +56,8 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 			if existing != nil {
 				replaced = *existing
 			}
-			replaced.Email, replaced.Attributes = addressed(in.Email), merge(nil, attributes)
-			return replaced, nil
+			replaced.Email = addressed(in.Email)
+			return replaced.withOnlyAttributes(attributes), nil
 		},
 	}
 	return in, a.push(ctx, c, in.write)

@@ -34,7 +34,8 @@ func (a *Audience) contactsUpdate() core.Operation {
 
 func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateContactIn) (UpdateContactIn, error) {
 	org := c.Principal.Org.ID
-	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	find := func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) }
+	attributes, err := a.checkContact(ctx, org, find, in.Attributes, in.TopicPreferences)
 	if err != nil {
 		return in, err
 	}
@@ -43,7 +44,7 @@ func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateCon
 		return in, err
 	}
 	in.write = &contactWrite{
-		find:      func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) },
+		find:      find,
 		addresses: []string{in.Email},
 		decide:    decideConsent(in.UnsubscribeAll, mergeTopics(in.TopicPreferences)),
 		states:    changes{topics: in.TopicPreferences, unsubscribeAll: in.UnsubscribeAll}.saysConsent(),
@@ -55,9 +56,7 @@ func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateCon
 			if existing.Status == Archived {
 				return Contact{}, core.Conflict("The contact is archived.", "Create it again with POST or PUT, which takes it back into use.")
 			}
-			changed := *existing
-			changed.Attributes = merge(existing.Attributes, attributes)
-			return changed, nil
+			return existing.withAttributes(attributes), nil
 		},
 	}
 	return in, a.push(ctx, c, in.write)

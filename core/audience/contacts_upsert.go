@@ -54,7 +54,7 @@ func (a *Audience) prepareUpsert(ctx context.Context, c *core.Call, in UpsertCon
 		return in, core.Invalid("email", "or `external_id` is required")
 	}
 	org := c.Principal.Org.ID
-	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	attributes, err := a.checkContact(ctx, org, in.claim().finder(a.Store, org), in.Attributes, in.TopicPreferences)
 	if err != nil {
 		return in, err
 	}

@@ -44,7 +44,7 @@ func (a *Audience) contactsUpsertByExternalID() core.Operation {
 
 func (a *Audience) prepareUpsertByExternalID(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (UpsertByExternalIDIn, error) {
 	org := c.Principal.Org.ID
-	attributes, err := a.checkContact(ctx, org, in.Attributes, in.TopicPreferences)
+	attributes, err := a.checkContact(ctx, org, in.claim().finder(a.Store, org), in.Attributes, in.TopicPreferences)
 	if err != nil {
 		return in, err
 	}

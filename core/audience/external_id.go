@@ -57,6 +57,14 @@ func (cl claim) find(ctx context.Context, store contactFinder, org string) (Cont
 	return Contact{}, "", taken.WithCall("contacts_lookup", map[string]any{"external_id": cl.externalID})
 }
 
+// finder looks for the contact that the claim is about.
+func (cl claim) finder(store contactFinder, org string) func(context.Context) (Contact, error) {
+	return func(ctx context.Context) (Contact, error) {
+		found, _, err := cl.find(ctx, store, org)
+		return found, err
+	}
+}
+
 // mayTake fails with contact_external_id_mismatch when the contact that has the
 // address is bound to another external id.
 func (cl claim) mayTake(incumbent Contact) error {
@@ -128,8 +136,7 @@ func (a *Audience) claimed(org string, cl claim, ch changes) *contactWrite {
 		claims: cl.externalID,
 		edit: func(existing *Contact) (Contact, error) {
 			changed, err := cl.apply(existing)
-			changed.Attributes = merge(changed.Attributes, ch.attributes)
-			return changed, err
+			return changed.withAttributes(ch.attributes), err
 		},
 	}
 	if cl.email != "" {
