@@ -107,12 +107,14 @@ CREATE TABLE attributes (
 	description text NOT NULL,
 	origin text NOT NULL,
 	created_at bigint NOT NULL,
-	updated_at bigint NOT NULL, slot bytetext NOT NULL DEFAULT '', filling bytetext NOT NULL DEFAULT '',
+	updated_at bigint NOT NULL, slot bytetext NOT NULL DEFAULT '', filling bytetext NOT NULL DEFAULT '', recast boolean NOT NULL DEFAULT FALSE,
 	PRIMARY KEY (org_id, id),
 	UNIQUE (org_id, name)
 );
 
 CREATE INDEX attributes_newest ON attributes (org_id, created_at, id);
+
+CREATE INDEX attributes_recast ON attributes (org_id, name) WHERE recast;
 
 CREATE TABLE audit_events (
 	org_id bytetext NOT NULL,
