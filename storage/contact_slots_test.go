@@ -181,7 +181,7 @@ func (m *slotModel) writeMany(t *rapid.T) {
 			if err != nil {
 				return err
 			}
-			c.Status, c.Attributes = audience.Active, values
+			c.Status, c.Attributes, c.Hidden = audience.Active, values, nil
 			w.Update = []audience.Contact{c}
 		}
 		return m.store.WriteContacts(ctx, m.org, w)
@@ -223,6 +223,7 @@ func (m *slotModel) edit(t *rapid.T) {
 	values := m.values(t)
 	m.editOne(t, func(c *audience.Contact) {
 		for name, value := range values {
+			delete(c.Hidden, name)
 			if value == nil {
 				delete(c.Attributes, name)
 				delete(m.records[c.Email], name)
@@ -239,6 +240,7 @@ func (m *slotModel) clear(t *rapid.T) {
 	m.editOne(t, func(c *audience.Contact) {
 		for _, a := range m.attributes {
 			delete(c.Attributes, a.Name)
+			delete(c.Hidden, a.Name)
 			delete(m.records[c.Email], a.Name)
 		}
 	})
