@@ -9,6 +9,10 @@
 // ([DB.Access], [DB.Keys], [DB.Grants], [DB.Sessions], [DB.Members], [DB.Audience],
 // [DB.Replay]) and the runner of jobs ([Jobs]).
 //
+// Work asks the database on a lane of its context ([core.Lane]), and each lane has
+// connections of its own, behind gates that bound how long anybody waits for one.
+// What says that the database takes no calls becomes core.CodeTemporarilyUnavailable.
+//
 // # What it does not
 //
 // It decides nothing: no permission, no validation, no default. It never asks

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -321,13 +322,18 @@ func (s *scene) makeTopics(t *testing.T) {
 // do may run in a goroutine: what goes wrong is in the answer.
 func (s *scene) do(t *testing.T, c call) answer {
 	t.Helper()
+	return s.doUntil(t.Context(), c)
+}
+
+// doUntil is do for a caller who leaves when ctx ends.
+func (s *scene) doUntil(ctx context.Context, c call) answer {
 	method, address, bearer, body := c.method, s.p.BaseURL+c.path, s.p.Live.APIKey, c.body
 	if c.method == "" {
 		method, address, bearer = http.MethodPost, s.p.MCPURL+"/mcp", s.agent
 		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + c.operation + `","arguments":` + c.body + `}}`
 	}
 	in := strings.NewReplacer("ROUND", url.PathEscape(s.round))
-	r, err := http.NewRequestWithContext(t.Context(), method, in.Replace(address), strings.NewReader(in.Replace(body)))
+	r, err := http.NewRequestWithContext(ctx, method, in.Replace(address), strings.NewReader(in.Replace(body)))
 	if err != nil {
 		return answer{err: err}
 	}
