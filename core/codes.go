@@ -179,7 +179,7 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeOverloaded, 503, "Too busy", true,
-		"More calls wait than can be done in time, so this one was turned away before it did anything. Expensive reads wait in a queue of each organization's own.",
+		"More calls wait than can be done in time, so this one was turned away before anything was stored. Expensive reads wait in a queue of each organization's own.",
 		"Repeat after `Retry-After`, with a little jitter. Make fewer calls at once.",
 	},
 	{

@@ -166,7 +166,7 @@ func Internal(err error) *Error {
 
 // Overloaded is overloaded: the call waited as long as it may and did nothing.
 func Overloaded(retryAfter time.Duration) *Error {
-	return &Error{Code: CodeOverloaded, Message: "Too many calls wait to be done. This one did nothing.", RetryAfter: retryAfter}
+	return &Error{Code: CodeOverloaded, Message: "Too many calls wait to be done, so this one was turned away. Nothing was stored.", RetryAfter: retryAfter}
 }
 
 // storageRetry is when to ask again after storage failed: a database that is

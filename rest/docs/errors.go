@@ -82,7 +82,7 @@ var exampleMessages = map[core.Code]string{
 	core.CodeUpstreamUnavailable:          "The connected sending account refused the call.",
 	core.CodeResourcePreparing:            "The resource is still being built.",
 	core.CodeDedupUnavailable:             "The item could not be checked for a duplicate.",
-	core.CodeOverloaded:                   "Too many calls wait to be done. This one did nothing.",
+	core.CodeOverloaded:                   "Too many calls wait to be done, so this one was turned away. Nothing was stored.",
 	core.CodeTemporarilyUnavailable:       "Mailhelm's own storage does not take the call just now.",
 	core.CodeInternalError:                "Something failed on our side.",
 	core.CodeWrongHost:                    "The fetch host takes no credential.",

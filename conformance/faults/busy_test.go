@@ -1,0 +1,89 @@
+package faults
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// occupy takes every connection that calls write with, until released.
+func occupy(t *testing.T, p *product.Product) (release func()) {
+	t.Helper()
+	end := make(chan struct{})
+	var held sync.WaitGroup
+	for full := false; !full; {
+		taken := make(chan error, 1)
+		held.Go(func() {
+			err := p.DB.InTx(context.WithoutCancel(t.Context()), func(context.Context) error {
+				taken <- nil
+				<-end
+				return nil
+			})
+			if err != nil {
+				taken <- err
+			}
+		})
+		err := <-taken
+		full = err != nil
+		if full && core.AsError(err).Code != core.CodeOverloaded {
+			t.Error(err)
+		}
+	}
+	release = sync.OnceFunc(func() { close(end); held.Wait() })
+	t.Cleanup(release)
+	return release
+}
+
+// TestTheWriterIsHeld: calls that find no connection to write with are turned away after
+// a bounded wait, on both surfaces and with the time to come again, having done nothing;
+// tokens and readiness go on. Afterwards the same calls with the same keys are done once.
+func TestTheWriterIsHeld(t *testing.T) {
+	t.Parallel()
+	for _, postgres := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, product.Options{Postgres: postgres})
+			s.begin(t, "held")
+			for _, c := range databaseCalls { // callers are known
+				if !c.writes {
+					checkDone(t, c.name(), s.do(t, c.call))
+				}
+			}
+			release := occupy(t, s.p)
+			var calling sync.WaitGroup
+			for _, c := range databaseCalls {
+				if c.writes {
+					calling.Go(func() { checkTurnedAway(t, c.call, s.do(t, c.call)) })
+				}
+			}
+			checkDone(t, "a token", s.askToken(t, s.p.Live))
+			s.checkReady(t, "")
+			calling.Wait()
+			release()
+			for _, c := range databaseCalls {
+				checkDone(t, c.name()+", afterwards", s.do(t, c.call))
+			}
+			lists, err := s.p.DB.Audience().CountLists(t.Context(), s.p.OrgID, "Created held")
+			if err != nil || lists != 1 {
+				t.Errorf("%d lists were made, %v, want the one of the call afterwards", lists, err)
+			}
+		})
+	}
+}
+
+func checkTurnedAway(t *testing.T, c call, got answer) {
+	t.Helper()
+	if got.err != nil || got.said["code"] != "overloaded" || got.said["status"] != 503.0 || got.said["retry_after"] != 2.0 {
+		t.Errorf("%s: %v %d %s", c.name(), got.err, got.status, got.body)
+	}
+	if c.method == "" && !got.isError {
+		t.Errorf("%s: no tool's error: %s", c.name(), got.body)
+	}
+	if c.method != "" && (got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "2") {
+		t.Errorf("%s: %d with Retry-After %q", c.name(), got.status, got.header.Get("Retry-After"))
+	}
+}
