@@ -314,25 +314,7 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 		const ada, bob = "ada@x.example", "bob@x.example"
 		shows := func(step, email, want string) {
 			t.Helper()
-			c := b.want(t, "contacts_lookup", `{"email":"`+email+`"}`)
-			listed := map[string]any{}
-			for _, row := range b.want(t, "contacts_list", `{}`)["data"].([]any) {
-				if row := row.(map[string]any); row["email"] == email {
-					listed = row
-				}
-			}
-			written := b.want(t, "contacts_update", `{"email":"`+email+`"}`)
-			for from, got := range map[string]any{"one": c["attributes"], "page": listed["attributes"], "write": written["attributes"]} {
-				if text, _ := json.Marshal(got); string(text) != want {
-					t.Errorf("%s: the %s shows %s of %s, want %s", step, from, text, email, want)
-				}
-			}
-			text, _ := json.Marshal(map[string]any{"email": email, "attributes": c["attributes"]})
-			b.want(t, "contacts_update", string(text))
-			b.want(t, "contacts_upsert_by_external_id", `{"external_id":"`+email+`",`+string(text[1:]))
-			if items := b.accepted(t, b.accept(t, string(text))); items[0]["status"] != "updated" {
-				t.Errorf("%s: as a row: %v", step, items[0])
-			}
+			b.showsAndTakesBack(t, step, email, want)
 		}
 		for email, city := range map[string]string{ada: "5", bob: "five"} {
 			b.want(t, "contacts_create", `{"email":"`+email+`","attributes":{"city":"`+city+`","plan":"pro"}}`)
@@ -385,4 +367,29 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 		b.want(t, "contacts_replace", `{"email":"`+ada+`","attributes":{"plan":"pro"}}`)
 		b.refuse(t, "contacts_create", `{"email":"new@x.example","attributes":{"plan":"pro"}}`, core.CodeAttributeValidationFailed)
 	})
+}
+
+// showsAndTakesBack holds the attributes that every read shows of a contact against those
+// wanted, and writes them back by every way.
+func (b *bundle) showsAndTakesBack(t *testing.T, step, email, want string) {
+	t.Helper()
+	c := b.want(t, "contacts_lookup", `{"email":"`+email+`"}`)
+	listed := map[string]any{}
+	for _, row := range b.want(t, "contacts_list", `{}`)["data"].([]any) {
+		if row := row.(map[string]any); row["email"] == email {
+			listed = row
+		}
+	}
+	written := b.want(t, "contacts_update", `{"email":"`+email+`"}`)
+	for from, got := range map[string]any{"one": c["attributes"], "page": listed["attributes"], "write": written["attributes"]} {
+		if text, _ := json.Marshal(got); string(text) != want {
+			t.Errorf("%s: the %s shows %s of %s, want %s", step, from, text, email, want)
+		}
+	}
+	text, _ := json.Marshal(map[string]any{"email": email, "attributes": c["attributes"]})
+	b.want(t, "contacts_update", string(text))
+	b.want(t, "contacts_upsert_by_external_id", `{"external_id":"`+email+`",`+string(text[1:]))
+	if items := b.accepted(t, b.accept(t, string(text))); items[0]["status"] != "updated" {
+		t.Errorf("%s: as a row: %v", step, items[0])
+	}
 }
