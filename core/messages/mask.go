@@ -71,7 +71,8 @@ func (m mask) address(address string) string {
 	return core.MaskAddress(address)
 }
 
-// text is s without the recipients, or any other address, in full.
+// text is s without the recipients, or any other address, in full, also where they
+// are encoded.
 func (m mask) text(s string) string {
 	if !m.hides {
 		return s
@@ -79,6 +80,7 @@ func (m mask) text(s string) string {
 	if m.whole != nil {
 		s = m.whole.ReplaceAllStringFunc(s, core.MaskAddress)
 	}
+	s = m.encoded(s, 0)
 	if strings.Contains(s, "@") || strings.Contains(s, "%40") {
 		s = anyAddress.ReplaceAllStringFunc(s, maskLocalPart)
 	}

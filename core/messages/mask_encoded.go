@@ -1,0 +1,111 @@
+package messages
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// The runs of characters that an encoding may be written in. Shorter ones hold no
+// address.
+var (
+	base64Run  = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
+	hexRun     = regexp.MustCompile(`(?i)[0-9a-f]{12,}`)
+	percentRun = regexp.MustCompile(`[\w.!$*+~{|}^@%-]*%[0-9A-Fa-f]{2}[\w.!$*+~{|}^@%-]*`)
+)
+
+// encodedAddress is stricter than anyAddress: bytes that only happen to decode must
+// not look like an address.
+var encodedAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-](?:@|%40)[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`)
+
+// maxEncodings is how many encodings may lie around each other, such as base64
+// within a percent-encoded link.
+const maxEncodings = 3
+
+// encoded hides every run of s that decodes to a text with an address or a
+// recipient's name: click addresses carry recipients in base64 (either alphabet,
+// with padding or without), hexadecimal digits and percent-encoding.
+func (m mask) encoded(s string, depth int) string {
+	if depth == maxEncodings || len(s) < 8 {
+		return s
+	}
+	s = percentRun.ReplaceAllStringFunc(s, func(run string) string {
+		if !strings.Contains(strings.ReplaceAll(run, "%40", "@"), "%") {
+			return run // anyAddress reads it, and leaves the domain
+		}
+		if text, err := url.PathUnescape(run); err == nil && m.names(text, depth) {
+			return hidden
+		}
+		return run
+	})
+	s = hexRun.ReplaceAllStringFunc(s, func(run string) string {
+		if m.inHex(run, depth) {
+			return hidden
+		}
+		return run
+	})
+	return base64Run.ReplaceAllStringFunc(s, func(run string) string { return m.withoutBase64(run, depth) })
+}
+
+// names reports whether a text that was encoded names somebody.
+func (m mask) names(text string, depth int) bool {
+	switch {
+	case encodedAddress.MatchString(text), m.whole != nil && m.whole.MatchString(text), m.local != nil && m.local.MatchString(text):
+		return true
+	}
+	// What is no text is not decoded any further.
+	return utf8.ValidString(text) && m.encoded(text, depth+1) != text
+}
+
+// inHex tries both places at which the first byte may begin: a digit before it may
+// belong to something else.
+func (m mask) inHex(run string, depth int) bool {
+	for from := range 2 {
+		digits := run[from:]
+		text, err := hex.DecodeString(digits[:len(digits)/2*2])
+		if err == nil && m.names(string(text), depth) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutBase64 hides the segments of a path that name somebody, or the whole run
+// if that does: a slash is a letter of the alphabet, too.
+func (m mask) withoutBase64(run string, depth int) string {
+	segments := strings.Split(run, "/")
+	found := false
+	for i, segment := range segments {
+		if m.inBase64(segment, depth) {
+			segments[i], found = hidden, true
+		}
+	}
+	switch {
+	case found:
+		return strings.Join(segments, "/")
+	case len(segments) > 1 && m.inBase64(run, depth):
+		return hidden
+	}
+	return run
+}
+
+var oneAlphabet = strings.NewReplacer("-", "+", "_", "/")
+
+// inBase64 tries each of the four places at which a group of letters may begin.
+func (m mask) inBase64(run string, depth int) bool {
+	run = oneAlphabet.Replace(run)
+	for from := 0; from < 4 && len(run)-from >= 8; from++ {
+		letters := run[from:]
+		if len(letters)%4 == 1 {
+			letters = letters[:len(letters)-1]
+		}
+		text, err := base64.RawStdEncoding.DecodeString(letters)
+		if err == nil && m.names(string(text), depth) {
+			return true
+		}
+	}
+	return false
+}
