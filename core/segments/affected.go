@@ -40,7 +40,7 @@ type PropertyEdit struct {
 }
 
 // AttributeEdited is what an edit means to segments. Unless it is a preview, each
-// segment carries its warning until it is saved again, and one that no longer compiles
+// segment carries its warning until it is saved, or compiles again without loss, and one that no longer compiles
 // is invalid from now on. It takes part in the transaction of the edit and is called
 // before the registry changes.
 func (s *Segments) AttributeEdited(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
@@ -62,6 +62,8 @@ type edit interface {
 	// meaning is what the edit means to a predicate that still compiles: a warning, if
 	// there is something to warn of, and whether all contacts have to be judged anew.
 	meaning(after *predicate.Checked) (warning string, anew bool)
+	// broken is the warning of a predicate that the edit keeps from compiling.
+	broken(fault error) string
 }
 
 func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview bool) ([]Affected, error) {
@@ -97,7 +99,7 @@ func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview boo
 func meaningOf(e edit, source string, after predicate.Schema) (text string, anew, compiles bool) {
 	checked, err := predicate.Compile(source, after)
 	if err != nil {
-		return warning(err), true, false
+		return e.broken(err), true, false
 	}
 	text, anew = e.meaning(checked)
 	return text, anew, true
@@ -115,6 +117,9 @@ func (e AttributeEdit) applied(schema predicate.Schema) predicate.Schema {
 	}
 	return schema
 }
+
+// broken: values stay under the name, so nothing is lost once it is there again.
+func (e AttributeEdit) broken(fault error) string { return warning(fault) }
 
 func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {
 	if e.Disruptive {
@@ -141,6 +146,8 @@ func (e PropertyEdit) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
+func (e PropertyEdit) broken(fault error) string { return warning(fault) }
+
 func (e PropertyEdit) meaning(*predicate.Checked) (string, bool) {
 	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here.", true
 }
@@ -154,7 +161,7 @@ func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bo
 	}
 	if segment.Stale = true; text != "" {
 		at := s.Clock()
-		segment.EvalWarning, segment.EvalWarningAt = text, &at
+		segment.EvalWarning, segment.EvalWarningAt = text+keptOf(segment.EvalWarning, text), &at
 	}
 	if !compiles && segment.Status == Active {
 		segment.Status = Invalid

@@ -2,6 +2,7 @@ package segments_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -99,6 +100,14 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 		w.in(t, "outs", "ann")
 		if got := w.transitions(t, "ins"); len(got) != 3 {
 			t.Errorf("the log says %v", got)
+		}
+		// The list has other members, which the segment says until it is saved.
+		seen, err := w.Store.Segment(t.Context(), w.org, "ins")
+		if err != nil || seen.Status != segments.Active || !strings.HasPrefix(seen.EvalWarning, "What it tests was deleted, and something new has the name: ") || seen.EvalWarningAt == nil {
+			t.Errorf("ins is %+v, %v", seen, err)
+		}
+		if saved := w.save(t, "ins", `in list "vips"`); saved.EvalWarning != "" || saved.EvalWarningAt != nil {
+			t.Errorf("saved it warns of %q", saved.EvalWarning)
 		}
 	})
 }

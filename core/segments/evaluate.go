@@ -63,11 +63,16 @@ func (s *Segments) turn(ctx context.Context, orgID string, seen Segment, fault e
 			return err
 		}
 		if fault == nil {
-			segment.Status, segment.Stale, segment.EvalWarning = Active, true, again(segment.EvalWarning)
+			// UpdatedAt tells a sweep that contacts were passed over, see definition.same.
+			segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
+			if segment.EvalWarning = afterRepair(segment.EvalWarning); segment.EvalWarning == "" {
+				segment.EvalWarningAt = nil
+			}
 			return s.Store.UpdateSegment(ctx, orgID, segment)
 		}
 		at := s.Clock()
-		segment.Status, segment.EvalWarning, segment.EvalWarningAt = Invalid, warning(fault), &at
+		text := warning(fault)
+		segment.Status, segment.EvalWarning, segment.EvalWarningAt = Invalid, text+keptOf(segment.EvalWarning, text), &at
 		return s.Store.UpdateSegment(ctx, orgID, segment)
 	})
 }
@@ -202,22 +207,45 @@ func (s *Segments) evaluated(ctx context.Context, orgID string, d definition, sw
 	return current, active, err
 }
 
+// How warnings begin. What follows is the fault of the predicate.
 const (
 	broken = "It no longer compiles: "
-	mended = "It did not compile for a time, in which its members were frozen: "
+	// lost is broken by the end of a list or a topic: its members or choices do not
+	// come back with its name.
+	lost = "It no longer compiles, and what it tests was deleted: "
+	// replaced is lost after something else took the name.
+	replaced = "What it tests was deleted, and something new has the name: "
 )
 
-// again is a warning that stands on, until the segment is saved, after what it was about
-// has ended.
-func again(warning string) string {
-	if fault, of := strings.CutPrefix(warning, broken); of {
-		return mended + fault
+// earlier separates a warning that ends with a repair from one that does not.
+const earlier = "\nBefore that: "
+
+// keptOf returns what a segment's warning hands on to the next, which ends with a
+// repair: the part that does not. It is "" when the next stands by itself.
+func keptOf(warning, next string) string {
+	if kept := afterRepair(warning); kept != "" && strings.HasPrefix(next, broken) {
+		return earlier + kept
+	}
+	return ""
+}
+
+// afterRepair returns the warning of a segment that compiles again, "" when nothing
+// was lost. Any other warning stands until the segment is saved.
+func afterRepair(warning string) string {
+	if strings.HasPrefix(warning, broken) {
+		_, kept, _ := strings.Cut(warning, earlier)
+		return kept
+	}
+	if fault, of := strings.CutPrefix(warning, lost); of {
+		return replaced + fault
 	}
 	return warning
 }
 
 // warning is the first fault of a predicate in a sentence that is not too long to keep.
-func warning(fault error) string {
+func warning(fault error) string { return broken + firstFault(fault) }
+
+func firstFault(fault error) string {
 	const longest = 500
 	text := fault.Error()
 	if faults := faultsOf(fault); len(faults) > 0 {
@@ -226,5 +254,5 @@ func warning(fault error) string {
 	if len(text) > longest {
 		text = string([]rune(text)[:min(longest/4, len([]rune(text)))])
 	}
-	return broken + text
+	return text
 }

@@ -44,5 +44,8 @@ func (r Redefinition) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
+// broken: what is made under the name later has other members, or other choices.
+func (r Redefinition) broken(fault error) string { return lost + firstFault(fault) }
+
 // meaning is that contacts are judged anew, about which there is nothing to warn of.
 func (r Redefinition) meaning(*predicate.Checked) (string, bool) { return "", true }
