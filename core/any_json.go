@@ -13,15 +13,16 @@ import (
 // Places are the places of a value under which any JSON text may stand (RFC 8259), also
 // one that CheckJSON refuses: a member named twice, a number of any length, a NUL. Such a
 // text is kept as bytes and given back as bytes; nobody takes it apart on the way. They
-// are declared by a member of type json.RawMessage.
+// are declared by a member of type json.RawMessage, or of a slice of that for rows.
 type Places struct {
 	any     bool
+	deep    bool // of any depth, because a row is read by itself; see [ReadRow]
 	items   *Places
 	members map[string]*Places
 }
 
 // CheckJSON is [CheckJSON] for a value with such places. What stands there is one JSON
-// text in UTF-8 of at most MaxJSONDepth levels.
+// text in UTF-8 of at most MaxJSONDepth levels, which a row may exceed.
 func (p *Places) CheckJSON(raw []byte) error {
 	err := CheckJSON(raw)
 	if err == nil || p == nil {
@@ -69,6 +70,9 @@ func (p *Places) With(q *Places) *Places {
 
 var rawJSON = reflect.TypeFor[json.RawMessage]()
 
+// PlacesOf are the places of a type, nil for none.
+func PlacesOf[T any]() *Places { return placesOf(reflect.TypeFor[T]()) }
+
 // placesOf is nil for a type without such a place.
 func placesOf(t reflect.Type) *Places {
 	switch {
@@ -76,6 +80,8 @@ func placesOf(t reflect.Type) *Places {
 		return &Places{any: true}
 	case t.Kind() == reflect.Pointer:
 		return placesOf(t.Elem())
+	case t.Kind() == reflect.Slice && t.Elem() == rawJSON:
+		return &Places{items: &Places{any: true, deep: true}}
 	case t.Kind() == reflect.Slice:
 		if of := placesOf(t.Elem()); of != nil {
 			return &Places{items: of}
@@ -129,7 +135,7 @@ func (c *covering) value(p *Places) error {
 	case p == nil:
 		return c.SkipValue()
 	case p.any:
-		return c.hide()
+		return c.hide(p.deep)
 	}
 	kind := c.PeekKind()
 	if kind != '{' && kind != '[' {
@@ -158,14 +164,14 @@ func (c *covering) value(p *Places) error {
 	}
 }
 
-// hide covers the next value, unless it is too deep.
-func (c *covering) hide() error {
+// hide covers the next value, unless it is too deep for its place.
+func (c *covering) hide(deep bool) error {
 	above := c.StackDepth()
 	value, err := c.ReadValue()
 	if err != nil {
 		return err
 	}
-	if end := int(c.InputOffset()); above+levels(value) <= MaxJSONDepth {
+	if end := int(c.InputOffset()); deep || above+levels(value) <= MaxJSONDepth {
 		c.covered = append(append(c.covered, c.raw[c.taken:end-len(value)]...), "null"...)
 		c.taken = end
 	}

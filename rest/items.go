@@ -82,8 +82,8 @@ func (m *mount) itemsBody(properties []property) object {
 		var list struct {
 			Items json.RawMessage `json:"items"`
 		}
-		_ = json.Unmarshal(p.schema, &list) // a schema of ours
-		return object{{"oneOf", []json.RawMessage{list.Items, p.schema}}}
+		_ = json.Unmarshal(p.schema, &list)                               // a schema of ours
+		return object{{"anyOf", []json.RawMessage{list.Items, p.schema}}} // an item may be any JSON
 	}
 	return object{}
 }

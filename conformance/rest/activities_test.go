@@ -72,7 +72,7 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 		item := `{"name":"a","email":"a@example.com"}`
 		for _, body := range []string{
 			``, ` `, `[]`, `null`, `1`, `"a"`, `{`, `[`, `[` + item, item + `,` + item, item + `]`, `[` + item + `],"x":1`, `[` + item + `]}`,
-			`[` + item + `][` + item + `]`, `{"activities":[` + item + `]}`, `[[` + item + `]]`, `[null]`, `{"name":"a","name":"b","email":"a@example.com"}`,
+			`[` + item + `][` + item + `]`,
 			"[" + item + "]\x00", "{\"name\":\"\xff\"}", strings.Repeat("[", 100_000), `[` + strings.Repeat(item+`,`, 1000) + item + `]`,
 			`{"name":"a","email":"a@example.com","properties":"` + strings.Repeat("x", 1<<20) + `"}`,
 		} {
@@ -84,12 +84,8 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 			}
 			ans.refused(422, core.CodeValidationFailed)
 		}
-		// The places are those of the body that was sent, and what may stand there is told.
 		for body, fault := range map[string]core.FieldError{
-			`{"title":"a"}`:                {Field: "title", Reason: "is not known here; known are dedup_mode, email, external_id, idempotency_key, name, occurred_at, properties"},
-			`[` + item + `,{"title":"a"}]`: {Field: "1.title", Reason: "is not known here; known are dedup_mode, email, external_id, idempotency_key, name, occurred_at, properties"},
-			`{"name":1}`:                   {Field: "name", Reason: "must be string"}, `[1]`: {Field: "0", Reason: "must be object"}, `[]`: {Field: "", Reason: "must have at least 1 items"},
-			`{"name":"a","name":"b"}`: {Field: "name", Reason: "names a member twice in one object"},
+			`[]`: {Field: "", Reason: "must have at least 1 items"}, `[` + item + `,{"name":"a" 1}]`: {Field: "1.name", Reason: "is not valid JSON at this member"},
 		} {
 			if problem := a.do(t, "POST", "/v1/activities", body).refused(422, core.CodeValidationFailed); len(problem.Errors) != 1 || problem.Errors[0] != fault {
 				t.Errorf("%s: %+v", body, problem)
@@ -102,6 +98,58 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 		full := `[` + strings.Repeat(item+`,`, 999) + item + `]`
 		if got := results(t, a.do(t, "POST", "/v1/activities", full)); len(got) != 1000 || got[999]["index"] != 999.0 {
 			t.Errorf("%d results", len(got))
+		}
+	})
+}
+
+// TestInvalidActivitiesAreRejectedAlone, also when one is all that was sent. The tool
+// answers the same, and what is repeated is answered from the record.
+func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		a, agent := on(t, p), p.Token(t, p.MCPURL)
+		const good = `{"name":"good","email":"a@example.com","properties":{"twice":1,"twice":2}}`
+		invalid := []struct{ item, detail string }{
+			{`1`, "The item is no object."}, {`null`, "The item is no object."}, {`[` + good + `]`, "The item is no object."},
+			{`{"name":null,"email":"a@example.com"}`, "`name` is null"}, {`{"name":1}`, "`name` must be a string."}, {`{"title":"a"}`, "`title` is not known here; known are name, "},
+			{`{"activities":[` + good + `]}`, "`activities` is not known here"}, {`{"name":"a","name":"b","email":"a@example.com"}`, "`name` names a member twice"},
+			{`{"name":"a","email":"a@example.com","occurred_at":"now"}`, "`occurred_at` is \"now\"; send "},
+			{`{"name":"a","email":"a@example.com","occurred_at":"` + a.Clock.Now().Add(time.Hour).Format(time.RFC3339) + `"}`, "`occurred_at` is " + a.Clock.Now().Add(time.Hour).UTC().Format(time.RFC3339)},
+			{`{"name":"a","email":"a@example.com","properties":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "The item is nested deeper"},
+		}
+		var items []string
+		for _, c := range invalid {
+			items = append(items, good, c.item)
+		}
+		body := `[` + strings.Join(items, ",") + `]`
+		fromRoute := results(t, a.do(t, "POST", "/v1/activities", body))
+		var tool struct {
+			Accepted, Rejected int
+			Items              []map[string]any
+		}
+		for range 2 {
+			a.callTool(t, agent, "activities_record", `{"activities":`+body+`}`).decode(&tool)
+			if tool.Accepted != len(invalid) || tool.Rejected != len(invalid) {
+				t.Fatalf("%+v", tool)
+			}
+		}
+		for _, answered := range [][]map[string]any{fromRoute, tool.Items} {
+			for i, c := range invalid {
+				detail, _ := answered[2*i+1]["detail"].(string)
+				if answered[2*i]["status"] != "accepted" || answered[2*i+1]["reason"] != "invalid_item" || answered[2*i+1]["index"] != float64(2*i+1) || !strings.HasPrefix(detail, c.detail) {
+					t.Errorf("%.100s: %v, %v", c.item, answered[2*i], answered[2*i+1])
+				}
+			}
+		}
+		for _, c := range invalid[3:] { // an object alone is a list of one
+			if single := results(t, a.do(t, "POST", "/v1/activities", c.item)); len(single) != 1 || single[0]["reason"] != "invalid_item" {
+				t.Errorf("%.100s alone: %v", c.item, single)
+			}
+		}
+		// The second call of the tool repeated the first, so each surface recorded its own once.
+		var page struct{ Data []map[string]any }
+		if a.do(t, "GET", "/v1/activities?limit=200", "").want(200).decode(&page); len(page.Data) != 2*len(invalid) {
+			t.Errorf("%d activities", len(page.Data))
 		}
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 // RecordIn is activities to take in.
 type RecordIn struct {
-	Activities []Item `json:"activities" jsonschema:"minItems=1,maxItems=1000" agentmax:"100" jsonschema_description:"Items."`
+	Activities Items `json:"activities" agentmax:"100" jsonschema_description:"Items."`
 
 	read []sent
 }
@@ -33,6 +33,7 @@ type agentItem struct {
 	ActivityID string `json:"activity_id,omitempty" voice:"ours"`
 	ContactID  string `json:"contact_id,omitempty" voice:"ours"`
 	Reason     Reason `json:"reason,omitempty" voice:"ours"`
+	Detail     string `json:"detail,omitempty" voice:"ours"`
 	Duplicate  bool   `json:"duplicate,omitempty"`
 }
 
@@ -69,8 +70,8 @@ func (a *Activities) activitiesRecord() core.Operation {
 func (a *Activities) prepareRecord(ctx context.Context, c *core.Call, in RecordIn) (RecordIn, error) {
 	in.read = make([]sent, len(in.Activities))
 	sound := 0
-	for i, item := range in.Activities {
-		in.read[i] = item.read(i, c.Now, a.Store.EmailKey)
+	for i, raw := range in.Activities {
+		in.read[i] = readItem(raw, i, c.Now, a.Store.EmailKey)
 		if in.read[i].reason == "" {
 			sound++
 		}

@@ -22,7 +22,7 @@ type Activity struct {
 	ID         string    `json:"activity_id" jsonschema:"format=uuid"`
 	ContactID  string    `json:"contact_id" jsonschema:"format=uuid"`
 	Name       string    `json:"name" voice:"untrusted"`
-	OccurredAt time.Time `json:"occurred_at" jsonschema_description:"When it happened, as it was sent; the time of receipt where nothing was sent, or a time yet to come."`
+	OccurredAt time.Time `json:"occurred_at" jsonschema_description:"When it happened, as it was sent; the time of receipt where nothing was sent, or a time up to 5 minutes ahead."`
 	ReceivedAt time.Time `json:"received_at"`
 	Source     Source    `json:"source" jsonschema:"enum=api,enum=site,enum=agent"`
 	// Properties is the last member, and the bytes that were sent; see [Page].

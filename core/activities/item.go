@@ -32,18 +32,6 @@ const (
 	maxProperties = 32 << 10 // bytes, as sent
 )
 
-// Item is an activity as a caller sends it. A value that will not do refuses the
-// item; one of the wrong type, or a member that is not here, the whole request.
-type Item struct {
-	Name           string          `json:"name,omitempty"`
-	Email          *string         `json:"email,omitempty" jsonschema:"nullable" jsonschema_description:"An unknown one makes a contact, not mailable."`
-	ExternalID     *string         `json:"external_id,omitempty" jsonschema:"nullable"`
-	Properties     json.RawMessage `json:"properties,omitempty" jsonschema_description:"Any JSON, 32 KiB."`
-	OccurredAt     *time.Time      `json:"occurred_at,omitempty" jsonschema:"nullable" jsonschema_description:"Default now."`
-	IdempotencyKey *string         `json:"idempotency_key,omitempty" jsonschema:"nullable"`
-	DedupMode      *string         `json:"dedup_mode,omitempty" jsonschema:"nullable" jsonschema_description:"retry (by key) or once (per contact and name)."`
-}
-
 // Reason says why an item was refused.
 type Reason string
 
@@ -60,6 +48,8 @@ const (
 	PropertiesTooLarge    Reason = "properties_too_large"
 	RateLimited           Reason = "rate_limited"
 	DedupUnavailable      Reason = "dedup_unavailable"
+	// InvalidItem is a form that no item has; Detail says what is wrong with it.
+	InvalidItem Reason = "invalid_item"
 )
 
 // ItemResult is what became of an item.
@@ -68,7 +58,8 @@ type ItemResult struct {
 	Status     string `json:"status" jsonschema:"enum=accepted,enum=rejected"`
 	ActivityID string `json:"activity_id,omitempty" jsonschema:"format=uuid"`
 	ContactID  string `json:"contact_id,omitempty" jsonschema:"format=uuid"`
-	Reason     Reason `json:"reason,omitempty" jsonschema:"enum=invalid_name,enum=invalid_email,enum=invalid_external_id,enum=invalid_idempotency_key,enum=invalid_dedup_mode,enum=missing_identity,enum=unknown_external_id,enum=external_id_conflict,enum=properties_too_large,enum=rate_limited,enum=dedup_unavailable"`
+	Reason     Reason `json:"reason,omitempty" jsonschema:"enum=invalid_name,enum=invalid_email,enum=invalid_external_id,enum=invalid_idempotency_key,enum=invalid_dedup_mode,enum=missing_identity,enum=unknown_external_id,enum=external_id_conflict,enum=properties_too_large,enum=rate_limited,enum=dedup_unavailable,enum=invalid_item"`
+	Detail     string `json:"detail,omitempty" voice:"ours" jsonschema_description:"What is wrong with which member, on invalid_item."`
 	Duplicate  bool   `json:"duplicate,omitempty" jsonschema_description:"Whether the item is one that was accepted before, whose ids these are."`
 }
 
@@ -90,6 +81,7 @@ type sent struct {
 	occurredAt time.Time
 
 	reason Reason
+	detail string
 	// Set when the item is accepted.
 	activityID, contactID string
 	duplicate             bool
@@ -97,18 +89,37 @@ type sent struct {
 
 func (s *sent) result() ItemResult {
 	if s.reason != "" {
-		return ItemResult{Index: s.index, Status: rejected, Reason: s.reason}
+		return ItemResult{Index: s.index, Status: rejected, Reason: s.reason, Detail: s.detail}
 	}
 	return ItemResult{
 		Index: s.index, Status: accepted, ActivityID: s.activityID, ContactID: s.contactID, Duplicate: s.duplicate,
 	}
 }
 
-// read takes an item as sent at now; emailKey is the store's. Nothing happens after it was told of, so a
-// time yet to come is a clock that runs ahead and counts as now.
-func (i Item) read(index int, now time.Time, emailKey func(string) string) sent {
+// refuse rejects the item for its form.
+func (s *sent) refuse(err error) {
+	s.reason, s.detail = InvalidItem, "The item is not valid."
+	if faults := core.AsError(err).Fields; len(faults) > 0 {
+		s.detail = core.InvalidFields(faults[0]).Message
+		if faults[0].Field == "" {
+			s.detail = "The item " + faults[0].Reason + "."
+		}
+	}
+}
+
+// clockSkew is how far a caller's clock may be ahead of ours. A time within it counts as
+// now, so that no activity is of a time yet to come; see [Purger].
+const clockSkew = 5 * time.Minute
+
+// read takes an item as sent at now; emailKey is the store's.
+func (i item) read(index int, now time.Time, emailKey func(string) string) sent {
 	s := sent{index: index, name: i.Name, properties: i.Properties, occurredAt: now, reason: i.fault()}
 	if s.reason != "" {
+		return s
+	}
+	if i.OccurredAt != nil && i.OccurredAt.After(now.Add(clockSkew)) {
+		s.refuse(core.Invalid("occurred_at", "is "+i.OccurredAt.UTC().Format(time.RFC3339)+
+			", more than 5 minutes after "+now.UTC().Format(time.RFC3339)+", when it was received; send the time at which it happened"))
 		return s
 	}
 	if i.OccurredAt != nil && i.OccurredAt.Before(now) {
@@ -131,7 +142,7 @@ func (i Item) read(index int, now time.Time, emailKey func(string) string) sent 
 	return s
 }
 
-func (i Item) mode() string {
+func (i item) mode() string {
 	if i.DedupMode == nil {
 		return Retry
 	}
@@ -139,7 +150,7 @@ func (i Item) mode() string {
 }
 
 // fault is the first thing wrong with the item in itself, "" for nothing.
-func (i Item) fault() Reason {
+func (i item) fault() Reason {
 	mode := i.mode()
 	switch {
 	case !isText(i.Name, maxName) || strings.TrimSpace(i.Name) == "":

@@ -63,26 +63,70 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestWholeRequests: what has another form than its description is refused as a whole.
+// invalidItems are items of a form that no item has, with what is said of each.
+var invalidItems = map[string]string{
+	`1`: "The item is no object.", `null`: "The item is no object.", `[]`: "The item is no object.", `"a"`: "The item is no object.",
+	`{"name":1,"email":"ann@x.example"}`:                                        "`name` must be a string.",
+	`{"name":null,"email":"ann@x.example"}`:                                     "`name` is null; send a string.",
+	`{"name":"a","email":{}}`:                                                   "`email` must be a string.",
+	`{"name":"a","external_id":7}`:                                              "`external_id` must be a string.",
+	`{"name":"a","email":"ann@x.example","idempotency_key":[]}`:                 "`idempotency_key` must be a string.",
+	`{"name":"a","email":"ann@x.example","idempotency_key":"\u0000"}`:           "`idempotency_key` holds a NUL character.",
+	`{"name":"a","email":"ann@x.example","dedup_mode":true}`:                    "`dedup_mode` must be a string.",
+	`{"name":"a","email":"ann@x.example","occurred_at":"yesterday"}`:            "`occurred_at` is \"yesterday\"; send a date-time in RFC 3339, such as 2026-03-02T08:00:00Z.",
+	`{"name":"a","email":"ann@x.example","occurred_at":1767225600}`:             "`occurred_at` must be a string; send a date-time in RFC 3339, such as 2026-03-02T08:00:00Z.",
+	`{"name":"a","email":"ann@x.example","occurred_at":"2026-03-01"}`:           "`occurred_at` is \"2026-03-01\"; send a date-time in RFC 3339, such as 2026-03-02T08:00:00Z.",
+	`{"name":"a","email":"ann@x.example","occurred_at":"2026-03-01T12:05:01Z"}`: "`occurred_at` is 2026-03-01T12:05:01Z, more than 5 minutes after 2026-03-01T12:00:00Z, when it was received; send the time at which it happened.",
+	`{"name":"a","email":"ann@x.example","happened_at":"2026-01-01T00:00:00Z"}`: "`happened_at` is not known here; known are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
+	`{"Name":"a","email":"ann@x.example"}`:                                      "`Name` is not known here; known are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
+	`{"name":"a","name":"b","email":"ann@x.example"}`:                           "`name` names a member twice in one object.",
+	`{"name":"\ud800","email":"ann@x.example"}`:                                 "`name` is not valid JSON at this member.",
+	`{"name":"a","email":"ann@x.example","properties":` + deep + `}`:            "The item is nested deeper than 64 levels.",
+	`{"name":"a","email":"ann@x.example","a` + "`\u202e" + `b":1}`:              "`a'b` is not known here; known are name, email, external_id, properties, occurred_at, idempotency_key, dedup_mode.",
+}
+
+var deep = strings.Repeat("[", 65) + strings.Repeat("]", 65)
+
+// TestInvalidItemsAreRejectedAlone: between two that are taken, on either surface.
+func TestInvalidItemsAreRejectedAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t, storagetest.SQLite(t))
+	const ann = `{"name":"a","email":"ann@x.example"}`
+	for _, surface := range []core.Surface{core.REST, core.Agent} {
+		b.surface = surface
+		for item, detail := range invalidItems {
+			got := b.record(t, "%s,%s,%s", ann, item, ann)
+			want := activities.ItemResult{Index: 1, Status: "rejected", Reason: activities.InvalidItem, Detail: detail}
+			if got[1] != want || got[0].Status != "accepted" || got[2].Status != "accepted" {
+				t.Errorf("%.120s: %+v", item, got)
+			}
+		}
+	}
+	// What is wrong with a value has the reason that it always had, and no detail.
+	if got := b.record(t, `{"email":"ann@x.example"}`); got[0].Reason != activities.InvalidName || got[0].Detail != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestWholeRequests: what is no list of 1 to 1,000 items, 100 of an agent, is refused as a
+// whole.
 func TestWholeRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
 	const ann = `"email":"ann@x.example"`
 	for field, arguments := range map[string]string{
-		"activities":                   `{"activities":[]}`,
-		"activities.0":                 `{"activities":[1]}`,
-		"activities.0.name":            `{"activities":[{"name":1,` + ann + `}]}`,
-		"activities.0.email":           `{"activities":[{"name":"a","email":{}}]}`,
-		"activities.0.occurred_at":     `{"activities":[{"name":"a",` + ann + `,"occurred_at":"yesterday"}]}`,
-		"activities.0.happened_at":     `{"activities":[{"name":"a",` + ann + `,"happened_at":"2026-01-01T00:00:00Z"}]}`,
-		"activities.0.properties":      `{"activities":[{"name":"a",` + ann + `,"properties":{"a":1 2}}]}`,
-		"activities.0.idempotency_key": `{"activities":[{"name":"a",` + ann + `,"idempotency_key":"\u0000"}]}`,
-		"activities.1.idempotency_key": `{"activities":[{"name":"a",` + ann + `},{"name":"a",` + ann + `,"idempotency_key":[]}]}`,
+		"activities":              `{"activities":[]}`,
+		"activities.0.properties": `{"activities":[{"name":"a",` + ann + `,"properties":{"a":1 2}}]}`,
+		"activities.0.name":       "{\"activities\":[{\"name\":\"\xff\"}]}",
+		"items":                   `{"activities":[{"name":"a",` + ann + `}],"items":[]}`,
 	} {
 		_, err := b.run(t.Context(), "activities_record", arguments)
 		if err == nil || err.Code != core.CodeValidationFailed || len(err.Fields) == 0 || err.Fields[0].Field != field {
 			t.Errorf("%s: %v, want %s", arguments, err, field)
 		}
+	}
+	for _, arguments := range []string{`{}`, `{"activities":null}`, `{"activities":{"name":"a",` + ann + `}}`, `{"activities":"a"}`} {
+		b.refused(t, core.CodeValidationFailed, "activities_record", arguments)
 	}
 	item := `,{"name":"a",` + ann + `}`
 	if _, err := b.run(t.Context(), "activities_record", `{"activities":[`+strings.Repeat(item, 1000)[1:]+`]}`); err != nil {
@@ -105,7 +149,7 @@ func TestTimesAreBounded(t *testing.T) {
 	for sent, kept := range map[string]time.Time{
 		`"2026-02-28T23:00:00.123456789+02:00"`: time.Date(2026, 2, 28, 21, 0, 0, 123456000, time.UTC),
 		`"2026-03-01T12:00:01Z"`:                b.clock(),
-		`"9999-12-31T23:59:59Z"`:                b.clock(),
+		`"2026-03-01T14:05:00+02:00"`:           b.clock(), // as far ahead as a clock may be
 		`null`:                                  b.clock(),
 		`"0001-01-01T00:00:00Z"`:                time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
 	} {

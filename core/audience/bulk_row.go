@@ -38,25 +38,19 @@ type BulkRow struct {
 // schema describes them and checks nothing.
 type BulkRows []json.RawMessage
 
+var bulkMembers = []core.RowMember{
+	{Name: "email", Description: "Address. Needed to create; with external_id, the address that contact has from now on."},
+	{Name: "external_id", Description: "Your own id of the person, unique in the organization, of 1 to 255 characters."},
+	{Name: "rebind_external_id", Description: "true takes the address's contact over when it has another external id."},
+	{Name: "attributes", Description: "Object of values to change by attribute name; null clears one."},
+	{Name: "topic_preferences", Description: "Choices to change, as an array of topic and subscription_status or as an object from topic to status."},
+	{Name: "unsubscribe_all", Description: "true opts out of everything, false back in; left out or null: untouched."},
+	{Name: "lists", Description: "Array of exactly the static lists to be on, by id or key; left out or null: untouched."},
+}
+
 // JSONSchema describes a row.
 func (BulkRows) JSONSchema() *jsonschema.Schema {
-	members := jsonschema.NewProperties()
-	for _, m := range [][2]string{
-		{"email", "Address. Needed to create; with external_id, the address that contact has from now on."},
-		{"external_id", "Your own id of the person, unique in the organization, of 1 to 255 characters."},
-		{"rebind_external_id", "true takes the address's contact over when it has another external id."},
-		{"attributes", "Object of values to change by attribute name; null clears one."},
-		{"topic_preferences", "Choices to change, as an array of topic and subscription_status or as an object from topic to status."},
-		{"unsubscribe_all", "true opts out of everything, false back in; left out or null: untouched."},
-		{"lists", "Array of exactly the static lists to be on, by id or key; left out or null: untouched."},
-	} {
-		members.Set(m[0], &jsonschema.Schema{Description: m[1]})
-	}
-	least, most := uint64(1), uint64(MaxBulkRows)
-	return &jsonschema.Schema{
-		Type: "array", MinItems: &least, MaxItems: &most,
-		Items: &jsonschema.Schema{Properties: members, Description: "One contact. A row that is not valid becomes a failed item and holds up no other."},
-	}
+	return core.RowsSchema(1, MaxBulkRows, "One contact. A row that is not valid becomes a failed item and holds up no other.", bulkMembers)
 }
 
 func (row *BulkRow) faults() []core.FieldError {

@@ -1,0 +1,104 @@
+package activities
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/invopop/jsonschema"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// maxItems is how many activities a request has at most.
+const maxItems = 1000
+
+// Items are activities as they were sent. One that is wrong in itself is rejected alone.
+type Items []json.RawMessage
+
+var itemMembers = []core.RowMember{
+	{Name: "name", Description: "String, 1 to 200 characters."},
+	{Name: "email", Description: "String. An unknown one makes a contact, not mailable."},
+	{Name: "external_id", Description: "String, 1 to 255 characters."},
+	{Name: "properties", Description: "Any JSON, 32 KiB."},
+	{Name: "occurred_at", Description: "RFC 3339 date-time, past. Default now."},
+	{Name: "idempotency_key", Description: "String, 1 to 256 characters."},
+	{Name: "dedup_mode", Description: "retry (by key) or once (per contact and name)."},
+}
+
+// JSONSchema describes an item.
+func (Items) JSONSchema() *jsonschema.Schema {
+	return core.RowsSchema(1, maxItems, "name, and email or external_id. One that is not valid is rejected alone.", itemMembers)
+}
+
+// item is an activity as a caller sends it.
+type item struct {
+	Name           string
+	Email          *string
+	ExternalID     *string
+	Properties     json.RawMessage
+	OccurredAt     *time.Time
+	IdempotencyKey *string
+	DedupMode      *string
+}
+
+var itemPlaces = core.PlacesOf[struct {
+	Properties json.RawMessage `json:"properties"`
+}]()
+
+// readItem finds what is wrong with an item in itself.
+func readItem(raw json.RawMessage, index int, now time.Time, emailKey func(string) string) sent {
+	var i item
+	if err := core.ReadRow(raw, itemPlaces, i.take); err != nil {
+		s := sent{index: index}
+		s.refuse(err)
+		return s
+	}
+	return i.read(index, now, emailKey)
+}
+
+// take reads one member. null is as good as leaving the member out, except for the name.
+func (i *item) take(name string, value []byte) error {
+	switch name {
+	case "name":
+		var text *string
+		if err := core.TakeText(name, value, &text); err != nil {
+			return err
+		}
+		if text == nil {
+			return core.Invalid(name, "is null; send a string")
+		}
+		i.Name = *text
+		return nil
+	case "email":
+		return core.TakeText(name, value, &i.Email)
+	case "external_id":
+		return core.TakeText(name, value, &i.ExternalID)
+	case "properties":
+		i.Properties = bytes.Clone(value)
+		return nil
+	case "occurred_at":
+		return i.takeTime(name, value)
+	case "idempotency_key":
+		return core.TakeText(name, value, &i.IdempotencyKey)
+	case "dedup_mode":
+		return core.TakeText(name, value, &i.DedupMode)
+	}
+	return core.UnknownMember(name, itemMembers)
+}
+
+func (i *item) takeTime(name string, value []byte) error {
+	const wanted = "send a date-time in RFC 3339, such as 2026-03-02T08:00:00Z"
+	var text *string
+	if err := core.TakeText(name, value, &text); err != nil {
+		return core.Invalid(name, "must be a string; "+wanted)
+	}
+	if text == nil {
+		return nil
+	}
+	var at time.Time
+	if at.UnmarshalText([]byte(*text)) != nil {
+		return core.Invalid(name, "is "+core.Quoted(*text)+"; "+wanted)
+	}
+	i.OccurredAt = &at
+	return nil
+}
