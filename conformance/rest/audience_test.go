@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/rest"
 )
 
 // TestAudiencesDoNotMeet: what one organization names and has, another neither
@@ -230,7 +231,8 @@ func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	})
 }
 
-// TestTestCredentialsDestroyNoDefinitions: they make and change, as on live data.
+// TestTestCredentialsDestroyNoDefinitions: they make and change, as on live data. No
+// route with the method DELETE is theirs.
 func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -238,9 +240,26 @@ func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 		test := a.as(a.Test.APIKey)
 		test.do(t, "POST", "/v1/lists", `{"name":"Kept"}`).want(201)
 		test.do(t, "POST", "/v1/topics", `{"name":"kept","default_subscription_status":"OPT_IN"}`).want(201)
-		for _, path := range []string{"/v1/lists/kept", "/v1/topics/kept", "/v1/contacts/by-external-id/kept"} {
-			test.do(t, "DELETE", path, "").refused(403, core.CodeTestEnvironmentForbidden)
+		attribute := "/v1/attributes/" + a.attributeID(t, "orders")
+		paths := map[string]string{"/v1/lists/{id}": "/v1/lists/kept", "/v1/topics/{name}": "/v1/topics/kept", "/v1/attributes/{id}": attribute}
+		for _, route := range rest.Routes() {
+			if route.Method != "DELETE" {
+				continue
+			}
+			path := paths[route.Path]
+			if path == "" {
+				path = strings.NewReplacer("{", "", "}", "").Replace(route.Path) // refused before anything is looked for
+			}
+			for _, credential := range []string{a.Test.APIKey, a.TokenWith(t, a.Test, a.BaseURL)} {
+				a.as(credential).do(t, "DELETE", path, "").refused(403, core.CodeTestEnvironmentForbidden)
+			}
 		}
+		for _, path := range paths {
+			if !strings.Contains(path, "topics") { // which are read as a list alone
+				a.do(t, "GET", path, "").want(200)
+			}
+		}
+		test.do(t, "PUT", attribute, `{"name":"orders","type":"number","description":"Changed"}`).want(200)
 	})
 }
 

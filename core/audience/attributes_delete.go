@@ -25,7 +25,7 @@ func (a *Audience) attributesDelete() core.Operation {
 		Title: "Delete an attribute",
 		Purpose: "Takes an attribute out of the registry, which is always disruptive, and says what that does. " +
 			"No read shows its values any more, and null still clears one. They stay stored: registering the name again brings back those that fit the type.",
-		Effect:   core.Writes,
+		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.AttributesManage},
 		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
