@@ -12,7 +12,7 @@ import (
 // entryPages are the statements that read entries by some filters. An index has the
 // entries by their latest change, and one those of each status.
 type entryPages struct {
-	oldest, newest, count *Statement
+	newest, count *Statement
 }
 
 // entryPagesBy has the statements by whether a status, and whether a part of the
@@ -41,7 +41,6 @@ func registerEntryPages(status, part bool) entryPages {
 	}
 	limit := ` LIMIT $` + strconv.Itoa(next)
 	return entryPages{
-		oldest: register(name+", oldest", `SELECT `+undeliverableColumns+from+` ORDER BY `+strings.Join(order, ", ")+limit),
 		newest: register(name+", newest", `SELECT `+undeliverableColumns+from+` ORDER BY `+strings.Join(order, " DESC, ")+` DESC`+limit),
 		count:  register(name+", counted", `SELECT count(*)`+from),
 	}
@@ -54,12 +53,8 @@ func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	if !f.ChangedSince.IsZero() {
 		fromAt = At(f.ChangedSince)
 	}
-	switch {
-	case f.After == nil:
-	case f.Newest:
+	if f.After != nil {
 		toAt, toID = At(f.After.At), f.After.ID
-	case At(f.After.At) >= fromAt:
-		fromAt, fromID = At(f.After.At), f.After.ID
 	}
 	args := []any{orgID}
 	if f.Status != "" {
@@ -73,11 +68,7 @@ func entryArguments(orgID string, f suppression.EntryFilter) []any {
 }
 
 func (s undeliverableStore) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
-	pages := entryPagesBy[f.Status != ""][f.Part != ""]
-	statement := pages.oldest
-	if f.Newest {
-		statement = pages.newest
-	}
+	statement := entryPagesBy[f.Status != ""][f.Part != ""].newest
 	rows, err := list[undeliverableRow](ctx, s.db, statement, append(entryArguments(orgID, f), f.Limit)...)
 	if err != nil {
 		return nil, err

@@ -11,12 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// ordered is a list about sending, and the member by which it is ordered: the
-// newest first, or the oldest for who follows changes.
-type ordered struct {
-	target, by string
-	oldest     bool
-}
+// ordered is a list about sending, and the member by which it is ordered, newest first.
+type ordered struct{ target, by string }
 
 func readsInOrder(bounced string) []ordered {
 	return []ordered{
@@ -24,9 +20,9 @@ func readsInOrder(bounced string) []ordered {
 		{target: "/v1/recipients/" + url.PathEscape(bounced) + "/messages", by: "sent_at"},
 		{target: "/v1/suppressions", by: "suppressed_at"},
 		{target: "/v1/suppressions?reason=complaint", by: "suppressed_at"},
-		{target: "/v1/undeliverable", by: "last_changed_at", oldest: true},
-		{target: "/v1/undeliverable?since=2001-01-01T00:00:00Z", by: "last_changed_at", oldest: true},
-		{target: "/v1/undeliverable?status=excluded", by: "last_changed_at", oldest: true},
+		{target: "/v1/undeliverable", by: "last_changed_at"},
+		{target: "/v1/undeliverable?since=2001-01-01T00:00:00Z", by: "last_changed_at"},
+		{target: "/v1/undeliverable?status=excluded", by: "last_changed_at"},
 		{target: "/v1/channels", by: "created_at"},
 		{target: "/v1/identities", by: "created_at"},
 		{target: "/v1/tracking-domains", by: "created_at"},
@@ -91,9 +87,5 @@ func (l ordered) compare(x, y map[string]any) int {
 		parsed, _ := time.Parse(time.RFC3339Nano, row[l.by].(string))
 		return parsed
 	}
-	order := at(y).Compare(at(x))
-	if l.oldest {
-		order = -order
-	}
-	return order
+	return at(y).Compare(at(x))
 }

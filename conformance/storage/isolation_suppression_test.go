@@ -53,10 +53,8 @@ func undeliverableOf(t *testing.T, db *storage.DB, org string, entry suppression
 	see("EntryByID", byID, err)
 	last, err := store.LastChange(ctx, org)
 	see("LastChange", !last.IsZero(), err)
-	for name, f := range map[string]suppression.EntryFilter{"oldest": {Limit: 10}, "newest": {Limit: 10, Newest: true}} {
-		page, err := store.EntryPage(ctx, org, f)
-		see("EntryPage "+name, page, err)
-	}
+	page, err := store.EntryPage(ctx, org, suppression.EntryFilter{Limit: 10})
+	see("EntryPage", page, err)
 	count, err := store.CountEntries(ctx, org, suppression.EntryFilter{})
 	see("CountEntries", count, err)
 	return seen
@@ -68,7 +66,7 @@ func TestUndeliverableAddressesBelongToOneOrganization(t *testing.T) {
 		owner, intruder := newOrg(t, db), newOrg(t, db)
 		entry := ownUndeliverable(t, db, owner)
 		before := undeliverableOf(t, db, owner, entry)
-		if len(before) != 10 {
+		if len(before) != 9 {
 			t.Errorf("the owner sees %v", before)
 		}
 		if found := undeliverableOf(t, db, intruder, entry); len(found) != 0 {

@@ -18,7 +18,7 @@ func (s *Suppression) Search(ctx context.Context, orgID string, f EntryFilter) (
 		return nil, false, core.Invalid("q", "must be part of an address")
 	}
 	limit := f.Limit
-	f.Newest, f.Limit = true, limit+1
+	f.Limit = limit + 1
 	if entries, err = s.Store.EntryPage(ctx, orgID, f); err != nil {
 		return nil, false, err
 	}

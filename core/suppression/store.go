@@ -37,7 +37,7 @@ type Store interface {
 	LastChange(ctx context.Context, orgID string) (time.Time, error)
 	EntryByID(ctx context.Context, orgID, id string) (Entry, error)
 	SaveEntries(ctx context.Context, orgID string, entries []Entry) error
-	// EntryPage is at most f.Limit entries in the filter's order.
+	// EntryPage is at most f.Limit entries, the latest change first.
 	EntryPage(ctx context.Context, orgID string, f EntryFilter) ([]Entry, error)
 	CountEntries(ctx context.Context, orgID string, f EntryFilter) (int, error)
 }
@@ -49,8 +49,6 @@ type EntryFilter struct {
 	ChangedSince time.Time
 	// Part is part of the address; case does not matter.
 	Part string
-	// Newest is the order: the latest change first, or else the earliest first.
-	Newest bool
 	// After is the place where the page starts, by LastChangedAt and ID.
 	After *core.After
 	Limit int

@@ -79,12 +79,12 @@ func (s *Suppression) undeliverableList() core.Operation {
 	})
 }
 
-// listUndeliverable pages oldest change first over REST: whatever changes while
-// somebody pages moves to the end, which is still to come. An agent, who gets one
-// page, is shown the latest.
+// listUndeliverable pages the latest change first. An entry that changes while a caller
+// pages moves in front of the first page, with a greater last_changed_at than that page
+// had, so the caller's next poll finds it.
 func (s *Suppression) listUndeliverable(ctx context.Context, c *core.Call, in ListUndeliverableIn) (UndeliverablePage, error) {
 	org, limit := c.Principal.Org.ID, core.Limit(in.Limit)
-	f := EntryFilter{Status: in.Status, Newest: c.Surface == core.Agent, Limit: limit + 1}
+	f := EntryFilter{Status: in.Status, Limit: limit + 1}
 	if in.Since != nil {
 		f.ChangedSince = in.Since.UTC().Truncate(time.Second)
 	} else if f.Status == "" {
