@@ -93,6 +93,15 @@ var attributeRules = []rule{
 		{call: "POST " + registry + "/$1/preview", body: `{"name":"$n","type":"enum"}`, status: 422, code: core.CodeValidationFailed},
 		{call: "GET " + registry + "/$1", status: 200, want: `{"enum_values":["a","b"]}`},
 	}},
+	{"a number has the same bounds as text as it has bare", []step{
+		{call: "POST " + registry, body: `{"name":"$n","type":"number"}`, status: 201},
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"$n":12345678901234567891}}`, status: 422, want: `{"errors":[{"field":"attributes.$n"}]}`},
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"$n":"12345678901234567891"}}`, status: 422, want: `{"code":"attribute_validation_failed","errors":[{"field":"attributes.$n"}]}`},
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"$n":"0.1000000000000000055511151231257827"}}`, status: 422, want: `{"code":"attribute_validation_failed"}`},
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"$n":"1e-400"}}`, status: 422, want: `{"code":"attribute_validation_failed"}`},
+		{call: "tool contacts_upsert", body: `{"email":"$a","attributes":{"$n":"9007199254740993"}}`, want: `{"code":"attribute_validation_failed","errors":[{"field":"attributes.$n"}]}`},
+		{call: "POST " + people, body: `{"email":"$a","attributes":{"$n":"9007199254740992"}}`, status: 201, want: `{"attributes":{"$n":9007199254740992}}`},
+	}},
 	{"a contact is held to the registry, one reason for each attribute, on both surfaces", []step{
 		{call: "POST " + registry, body: `{"name":"$n","type":"enum","enum_values":["a"]}`, status: 201},
 		{call: "POST " + people, body: `{"email":"$a","attributes":{"$n":"b","orders":"many","$nn":1}}`, status: 422, want: `{"code":"attribute_validation_failed"}`},

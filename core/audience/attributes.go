@@ -44,7 +44,8 @@ func (a *Audience) registry(ctx context.Context, orgID string) (registry, error)
 // does not fit. The rules:
 //
 //	string    a string as it is; a number or boolean as its JSON text
-//	number    a number from -1e100 to 1e100; a string that is one in JSON's spelling
+//	number    a number from -1e100 to 1e100; a string that is one in JSON's spelling,
+//	          if a float64 carries it
 //	bool      true or false; the strings "true" and "false"
 //	datetime  RFC 3339 or YYYY-MM-DD (midnight UTC), kept as RFC 3339 in UTC; what
 //	          is finer than a microsecond is cut off
@@ -165,6 +166,9 @@ func coerceNumber(value any) (any, string) {
 	}
 	if !isJSONNumber(text) {
 		return nil, "must be a number"
+	}
+	if !core.IsExactNumber(text) {
+		return nil, core.InexactNumber + "; register the attribute as a string for identifiers"
 	}
 	n, _ := strconv.ParseFloat(text, 64) // what is out of range is infinite
 	return withinPredicates(n)
