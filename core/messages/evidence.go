@@ -118,6 +118,21 @@ func (s *suppressionAnswer) claims() []Claim {
 	return []Claim{{Text: text + ". The account mails it nothing while it is there."}}
 }
 
+// withheldClaims name the scopes of the lists that the diagnosis leaves out, so that a
+// caller does not take silence for an answer.
+func withheldClaims(c *core.Call, recipient string) []Claim {
+	var missing []string
+	for _, scope := range []core.Scope{core.SuppressionsView, core.UndeliverableView} {
+		if !c.Principal.Scopes.Has(scope) {
+			missing = append(missing, "`"+string(scope)+"`")
+		}
+	}
+	if recipient == "" || len(missing) == 0 {
+		return nil
+	}
+	return []Claim{{Text: "Lists with the recipient are not part of this diagnosis: the credential lacks " + strings.Join(missing, " and ") + "."}}
+}
+
 func undeliverableClaims(listed *UndeliverableRecipient) []Claim {
 	if listed == nil {
 		return nil

@@ -105,14 +105,14 @@ func (m *Messages) messagesDiagnose() core.Operation {
 	})
 }
 
-// prepareDiagnosis asks the account. That it does not answer is part of the
-// diagnosis and no failure.
+// prepareDiagnosis asks the account, for a caller who may know the answer. That the
+// account does not answer is part of the diagnosis and no failure.
 func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (DiagnoseMessageIn, error) {
 	var err error
 	if in.found, in.events, err = m.history(ctx, c, in.MessageID); err != nil {
 		return in, err
 	}
-	if recipient := worst(coursesOf(in.found, in.events)).recipient; m.Suppressions != nil && recipient != "" {
+	if recipient := worst(coursesOf(in.found, in.events)).recipient; m.Suppressions != nil && recipient != "" && c.Principal.Scopes.Has(core.SuppressionsView) {
 		entry, err := m.Suppressions.Suppressed(ctx, c.Principal.Org.ID, recipient)
 		in.suppressed = &suppressionAnswer{entry, err}
 	}
@@ -127,13 +127,11 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 	judged := course.judge()
 
 	evidence := slices.Concat(tally(courses), course.claims(), in.suppressed.claims())
-	if m.Undeliverables != nil && course.recipient != "" {
-		listed, err := m.Undeliverables.Undeliverable(ctx, c.Principal.Org.ID, course.recipient)
-		if err != nil {
-			return Diagnosis{}, err
-		}
-		evidence = append(evidence, undeliverableClaims(listed)...)
+	listed, err := m.undeliverable(ctx, c, course.recipient)
+	if err != nil {
+		return Diagnosis{}, err
 	}
+	evidence = slices.Concat(evidence, undeliverableClaims(listed), withheldClaims(c, course.recipient))
 	records := []Record{recordOf(in.found, course.hide)}
 	if err := m.nameChannels(ctx, c, records); err != nil {
 		return Diagnosis{}, err
@@ -147,6 +145,15 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 		Evidence: evidence, NextSteps: course.steps(c, remedies),
 		Events: events, EventsTotal: len(in.events), Truncated: cut || len(latest) < len(in.events),
 	}, nil
+}
+
+// undeliverable is nil when the address is not listed, and for a caller who may not
+// read the list.
+func (m *Messages) undeliverable(ctx context.Context, c *core.Call, address string) (*UndeliverableRecipient, error) {
+	if m.Undeliverables == nil || address == "" || !c.Principal.Scopes.Has(core.UndeliverableView) {
+		return nil, nil
+	}
+	return m.Undeliverables.Undeliverable(ctx, c.Principal.Org.ID, address)
 }
 
 // shown are the events as an agent sees them, and whether something is left out of

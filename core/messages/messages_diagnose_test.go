@@ -163,6 +163,21 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 		}
 		return string(text)
 	}
+	// Without the scope of a list, the account is not asked and no list is told of.
+	all := d.scopes
+	d.suppressed, d.undeliverable = &messages.SuppressedRecipient{Reason: "complaint", At: now}, &messages.UndeliverableRecipient{Reason: "complaint", LastSeenAt: now}
+	for _, scopes := range []core.Scopes{core.NewScopes("api.messages.view"), core.NewScopes("api.messages.view", "api.messages.unmask_recipients")} {
+		d.scopes = scopes
+		if text := evidence(); strings.Contains(text, "complain") || strings.Contains(text, "suppression list") || len(d.asked) > 0 ||
+			!strings.Contains(text, "lacks `api.suppressions.view` and `api.undeliverable.view`") {
+			t.Errorf("%s, asked %v", text, d.asked)
+		}
+	}
+	d.scopes = core.NewScopes("api.messages.view", "api.undeliverable.view")
+	if text := evidence(); !strings.Contains(text, `the rule \"complaint\"`) || strings.Contains(text, "suppression list") || len(d.asked) > 0 {
+		t.Errorf("%s, asked %v", text, d.asked)
+	}
+	d.scopes, d.suppressed, d.undeliverable = all, nil, nil
 	contains(t, evidence(), "not on the account's suppression list")
 	if diff := cmp.Diff([]string{jane}, d.asked); diff != "" {
 		t.Error(diff)
