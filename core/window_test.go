@@ -17,14 +17,18 @@ func TestWindows(t *testing.T) {
 		want      core.Window
 		code      core.Code
 	}{
-		"nothing given":             {nil, nil, 90, core.Window{From: *ago(30), To: now}, ""},
-		"short retention":           {nil, nil, 7, core.Window{From: *ago(7), To: now}, ""},
-		"both given":                {ago(20), ago(10), 90, core.Window{From: *ago(20), To: *ago(10)}, ""},
-		"as far back as is kept":    {ago(90), nil, 90, core.Window{From: *ago(90), To: now}, ""},
-		"further back than kept":    {ago(91), nil, 90, core.Window{}, core.CodePlanRetentionExceeded},
-		"the wrong way round":       {ago(1), ago(2), 90, core.Window{}, core.CodeValidationFailed},
-		"empty":                     {ago(1), ago(1), 90, core.Window{}, core.CodeValidationFailed},
-		"to before what is implied": {nil, ago(40), 90, core.Window{}, core.CodeValidationFailed},
+		"nothing given":          {nil, nil, 90, core.Window{From: *ago(30), To: now}, ""},
+		"short retention":        {nil, nil, 7, core.Window{From: *ago(7), To: now}, ""},
+		"both given":             {ago(20), ago(10), 90, core.Window{From: *ago(20), To: *ago(10)}, ""},
+		"as far back as is kept": {ago(90), nil, 90, core.Window{From: *ago(90), To: now}, ""},
+		"further back than kept": {ago(91), nil, 90, core.Window{}, core.CodePlanRetentionExceeded},
+		"the wrong way round":    {ago(1), ago(2), 90, core.Window{}, core.CodeValidationFailed},
+		"empty":                  {ago(1), ago(1), 90, core.Window{}, core.CodeValidationFailed},
+		"an earlier to":          {nil, ago(40), 90, core.Window{From: *ago(70), To: *ago(40)}, ""},
+		"a to in the future":     {nil, ago(-2), 90, core.Window{From: *ago(30), To: *ago(-2)}, ""},
+		"an earlier to, cut off": {nil, ago(80), 90, core.Window{From: *ago(90), To: *ago(80)}, ""},
+		"to before what is kept": {nil, ago(90), 90, core.Window{}, core.CodePlanRetentionExceeded},
+		"future, the wrong way":  {ago(-3), ago(-2), 90, core.Window{}, core.CodeValidationFailed},
 	} {
 		got, err := core.WindowOf(tc.from, tc.to, now, tc.retention)
 		if tc.code == "" && (err != nil || got != tc.want) {

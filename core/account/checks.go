@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -108,6 +109,12 @@ func (f findings) dns() Check {
 	return Check{name, Pass, "No identity waits for DNS records."}
 }
 
+// isChannel reports whether a caller named this channel, by slug, id or its name at
+// the provider.
+func isChannel(c channels.Channel, wanted string) bool {
+	return wanted != "" && (c.Slug == wanted || c.Name == wanted || strings.EqualFold(c.ID, wanted))
+}
+
 func (f findings) channel(wanted string) Check {
 	if f.provider == sending.SMTP {
 		return channelOfServer(wanted)
@@ -116,7 +123,7 @@ func (f findings) channel(wanted string) Check {
 	var found *channels.Channel
 	for i, c := range f.channels {
 		if c.Status == channels.Detached {
-			if wanted != "" && (c.Slug == wanted || c.Name == wanted) {
+			if isChannel(c, wanted) {
 				return Check{"channel", Fail, "The account no longer has the channel " + core.Quoted(wanted) + ". Make its configuration set again, or use another channel."}
 			}
 			continue
@@ -125,7 +132,7 @@ func (f findings) channel(wanted string) Check {
 		if c.Status == channels.Active {
 			active = append(active, c.Name)
 		}
-		if wanted != "" && (c.Slug == wanted || c.Name == wanted) {
+		if isChannel(c, wanted) {
 			found = &f.channels[i]
 		}
 	}
@@ -199,7 +206,7 @@ func judgeRate(name, what string, count, sent, review, pause int64, next string)
 		return Check{name, Pass, fmt.Sprintf("Nothing was sent in the last %d days.", rateDays)}
 	}
 	detail := fmt.Sprintf("%d of %d messages of the last %d days %s, %.2f %%. The provider reviews an account at %s %% and may pause it at %s %%.",
-		count, sent, rateDays, what, float64(count)*100/float64(sent), tenths(review), tenths(pause))
+		count, sent, rateDays, what, min(100, float64(count)*100/float64(sent)), tenths(review), tenths(pause))
 	switch {
 	case count*1000 < sent*review:
 		return Check{name, Pass, detail}

@@ -11,7 +11,7 @@ import (
 
 // CheckReadinessIn may name the channel one wants to send through.
 type CheckReadinessIn struct {
-	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug, to check it too."`
+	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug or id, to check it too."`
 
 	found *findings
 }

@@ -33,7 +33,7 @@ func StatusOf(present, adopted bool) Status {
 
 // Channel is one configuration set of the account.
 type Channel struct {
-	ID                string    `json:"-"`
+	ID                string    `json:"id" jsonschema:"format=uuid" jsonschema_description:"What the filter channel of other routes takes."`
 	Name              string    `json:"name" voice:"untrusted" jsonschema_description:"The configuration set at the provider."`
 	Slug              string    `json:"slug" voice:"ours"`
 	Status            Status    `json:"status" jsonschema:"enum=active,enum=discovered,enum=detached,enum=archived,enum=pending"`

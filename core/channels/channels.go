@@ -3,6 +3,7 @@ package channels
 import (
 	"context"
 	"log/slog"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -55,10 +56,16 @@ func (c *Channels) ChannelName(ctx context.Context, orgID, id string) (string, e
 	return channel.Name, err
 }
 
-// ChannelNameBySlug is the name at the provider of the channel with this slug.
-// It fails with core.CodeNotFound.
-func (c *Channels) ChannelNameBySlug(ctx context.Context, orgID, slug string) (string, error) {
-	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: slug})
+// ChannelNameOf is the name at the provider of the channel with this id or slug. It
+// fails with core.CodeNotFound.
+func (c *Channels) ChannelNameOf(ctx context.Context, orgID, reference string) (string, error) {
+	if core.IsID(reference) {
+		name, err := c.ChannelName(ctx, orgID, strings.ToLower(reference))
+		if err == nil || core.AsError(err).Code != core.CodeNotFound {
+			return name, err // else a configuration set may be called like an id
+		}
+	}
+	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: reference})
 	return channel.Name, err
 }
 

@@ -160,15 +160,22 @@ func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 	})
 }
 
+// likeAnID is the name of a configuration set, and so a slug.
+const likeAnID = "0b8f9f0e-6f0c-4b2e-9a55-1f7a2a4b6c01"
+
 func TestChannelsAreFoundByIDSlugAndName(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		w.shows(w.org, shown{sets: []sending.ConfigurationSet{{Name: "Big Sale!"}}})
+		w.shows(w.org, shown{sets: []sending.ConfigurationSet{{Name: "Big Sale!"}, {Name: likeAnID}}})
 		w.sync(t, w.org)
+		if name, err := w.ChannelNameOf(t.Context(), w.org, likeAnID); name != likeAnID || err != nil {
+			t.Errorf("a slug like an id: %q, %v", name, err)
+		}
 		id := w.channel(t, "big-sale").ID
 		for what, find := range map[string]func(org string) (string, error){
-			"by id":   func(org string) (string, error) { return w.ChannelName(t.Context(), org, id) },
-			"by slug": func(org string) (string, error) { return w.ChannelNameBySlug(t.Context(), org, "big-sale") },
+			"by id":     func(org string) (string, error) { return w.ChannelName(t.Context(), org, id) },
+			"by slug":   func(org string) (string, error) { return w.ChannelNameOf(t.Context(), org, "big-sale") },
+			"by either": func(org string) (string, error) { return w.ChannelNameOf(t.Context(), org, strings.ToUpper(id)) },
 		} {
 			if name, err := find(w.org); name != "Big Sale!" || err != nil {
 				t.Errorf("%s: %q, %v", what, name, err)

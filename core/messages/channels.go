@@ -20,14 +20,14 @@ func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (st
 	return name, err
 }
 
-// channelBySlug is the name at the provider of the channel that an agent names. An
-// agent that guesses a slug is told so: no messages at all would be an answer to
-// another question.
-func (m *Messages) channelBySlug(ctx context.Context, c *core.Call, slug string) (string, error) {
+// channelOf returns the name at the provider of the channel that an agent names by
+// slug or id. It fails with core.CodeNotFound when there is none: an empty answer would
+// say that the channel sent nothing.
+func (m *Messages) channelOf(ctx context.Context, c *core.Call, reference string) (string, error) {
 	err := error(core.NotFound("channel"))
 	name := ""
 	if m.Channels != nil {
-		name, err = m.Channels.ChannelNameBySlug(ctx, c.Principal.Org.ID, slug)
+		name, err = m.Channels.ChannelNameOf(ctx, c.Principal.Org.ID, reference)
 	}
 	if notFound(err) {
 		return "", core.NotFound("channel").WithNext("Leave `channel` out to search the messages of all channels.")

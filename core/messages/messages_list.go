@@ -11,10 +11,10 @@ import (
 
 // ListMessagesIn filters and pages messages. Filters that are set must all match.
 type ListMessagesIn struct {
-	From      *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, 30 days ago unless given; as far back as the plan keeps."`
+	From      *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window; without it 30 days before now, or before an earlier to. As far back as the plan keeps."`
 	To        *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, now unless given."`
 	Channel   string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
-	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay" jsonschema_description:"Only messages with this status."`
+	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure" jsonschema_description:"Only messages with this status."`
 	Template  string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Exact name of a template at the provider."`
 	Identity  string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sending domain; of an address only the domain counts."`
 	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Whole address of a recipient, case matters. Needs api.messages.unmask_recipients."`

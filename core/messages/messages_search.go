@@ -18,11 +18,11 @@ const (
 
 // SearchMessagesIn narrows messages. Filters that are set must all match.
 type SearchMessagesIn struct {
-	From      *time.Time `json:"from,omitempty" jsonschema_description:"Default 30 days ago."`
+	From      *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days before to."`
 	To        *time.Time `json:"to,omitempty" jsonschema_description:"Default now."`
-	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay" jsonschema_description:"Weightiest event."`
+	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure" jsonschema_description:"Weightiest event."`
 	Template  string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Exact name."`
-	Channel   string     `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug."`
+	Channel   string     `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug or id."`
 	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Needs api.messages.unmask_recipients."`
 	Limit     int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50,default=20" jsonschema_description:"How many."`
 }
@@ -54,7 +54,7 @@ func (m *Messages) searchMessages(ctx context.Context, c *core.Call, in SearchMe
 	}
 	f := Filter{Window: window, Status: in.Status, Template: in.Template, Recipient: in.Recipient}
 	if in.Channel != "" {
-		if f.Channel, err = m.channelBySlug(ctx, c, in.Channel); err != nil {
+		if f.Channel, err = m.channelOf(ctx, c, in.Channel); err != nil {
 			return core.Sample[Record]{}, err
 		}
 	}

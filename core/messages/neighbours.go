@@ -12,9 +12,10 @@ import (
 // provider, where events come from, and here. Each answer about a channel that is
 // not known fails with core.CodeNotFound.
 type ChannelNames interface {
-	// ChannelName and ChannelNameBySlug are the name at the provider.
+	// ChannelName is the name at the provider of the channel with this id, ChannelNameOf
+	// of the one with this id or slug.
 	ChannelName(ctx context.Context, orgID, id string) (string, error)
-	ChannelNameBySlug(ctx context.Context, orgID, slug string) (string, error)
+	ChannelNameOf(ctx context.Context, orgID, reference string) (string, error)
 	// ChannelSlug is the slug of the channel with this name at the provider.
 	ChannelSlug(ctx context.Context, orgID, name string) (string, error)
 }

@@ -11,7 +11,7 @@ import (
 // ListRecipientIn names a recipient and pages the messages to it.
 type ListRecipientIn struct {
 	Email  string     `json:"email" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Whole address of the recipient, as it was mailed: case matters."`
-	From   *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, 30 days ago unless given; as far back as the plan keeps."`
+	From   *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window; without it 30 days before now, or before an earlier to. As far back as the plan keeps."`
 	To     *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, now unless given."`
 	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
 	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`

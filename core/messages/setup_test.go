@@ -42,9 +42,9 @@ func (n *neighbours) ChannelName(_ context.Context, _, id string) (string, error
 }
 
 // The channel "Autumn_Sale" of the provider is called otherwise here.
-func (n *neighbours) ChannelNameBySlug(_ context.Context, _, slug string) (string, error) {
+func (n *neighbours) ChannelNameOf(_ context.Context, _, slug string) (string, error) {
 	switch slug {
-	case "marketing":
+	case "marketing", channel:
 		return "marketing", nil
 	case "autumn-sale":
 		return "Autumn_Sale", nil

@@ -18,7 +18,7 @@ type Config struct {
 // which is how events name them. All fail with core.CodeNotFound.
 type Channels interface {
 	ChannelName(ctx context.Context, orgID, id string) (string, error)
-	ChannelNameBySlug(ctx context.Context, orgID, slug string) (string, error)
+	ChannelNameOf(ctx context.Context, orgID, reference string) (string, error)
 	ChannelSlug(ctx context.Context, orgID, name string) (string, error)
 }
 
@@ -43,7 +43,7 @@ func (noChannels) ChannelSlug(context.Context, string, string) (string, error) {
 	return "", core.NotFound("channel")
 }
 
-func (noChannels) ChannelNameBySlug(context.Context, string, string) (string, error) {
+func (noChannels) ChannelNameOf(context.Context, string, string) (string, error) {
 	return "", core.NotFound("channel")
 }
 

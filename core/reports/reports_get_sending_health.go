@@ -11,9 +11,9 @@ import (
 
 // HealthIn is the window of the figures, and what narrows them.
 type HealthIn struct {
-	From     *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days ago."`
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days before to."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"Now, if absent."`
-	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug."`
+	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug or id."`
 	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sender's domain."`
 	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Made longer beyond 31 points."`
 }
@@ -96,7 +96,7 @@ func (r *Reports) getSendingHealth(ctx context.Context, c *core.Call, in HealthI
 	}
 	f := Filter{Window: w, Identity: domainOf(in.Identity)}
 	if in.Channel != "" {
-		if f.Channel, err = r.channelBySlug(ctx, org.ID, in.Channel); err != nil {
+		if f.Channel, err = r.channelOf(ctx, org.ID, in.Channel); err != nil {
 			return Health{}, err
 		}
 	}
@@ -112,8 +112,8 @@ func (r *Reports) getSendingHealth(ctx context.Context, c *core.Call, in HealthI
 	return h, r.compare(ctx, c, f, found, &h)
 }
 
-func (r *Reports) channelBySlug(ctx context.Context, orgID, slug string) (string, error) {
-	name, err := r.Channels.ChannelNameBySlug(ctx, orgID, slug)
+func (r *Reports) channelOf(ctx context.Context, orgID, reference string) (string, error) {
+	name, err := r.Channels.ChannelNameOf(ctx, orgID, reference)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
 		return "", core.NotFound("channel").WithNext("Leave `channel` out for the figures of all channels.")
 	}

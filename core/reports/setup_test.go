@@ -40,8 +40,8 @@ func (namedChannels) ChannelSlug(_ context.Context, _, name string) (string, err
 	return "shop", nil
 }
 
-func (namedChannels) ChannelNameBySlug(_ context.Context, _, slug string) (string, error) {
-	if slug != "shop" {
+func (namedChannels) ChannelNameOf(_ context.Context, _, slug string) (string, error) {
+	if slug != "shop" && slug != shopID {
 		return "", core.NotFound("channel")
 	}
 	return "shop-set", nil
