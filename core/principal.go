@@ -41,7 +41,8 @@ type Org struct {
 	Slug string
 	// Tier is the plan: free, team, business, admin, sponsored or demo.
 	Tier string
-	// RetentionDays is the oldest a row may be for an analytics query.
+	// RetentionDays is how old a row may be for an analytics query: what [RetentionOf]
+	// says of the tier, as it is stored.
 	RetentionDays int
 	// RateLimit is the plan's limit in calls a minute; nil means none is set.
 	RateLimit *int
@@ -54,6 +55,19 @@ type Org struct {
 	// PlatformMode is true when temporary inboxes are counted per account of a
 	// platform's customer.
 	PlatformMode bool
+}
+
+// RetentionOf is how many days back a tier keeps what analytics read. Single messages
+// and their events are kept for 365 days whatever the tier.
+func RetentionOf(tier string) int {
+	switch tier {
+	case "free":
+		return 30
+	case "team":
+		return 90
+	default: // business, and the internal tiers
+		return 365
+	}
 }
 
 // Principal is who is calling: an organization, perhaps a user in it, and a

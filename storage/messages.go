@@ -252,7 +252,7 @@ func sortedValues[V any](byKey map[string]V) []V {
 // still tells that the message was sent.
 func mergedRowOf(e messages.Event) mergedRow {
 	row := mergedRow{
-		ID: e.MessageID, Sender: e.Mail.From, Identity: identityOf(e.Mail.From), Sent: sentAt(e),
+		ID: e.MessageID, Sender: e.Mail.From, Identity: identityOf(e.Mail.From), Sent: At(e.SentAt()),
 		Status: string(messages.Send), Rank: messages.Rank(e.Type), Last: At(e.OccurredAt),
 		Channel: e.Mail.Channel, Subject: e.Mail.Subject, Template: e.Mail.Template, Test: e.Mail.Test,
 	}
@@ -278,15 +278,6 @@ func (m mergedRow) join(other mergedRow) mergedRow {
 	m.Sent, m.Last = min(m.Sent, other.Sent), max(m.Last, other.Last)
 	m.Test = m.Test || other.Test
 	return m
-}
-
-// sentAt is when the message was sent; an event cannot come before it, so its own
-// time stands in where it does not say.
-func sentAt(e messages.Event) Time {
-	if e.Mail.SentAt.IsZero() {
-		return At(e.OccurredAt)
-	}
-	return At(e.Mail.SentAt)
 }
 
 // identityOf is the domain of an address in lower case.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
 )
 
 // Every statement takes its rows from the old end of an index, so a table of any
@@ -73,9 +74,9 @@ func (s messageStore) Purge(ctx context.Context, orgID string, before time.Time,
 }
 
 // Purge takes marks and hours in steps; of days there are few. A mark begins with
-// its date.
+// its day.
 func (s reportStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
-	purged, err := s.db.exec(ctx, purgeMarks, orgID, before.UTC().Format("20060102"), limit)
+	purged, err := s.db.exec(ctx, purgeMarks, orgID, reports.MarkDay(before), limit)
 	if err != nil {
 		return 0, err
 	}

@@ -44,7 +44,7 @@ const messageColumns = `m.id, m.sender, m.recipient, m.identity, m.sent_at, m.st
 // rareStatus is the status of the filter, unless most messages have it.
 func rareStatus(f messages.Filter) string {
 	switch f.Status {
-	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay:
+	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay, messages.RenderingFailure:
 		return string(f.Status)
 	}
 	return ""

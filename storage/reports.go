@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -17,7 +18,7 @@ var _ reports.Store = reportStore{}
 func (db *DB) Reports() reports.Store { return reportStore{db} }
 
 // triedToDeliver leaves out the bounces and complaints that are messages.Event.KeptBack.
-const triedToDeliver = `coalesce(bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
+const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
 
 var (
 	addMarks = register("add report marks", `
@@ -28,100 +29,101 @@ var (
 	addCounts = register("add report counts", `
 		INSERT INTO report_days (org_id, day, channel, identity, template,
 			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
-		SELECT $1, CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
-			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
-			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint),
-			CAST(v ->> 'opens' AS bigint), CAST(v ->> 'unique_opens' AS bigint),
-			CAST(v ->> 'clicks' AS bigint), CAST(v ->> 'unique_clicks' AS bigint)
+		SELECT $1, `+countedValues+`
 		FROM `+parameterRows(`$2`)+` WHERE TRUE
-		ON CONFLICT (org_id, day, channel, identity, template) DO UPDATE SET
-			sent = report_days.sent + excluded.sent, delivered = report_days.delivered + excluded.delivered,
-			bounced = report_days.bounced + excluded.bounced, complained = report_days.complained + excluded.complained,
-			suppressed = report_days.suppressed + excluded.suppressed, opens = report_days.opens + excluded.opens,
-			unique_opens = report_days.unique_opens + excluded.unique_opens, clicks = report_days.clicks + excluded.clicks,
-			unique_clicks = report_days.unique_clicks + excluded.unique_clicks`)
+		ON CONFLICT (org_id, day, channel, identity, template) DO UPDATE SET `+addedTo("report_days"))
 	addBounces = register("add bounces by domain", `
 		INSERT INTO report_bounce_domains (org_id, day, domain, bounced)
 		SELECT $1, CAST(v ->> 'day' AS bigint), v ->> 'domain', CAST(v ->> 'bounced' AS bigint)
 		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, day, domain) DO UPDATE SET bounced = report_bounce_domains.bounced + excluded.bounced`)
 
-	reportByDay   = register("report by day", sumOfDays("day"))
-	reportByGroup = register("report by group", sumOfDays("channel, template"))
+	reportByDay   = register("report by day", sumOf("report_days", "day", "day"))
+	reportByGroup = register("report by group", sumOf("report_days", "day", "channel, template"))
 
 	addHours = register("add report hours", `
-		INSERT INTO report_hours (org_id, hour, channel, identity, template, sent, delivered, bounced, complained, suppressed)
-		SELECT $1, CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
-			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
-			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint)
+		INSERT INTO report_hours (org_id, hour, channel, identity, template,
+			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
+		SELECT $1, `+countedValues+`
 		FROM `+parameterRows(`$2`)+` WHERE TRUE
-		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET
-			sent = report_hours.sent + excluded.sent, delivered = report_hours.delivered + excluded.delivered,
-			bounced = report_hours.bounced + excluded.bounced, complained = report_hours.complained + excluded.complained,
-			suppressed = report_hours.suppressed + excluded.suppressed`)
-	reportByHours = register("report by hours", `
-		SELECT channel, template, CAST(sum(sent) AS bigint) AS sent, CAST(sum(delivered) AS bigint) AS delivered,
-			CAST(sum(bounced) AS bigint) AS bounced, CAST(sum(complained) AS bigint) AS complained,
-			CAST(sum(suppressed) AS bigint) AS suppressed
-		FROM report_hours
-		WHERE org_id = $1 AND hour >= $2 AND hour < $3
-		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
-		GROUP BY channel, template`)
+		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET `+addedTo("report_hours"))
+	reportByHours = register("report by hours", sumOf("report_hours", "hour", "channel, template"))
+	// Messages first, by when they were sent, then the events of each: PostgreSQL is told
+	// so, by a limit beyond any message, because with statistics of an empty table it reads
+	// all events.
 	reportFromEvents = register("report from events", `
-		SELECT channel, template, type, count(*) AS events, CAST(0 AS bigint) AS uniques
-		FROM message_events
-		WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND NOT test
-		AND type IN ('Send', 'Delivery', 'Bounce', 'Complaint', 'Reject')
-		AND `+triedToDeliver+`
-		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
-		GROUP BY channel, template, type`)
-	anyEvent = registerPoint("any event", `
-		SELECT 1 FROM message_events WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 LIMIT 1`)
-	// An open or a click is grouped by its recipient and message first, so that the
-	// second grouping counts each once. What it goes by is worded as the condition
-	// of the index that answers it.
-	reportOfEngaged = register("report of opens and clicks", `
 		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
-			SELECT channel, identity, template, type, message_id, recipient_key, count(*) AS number
-			FROM message_events
-			WHERE org_id = $1 AND occurred_at >= $2 AND occurred_at < $3 AND type IN ('Open', 'Click') AND NOT test
-			AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
-			GROUP BY channel, identity, template, type, message_id, recipient_key
+			SELECT e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key, count(*) AS number
+			FROM messages AS m
+			CROSS JOIN /*pg LATERAL (SELECT * FROM*/ message_events /*pg AS of_message
+				WHERE of_message.org_id = m.org_id AND of_message.message_id = m.id LIMIT 1000000000)*/ AS e
+			WHERE m.org_id = $1 AND m.sent_at >= $2 AND m.sent_at < $3 AND e.org_id = $1 AND e.message_id = m.id
+			AND NOT e.test AND e.type IN (`+countedTypes+`) AND `+triedToDeliver+`
+			AND ($4 = '' OR e.channel = $4) AND ($5 = '' OR e.identity = $5)
+			GROUP BY e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key
 		) AS once
 		GROUP BY channel, template, type`)
+	anyMessage = registerPoint("any message", `
+		SELECT 1 FROM messages WHERE org_id = $1 AND sent_at >= $2 AND sent_at < $3 LIMIT 1`)
 
-	// What is kept of the last day holds its later hours too, of which a clock ahead
-	// of ours may have told. Those are taken off again: $4 is that day's end. A domain
-	// is what follows the last @.
+	// What is kept of the last day holds its later hours too: a clock ahead of ours may
+	// have sent messages in them. Those are subtracted again: $4 is that day's end. A
+	// domain is what follows the last @.
 	failingDomains = register("failing domains", `
 		SELECT domain, CAST(sum(number) AS bigint) AS bounced FROM (
 			SELECT domain, bounced AS number FROM report_bounce_domains
 			WHERE org_id = $1 AND day >= $2 AND day < $3
 			UNION ALL
-			SELECT lower(substr(recipient, length(rtrim(recipient, replace(recipient, '@', ''))) + 1)), -1 FROM message_events
-			WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $3 AND occurred_at < $4 AND NOT test
+			SELECT lower(substr(e.recipient, length(rtrim(e.recipient, replace(e.recipient, '@', ''))) + 1)), -1
+			FROM messages AS m JOIN message_events AS e ON e.org_id = m.org_id AND e.message_id = m.id
+			WHERE m.org_id = $1 AND m.sent_at >= $3 AND m.sent_at < $4 AND e.type = 'Bounce' AND NOT e.test
 			AND `+triedToDeliver+`
 		) AS counted
 		GROUP BY domain HAVING sum(number) > 0
 		ORDER BY 2 DESC, domain LIMIT $5`)
 	recentBounces = register("recent bounces", `
-		SELECT occurred_at, message_id, recipient, coalesce(bounce_type, '') AS bounce_type,
-			coalesce(bounce_sub_type, '') AS bounce_sub_type, channel, template
-		FROM message_events
-		WHERE org_id = $1 AND type = 'Bounce' AND occurred_at >= $2 AND occurred_at < $3 AND NOT test AND `+triedToDeliver+`
-		ORDER BY occurred_at DESC, id DESC LIMIT $4`)
+		SELECT e.occurred_at, e.message_id, e.recipient, coalesce(e.bounce_type, '') AS bounce_type,
+			coalesce(e.bounce_sub_type, '') AS bounce_sub_type, e.channel, e.template
+		FROM message_events AS e
+		WHERE e.org_id = $1 AND e.type = 'Bounce' AND e.occurred_at >= $2 AND e.occurred_at < $3 AND NOT e.test AND `+triedToDeliver+`
+		AND EXISTS (SELECT 1 FROM messages AS m WHERE m.org_id = e.org_id AND m.id = e.message_id AND m.sent_at >= $2)
+		ORDER BY e.occurred_at DESC, e.id DESC LIMIT $4`)
 )
 
-// sumOfDays is a report grouped by columns of report_days.
-func sumOfDays(columns string) string {
+// countedTypes are the types of events that count.
+const countedTypes = `'Send', 'Delivery', 'Bounce', 'Complaint', 'Reject', 'Open', 'Click'`
+
+// countedValues are the columns of a row of figures behind the organization, from a
+// parameter of [countedRow].
+const countedValues = `CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
+			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
+			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint),
+			CAST(v ->> 'opens' AS bigint), CAST(v ->> 'unique_opens' AS bigint),
+			CAST(v ->> 'clicks' AS bigint), CAST(v ->> 'unique_clicks' AS bigint)`
+
+var figureColumns = []string{
+	"sent", "delivered", "bounced", "complained", "suppressed", "opens", "unique_opens", "clicks", "unique_clicks",
+}
+
+// addedTo adds a row that conflicts to the one that is there.
+func addedTo(table string) string {
+	sums := make([]string, len(figureColumns))
+	for i, c := range figureColumns {
+		sums[i] = c + ` = ` + table + `.` + c + ` + excluded.` + c
+	}
+	return strings.Join(sums, ", ")
+}
+
+// sumOf is a report from a table of figures by its column of time, grouped by columns.
+func sumOf(table, time, columns string) string {
+	sums := make([]string, len(figureColumns))
+	for i, c := range figureColumns {
+		sums[i] = `CAST(sum(` + c + `) AS bigint) AS ` + c
+	}
 	return `
-		SELECT ` + columns + `, CAST(sum(sent) AS bigint) AS sent, CAST(sum(delivered) AS bigint) AS delivered,
-			CAST(sum(bounced) AS bigint) AS bounced, CAST(sum(complained) AS bigint) AS complained,
-			CAST(sum(suppressed) AS bigint) AS suppressed, CAST(sum(opens) AS bigint) AS opens,
-			CAST(sum(unique_opens) AS bigint) AS unique_opens, CAST(sum(clicks) AS bigint) AS clicks,
-			CAST(sum(unique_clicks) AS bigint) AS unique_clicks
-		FROM report_days
-		WHERE org_id = $1 AND day >= $2 AND day < $3
+		SELECT ` + columns + `, ` + strings.Join(sums, ", ") + `
+		FROM ` + table + `
+		WHERE org_id = $1 AND ` + time + ` >= $2 AND ` + time + ` < $3
 		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
 		GROUP BY ` + columns
 }
@@ -142,7 +144,7 @@ type bouncesRow struct {
 	Bounced int64  `json:"bounced" db:"bounced"`
 }
 
-// sumRow has the columns of sumOfDays; hours have some of them.
+// sumRow has the columns of sumOf.
 type sumRow struct {
 	Day          Time   `db:"day"`
 	Channel      string `db:"channel"`
@@ -257,21 +259,13 @@ func (s reportStore) groups(ctx context.Context, statement *Statement, orgID str
 	return groups, nil
 }
 
-func (s reportStore) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	return s.fromEvents(ctx, reportFromEvents, orgID, f)
-}
-
-func (s reportStore) AnyEvent(ctx context.Context, orgID string, w core.Window) (bool, error) {
-	found, err := values[int](ctx, s.db, anyEvent, orgID, At(w.From), At(w.To))
+func (s reportStore) AnyMessage(ctx context.Context, orgID string, w core.Window) (bool, error) {
+	found, err := values[int](ctx, s.db, anyMessage, orgID, At(w.From), At(w.To))
 	return len(found) > 0, err
 }
 
-func (s reportStore) Engaged(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	return s.fromEvents(ctx, reportOfEngaged, orgID, f)
-}
-
-func (s reportStore) fromEvents(ctx context.Context, statement *Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	rows, err := list[eventsRow](ctx, s.db, statement, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+func (s reportStore) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	rows, err := list[eventsRow](ctx, s.db, reportFromEvents, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/reports"
 	modernc "modernc.org/sqlite"
 )
 
@@ -29,8 +30,20 @@ var registerFunctions = sync.OnceValue(func() error {
 			return err
 		}
 	}
-	return nil
+	return modernc.RegisterDeterministicScalarFunction("report_digest", reportDigestParts, reportDigest)
 })
+
+// reportDigest is reports.MarkDigest for the migration that computes marks. On PostgreSQL
+// that migration brings its own.
+func reportDigest(_ *modernc.FunctionContext, args []driver.Value) (driver.Value, error) {
+	parts := make([]string, len(args))
+	for i, arg := range args {
+		parts[i], _ = arg.(string)
+	}
+	return reports.MarkDigest(parts...), nil
+}
+
+const reportDigestParts = 7
 
 func jsonString(text string) driver.Value {
 	if s, ok := unquote(text); ok {

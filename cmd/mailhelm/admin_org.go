@@ -22,7 +22,7 @@ type adminOrg struct {
 func (adminOrg) Help() string {
 	return `Examples:
 
-    mailhelm admin org create acme --name "Acme Ltd" --tier team --retention-days 90
+    mailhelm admin org create acme --name "Acme Ltd" --tier team
     mailhelm admin org list
     mailhelm admin org edit acme --name "Acme Group" --require-second-factor
     mailhelm admin org set-limit acme 600
@@ -84,11 +84,10 @@ func limitText(perMinute *int) string {
 
 type orgCreate struct {
 	adminTarget
-	Slug          string `arg:"" help:"URL-safe name: lower-case letters, digits and dashes."`
-	Name          string `help:"Name for people. Default: the slug." once:""`
-	Tier          string `help:"Plan." enum:"free,team,business,admin,sponsored" default:"free" once:""`
-	RetentionDays int    `help:"How many days back analytics may look." default:"90" placeholder:"N" once:""`
-	RateLimit     *int   `help:"Calls a minute. Default: no limit." placeholder:"N" once:""`
+	Slug      string `arg:"" help:"URL-safe name: lower-case letters, digits and dashes."`
+	Name      string `help:"Name for people. Default: the slug." once:""`
+	Tier      string `help:"Plan. It decides how many days back analytics look: free 30, team 90, others 365." enum:"free,team,business,admin,sponsored" default:"free" once:""`
+	RateLimit *int   `help:"Calls a minute. Default: no limit." placeholder:"N" once:""`
 }
 
 var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
@@ -99,10 +98,10 @@ func (c *orgCreate) Run(p *program) error {
 	if !slugForm.MatchString(c.Slug) || core.IsID(c.Slug) {
 		return fmt.Errorf("slug %q: give at most 63 lower-case letters, digits and dashes, with no dash at the ends", c.Slug)
 	}
-	if c.RetentionDays < 1 || c.RateLimit != nil && *c.RateLimit < 1 {
-		return fmt.Errorf("--retention-days and --rate-limit must be at least 1")
+	if c.RateLimit != nil && *c.RateLimit < 1 {
+		return fmt.Errorf("--rate-limit %d: give a number from 1 up", *c.RateLimit)
 	}
-	org := core.Org{Name: c.Name, Slug: c.Slug, Tier: c.Tier, RetentionDays: c.RetentionDays, RateLimit: c.RateLimit}
+	org := core.Org{Name: c.Name, Slug: c.Slug, Tier: c.Tier, RateLimit: c.RateLimit}
 	if org.Name == "" {
 		org.Name = c.Slug
 	}

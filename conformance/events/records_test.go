@@ -42,7 +42,7 @@ var records = []record{
 	{"bounce", messages.Bounce, messages.Bounce, messages.Bounced, 2, []string{"gone@reader.example", "full@reader.example"}},
 	{"complaint", messages.Complaint, messages.Complaint, messages.Complained, 1, []string{"cross@reader.example"}},
 	{"reject", messages.Reject, messages.Reject, messages.NotSent, 1, []string{"ines@reader.example"}},
-	{"rendering_failure", messages.RenderingFailure, messages.Send, messages.NotSent, 1, nil},
+	{"rendering_failure", messages.RenderingFailure, messages.RenderingFailure, messages.NotSent, 1, nil},
 	{"delivery_delay", messages.DeliveryDelay, messages.DeliveryDelay, messages.Silent, 1, nil},
 	{"open", messages.Open, messages.Open, messages.Arrived, 1, nil},
 	{"click", messages.Click, messages.Click, messages.Arrived, 1, nil},

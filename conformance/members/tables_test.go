@@ -28,6 +28,7 @@ const (
 		plan.api_rate_limit_per_minute        int null`
 
 	channelTable = `
+		id                                    uuid
 		name                                  text
 		slug                                  text
 		status                                =active =discovered =detached =archived =pending
@@ -81,7 +82,7 @@ const (
 		from                                  text
 		to                                    text
 		sent_at                               time
-		status                                =Send =Delivery =Bounce =Complaint =Reject =Open =Click =DeliveryDelay
+		status                                =Send =Delivery =Bounce =Complaint =Reject =Open =Click =DeliveryDelay =RenderingFailure
 		channel                               ? text
 		last_event_at                         (?) time
 		subject                               ? text

@@ -42,7 +42,7 @@ func TestToolsRefuseByName(t *testing.T) {
 		}
 		refuse("messages_search", "limit", 51)
 		refuse("suppressions_list", "limit", 51)
-		refuse("messages_search", "status", "bounce", "", "RenderingFailure", 1)
+		refuse("messages_search", "status", "bounce", "", "Subscription", 1)
 		refuse("suppressions_list", "reason", "whim", "", "BOUNCE")
 		refuse("undeliverable_list", "status", "gone", "")
 		refuse("reports_get_sending_health", "group_by", "Day", "", "year")

@@ -79,7 +79,7 @@ const otherContact = "someone.else@example.org"
 // first organization does not have.
 func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
 	a := admin.Admin{Store: s.DB.Access(), Tx: s.DB, Clock: s.Clock}
-	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team", RetentionDays: 90})
+	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team"})
 	if err != nil {
 		return Org{}, err
 	}

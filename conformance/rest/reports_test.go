@@ -42,6 +42,7 @@ func (a *api) sent(t *testing.T) {
 		add(messages.Delivery, m, 0)
 	}
 	add(messages.Open, 1, 1)
+	events = append(events, lateMail(at)...)
 	figures := reports.New(reports.Config{Store: a.DB.Reports(), Clock: a.Clock.Now})
 	err := a.DB.InTx(t.Context(), func(ctx context.Context) error {
 		fresh, err := a.DB.Messages().RecordEvents(ctx, a.OrgID, events, at)
@@ -55,6 +56,19 @@ func (a *api) sent(t *testing.T) {
 	}
 }
 
+// lateMail is a message of two days before that was delivered a day later and opened on
+// two days since, and another of that day whose Send never came.
+func lateMail(at time.Time) []messages.Event {
+	var events []messages.Event
+	for i, kind := range []messages.EventType{messages.Send, messages.Delivery, messages.Open, messages.Open, messages.Delivery} {
+		events = append(events, messages.Event{
+			ID: fmt.Sprint("late", i), MessageID: fmt.Sprint("late", i/4), Type: kind, OccurredAt: at.Add(time.Duration(i-4) * 12 * time.Hour), Recipient: "late@x.example",
+			Mail: messages.Mail{From: "me@late.example", SentAt: at.AddDate(0, 0, -2), Template: "late"},
+		})
+	}
+	return events
+}
+
 func TestReports(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -62,17 +76,25 @@ func TestReports(t *testing.T) {
 		a.Clock.Freeze(time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC)) // a Thursday
 		a.sent(t)
 		for target, want := range map[string]string{
-			"/v1/reports/deliverability?group_by=week":                         `{"data":[{"period":"2026-11-16T00:00:00Z","sent":10,"delivered":9,"bounced":1,"complained":0,"suppressed":0,"delivery_rate":0.9}]}`,
-			"/v1/reports/engagement?identity=any@SHOP.example":                 `{"data":[{"period":"2026-11-19T00:00:00Z","sent":10,"delivered":9,"opens":4,"unique_opens":3,"clicks":0,"unique_clicks":0,"open_rate":0.3333333333333333,"click_rate":0}]}`,
-			"/v1/reports/template-performance?template=Welcome":                `{"data":[{"template":"welcome","sent":10,"delivered":9,"bounced":1,"complained":0,"opens":4,"unique_opens":3,"clicks":0,"unique_clicks":0,"bounce_rate":0.1,"complaint_rate":0,"open_rate":0.3333333333333333,"click_rate":0}]}`,
-			"/v1/reports/template-performance?template=none":                   `{"data":[]}`,
-			"/v1/reports/deliverability?to=2026-11-19T11:00:00Z":               `{"data":[]}`,
-			"/v1/reports/deliverability?channel=" + core.NewID():               `{"data":[]}`,
-			"/v1/reports/engagement?identity=elsewhere.example&group_by=month": `{"data":[]}`,
+			"/v1/reports/deliverability?group_by=week&identity=shop.example":           `{"data":[{"period":"2026-11-16T00:00:00Z","sent":10,"delivered":9,"bounced":1,"complained":0,"suppressed":0,"delivery_rate":0.9}]}`,
+			"/v1/reports/engagement?identity=any@SHOP.example":                         `{"data":[{"period":"2026-11-19T00:00:00Z","sent":10,"delivered":9,"opens":4,"unique_opens":3,"clicks":0,"unique_clicks":0,"open_rate":0.3333333333333333,"click_rate":0}]}`,
+			"/v1/reports/template-performance?template=Welcome":                        `{"data":[{"template":"welcome","sent":10,"delivered":9,"bounced":1,"complained":0,"opens":4,"unique_opens":3,"clicks":0,"unique_clicks":0,"bounce_rate":0.1,"complaint_rate":0,"open_rate":0.3333333333333333,"click_rate":0}]}`,
+			"/v1/reports/deliverability?identity=late.example":                         `{"data":[{"period":"2026-11-17T00:00:00Z","sent":1,"delivered":2,"bounced":0,"complained":0,"suppressed":0,"delivery_rate":1}]}`,
+			"/v1/reports/engagement?identity=late.example":                             `{"data":[{"period":"2026-11-17T00:00:00Z","sent":1,"delivered":2,"opens":2,"unique_opens":1,"clicks":0,"unique_clicks":0,"open_rate":0.5,"click_rate":0}]}`,
+			"/v1/reports/engagement?from=2026-11-18T00:00:00Z&identity=late.example":   `{"data":[]}`,
+			"/v1/reports/template-performance?template=none":                           `{"data":[]}`,
+			"/v1/reports/deliverability?identity=shop.example&to=2026-11-19T11:00:00Z": `{"data":[]}`,
+			"/v1/reports/deliverability?channel=" + core.NewID():                       `{"data":[]}`,
+			"/v1/reports/engagement?identity=elsewhere.example&group_by=month":         `{"data":[]}`,
 		} {
 			if diff := cmp.Diff(decoded(t, []byte(want)), decoded(t, a.do(t, "GET", target, "").want(200).body)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", target, diff)
 			}
+		}
+		var health reports.Health
+		a.callTool(t, p.Token(t, p.MCPURL), "reports_get_sending_health", `{"identity":"late.example"}`).decode(&health)
+		if len(health.Trend) != 1 || health.Trend[0].Period.Day() != 17 || health.Rates != (reports.Rates{Delivery: 1, Open: 0.5}) {
+			t.Errorf("the tool: %+v", health)
 		}
 		if got := string(a.as(p.Other.Live.APIKey).do(t, "GET", "/v1/reports/deliverability", "").want(200).body); got != `{"data":[]}` {
 			t.Errorf("another organization reads %s", got)

@@ -40,7 +40,7 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"ByDay", "ByGroup", "ByHours", "FromEvents", "AnyEvent", "Engaged", "FailingDomains", "RecentBounces", "Mark"} {
+	for _, method := range []string{"ByDay", "ByGroup", "ByHours", "FromEvents", "AnyMessage", "FailingDomains", "RecentBounces", "Mark"} {
 		found, err := reachReports(o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -59,14 +59,11 @@ func reachReports(org string) map[string]reach {
 			slices.SortFunc(rows, func(a, b reports.GroupCounts) int { return cmp.Compare(a.Channel, b.Channel) }) // in no order
 			return rows, err
 		},
-		"AnyEvent": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Reports().AnyEvent(t.Context(), org, counted.Window)
+		"AnyMessage": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().AnyMessage(t.Context(), org, counted.Window)
 		},
 		"ByHours": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().ByHours(t.Context(), org, counted)
-		},
-		"Engaged": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Reports().Engaged(t.Context(), org, counted)
 		},
 		"FailingDomains": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().FailingDomains(t.Context(), org, counted.Window, 10)

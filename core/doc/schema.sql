@@ -569,10 +569,6 @@ CREATE INDEX message_events_against ON message_events (org_id, recipient_key, oc
 
 CREATE INDEX message_events_bounced ON message_events (org_id, occurred_at, id) WHERE type = 'Bounce';
 
-CREATE INDEX message_events_engaged ON message_events
-	(org_id, occurred_at, type, channel, identity, template, message_id, recipient_key)
-	WHERE type IN ('Open', 'Click') AND NOT test;
-
 CREATE INDEX message_events_of_message ON message_events (org_id, message_id, occurred_at, id);
 
 CREATE INDEX message_events_of_recipient ON message_events (org_id, type, recipient_key, occurred_at) WHERE NOT test;
@@ -763,7 +759,7 @@ CREATE TABLE report_hours (
 	delivered bigint NOT NULL,
 	bounced bigint NOT NULL,
 	complained bigint NOT NULL,
-	suppressed bigint NOT NULL,
+	suppressed bigint NOT NULL, opens bigint NOT NULL DEFAULT 0, unique_opens bigint NOT NULL DEFAULT 0, clicks bigint NOT NULL DEFAULT 0, unique_clicks bigint NOT NULL DEFAULT 0,
 	PRIMARY KEY (org_id, hour, channel, identity, template)
 );
 

@@ -9,7 +9,7 @@ import (
 // EventType is what happened, by the provider's name for it.
 type EventType string
 
-// The event types. A message's status is one of the first eight.
+// The event types. A message's status is one of all but Subscription.
 const (
 	Send             EventType = "Send"
 	Delivery         EventType = "Delivery"
@@ -43,6 +43,15 @@ type Event struct {
 	ComplaintSubType string
 	// Mail is the message, as every event repeats it.
 	Mail Mail
+}
+
+// SentAt is when the message was sent. An event that does not say counts as of its own
+// time, because nothing happens to a message before it is sent.
+func (e *Event) SentAt() time.Time {
+	if e.Mail.SentAt.IsZero() {
+		return e.OccurredAt
+	}
+	return e.Mail.SentAt
 }
 
 // BounceKind is how final a bounce is: "Permanent", "Transient" or "Undetermined",

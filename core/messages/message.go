@@ -20,22 +20,25 @@ type Message struct {
 }
 
 // Rank orders statuses by weight: of all events of a message, the one with the
-// highest rank is its status. Types that are no status weigh nothing.
+// highest rank is its status. Types that are no status weigh nothing. The messages
+// table stores ranks, so changing one takes a migration.
 func Rank(t EventType) int {
 	switch t {
 	case Complaint:
-		return 7
+		return 8
 	case Bounce:
-		return 6
+		return 7
 	case Reject:
-		return 5
+		return 6
 	case Click:
-		return 4
+		return 5
 	case Open:
-		return 3
+		return 4
 	case Delivery:
-		return 2
+		return 3
 	case DeliveryDelay:
+		return 2
+	case RenderingFailure:
 		return 1
 	default:
 		return 0

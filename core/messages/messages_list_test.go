@@ -111,7 +111,7 @@ func TestRefusalsOfMessages(t *testing.T) {
 		{"messages_list", `{"from":"yesterday"}`, core.CodeValidationFailed, "`from`"},
 		{"messages_list", `{"channel":"marketing"}`, core.CodeValidationFailed, "`channel`"},
 		{"messages_list", `{"status":"bounce"}`, core.CodeValidationFailed, "`status`"},
-		{"messages_list", `{"status":"RenderingFailure"}`, core.CodeValidationFailed, "`status`"},
+		{"messages_list", `{"status":"Subscription"}`, core.CodeValidationFailed, "`status`"},
 		{"messages_list", `{"cursor":"x"}`, core.CodeValidationFailed, "`cursor`"},
 		{"messages_list", `{"channel":"6d1f3c1e-8f0a-4c53-9d5a-0f1e2d3c4b5b","cursor":"x"}`, core.CodeValidationFailed, "`cursor`"},
 		{"messages_list", `{"recipient":"` + jane + `"}`, core.CodeInvalidScope, "api.messages.unmask_recipients"},

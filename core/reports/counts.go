@@ -59,7 +59,7 @@ func (c *Counts) Tally(t messages.EventType, events, uniques int64) {
 	}
 }
 
-// The rates, each 0 where there is nothing to relate to.
+// The rates, from 0 to 1. Each is 0 where there is nothing to relate to.
 
 func (c Counts) deliveryRate() float64  { return ratio(c.Delivered, c.Sent) }
 func (c Counts) bounceRate() float64    { return ratio(c.Bounced, c.Sent) }
@@ -71,9 +71,11 @@ func (c Counts) rates() Rates {
 	return Rates{Delivery: c.deliveryRate(), Bounce: c.bounceRate(), Complaint: c.complaintRate(), Open: c.openRate(), Click: c.clickRate()}
 }
 
+// ratio is at most 1. A part is greater than its whole where events are missing: a
+// delivery counts although the Send of its message never arrived.
 func ratio(part, whole int64) float64 {
 	if whole == 0 {
 		return 0
 	}
-	return float64(part) / float64(whole)
+	return min(1, float64(part)/float64(whole))
 }

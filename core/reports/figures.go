@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -22,8 +23,8 @@ type wanted struct{ days, groups bool }
 // of days from whole hours and from events.
 //
 // A day that goes on as the window ends is whole so far, unless a clock ahead of
-// ours told of its later hours. That is asked after the figures were read, so that
-// none of them can hold an event that the answer does not know of.
+// ours told of messages sent in its later hours. That is asked after the figures were
+// read, so that none of them can hold a message that the answer does not know of.
 func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
 	later := rest(f.Window)
 	if later.From.Before(now.Truncate(time.Microsecond)) || !later.From.Before(later.To) {
@@ -33,7 +34,7 @@ func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Tim
 	if err != nil {
 		return figures{}, err
 	}
-	ahead, err := r.Store.AnyEvent(ctx, orgID, later)
+	ahead, err := r.Store.AnyMessage(ctx, orgID, later)
 	if err != nil {
 		return figures{}, fmt.Errorf("report on the rest of a day: %w", err)
 	}
@@ -88,7 +89,7 @@ func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into fig
 		count  func(context.Context, string, Filter) ([]GroupCounts, error)
 		window core.Window
 	}
-	sources := []source{{r.Store.Engaged, f.Window}}
+	var sources []source
 	hours, minutes := cutAtHours(f.Window)
 	if hours.From.Before(hours.To) {
 		sources = append(sources, source{r.Store.ByHours, hours})
@@ -149,7 +150,7 @@ func (r *Reports) filterBy(ctx context.Context, c *core.Call, from, to *time.Tim
 	if channelID == "" {
 		return f, true, nil
 	}
-	f.Channel, err = r.Channels.ChannelName(ctx, c.Principal.Org.ID, channelID)
+	f.Channel, err = r.Channels.ChannelName(ctx, c.Principal.Org.ID, strings.ToLower(channelID))
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
 		return f, false, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,9 @@ func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.
 			return fmt.Errorf("report marks: %w", err)
 		}
 		for _, mark := range fresh {
-			*t.marks[mark]++
+			for _, unique := range t.marks[mark] {
+				*unique++
+			}
 		}
 	}
 	if len(t.counts) > 0 {
@@ -54,14 +57,14 @@ func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.
 // thousands of events are a handful of rows.
 type tally struct {
 	counts map[Subject]*Counts
-	hours  map[Subject]*Counts // without opens and clicks
-	// marks leads to the counter of uniques that each mark, if new, adds one to.
-	marks   map[string]*int64
+	hours  map[Subject]*Counts
+	// marks leads to the counters of uniques that each mark, if new, adds one to.
+	marks   map[string][]*int64
 	bounces map[DomainBounces]int64 // by day and domain
 }
 
 func tallyOf(events []messages.Event) tally {
-	t := tally{counts: map[Subject]*Counts{}, hours: map[Subject]*Counts{}, marks: map[string]*int64{}, bounces: map[DomainBounces]int64{}}
+	t := tally{counts: map[Subject]*Counts{}, hours: map[Subject]*Counts{}, marks: map[string][]*int64{}, bounces: map[DomainBounces]int64{}}
 	for i := range events {
 		t.add(&events[i])
 	}
@@ -72,15 +75,15 @@ func (t tally) add(e *messages.Event) {
 	if e.Mail.Test || e.KeptBack() || new(Counts).counter(e.Type) == nil {
 		return
 	}
-	s := Subject{From: dayOf(e.OccurredAt), Channel: e.Mail.Channel, Identity: domainOf(e.Mail.From), Template: e.Mail.Template}
-	counts := countsIn(t.counts, s)
-	*counts.counter(e.Type)++
-	if unique := counts.unique(e.Type); unique != nil {
-		t.marks[markOf(s, e)] = unique
-	} else {
-		hour := s
-		hour.From = e.OccurredAt.UTC().Truncate(time.Hour)
-		*countsIn(t.hours, hour).counter(e.Type)++
+	sent := e.SentAt().UTC()
+	s := Subject{From: dayOf(sent), Channel: e.Mail.Channel, Identity: domainOf(e.Mail.From), Template: e.Mail.Template}
+	hour := s
+	hour.From = sent.Truncate(time.Hour)
+	inDay, inHour := countsIn(t.counts, s), countsIn(t.hours, hour)
+	*inDay.counter(e.Type)++
+	*inHour.counter(e.Type)++
+	if inDay.unique(e.Type) != nil {
+		t.marks[markOf(s, e)] = []*int64{inDay.unique(e.Type), inHour.unique(e.Type)}
 	}
 	if e.Type == messages.Bounce {
 		t.bounces[DomainBounces{Day: s.From, Domain: domainOf(e.Recipient)}]++
@@ -120,16 +123,25 @@ func (t tally) bounceRows() []DomainBounces {
 	return rows
 }
 
-// markOf is the mark of a recipient's open or click of a message. It begins with
-// the date, so that marks of a day lie together. The subject is in it: should
-// events disagree about their message, each subject counts its own, in whatever
-// order they come. Half a SHA-256 keeps strangers apart.
+// markOf is the mark of a recipient's open or click of a message. It begins with the
+// day of sending, so that marks of a day lie together. The subject and the moment of
+// sending are in it: should events disagree about their message, each counts its own,
+// in whatever order they come.
 func markOf(s Subject, e *messages.Event) string {
-	told := strings.Join([]string{
+	return MarkDay(s.From) + MarkDigest(
 		string(e.Type), e.MessageID, core.EmailKey(e.Recipient), s.Channel, s.Identity, s.Template,
-	}, "\x00")
-	digest := sha256.Sum256([]byte(told))
-	return s.From.Format("20060102") + base64.RawURLEncoding.EncodeToString(digest[:16])
+		strconv.FormatInt(e.SentAt().UnixMicro(), 10))
+}
+
+// MarkDay is how the marks of a day begin: the number of days since 1970, in the five
+// digits that it has until 2243.
+func MarkDay(t time.Time) string { return fmt.Sprintf("%05d", t.Unix()/int64(day/time.Second)) }
+
+// MarkDigest is the part of a mark that tells opens and clicks of one day apart. Half a
+// SHA-256 keeps strangers apart.
+func MarkDigest(parts ...string) string {
+	digest := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return base64.RawURLEncoding.EncodeToString(digest[:16])
 }
 
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

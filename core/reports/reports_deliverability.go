@@ -9,29 +9,29 @@ import (
 
 // SeriesIn is the window of a report over time, and what narrows it.
 type SeriesIn struct {
-	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; 30 days ago without it."`
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; without it 30 days before now, or before an earlier to."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, not included; now without it."`
 	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Length of a point, in UTC; weeks begin on Monday."`
 	Channel  string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
 	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address of which the domain counts."`
 }
 
-// DeliverabilityPoint is what became of the mail of a period.
+// DeliverabilityPoint is what became of the messages that were sent in a period.
 type DeliverabilityPoint struct {
-	Period       time.Time `json:"period" jsonschema_description:"Start of the period, UTC."`
+	Period       time.Time `json:"period" jsonschema_description:"Start of the period in which the messages were sent, UTC."`
 	Sent         int64     `json:"sent"`
 	Delivered    int64     `json:"delivered"`
 	Bounced      int64     `json:"bounced"`
 	Complained   int64     `json:"complained"`
 	Suppressed   int64     `json:"suppressed"`
-	DeliveryRate float64   `json:"delivery_rate" jsonschema_description:"Delivered of sent; 0 when none was sent, above 1 when mail of an earlier period arrived late."`
+	DeliveryRate float64   `json:"delivery_rate" jsonschema_description:"Delivered of sent, at most 1; 0 when none was sent."`
 }
 
 func (r *Reports) deliverability() core.Operation {
 	return core.Declare(core.Op[SeriesIn, core.Collection[DeliverabilityPoint]]{
 		Name:    "reports_deliverability",
 		Title:   "Report deliverability",
-		Purpose: "Reports what became of the mail over time, oldest first. Periods in which nothing happened are left out.",
+		Purpose: "Reports what became of the mail by when it was sent, oldest first. Periods in which nothing was sent are left out.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},

@@ -7,24 +7,24 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// EngagementPoint is what recipients did with the mail of a period.
+// EngagementPoint is what recipients did, at any time, with the messages that were sent in a period.
 type EngagementPoint struct {
-	Period       time.Time `json:"period" jsonschema_description:"Start of the period, UTC."`
+	Period       time.Time `json:"period" jsonschema_description:"Start of the period in which the messages were sent, UTC."`
 	Sent         int64     `json:"sent"`
 	Delivered    int64     `json:"delivered"`
 	Opens        int64     `json:"opens"`
-	UniqueOpens  int64     `json:"unique_opens" jsonschema_description:"Each recipient of a message counts once a UTC day."`
+	UniqueOpens  int64     `json:"unique_opens" jsonschema_description:"Each recipient of a message counts once."`
 	Clicks       int64     `json:"clicks"`
-	UniqueClicks int64     `json:"unique_clicks" jsonschema_description:"Each recipient of a message counts once a UTC day."`
-	OpenRate     float64   `json:"open_rate" jsonschema_description:"Unique opens of delivered; 0 when none was delivered, above 1 when more mail of earlier periods was opened."`
-	ClickRate    float64   `json:"click_rate" jsonschema_description:"Unique clicks of delivered; 0 when none was delivered, above 1 like open_rate."`
+	UniqueClicks int64     `json:"unique_clicks" jsonschema_description:"Each recipient of a message counts once."`
+	OpenRate     float64   `json:"open_rate" jsonschema_description:"Unique opens of delivered, at most 1; 0 when none was delivered."`
+	ClickRate    float64   `json:"click_rate" jsonschema_description:"Unique clicks of delivered, at most 1; 0 when none was delivered."`
 }
 
 func (r *Reports) engagement() core.Operation {
 	return core.Declare(core.Op[SeriesIn, core.Collection[EngagementPoint]]{
 		Name:    "reports_engagement",
 		Title:   "Report engagement",
-		Purpose: "Reports opens and clicks over time, oldest first. Periods in which nothing happened are left out.",
+		Purpose: "Reports opens and clicks by when the mail was sent, oldest first. Periods in which nothing was sent are left out.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},

@@ -12,7 +12,7 @@ import (
 
 // TemplatePerformanceIn is the window, and what narrows it.
 type TemplatePerformanceIn struct {
-	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; 30 days ago without it."`
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; without it 30 days before now, or before an earlier to."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, not included; now without it."`
 	Channel  string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
 	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address of which the domain counts."`
@@ -32,15 +32,15 @@ type TemplateRow struct {
 	UniqueClicks  int64   `json:"unique_clicks"`
 	BounceRate    float64 `json:"bounce_rate" jsonschema_description:"Bounced of sent."`
 	ComplaintRate float64 `json:"complaint_rate" jsonschema_description:"Complained of sent."`
-	OpenRate      float64 `json:"open_rate" jsonschema_description:"Unique opens of delivered; above 1 when more was opened of mail from before the window."`
-	ClickRate     float64 `json:"click_rate" jsonschema_description:"Unique clicks of delivered; above 1 like open_rate."`
+	OpenRate      float64 `json:"open_rate" jsonschema_description:"Unique opens of delivered."`
+	ClickRate     float64 `json:"click_rate" jsonschema_description:"Unique clicks of delivered."`
 }
 
 func (r *Reports) templatePerformance() core.Operation {
 	return core.Declare(core.Op[TemplatePerformanceIn, core.Collection[TemplateRow]]{
 		Name:    "reports_template_performance",
 		Title:   "Report template performance",
-		Purpose: "Compares templates by what became of the mail made from them, most sent first. Mail without a template is left out.",
+		Purpose: "Compares templates by what became of the mail made from them and sent in the window, most sent first. Mail without a template is left out.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},

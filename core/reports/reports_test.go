@@ -26,7 +26,7 @@ func TestWindowsAreRefusedByName(t *testing.T) {
 			code  core.Code
 		}{
 			"from":    {now.AddDate(0, 0, -91).Format(time.RFC3339), core.CodePlanRetentionExceeded},
-			"to":      {now.AddDate(0, 0, -31).Format(time.RFC3339), core.CodeValidationFailed},
+			"to":      {now.AddDate(0, 0, -91).Format(time.RFC3339), core.CodePlanRetentionExceeded},
 			"channel": {"not-a-uuid", core.CodeValidationFailed},
 		} {
 			_, err := call[core.Collection[any]](t.Context(), b, core.REST, name, map[string]any{field: c.value})

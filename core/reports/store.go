@@ -16,7 +16,7 @@ type Store interface {
 	// CountDays adds to what is counted of days. The rows are sorted, and no two are
 	// about the same.
 	CountDays(ctx context.Context, orgID string, rows []Counted) error
-	// CountHours is CountDays for hours, of which opens and clicks are not kept.
+	// CountHours is CountDays for hours.
 	CountHours(ctx context.Context, orgID string, rows []Counted) error
 	// CountBounces adds to the bounces by domain; the same holds for its rows.
 	CountBounces(ctx context.Context, orgID string, rows []DomainBounces) error
@@ -26,22 +26,19 @@ type Store interface {
 	ByDay(ctx context.Context, orgID string, f Filter) ([]DayCounts, error)
 	// ByGroup is ByDay for channels and templates instead of days.
 	ByGroup(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
-	// ByHours is ByGroup for the whole hours in the window, without opens and clicks.
+	// ByHours is ByGroup for the whole hours in the window.
 	ByHours(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
-	// FromEvents counts by channel and template from the events in the window,
-	// without opens and clicks. A group may come in several rows.
+	// FromEvents counts by channel and template from the events of the messages that
+	// were sent in the window. A group may come in several rows.
 	FromEvents(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
-	// AnyEvent reports whether any event of any kind is in the window.
-	AnyEvent(ctx context.Context, orgID string, w core.Window) (bool, error)
-	// Engaged is FromEvents for opens and clicks alone. The window lies within one
-	// UTC day, in which they are unique.
-	Engaged(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
+	// AnyMessage reports whether any message was sent in the window.
+	AnyMessage(ctx context.Context, orgID string, w core.Window) (bool, error)
 
-	// FailingDomains are the domains with the most bounces in a window that begins at
-	// a midnight, most first.
+	// FailingDomains are the domains with the most bounces of messages that were sent in
+	// a window that begins at a midnight, most first.
 	FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]DomainBounces, error)
-	// RecentBounces are the newest bounces in the window, newest first, without
-	// those of test messages.
+	// RecentBounces are the newest bounces in the window of messages that were sent in
+	// it, newest first, without those of test messages.
 	RecentBounces(ctx context.Context, orgID string, w core.Window, limit int) ([]Bounce, error)
 }
 
@@ -54,7 +51,7 @@ type Filter struct {
 
 // Counts is how often each thing happened. Suppressed are messages that the
 // provider rejected. A unique open or click is that of one recipient of one
-// message on one UTC day.
+// message, whenever it happened.
 type Counts struct {
 	Sent         int64 `json:"sent"`
 	Delivered    int64 `json:"delivered"`

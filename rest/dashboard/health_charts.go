@@ -50,13 +50,13 @@ func troubleChart(o reports.Overview) chartShown {
 	}.chart(o.Days)
 }
 
-// engagementChart counts messages. A share of what was delivered on a day would
-// say nothing: people open on a quiet day what came on the busy one before.
+// engagementChart counts messages by the day on which they were sent, so the last days
+// still grow.
 func engagementChart(o reports.Overview) chartShown {
 	return plan{
 		id: "engagement", title: "Engagement", draw: chart.Lines, write: howMany, axis: howMany,
-		summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts once a day, that of older mail too, so there may be more than 100%s.",
-			percentage(o.Rates.Open), percentage(o.Rates.Click), percentSign),
+		summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts on the day it was sent, so the last days still grow.",
+			percentage(o.Rates.Open), percentage(o.Rates.Click)),
 		measures: []measure{
 			{"Opened", func(c reports.Counts) float64 { return float64(c.UniqueOpens) }},
 			{"Clicked", func(c reports.Counts) float64 { return float64(c.UniqueClicks) }},

@@ -41,10 +41,10 @@ func (a Admin) Lifecycle() access.Lifecycle {
 	}
 }
 
-// CreateOrg stores an organization under a fresh id. It fails with
-// core.CodeConflict when the slug is taken.
+// CreateOrg stores an organization under a fresh id, with the retention of its tier. It
+// fails with core.CodeConflict when the slug is taken.
 func (a Admin) CreateOrg(ctx context.Context, org core.Org) (core.Org, error) {
-	org.ID = core.NewID()
+	org.ID, org.RetentionDays = core.NewID(), core.RetentionOf(org.Tier)
 	err := a.audited(ctx, org.ID, "org.created", org.ID, func(ctx context.Context) error {
 		return a.Store.InsertOrg(ctx, org)
 	})

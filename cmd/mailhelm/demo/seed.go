@@ -69,7 +69,7 @@ func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 
 func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	a := admin.Admin{Store: s.DB.Access(), Tx: s.DB, Clock: s.Clock}
-	org, err := a.CreateOrg(ctx, core.Org{Name: orgName, Slug: Slug, Tier: "demo", RetentionDays: 365})
+	org, err := a.CreateOrg(ctx, core.Org{Name: orgName, Slug: Slug, Tier: "demo"})
 	if err != nil {
 		return Credentials{}, err
 	}
