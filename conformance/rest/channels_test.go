@@ -2,11 +2,17 @@ package rest_test
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
 )
@@ -50,6 +56,59 @@ func TestWhatTheAccountHas(t *testing.T) {
 			if got := a.do(t, "GET", path, "").want(200); !strings.Contains(string(got.body), member) {
 				t.Errorf("%s shows no %s: %s", path, member, got.body)
 			}
+		}
+	})
+}
+
+// TestAChannelIsNamedByItsID: REST shows the id and filters by it; tools take it where
+// they take the slug.
+func TestAChannelIsNamedByItsID(t *testing.T) {
+	t.Parallel()
+	product.Each(t, func(t *testing.T, p *product.Product) {
+		mirrored(t, p)
+		a, agent := on(t, p), p.Token(t, p.MCPURL)
+		var one struct{ ID, Slug string }
+		a.do(t, "GET", "/v1/channels/marketing", "").want(200).decode(&one)
+		var page struct{ Data []struct{ ID, Slug string } }
+		a.do(t, "GET", "/v1/channels?limit=200", "").want(200).decode(&page)
+		if !core.IsID(one.ID) || !slices.Contains(page.Data, one) {
+			t.Fatalf("%+v, listed %+v", one, page.Data)
+		}
+		sent := p.Clock.Now().Add(-time.Hour)
+		event := messages.Event{
+			ID: "over", MessageID: "over", Type: messages.Send, OccurredAt: sent, Mail: messages.Mail{From: "me@shop.example", SentAt: sent, Channel: "marketing"},
+		}
+		_, err := messages.New(messages.Config{
+			Store: p.DB.Messages(), Transactor: p.DB, Clock: p.Clock.Now,
+			Recorders: []messages.Recorder{reports.New(reports.Config{Store: p.DB.Reports(), Clock: p.Clock.Now})},
+		}).Record(t.Context(), p.OrgID, []messages.Event{event})
+		must(t, err)
+		for _, path := range []string{"/v1/messages?identity=shop.example&channel=", "/v1/reports/deliverability?identity=shop.example&channel="} {
+			var filtered struct{ Data []map[string]any }
+			if a.do(t, "GET", path+strings.ToUpper(one.ID), "").want(200).decode(&filtered); len(filtered.Data) != 1 {
+				t.Errorf("%s: %+v", path, filtered)
+			}
+			a.do(t, "GET", path+"marketing", "").refused(422, core.CodeValidationFailed)
+		}
+		for _, tool := range []string{"messages_search", "reports_get_sending_health", "sending_readiness_check"} {
+			by := func(channel string) map[string]any {
+				var shown map[string]any
+				a.callTool(t, agent, tool, `{"channel":"`+channel+`"}`).decode(&shown)
+				delete(shown, "checks") // which quote the channel as it was named
+				delete(shown, "from")
+				delete(shown, "to")
+				return shown
+			}
+			if diff := cmp.Diff(by("marketing"), by(one.ID)); diff != "" || by(one.ID)["code"] != nil {
+				t.Errorf("%s (-slug +id):\n%s", tool, diff)
+			}
+		}
+		var ready struct {
+			Checks []struct{ Name, Status string }
+		}
+		a.callTool(t, agent, "sending_readiness_check", `{"channel":"`+one.ID+`"}`).decode(&ready)
+		if !slices.ContainsFunc(ready.Checks, func(c struct{ Name, Status string }) bool { return c.Name == "channel" && c.Status != "fail" }) {
+			t.Errorf("%+v", ready)
 		}
 	})
 }
