@@ -19,6 +19,8 @@ type PropertyChange struct {
 	After  *Property
 	// Preview is set when the change is only asked about: nothing may be stored.
 	Preview bool
+	// Dropout is how many contacts have a value that predicates lose, see [Impact].
+	Dropout int
 }
 
 // Class is what the change does.
@@ -57,20 +59,20 @@ func (a *Activities) mutation(ctx context.Context, orgID string, change Property
 	if m.MutationClass == Free {
 		return m, nil
 	}
-	m.Impact = &Impact{AffectedSegments: []AffectedSegment{}}
-	if a.Affected != nil {
-		affected, err := a.Affected(ctx, orgID, change)
-		if err != nil {
+	if known != nil {
+		change.Dropout = *known
+	} else {
+		var err error
+		if change.Dropout, err = a.dropout(ctx, orgID, change); err != nil {
 			return Mutation{}, err
 		}
-		m.Impact.AffectedSegments = append(m.Impact.AffectedSegments, affected...)
 	}
-	if known != nil {
-		m.Impact.ProjectedDropout = *known
+	m.Impact = &Impact{AffectedSegments: []AffectedSegment{}, ProjectedDropout: change.Dropout}
+	if a.Affected == nil {
 		return m, nil
 	}
-	var err error
-	m.Impact.ProjectedDropout, err = a.dropout(ctx, orgID, change)
+	affected, err := a.Affected(ctx, orgID, change)
+	m.Impact.AffectedSegments = append(m.Impact.AffectedSegments, affected...)
 	return m, err
 }
 

@@ -30,6 +30,8 @@ type AttributeChange struct {
 	Class MutationClass
 	// Preview is set when the change is only asked about: nothing may be stored.
 	Preview bool
+	// Dropout is how many contacts have a value that predicates lose, see [Impact].
+	Dropout int
 }
 
 // Impact is what a change does beyond the registry.
@@ -83,20 +85,20 @@ func (a *Audience) dropout(ctx context.Context, orgID string, change AttributeCh
 // impact is the whole of what a change does; counted is the drop-out when it is
 // known.
 func (a *Audience) impact(ctx context.Context, orgID string, change AttributeChange, counted *int) (*Impact, error) {
-	impact := &Impact{AffectedSegments: []AffectedSegment{}}
-	if a.Affected != nil {
-		affected, err := a.Affected(ctx, orgID, change)
-		if err != nil {
+	if counted != nil {
+		change.Dropout = *counted
+	} else {
+		var err error
+		if change.Dropout, err = a.dropout(ctx, orgID, change); err != nil {
 			return nil, err
 		}
-		impact.AffectedSegments = append(impact.AffectedSegments, affected...)
 	}
-	if counted != nil {
-		impact.ProjectedDropout = *counted
+	impact := &Impact{AffectedSegments: []AffectedSegment{}, ProjectedDropout: change.Dropout}
+	if a.Affected == nil {
 		return impact, nil
 	}
-	var err error
-	impact.ProjectedDropout, err = a.dropout(ctx, orgID, change)
+	affected, err := a.Affected(ctx, orgID, change)
+	impact.AffectedSegments = append(impact.AffectedSegments, affected...)
 	return impact, err
 }
 

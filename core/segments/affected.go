@@ -17,6 +17,8 @@ type AttributeEdit struct {
 	Type    predicate.AttributeType
 	// Disruptive says that values it holds so far may no longer count.
 	Disruptive bool
+	// Loses says that contacts have values that the new type cannot hold.
+	Loses bool
 	// Preview is set when the edit is only asked about: nothing is written.
 	Preview bool
 }
@@ -35,6 +37,8 @@ type PropertyEdit struct {
 	// After and Type are what it is after; After is nil when it is no longer promoted.
 	After *predicate.ActivityProperty
 	Type  predicate.Type
+	// Loses says that contacts have values that are not of the new type.
+	Loses bool
 	// Preview is set when the edit is only asked about: nothing is written.
 	Preview bool
 }
@@ -64,6 +68,10 @@ type edit interface {
 	meaning(after *predicate.Checked) (warning string, anew bool)
 	// broken is the warning of a predicate that the edit keeps from compiling.
 	broken(fault error) string
+	// loses reports whether values are lost under the name that the edit gives, and
+	// names reports whether a predicate reads that name.
+	loses() bool
+	names(predicate.References) bool
 }
 
 func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview bool) ([]Affected, error) {
@@ -78,6 +86,11 @@ func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview boo
 	after, affected := e.applied(before.Schema), []Affected{}
 	for _, segment := range all {
 		checked, err := predicate.Compile(segment.Source, before.Schema)
+		if err != nil && !preview {
+			if err := s.repaired(ctx, orgID, segment, e, after); err != nil {
+				return nil, err
+			}
+		}
 		if err != nil || segment.Status == Archived || !e.isNamed(checked.References()) {
 			continue
 		}
@@ -95,6 +108,17 @@ func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview boo
 	return affected, nil
 }
 
+// repaired lets a segment that compiles again by an edit warn of what the edit loses. The
+// segment becomes active when it is evaluated next.
+func (s *Segments) repaired(ctx context.Context, orgID string, segment Segment, e edit, after predicate.Schema) error {
+	checked, err := predicate.Compile(segment.Source, after)
+	if err != nil || segment.Status == Archived || !e.loses() || !e.names(checked.References()) {
+		return nil //nolint:nilerr // what does not compile keeps the warning that says so
+	}
+	text, _ := e.meaning(checked)
+	return s.mark(ctx, orgID, segment.ID, text, true)
+}
+
 // meaningOf is the meaning of an edit to a segment, and whether it still compiles.
 func meaningOf(e edit, source string, after predicate.Schema) (text string, anew, compiles bool) {
 	checked, err := predicate.Compile(source, after)
@@ -107,6 +131,12 @@ func meaningOf(e edit, source string, after predicate.Schema) (text string, anew
 
 func (e AttributeEdit) isNamed(by predicate.References) bool {
 	return slices.Contains(by.Attributes, e.Name)
+}
+
+func (e AttributeEdit) loses() bool { return e.Loses }
+
+func (e AttributeEdit) names(by predicate.References) bool {
+	return slices.Contains(by.Attributes, e.NewName)
 }
 
 func (e AttributeEdit) applied(schema predicate.Schema) predicate.Schema {
@@ -135,6 +165,12 @@ func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {
 
 func (e PropertyEdit) isNamed(by predicate.References) bool {
 	return slices.Contains(by.Properties, e.Before)
+}
+
+func (e PropertyEdit) loses() bool { return e.Loses && e.After != nil }
+
+func (e PropertyEdit) names(by predicate.References) bool {
+	return slices.Contains(by.Properties, *e.After)
 }
 
 func (e PropertyEdit) applied(schema predicate.Schema) predicate.Schema {

@@ -47,5 +47,9 @@ func (r Redefinition) applied(schema predicate.Schema) predicate.Schema {
 // broken: what is made under the name later has other members, or other choices.
 func (r Redefinition) broken(fault error) string { return lost + firstFault(fault) }
 
+func (r Redefinition) loses() bool { return false }
+
+func (r Redefinition) names(predicate.References) bool { return false }
+
 // meaning is that contacts are judged anew, about which there is nothing to warn of.
 func (r Redefinition) meaning(*predicate.Checked) (string, bool) { return "", true }

@@ -15,6 +15,7 @@ func segmentsAffected(s *segments.Segments) func(context.Context, string, audien
 		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == audience.Disruptive, Preview: change.Preview}
 		if change.After != nil {
 			edit.NewName, edit.Type = change.After.Name, segments.TypeOf(string(change.After.Type), change.After.EnumValues)
+			edit.Loses = change.Dropout > 0 && !change.After.StoredLike(change.Before)
 		}
 		found, err := s.AttributeEdited(ctx, orgID, edit)
 		affected := make([]audience.AffectedSegment, len(found))
@@ -32,6 +33,7 @@ func propertySegments(s *segments.Segments) func(context.Context, string, activi
 		if change.After != nil {
 			after := propertyName(*change.After)
 			edit.After, edit.Type = &after, segments.TypeOf(string(change.After.Type), nil).Type
+			edit.Loses = change.Dropout > 0 && change.After.Type != change.Before.Type
 		}
 		found, err := s.PropertyEdited(ctx, orgID, edit)
 		affected := make([]activities.AffectedSegment, len(found))
