@@ -41,14 +41,13 @@ func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema
 // Rows are read member by member and not by encoding/json alone, which would take
 // "Email" for "email" and describe an unknown member in words of its own.
 func ReadRow(row []byte, places *Places, take func(name string, value []byte) error) error {
+	if text := bytes.TrimLeft(row, " \t\r\n"); len(text) == 0 || text[0] != '{' {
+		return Invalid("", "is no object")
+	}
 	if err := places.CheckJSON(row); err != nil {
 		return err
 	}
-	err := EachMember(row, take)
-	if errors.Is(err, ErrNoObject) {
-		return Invalid("", "is no object")
-	}
-	return err
+	return EachMember(row, take)
 }
 
 // ErrNoObject is what [EachMember] returns for any other JSON value.

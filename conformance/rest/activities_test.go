@@ -85,7 +85,7 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 			ans.refused(422, core.CodeValidationFailed)
 		}
 		for body, fault := range map[string]core.FieldError{
-			`[]`: {Field: "", Reason: "must have at least 1 items"}, `[` + item + `,{"name":"a" 1}]`: {Field: "1.name", Reason: "is not valid JSON at this member"},
+			`[]`: {Field: "", Reason: "must have at least 1 items"}, `[` + item + `,{"name":"a" 1}]`: {Field: "1", Reason: "is not valid JSON at this member"},
 		} {
 			if problem := a.do(t, "POST", "/v1/activities", body).refused(422, core.CodeValidationFailed); len(problem.Errors) != 1 || problem.Errors[0] != fault {
 				t.Errorf("%s: %+v", body, problem)
@@ -112,7 +112,7 @@ func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 		invalid := []struct{ item, detail string }{
 			{`1`, "The item is no object."}, {`null`, "The item is no object."}, {`[` + good + `]`, "The item is no object."},
 			{`{"name":null,"email":"a@example.com"}`, "`name` is null"}, {`{"name":1}`, "`name` must be a string."}, {`{"title":"a"}`, "`title` is not known here; known are name, "},
-			{`{"activities":[` + good + `]}`, "`activities` is not known here"}, {`{"name":"a","name":"b","email":"a@example.com"}`, "`name` names a member twice"},
+			{`{"activities":[{"name":"good"}]}`, "`activities` is not known here"}, {`{"name":"a","name":"b","email":"a@example.com"}`, "`name` names a member twice"},
 			{`{"name":"a","email":"a@example.com","occurred_at":"now"}`, "`occurred_at` is \"now\"; send "},
 			{`{"name":"a","email":"a@example.com","occurred_at":"` + a.Clock.Now().Add(time.Hour).Format(time.RFC3339) + `"}`, "`occurred_at` is " + a.Clock.Now().Add(time.Hour).UTC().Format(time.RFC3339)},
 			{`{"name":"a","email":"a@example.com","properties":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "The item is nested deeper"},

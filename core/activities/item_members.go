@@ -16,18 +16,18 @@ const maxItems = 1000
 type Items []json.RawMessage
 
 var itemMembers = []core.RowMember{
-	{Name: "name", Description: "String, 1 to 200 characters."},
+	{Name: "name", Description: "String of 1 to 200."},
 	{Name: "email", Description: "String. An unknown one makes a contact, not mailable."},
-	{Name: "external_id", Description: "String, 1 to 255 characters."},
+	{Name: "external_id", Description: "String of 1 to 255."},
 	{Name: "properties", Description: "Any JSON, 32 KiB."},
-	{Name: "occurred_at", Description: "RFC 3339 date-time, past. Default now."},
-	{Name: "idempotency_key", Description: "String, 1 to 256 characters."},
-	{Name: "dedup_mode", Description: "retry (by key) or once (per contact and name)."},
+	{Name: "occurred_at", Description: "String, RFC 3339. Default now."},
+	{Name: "idempotency_key", Description: "String of 1 to 256."},
+	{Name: "dedup_mode", Description: "String: retry (by key) or once (per contact and name)."},
 }
 
 // JSONSchema describes an item.
 func (Items) JSONSchema() *jsonschema.Schema {
-	return core.RowsSchema(1, maxItems, "name, and email or external_id. One that is not valid is rejected alone.", itemMembers)
+	return core.RowsSchema(1, maxItems, "An invalid one is rejected alone.", itemMembers)
 }
 
 // item is an activity as a caller sends it.
