@@ -47,15 +47,15 @@ func ReadRow(row []byte, places *Places, take func(name string, value []byte) er
 	if err := places.CheckJSON(row); err != nil {
 		return err
 	}
-	return EachMember(row, take)
+	return ReadMembers(row, take)
 }
 
-// ErrNoObject is what [EachMember] returns for any other JSON value.
+// ErrNoObject is what [ReadMembers] returns for any other JSON value.
 var ErrNoObject = errors.New("is no JSON object")
 
-// EachMember calls take with each member of an object until it fails. A member that is
+// ReadMembers calls take with each member of an object until it fails. A member that is
 // named twice was refused before.
-func EachMember(object []byte, take func(name string, value []byte) error) error {
+func ReadMembers(object []byte, take func(name string, value []byte) error) error {
 	d := rowDecoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	defer func() {

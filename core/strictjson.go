@@ -79,8 +79,8 @@ func (r *strictReader) token() (jsontext.Token, error) {
 		return token, jsonError(err)
 	case r.mayHoldNUL && token.Kind() == '"' && strings.ContainsRune(token.String(), 0):
 		return token, Invalid(pointerPath(string(r.StackPointer())), "holds a NUL character")
-	case token.Kind() == '0' && !IsExactNumber(token.String()):
-		return token, Invalid(pointerPath(string(r.StackPointer())), InexactNumber+"; write an identifier as a string")
+	case token.Kind() == '0' && !isReasonable(token.String()):
+		return token, Invalid(pointerPath(string(r.StackPointer())), "is a number that a float64 does not carry: it has too many digits or is out of range; write an identifier as a string")
 	case r.StackDepth() > MaxJSONDepth:
 		return token, Invalid("", "is nested deeper than 64 levels")
 	}
@@ -142,15 +142,12 @@ const (
 	wholeFloat64 = 64
 )
 
-// InexactNumber is the reason that a number which is not [IsExactNumber] is refused for.
-const InexactNumber = "is a number that a float64 does not carry: it has too many digits or is out of range"
-
-// IsExactNumber accepts the numbers in JSON's spelling that a float64 carries: within its range, and
+// isReasonable accepts the numbers that a float64 carries: within its range, and
 // with no more digits than it gives back (RFC 7493 section 2.2). Others would be
 // changed on the way without a word, an identifier of 20 digits for one, and two
 // different ones would have the same canonical form. It also keeps out what takes
 // seconds to compare: a million digits, or the exponent 999999.
-func IsExactNumber(number string) bool {
+func isReasonable(number string) bool {
 	if len(number) > maxNumber {
 		return false
 	}

@@ -61,7 +61,7 @@ func checkTopics(value []byte) error {
 		return wrong
 	}
 	for _, choice := range choices {
-		err := core.EachMember(choice, func(name string, _ []byte) error {
+		err := core.ReadMembers(choice, func(name string, _ []byte) error {
 			if name != "topic" && name != "subscription_status" {
 				return core.Invalid("topic_preferences."+core.Quotable(name, maxTopicName), "is no member of a choice")
 			}
