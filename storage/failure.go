@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/lib/pq"
 	"github.com/mailhelm/mailhelm/core"
@@ -83,7 +84,7 @@ func outageOf(err error) string {
 		return "the database cannot be reached"
 	case errors.Is(err, driver.ErrBadConn), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection to the database broke off"
-	case errors.Is(err, sql.ErrConnDone), err.Error() == "sql: database is closed":
+	case errors.Is(err, sql.ErrConnDone), strings.HasSuffix(err.Error(), "sql: database is closed"):
 		return "the database was closed"
 	}
 	return ""

@@ -49,13 +49,14 @@ func (db *DB) Check(ctx context.Context) error {
 // Cause is why the database takes no calls, in words for the operator: callers must not
 // see it. It holds no secret.
 func Cause(err error) string {
-	why := outageOf(err)
+	if err == nil {
+		return ""
+	}
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Err != nil {
 		err = e.Err
 	}
+	why := outageOf(err)
 	switch {
-	case err == nil:
-		return ""
 	case why != "":
 		return why + ": " + err.Error()
 	case errors.Is(err, context.DeadlineExceeded):
