@@ -25,7 +25,8 @@ type Config struct {
 	// least 4, besides one that listens for changes of credentials. Tokens, expensive reads and jobs have some for themselves. SQLite has one
 	// that writes and some that read.
 	MaxConns int
-	// CallerWait is how long calls wait for a connection; zero means 2 s.
+	// CallerWait is how long calls wait for a connection, and for another process that
+	// writes to SQLite; zero means 2 s.
 	CallerWait time.Duration
 	// Clock tells the time where a call brings none; nil means core.SystemClock.
 	Clock core.Clock

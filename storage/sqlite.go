@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -21,9 +22,6 @@ const (
 	sqliteReaders           = 6
 	sqliteVitalReaders      = 2
 	sqliteBackgroundReaders = 2
-	// How long another process, such as an import, may hold the lock, in milliseconds; as
-	// long as calls wait for this process's own writer.
-	sqliteBusy = "2000"
 	// More than one would only meet SQLITE_BUSY.
 	sqliteWriters = 1
 )
@@ -46,7 +44,9 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	}
 	// FULL makes every commit wait for the disk. With NORMAL a power cut may undo
 	// the last commits, and what was acknowledged must not be lost.
-	write, err := openSQLitePool(ctx, path, sqliteWriters, "_txlock=immediate", "_pragma=synchronous(FULL)")
+	// How long another process, such as an import, may hold the lock.
+	busy := fmt.Sprintf("_pragma=busy_timeout(%d)", cmp.Or(c.CallerWait, callerWait).Milliseconds())
+	write, err := openSQLitePool(ctx, path, sqliteWriters, busy, "_txlock=immediate", "_pragma=synchronous(FULL)")
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +54,14 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	readers := map[core.Lane]int{
 		core.Calls: sqliteReaders, core.Vital: sqliteVitalReaders, core.Background: sqliteBackgroundReaders,
 	}
-	read, err := openSQLitePool(ctx, path, sqliteReaders+sqliteVitalReaders+sqliteBackgroundReaders, queryOnly)
+	read, err := openSQLitePool(ctx, path, sqliteReaders+sqliteVitalReaders+sqliteBackgroundReaders, busy, queryOnly)
 	if err != nil {
 		return nil, errors.Join(err, write.close())
 	}
 	read.gate, read.readsOnly, read.idle = newGate(c.CallerWait, readers), true, sqliteReaders
 	// SQLite computes in this process, and half of the processors is for everything else.
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
-	expensive, err := openSQLitePool(ctx, path, slots, queryOnly)
+	expensive, err := openSQLitePool(ctx, path, slots, busy, queryOnly)
 	if err != nil {
 		return nil, errors.Join(err, read.close(), write.close())
 	}
@@ -100,9 +100,8 @@ func createPrivate(path string) error {
 	return nil
 }
 
-func openSQLitePool(ctx context.Context, path string, size int, options ...string) (*pool, error) {
-	name := (&url.URL{Scheme: "file", Path: path}).String() +
-		"?_pragma=busy_timeout(" + sqliteBusy + ")&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
+func openSQLitePool(ctx context.Context, path string, size int, busy string, options ...string) (*pool, error) {
+	name := (&url.URL{Scheme: "file", Path: path}).String() + "?" + busy + "&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 	for _, option := range options {
 		name += "&" + option
 	}

@@ -81,6 +81,10 @@ func (t adminTarget) with(p *program, do func(context.Context, *session) error) 
 	return errors.Join(p.explained(do(p.ctx, s)), db.Close())
 }
 
+// commandWait is how long a command waits for a busy server to let it write. Nobody
+// calls again for it.
+const commandWait = time.Minute
+
 // openExisting opens a database that is there and up to date. Making or changing
 // one is for 'mailhelm serve' and 'mailhelm migrate': a folder that was misspelt
 // must not become an empty installation.
@@ -90,7 +94,9 @@ func openExisting(ctx context.Context, cfg config.Config) (*storage.DB, error) {
 			return nil, fmt.Errorf("there is no database in %s: name the folder with --data, or make one with 'mailhelm serve' or 'mailhelm migrate up'", cfg.DataDir)
 		}
 	}
-	db, err := storage.Open(ctx, cfg.Storage())
+	where := cfg.Storage()
+	where.CallerWait = commandWait
+	db, err := storage.Open(ctx, where)
 	if err != nil {
 		return nil, err
 	}
