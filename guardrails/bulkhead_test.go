@@ -146,16 +146,16 @@ func TestWaitingIsNotRunning(t *testing.T) {
 		r.start(t.Context(), "a", "first")
 		r.start(t.Context(), "b", "second")
 		r.start(t.Context(), "c", "third")
-		time.Sleep(13 * time.Second) // of the bubble's clock
+		time.Sleep(13 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
 		if err := r.outcome("first"); !refusedAs(err, core.CodeValidationFailed) {
 			t.Errorf("after its time: %v", err)
 		}
 		r.want(t, "first", "second")
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) //nolint:forbidigo // likewise
 		if err := r.outcome("third"); !refusedAs(err, core.CodeOverloaded) {
 			t.Errorf("without a slot: %v", err)
 		}
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) //nolint:forbidigo // likewise
 		if err := r.outcome("second"); err != nil {
 			t.Errorf("the time in the queue counts: %v", err)
 		}
