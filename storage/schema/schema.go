@@ -27,20 +27,19 @@ type Migration struct {
 	SQL     string
 }
 
-// Migrations lists all steps in order. Numbers may be missing.
+// Migrations lists all steps in order.
 func Migrations() ([]Migration, error) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	all, last := make([]Migration, len(entries)), int64(0)
+	all := make([]Migration, len(entries))
 	for i, entry := range entries { // sorted by name, so by version
 		number, name, _ := strings.Cut(strings.TrimSuffix(entry.Name(), ".sql"), "_")
 		version, err := strconv.ParseInt(number, 10, 64)
-		if err != nil || version <= last {
-			return nil, fmt.Errorf("schema: the name of %s should begin with a number of its own, of four digits", entry.Name())
+		if err != nil || version != int64(i+1) {
+			return nil, fmt.Errorf("schema: %s should be number %04d", entry.Name(), i+1)
 		}
-		last = version
 		text, err := files.ReadFile(entry.Name())
 		if err != nil {
 			return nil, fmt.Errorf("schema: %w", err)
