@@ -47,7 +47,7 @@ func contactWithLists(by, lock string) string {
 }
 
 // exceptionKind stands in the place of a contact's status in the row of an exception.
-const exceptionKind = "?"
+const exceptionKind = "exception"
 
 // Within a transaction the contact is locked until its end, so that what is
 // written follows from what was read. SQLite has one writer anyway.

@@ -44,7 +44,7 @@ func newScene(t *testing.T) *scene {
 	s.client = access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: s.p.OrgID, Name: "Courier for teams", Environment: core.Live,
 		Scopes:       core.NewScopes("api.account.view", "api.lists.view", "api.contacts.view", "api.contacts.manage"),
-		RedirectURIs: []string{"http://127.0.0.1/callback"}, CreatedAt: s.p.Clock.Now(),
+		RedirectURIs: []string{s.address}, CreatedAt: s.p.Clock.Now(),
 	}
 	if err := s.p.DB.Access().InsertClient(t.Context(), s.client); err != nil {
 		t.Fatal(err)

@@ -48,24 +48,27 @@ func TestTheWriterIsHeld(t *testing.T) {
 			t.Parallel()
 			s := newScene(t, product.Options{Postgres: postgres})
 			s.begin(t, "held")
-			for _, c := range databaseCalls { // callers are known
-				if !c.writes {
-					checkDone(t, c.name(), s.do(t, c.call))
-				}
-			}
-			release := occupy(t, s.p)
-			var calling sync.WaitGroup
+			var writes []call
 			for _, c := range databaseCalls {
 				if c.writes {
-					calling.Go(func() { checkTurnedAway(t, c.call, s.do(t, c.call)) })
+					writes = append(writes, c.call)
+					continue
 				}
+				checkDone(t, c.name(), s.do(t, c.call)) // callers are known
+			}
+			keyed := func(c call) answer { return s.doKeyed(t.Context(), c, "key of "+c.operation) }
+			release := occupy(t, s.p)
+			var calling sync.WaitGroup
+			for _, c := range writes {
+				calling.Go(func() { checkTurnedAway(t, c, keyed(c)) })
 			}
 			checkDone(t, "a token", s.askToken(t, s.p.Live))
 			s.checkReady(t, "")
 			calling.Wait()
 			release()
-			for _, c := range databaseCalls {
-				checkDone(t, c.name()+", afterwards", s.do(t, c.call))
+			for _, c := range writes {
+				checkDone(t, c.name()+", afterwards", keyed(c))
+				checkDone(t, c.name()+", once more", keyed(c))
 			}
 			lists, err := s.p.DB.Audience().CountLists(t.Context(), s.p.OrgID, "Created held")
 			if err != nil || lists != 1 {

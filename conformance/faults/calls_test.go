@@ -55,6 +55,14 @@ func (c call) name() string {
 	return c.method + " " + c.path
 }
 
+// metaWith is the member of a tool call that carries an idempotency key, "" without one.
+func metaWith(key string) string {
+	if key == "" {
+		return ""
+	}
+	return `,"_meta":{"dev.service/idempotencyKey":"` + key + `"}`
+}
+
 const messageID = "message-of-faults"
 
 // calls are all operations on both surfaces.
@@ -326,11 +334,14 @@ func (s *scene) do(t *testing.T, c call) answer {
 }
 
 // doUntil is do for a caller who leaves when ctx ends.
-func (s *scene) doUntil(ctx context.Context, c call) answer {
+func (s *scene) doUntil(ctx context.Context, c call) answer { return s.doKeyed(ctx, c, "") }
+
+// doKeyed is doUntil with an idempotency key; "" sends none.
+func (s *scene) doKeyed(ctx context.Context, c call, key string) answer {
 	method, address, bearer, body := c.method, s.p.BaseURL+c.path, s.p.Live.APIKey, c.body
 	if c.method == "" {
 		method, address, bearer = http.MethodPost, s.p.MCPURL+"/mcp", s.agent
-		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + c.operation + `","arguments":` + c.body + `}}`
+		body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + c.operation + `","arguments":` + c.body + metaWith(key) + `}}`
 	}
 	in := strings.NewReplacer("ROUND", url.PathEscape(s.round))
 	r, err := http.NewRequestWithContext(ctx, method, in.Replace(address), strings.NewReader(in.Replace(body)))
@@ -338,6 +349,9 @@ func (s *scene) doUntil(ctx context.Context, c call) answer {
 		return answer{err: err}
 	}
 	r.Header.Set("Authorization", "Bearer "+bearer)
+	if key != "" && c.method != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
