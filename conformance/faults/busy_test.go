@@ -5,10 +5,15 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 )
+
+// turnedAwayAfter is how long calls of a server wait for a connection when nothing else
+// is configured.
+const turnedAwayAfter = 2 * time.Second
 
 // occupy takes every connection that calls write with, until released.
 func occupy(t *testing.T, p *product.Product) (release func()) {
@@ -46,7 +51,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 	for _, postgres := range []bool{false, true} {
 		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, product.Options{Postgres: postgres})
+			s := newScene(t, product.Options{Postgres: postgres, CallerWait: turnedAwayAfter})
 			s.begin(t, "held")
 			var writes []call
 			for _, c := range databaseCalls {
@@ -56,7 +61,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 				}
 				checkDone(t, c.name(), s.do(t, c.call)) // callers are known
 			}
-			keyed := func(c call) answer { return s.doKeyed(t.Context(), c, "key of "+c.operation) }
+			keyed := func(c call) answer { return s.doKeyed(t.Context(), c, "key-of-"+c.operation) }
 			release := occupy(t, s.p)
 			var calling sync.WaitGroup
 			for _, c := range writes {

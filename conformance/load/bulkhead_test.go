@@ -23,12 +23,16 @@ import (
 // of 22 searches over them are within what a preview may cost, and take seconds.
 const attackedEvents = 100_000
 
+// callerWait is how long calls of a server wait for a connection when nothing else is
+// configured.
+const callerWait = 2 * time.Second
+
 // BenchmarkNeighbour measures what a caller of one organization does all day, alone and
 // while another has 8 and 24 of the most expensive previews under way: p50 and p99 of
 // some hundred calls of each kind, one after another, and their ratio to the idle p99.
 func BenchmarkNeighbour(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
-		p := product.Start(b, product.Options{Postgres: engine == "postgres"})
+		p := product.Start(b, product.Options{Postgres: engine == "postgres", CallerWait: callerWait})
 		recordOpens(b, p)
 		agent := p.TokenWith(b, p.Other.Live, p.MCPURL)
 		c := client()
@@ -173,7 +177,7 @@ func BenchmarkShedding(b *testing.B) {
 	const connections, lasts = 256, 5 * time.Second
 	for _, engine := range []string{"sqlite", "postgres"} {
 		b.Run(engine, func(b *testing.B) {
-			p := product.Start(b, product.Options{Postgres: engine == "postgres", ActivitiesPerMinute: 1 << 30})
+			p := product.Start(b, product.Options{Postgres: engine == "postgres", ActivitiesPerMinute: 1 << 30, CallerWait: callerWait})
 			token := dailyWork(p, "")["token"]
 			c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}, Timeout: 10 * time.Second}
 			defer c.CloseIdleConnections()

@@ -27,6 +27,8 @@ type sameness struct {
 	live      bool // with live credentials; else with test ones
 	scopes    []string
 	faults    []simulator.Fault
+	// toolCode is the code of the tool's refusal where it is not the route's, "" else.
+	toolCode string
 	// pick takes the common part out of the tool's result; nil when the route
 	// answers without a body, or both must refuse.
 	pick func(tool, route map[string]any) (map[string]any, map[string]any)
@@ -67,7 +69,7 @@ func cases(p *product.Product) []sameness {
 		{name: "messages", tool: "messages_search", arguments: `{"status":"Bounce","template":"welcome"}`, method: "GET", path: "/v1/messages?status=Bounce&template=welcome", live: true, scopes: messages, pick: itemsOf},
 		{name: "messages, recipients in full", tool: "messages_search", arguments: `{"recipient":"` + recipient + `"}`, method: "GET", path: "/v1/messages?recipient=" + recipient, live: true, scopes: unmasked, pick: itemsOf},
 		{name: "messages of a recipient", tool: "messages_search", arguments: `{"recipient":"` + recipient + `"}`, method: "GET", path: "/v1/recipients/" + recipient + "/messages", live: true, scopes: unmasked, pick: itemsOf},
-		{name: "messages by recipient without the scope", tool: "messages_search", arguments: `{"recipient":"` + recipient + `"}`, method: "GET", path: "/v1/messages?recipient=" + recipient, live: true, scopes: messages},
+		{name: "messages by recipient without the scope", tool: "messages_search", arguments: `{"recipient":"` + recipient + `"}`, method: "GET", path: "/v1/messages?recipient=" + recipient, live: true, scopes: messages, toolCode: "missing_scope"},
 		{name: "messages before the retention", tool: "messages_search", arguments: `{"from":"2001-01-01T00:00:00Z"}`, method: "GET", path: "/v1/messages?from=2001-01-01T00:00:00Z", live: true, scopes: messages},
 		{name: "a window that ends before it starts", tool: "messages_search", arguments: `{"from":"2100-01-02T00:00:00Z"}`, method: "GET", path: "/v1/messages?from=2100-01-02T00:00:00Z", live: true, scopes: messages},
 		{name: "a message", tool: "messages_diagnose", arguments: `{"message_id":"parity"}`, method: "GET", path: "/v1/messages/parity", live: true, scopes: messages, pick: messageOf},
@@ -106,6 +108,9 @@ func (c sameness) check(t *testing.T, p *product.Product) {
 	if routeStatus >= 400 {
 		comparable(tool)
 		comparable(route)
+		if c.toolCode != "" {
+			c.checkCodes(t, tool, route)
+		}
 		if diff := cmp.Diff(route, tool); diff != "" {
 			t.Errorf("the problems differ (- route, + tool):\n%s", diff)
 		}
@@ -120,6 +125,19 @@ func (c sameness) check(t *testing.T, p *product.Product) {
 	fromTool, fromRoute := c.pick(tool, route)
 	if diff := cmp.Diff(fromRoute, fromTool); diff != "" {
 		t.Errorf("the results differ (- route, + tool):\n%s", diff)
+	}
+}
+
+// checkCodes checks that the tool refuses with its own code and the route with another,
+// and takes both out of the problems with what follows from them.
+func (c sameness) checkCodes(t *testing.T, tool, route map[string]any) {
+	t.Helper()
+	if tool["code"] != c.toolCode || route["code"] == c.toolCode {
+		t.Errorf("the tool refuses with %v and the route with %v, want %s from the tool alone", tool["code"], route["code"], c.toolCode)
+	}
+	for _, member := range []string{"code", "title", "type"} {
+		delete(tool, member)
+		delete(route, member)
 	}
 }
 

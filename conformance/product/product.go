@@ -1,6 +1,7 @@
 package product
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -40,6 +41,9 @@ type Options struct {
 	RateLimit *int
 	// ActivitiesPerMinute is how many an organization may send; 0 means the default.
 	ActivitiesPerMinute int
+	// CallerWait is how long calls wait for a connection to the database before they are
+	// turned away; 0 is long, because few tests are about a machine that is busy.
+	CallerWait time.Duration
 	// Mail gives the product a server for mail to people; see [Product.Mailbox].
 	Mail bool
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
@@ -125,6 +129,7 @@ func Start(t testing.TB, opts Options) *Product {
 		DataDir: t.TempDir(), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
 	}
+	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)
 	cfg.OTLPEndpoint, cfg.Recipients = opts.OTLPEndpoint, opts.Recipients
 	cfg.ActivitiesPerMinute = opts.ActivitiesPerMinute
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs

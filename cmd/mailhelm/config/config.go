@@ -37,6 +37,9 @@ type Config struct {
 	DatabaseURL string
 	// MaxConns bounds the connections to PostgreSQL; 0 means storage's default.
 	MaxConns int
+	// CallerWait is how long calls wait for a connection to the database; 0 means
+	// storage's default.
+	CallerWait time.Duration
 	// RedisURL is where processes share rate limits; "" means that each counts for
 	// itself.
 	RedisURL string

@@ -23,7 +23,7 @@ func (c Config) OpenMasterKey() (access.MasterKey, error) {
 
 // Storage is the part of the configuration that says which database.
 func (c Config) Storage() storage.Config {
-	return storage.Config{URL: c.DatabaseURL, Dir: c.DataDir, MaxConns: c.MaxConns, Clock: c.Clock, Logger: c.Log}
+	return storage.Config{URL: c.DatabaseURL, Dir: c.DataDir, MaxConns: c.MaxConns, CallerWait: c.CallerWait, Clock: c.Clock, Logger: c.Log}
 }
 
 // MissingMigrations counts the steps of the schema that the database lacks.
