@@ -81,10 +81,10 @@ func TestStoreFailureIsAnsweredWithoutItsCause(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		token := w.goodToken(w.live)
 		w.must(w.db.Close())
-		w.expectError(w.token(w.live), http.StatusInternalServerError, "server_error")
+		w.expectError(w.token(w.live), http.StatusServiceUnavailable, "temporarily_unavailable")
 		for _, credential := range []string{token, access.MintAPIKey(core.Live).Secret} {
 			_, err := w.auth.Authenticate(t.Context(), credential, access.API)
-			if refusal := core.AsError(err); err == nil || refusal.Code != core.CodeInternalError || refusal.Err == nil {
+			if refusal := core.AsError(err); err == nil || refusal.Code != core.CodeTemporarilyUnavailable || refusal.Err == nil {
 				t.Errorf("authentication without a store: %v", err)
 			}
 		}

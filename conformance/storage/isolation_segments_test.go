@@ -102,6 +102,14 @@ func reachAnswers(o owned, org string) map[string]reach {
 		"CountMatching": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().CountMatching(t.Context(), o.question(t, db, org))
 		},
+		"CountSource": func(t *testing.T, db *storage.DB) (any, error) {
+			q := o.question(t, db, org)
+			contacts, err := db.Segments().CountSource(t.Context(), q, nil, 10)
+			must(t, err)
+			did := &predicate.EventSource{Event: predicate.Event{Kind: predicate.ActivityEvent, Activity: o.activity.Name}}
+			events, err := db.Segments().CountSource(t.Context(), q, did, 10)
+			return contacts + events, err
+		},
 		"Examples": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().Examples(t.Context(), o.question(t, db, org), 10)
 		},
