@@ -268,7 +268,7 @@ func TestRememberedPrincipalNeedsNoStore(t *testing.T) {
 	g.advance(5*time.Second - time.Microsecond)
 	g.expect(secret, access.API, "")
 	g.advance(time.Microsecond)
-	g.expect(secret, access.API, core.CodeInternalError)
+	g.expect(secret, access.API, core.CodeTemporarilyUnavailable)
 }
 
 func TestPlanChangeIsFeltAfterForgetOrg(t *testing.T) {
@@ -305,7 +305,7 @@ func TestTokenIsRememberedNoLongerThanItLives(t *testing.T) {
 	g.advance(2*time.Second - time.Microsecond)
 	g.expect(token, access.Agent, "")
 	g.advance(time.Microsecond)
-	g.expect(token, access.Agent, core.CodeInternalError) // asked the store again
+	g.expect(token, access.Agent, core.CodeTemporarilyUnavailable) // asked the store again
 }
 
 func BenchmarkAuthenticateAPIKey(b *testing.B) {
