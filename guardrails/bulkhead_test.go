@@ -151,11 +151,11 @@ func TestWaitingIsNotRunning(t *testing.T) {
 			t.Errorf("after its time: %v", err)
 		}
 		r.want(t, "first", "second")
-		time.Sleep(3 * time.Second) //nolint:forbidigo // likewise
+		time.Sleep(3 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
 		if err := r.outcome("third"); !refusedAs(err, core.CodeOverloaded) {
 			t.Errorf("without a slot: %v", err)
 		}
-		time.Sleep(5 * time.Second) //nolint:forbidigo // likewise
+		time.Sleep(5 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
 		if err := r.outcome("second"); err != nil {
 			t.Errorf("the time in the queue counts: %v", err)
 		}

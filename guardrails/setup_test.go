@@ -154,7 +154,7 @@ func (b *bundle) operations() []core.Operation {
 		if b.within != nil {
 			b.within()
 		}
-		b.reached.Store(int32(b.lines(ctx, c))) //nolint:gosec // a few
+		b.reached.Store(int32(b.lines(ctx, c)))
 		return b.effect(ctx, c, in)
 	}
 	heavy := base

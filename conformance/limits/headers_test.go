@@ -148,8 +148,12 @@ func TestUnservedRequestsTellTheLimit(t *testing.T) {
 			method, path string
 			status       int
 		}{
-			{"GET", "/v1/none", 404}, {"POST", "/none", 404}, {"GET", "/", 404}, {"OPTIONS", "/v2", 404},
-			{"DELETE", access.ProtectedResourcePath, 405}, {"PUT", access.ProtectedResourcePath, 405},
+			{"GET", "/v1/none", 404},
+			{"POST", "/none", 404},
+			{"GET", "/", 404},
+			{"OPTIONS", "/v2", 404},
+			{"DELETE", access.ProtectedResourcePath, 405},
+			{"PUT", access.ProtectedResourcePath, 405},
 		}
 		if host == p.MCPURL {
 			unserved = append(unserved, unserved[0], unserved[0])

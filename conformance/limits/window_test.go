@@ -44,7 +44,7 @@ func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 	movable(t, func(t *testing.T, s store) {
 		for way, next := range arrivals {
 			for _, limit := range []int{1, 3, 10, 121} {
-				draw := rand.New(rand.NewPCG(14, uint64(limit))) //nolint:gosec // a test that repeats
+				draw := rand.New(rand.NewPCG(14, uint64(limit)))
 				s.arrive(t, fmt.Sprintf("%s, limit %d", way, limit), limit, func() time.Duration { return next(draw, limit) })
 			}
 		}

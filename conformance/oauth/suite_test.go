@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,8 +17,10 @@ func TestOfficialSuite(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{ClientDocumentCAs: metadataDocument(t).authorities})
 	v := newVisit(t, p)
+	port := freePort(t)
+	client := insertClient(t, p, nil, fmt.Sprintf("http://127.0.0.1:%d/callback", port))
 	checks := clients.Suite(t, clients.SuiteTask{
-		Issuer: p.AuthURL, ClientID: publicClient(t, p).ClientID, Resource: p.MCPURL, Port: freePort(t),
+		Issuer: p.AuthURL, ClientID: client, Resource: p.MCPURL, Port: port,
 	}, func(question string) { follow(t, p, v.allow(question)) })
 	expected := map[string]bool{"authorization-server-metadata": false, "authorization-server-metadata-cimd": false, "authorization-code-grant": false}
 	for _, c := range checks {

@@ -168,7 +168,7 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		b.passed(t)
 		b.holds(t, "one@x.test", `{"city":12}`)
 		b.holds(t, "two@x.test", `{"city":1.5}`) // archived ones follow too
-		b.holds(t, "three@x.test", `{"age":3}`) // Rome is no number: kept, and left out of reads
+		b.holds(t, "three@x.test", `{"age":3}`)  // Rome is no number: kept, and left out of reads
 		b.want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
 		b.holds(t, "three@x.test", `{"age":5}`)
 		// Rome was no number before either: nobody who has it drops out any more.

@@ -96,7 +96,7 @@ func (o *office) seed() {
 	o.client = access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: o.acme.ID, Name: "<i>Robot</i>", Environment: core.Live,
 		Scopes:       core.NewScopes("api.contacts.view", "api.contacts.manage", "api.lists.view", "api.messages.unmask_recipients"),
-		RedirectURIs: []string{redirect, "http://localhost/cb", "http://[::1]/cb"}, CreatedAt: start,
+		RedirectURIs: []string{redirect, "http://localhost:51234/cb", "http://[::1]:51234/cb"}, CreatedAt: start,
 	}
 	o.must(store.InsertClient(ctx, o.client))
 }

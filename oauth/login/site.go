@@ -22,9 +22,9 @@ const (
 	SecondFactorPath      = "/login/second-factor"
 	ConfirmPath           = "/login/confirm"
 	SecurityPath          = "/account/security"
-	PasswordPath          = "/account/security/password"
+	PasswordPath          = "/account/security/password" //nolint:gosec // a path, no secret
 	ForgottenPath         = "/login/forgotten"
-	NewPasswordPath       = "/login/new-password"
+	NewPasswordPath       = "/login/new-password" //nolint:gosec // a path, no secret
 )
 
 const passkeyPath = "/login/passkey"

@@ -230,8 +230,8 @@ func TestHeaders(t *testing.T) {
 		"account": h.send("/login", nil, h.signIn("").cookies()), "method": h.send("/logout", nil, nil),
 		"security": h.send("/account/security", nil, h.signIn("").cookies()),
 		"password": h.send("/account/security/password", nil, h.signIn("").cookies()), "forgotten": h.send("/login/forgotten", nil, nil),
-		"link": h.send("/login/new-password?token=x", nil, nil),
-		"cross":    h.send("/login", wrong, nil, "Sec-Fetch-Site", "cross-site"),
+		"link":  h.send("/login/new-password?token=x", nil, nil),
+		"cross": h.send("/login", wrong, nil, "Sec-Fetch-Site", "cross-site"),
 	} {
 		for header, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'" + scripts[name],

@@ -190,7 +190,7 @@ func TestSilenceEndsAfterAMinute(t *testing.T) {
 		"one command": func(w io.Writer) { _, _ = io.WriteString(w, "NOOP\r\n") },
 		"byte by byte": func(w io.Writer) {
 			for range 50 {
-				time.Sleep(5 * time.Second)
+				time.Sleep(5 * time.Second) //nolint:forbidigo // on the clock of the bubble; nothing pauses
 				if _, err := io.WriteString(w, "N"); err != nil {
 					return
 				}
