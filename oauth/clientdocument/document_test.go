@@ -86,7 +86,7 @@ func TestDocumentRules(t *testing.T) {
 		{uris("https://evil.example?https://app.example/"), "must be on the host"},
 		{uris("https://www.app.example/cb"), "must be on the host"},
 		{uris("https://app.example./cb"), "must be on the host"},
-		{uris("https://app.example:0443/cb"), "must be on the host"},
+		{uris("https://app.example:0443/cb"), "must have a port from 1 to 65535"},
 		{uris("https://app.example:/cb"), "must have a port from 1 to 65535"},
 		{uris("https://localhost/cb"), "must be on the host"},
 		{uris("http://app.example/cb"), "must begin with"},
