@@ -15,7 +15,7 @@ type Transactor interface {
 type snapshotKey struct{}
 
 // Snapshot asks the next [Transactor] for a transaction in which all reads see one
-// state of the database, with nothing that others commit meanwhile. A write that
+// state of the database, without what other transactions commit later. A write that
 // cannot be had in that state is retried in a new transaction like every other.
 func Snapshot(ctx context.Context) context.Context {
 	return context.WithValue(ctx, snapshotKey{}, true)

@@ -99,8 +99,8 @@ func TestAnOrganizationHoldsTwoSlots(t *testing.T) {
 	})
 }
 
-// With one slot, as on SQLite with two processors, no queue is longer than another for
-// whoever stands first in it.
+// TestOrganizationsTakeTurns checks one slot, as on SQLite with two processors. The
+// organizations take turns, whatever the length of their queues.
 func TestOrganizationsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,8 +137,8 @@ func TestQueuesAreBounded(t *testing.T) {
 	})
 }
 
-// Whoever has no slot after 15 s is turned away; whoever has one is given 12 s, however
-// long it waited.
+// TestWaitingIsNotRunning checks that a call without a slot after 15 s is turned away. A
+// call with a slot may run for 12 s, however long it waited.
 func TestWaitingIsNotRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -143,8 +143,9 @@ func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
 	}
 }
 
-// A process that shows signs of life keeps its reservations however long the call
-// takes, and a duplicate elsewhere is told so once that is known.
+// TestALivingProcessKeepsItsReservations checks that a process that shows signs of life
+// keeps its reservations, however long the call takes. A duplicate in another process is
+// answered with a conflict once that process knows of them.
 func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -8,7 +8,7 @@ import (
 )
 
 // maxHolders is how many holders of one key a call outlasts, one after the other,
-// before it is told that the call still runs.
+// before it is refused because another call still runs.
 const maxHolders = 3
 
 // contest is how a call for a key came out.

@@ -188,7 +188,7 @@ func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectO
 }
 
 // lines counts what op_confirm is about: the audit lines of the organization that
-// are of nobody's call.
+// no call wrote.
 func (b *bundle) lines(ctx context.Context, c *core.Call) int {
 	events, err := b.db.Access().AuditEvents(ctx, c.Principal.Org.ID, 1000)
 	n := 0

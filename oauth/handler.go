@@ -30,8 +30,8 @@ func (s *Server) routes(cfg Config, library http.Handler, metadata []byte) http.
 
 // common sets what every answer carries. Scripts of any origin may read it,
 // because nothing here depends on cookies: the token endpoint answers to whoever
-// has the secret, and credentials of the browser are never let in. What is asked here
-// has database connections of its own, because nobody can call anything without a token.
+// has the secret, and credentials of the browser are never let in. These endpoints
+// use database connections of their own, because every other call needs a token.
 func common(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()

@@ -22,8 +22,9 @@ type Config struct {
 	// readable by its owner alone.
 	Dir string
 	// MaxConns bounds the connections to PostgreSQL; zero means 16, and there are at
-	// least 4, besides one that listens for changes of credentials. Tokens, expensive reads and jobs have some for themselves. SQLite has one
-	// that writes and some that read.
+	// least 4. One more connection listens for changes of credentials. Tokens, expensive
+	// reads and jobs have some for themselves. SQLite has one connection that writes and
+	// some that read.
 	MaxConns int
 	// CallerWait is how long calls wait for a connection, and for another process that
 	// writes to SQLite; zero means 2 s.
@@ -37,9 +38,10 @@ type Config struct {
 // DB is an open database of either engine. It is safe for concurrent use.
 //
 // The lane of a context says which connections its work uses; see [core.Lane]. Calls
-// outside a transaction read from a pool of read connections and write each on its own. Inside [DB.InTx] everything goes through the transaction. On
-// SQLite one connection writes: a write with a context from outside waits until
-// the open transaction has ended, so f of InTx must use the context it is given.
+// outside a transaction read from a pool of read connections and write each on its own.
+// Inside [DB.InTx] everything goes through the transaction. On SQLite one connection
+// writes: a write with a context from outside waits until the open transaction has
+// ended, so f of InTx must use the context it is given.
 type DB struct {
 	engine engine
 	name   string // of the database on PostgreSQL, with the password: never to be logged

@@ -139,7 +139,7 @@ func (p pass) leave() {
 	p.from.free++
 }
 
-// next takes the waiter whose turn it is out of its queue, nil when nobody waits.
+// next takes the waiter whose turn it is out of its queue, nil when the queues are empty.
 func (s *share) next() *waiter {
 	var queues []*[]*waiter
 	for _, lane := range ranks {

@@ -16,7 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// What says that the database takes no calls is told from what a statement did wrong.
+// TestOutagesAreRecognized checks that errors of a database that takes no calls are
+// temporarily_unavailable, and that errors of a statement are not.
 func TestOutagesAreRecognized(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -138,7 +139,8 @@ func TestAHeldWriter(t *testing.T) {
 	})
 }
 
-// Expensive reads that hold all their connections keep nobody else waiting.
+// TestExpensiveReadsHaveTheirOwnConnections checks that no other call waits when expensive
+// reads hold all their connections.
 func TestExpensiveReadsHaveTheirOwnConnections(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

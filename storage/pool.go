@@ -22,7 +22,7 @@ type pool struct {
 	// unprepared sends statements as text. It is for expensive reads, which are planned
 	// for their very values and outweigh the planning, and for jobs.
 	unprepared bool
-	// idle is how many connections stay open that nobody uses.
+	// idle is how many unused connections stay open.
 	idle int
 
 	ready    atomic.Bool
@@ -58,7 +58,7 @@ func (p *pool) prepare(ctx context.Context) error {
 	return nil
 }
 
-// dropIdle closes the connections that nobody uses. Those in use stay.
+// dropIdle closes the unused connections. Those in use stay.
 func (p *pool) dropIdle() {
 	p.sql.SetMaxIdleConns(0)
 	p.sql.SetMaxIdleConns(p.idle)

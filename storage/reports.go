@@ -48,9 +48,9 @@ var (
 		FROM `+parameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET `+addedTo("report_hours"))
 	reportByHours = register("report by hours", sumOf("report_hours", "hour", "channel, template"))
-	// Messages first, by when they were sent, then the events of each: PostgreSQL is told
-	// so, by a limit beyond any message, because with statistics of an empty table it reads
-	// all events.
+	// Messages are read first, by when they were sent, then the events of each. A limit
+	// beyond any message makes PostgreSQL do so: with statistics of an empty table it would
+	// read all events.
 	reportFromEvents = register("report from events", `
 		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
 			SELECT e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key, count(*) AS number

@@ -81,8 +81,8 @@ func (t adminTarget) with(p *program, do func(context.Context, *session) error) 
 	return errors.Join(p.explained(do(p.ctx, s)), db.Close())
 }
 
-// commandWait is how long a command waits for a busy server to let it write. Nobody
-// calls again for it.
+// commandWait is how long a command waits for a busy server to let it write. Unlike
+// a client's call, a command is not retried.
 const commandWait = time.Minute
 
 // openExisting opens a database that is there and up to date. Making or changing

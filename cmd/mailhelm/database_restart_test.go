@@ -118,13 +118,14 @@ func (r *relay) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.down = true
-	_ = r.listener.Close() // nobody else closes it
+	_ = r.listener.Close() // only cut closes it
 	for c := range r.open {
-		_ = c.Close() // likewise
+		_ = c.Close() // it may be closed
 	}
 }
 
-// goAway has the database go away, for good unless it is told to restart.
+// goAway runs the command of -restart-postgres; without one it cuts the relay, until
+// comeBack.
 func (r *relay) goAway() {
 	if *restartPostgres == "" {
 		r.cut()

@@ -114,8 +114,8 @@ func everyFile(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// forgets asks for a link, and for one to an address that nobody has: the answers are
-// alike.
+// forgets asks for a link to the owner's address and to an address without an account,
+// checks that the answers are alike, and returns the owner's link.
 func forgets(t *testing.T, p *product.Product) string {
 	t.Helper()
 	b := newBrowser(t, p)
@@ -211,8 +211,9 @@ func changes(t *testing.T, p *product.Product) {
 	wantNotice(t, p, "Your Mailhelm password was changed")
 }
 
-// isGuessedAt tries wrong passwords from the owner's own network: a stranger there is
-// stopped, the owner's browser is let in, and the owner is told.
+// isGuessedAt tries wrong passwords from the owner's own network. It checks that a
+// stranger there is stopped, that the owner's browser can sign in, and that the owner
+// gets a warning.
 func isGuessedAt(t *testing.T, p *product.Product) {
 	t.Helper()
 	b, stranger := newBrowser(t, p), newBrowser(t, p)

@@ -276,8 +276,8 @@ func or(a, b string) string {
 	return a
 }
 
-// TestEveryReadHasItsWorstArguments: what is listed is called, and a heavy read has its
-// arguments in worst or none that make it cheaper.
+// TestEveryReadHasItsWorstArguments checks that the attack calls every read in worst. A
+// heavy read must be in worst, unless no arguments make it cheaper.
 func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	t.Parallel()
 	constant := []string{ // heavy by any arguments

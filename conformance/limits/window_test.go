@@ -36,9 +36,9 @@ func pauses(draw *rand.Rand, limit int) time.Duration {
 	return time.Duration(draw.Int64N(int64(100 * time.Millisecond)))
 }
 
-// TestNoMinuteAdmitsMoreThanTheLimit: however calls arrive, no 60 seconds admit more
-// than the limit, and what is told of the next call holds: it is refused until
-// RetryAfter has passed, and then it passes.
+// TestNoMinuteAdmitsMoreThanTheLimit checks that no 60 seconds admit more calls than the
+// limit, however calls arrive. It also checks RetryAfter: the next call is refused until
+// that time has passed, and then admitted.
 func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
 	movable(t, func(t *testing.T, s store) {
@@ -87,7 +87,7 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 		}
 		admit()
 	}
-	// Whoever asks more often than the limit gets nine tenths of it and the first burst.
+	// A caller that exceeds the limit still gets nine tenths of it and the first burst.
 	if passed := s.now().Sub(begun).Minutes(); strings.HasPrefix(what, "twice") && total < int(passed*float64(limit)*9/10) {
 		t.Errorf("%s: %d calls in %.1f minutes", what, total, passed)
 	}

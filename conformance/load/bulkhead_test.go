@@ -171,8 +171,9 @@ func timed(b *testing.B, c *http.Client, request func() (*http.Request, error)) 
 }
 
 // BenchmarkShedding writes from 256 connections at once, with a deadline of ten seconds
-// a call: how many writes are done a second, how many calls are turned away with 503, how
-// many end in any other way, and how long a token takes meanwhile.
+// a call. It reports the writes done and the calls turned away with 503, both a second,
+// and the number of calls that end in any other way. It also reports how long a write
+// takes, and a token under that load.
 func BenchmarkShedding(b *testing.B) {
 	const connections, lasts = 256, 5 * time.Second
 	for _, engine := range []string{"sqlite", "postgres"} {

@@ -25,10 +25,10 @@ func (s *scene) from(address string) *http.Client {
 	return &http.Client{Transport: transport, Jar: jar, CheckRedirect: s.p.HTTP.CheckRedirect}
 }
 
-// Guessing stops after a few attempts, also for the right password and whatever
-// the guesser says of its address. It stops nobody else, the owner of the address
-// least of all, and not for long: the owner signs in from elsewhere, and from the
-// guesser's own network on a device that knows them.
+// TestAttackGuessingPasswords checks that guessing stops after a few attempts, also for
+// the right password and whatever the guesser says of its address. The limit stops no
+// other person, and does not last. The owner of the address signs in from elsewhere,
+// and from the guesser's own network on a known device.
 func TestAttackGuessingPasswords(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {

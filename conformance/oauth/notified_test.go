@@ -18,8 +18,8 @@ import (
 // told is how long a test waits for what takes milliseconds on a quiet machine.
 const told = 20 * time.Second
 
-// node is a resource host in another process over one PostgreSQL, which remembers
-// callers and is told of changes.
+// node is a resource host in another process over the same PostgreSQL. It remembers
+// callers and follows the changes that PostgreSQL notifies it of.
 type node struct {
 	t       *testing.T
 	auth    *access.Authenticator
@@ -142,7 +142,8 @@ func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	raw, err := sql.Open("postgres", url)
 	w.must(err)
 	defer raw.Close() //nolint:errcheck // the test is over
-	// In one statement, so that the revocation is told while no one listens.
+	// One statement does both, so that PostgreSQL sends the notification while no process
+	// listens.
 	_, err = raw.ExecContext(t.Context(), `WITH ended AS (SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%')
 		UPDATE clients SET revoked_at = $1 FROM ended WHERE id = $2 AND done`, w.clock().UnixMicro(), w.live.ID)

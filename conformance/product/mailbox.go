@@ -59,7 +59,7 @@ func newMailbox(t testing.TB) *Mailbox {
 	return m
 }
 
-// url is how the product is told of the server.
+// url returns the mailbox as an SMTP URL for --system-smtp, with user and password.
 func (m *Mailbox) url() string {
 	return "smtp://" + mailUser + ":" + strings.NewReplacer("/", "%2F", "@", "%40").Replace(mailPassword) + "@" + m.address
 }
@@ -78,7 +78,7 @@ func (m *Mailbox) Next() *Mail {
 	}
 }
 
-// Empty fails the test when there is mail that nobody asked for with Next.
+// Empty fails the test when there is mail that the test did not take with Next.
 func (m *Mailbox) Empty() {
 	m.t.Helper()
 	select {

@@ -184,7 +184,7 @@ func TestFirstWriteMakesTheContactList(t *testing.T) {
 	})
 }
 
-// newcomer is a caller of an organization that nobody has set up.
+// newcomer is a caller of an organization without any setup.
 type newcomer struct {
 	*api
 	org string

@@ -27,8 +27,8 @@ type Lifecycle struct {
 	OpenClients OpenClientStore
 	// Forget drops what this process remembers of a credential, by its id, so that
 	// a change is felt by its next request: [Authenticator.Forget]. nil in a
-	// process that authenticates nobody. Others apply a change within a second on
-	// PostgreSQL, within five at worst.
+	// process that authenticates no callers. Other processes apply a change within a
+	// second on PostgreSQL, within five at worst.
 	Forget func(id string)
 	// ForgetGrant does the same for the tokens of a grant:
 	// [Authenticator.ForgetGrant].

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// noteGrace is how long a write may take between its note and its commit. Nobody
-// touches a younger note; an older one belongs to a write that failed or was cut off.
+// noteGrace is how long a write may take between its note and its commit. A sync
+// leaves younger notes alone; an older one belongs to a write that failed or was cut off.
 const noteGrace = time.Minute
 
 // AccountNote is left by a write before it changes the account, and removed in the

@@ -93,9 +93,9 @@ func (a *Audience) repairContact(ctx context.Context, org string, n AccountNote,
 	return a.Account.PutContact(ctx, org, joined)
 }
 
-// takeBack takes an address off the account's list that a contact did not move to in
-// the end, with what a sync made of it meanwhile. An address at which the person said a
-// no that is not remembered stays; takeBack returns what is said there.
+// takeBack takes the address of a move that failed off the account's list, and drops the
+// shell that a sync has made of it since. An address stays listed when it has an opt-out
+// that is not remembered; takeBack then returns the opt-outs of that address.
 func (a *Audience) takeBack(ctx context.Context, org string, n AccountNote, remembered sending.Contact) (sending.Contact, error) {
 	owner, err := a.Store.ContactByEmail(ctx, org, n.Put)
 	if err != nil && !isNotFound(err) {

@@ -353,7 +353,7 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 			b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "town")+`","name":"city","type":"string"}`)
 			b.passed(t)
 		}
-		// null clears also what no read shows, and names that nobody ever registered.
+		// null also clears values that no read shows, and names that were never registered.
 		b.want(t, "attributes_delete", `{"id":"`+b.attribute(t, "city")+`"}`)
 		b.want(t, "contacts_update", `{"email":"`+ada+`","attributes":{"city":null,"never":null}}`)
 		b.writeAs(t, "contacts_upsert", `{"email":"`+ada+`","attributes":{"never":null}}`)

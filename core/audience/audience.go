@@ -33,8 +33,8 @@ type Config struct {
 	// Changed is told, in the transaction of the write, whose contacts' record,
 	// consent or lists changed; nil tells nobody.
 	Changed func(ctx context.Context, orgID string, contactIDs []string) error
-	// Written is told, in the transaction of a bulk write, whose contacts the caller of
-	// the bulk write changed. The rails tell of single writes. nil tells nobody.
+	// Written is called in the transaction of a bulk write, with its caller and the
+	// contacts that it changed. The rails report single writes. nil reports nothing.
 	Written func(ctx context.Context, orgID, caller string, contactIDs []string) error
 	// Record takes an activity of a contact, in the transaction of what it is about;
 	// nil records none.

@@ -239,8 +239,8 @@ func (s *Said) with(ch changes, left string, now time.Time) *Said {
 	return &said
 }
 
-// restating also says again the opt-outs that a contact was archived with, since the
-// account may have forgotten them meanwhile.
+// restating returns a copy of s that also states again the opt-outs that a contact was
+// archived with, since the account may no longer have them.
 func (s *Said) restating(c Contact, now time.Time) *Said {
 	said := *s
 	if c.UnsubscribeAll {

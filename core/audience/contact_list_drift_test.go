@@ -152,8 +152,9 @@ func TestFiftyTopics(t *testing.T) {
 	}
 }
 
-// An account that lets nobody make its contact list is a refusal that names who can;
-// what a bulk write has for it waits until there is one.
+// TestAccountThatTakesNoList checks an account in which Mailhelm may not make the contact
+// list. Single writes are refused and name the command that makes one. Rows of bulk
+// writes are put off until the account has a list.
 func TestAccountThatTakesNoList(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

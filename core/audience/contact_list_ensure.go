@@ -31,8 +31,9 @@ func (a *Audience) onList(ctx context.Context, orgID string, write func(bare boo
 }
 
 // unavailable turns a failure of the account into the error that callers of a write
-// see. Where there is no account, or it lets nobody make a contact list, waiting does
-// not help: the answer is conflict and says who has to do what.
+// see. Waiting does not help where no account is connected, or where the account does not
+// let Mailhelm make a contact list. The answer is then conflict and says who has to do
+// what.
 func unavailable(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
 	var refused *core.Error

@@ -288,8 +288,8 @@ func replaceTopics(choices TopicChoices) func(map[string]sending.Subscription) m
 }
 
 // newTopics are the choices of a contact that the write makes, or takes back into use.
-// Opt-outs in force hold unless the write names their topic: whoever creates a contact
-// cannot know that the person said no before.
+// Opt-outs in force hold unless the write names their topic: a caller that creates a
+// contact cannot know of earlier opt-outs.
 func newTopics(choices TopicChoices) func(map[string]sending.Subscription) map[string]sending.Subscription {
 	return func(inForce map[string]sending.Subscription) map[string]sending.Subscription {
 		topics := byTopic(choices)

@@ -84,8 +84,8 @@ func (a *Audience) prepareIdentify(ctx context.Context, c *core.Call, in Identif
 	return in, a.push(ctx, c, in.write)
 }
 
-// errArchivedVisitor is the refusal to bring an archived contact back because somebody
-// signs in. It was taken out of use on purpose, and a visit is no consent.
+// errArchivedVisitor returns the conflict for a visitor whose contact is archived. The
+// contact was taken out of use on purpose, and signing in is no consent.
 func errArchivedVisitor() *core.Error {
 	return core.Conflict("The contact is archived, and identifying a visitor does not bring it back.",
 		"Take the contact back into use first with `PUT /v1/contacts/{email}` or contacts_upsert, or leave it archived and set no visitor cookie.")

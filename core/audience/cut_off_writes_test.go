@@ -86,9 +86,9 @@ func refusals(c sending.Contact) string {
 	return said
 }
 
-// TestSyncRepairsWritesThatWereCutOff: whatever a write told the account before its own
-// transaction failed, the mirror and the account agree after the next sync, nobody
-// lost an opt-out, and nobody is in the audience twice or against the archive.
+// TestSyncRepairsWritesThatWereCutOff checks the sync after a write that reached the
+// account and whose own transaction failed. The mirror and the account agree, and no
+// opt-out is lost. No person is in the audience twice, or in spite of being archived.
 func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	t.Parallel()
 	type people = map[string]string

@@ -103,7 +103,7 @@ func TestAttributesAreNoConsent(t *testing.T) {
 		if c, _ := b.db.Audience().ContactByID(t.Context(), b.org.ID, p.ID); c.Attributes["city"] != "Oslo" || c.Attributes["plan"] != "pro" {
 			t.Errorf("%+v", c)
 		}
-		// Where it moves to somebody the account knows, that one's consent holds.
+		// A stub that moves to an address which the account knows has that address's consent.
 		b.advance(time.Minute)
 		b.atTheAccount(t, sending.Contact{Email: "known@x.example", UnsubscribeAll: true})
 		b.syncLater(t)
@@ -114,8 +114,8 @@ func TestAttributesAreNoConsent(t *testing.T) {
 	})
 }
 
-// TestStubsMeetOtherWrites: what somebody does to the stub between the halves of a write
-// is kept, whichever of the two the write was judged by.
+// TestStubsMeetOtherWrites checks a write during which another write ends the stub or
+// makes it. Both are kept, whichever state of the contact the first write had read.
 func TestStubsMeetOtherWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -127,8 +127,9 @@ func TestEveryTextOfAResultSaysWhoseItIs(t *testing.T) {
 	}
 }
 
-// What a read costs is decided by whoever writes it: an expensive one that is declared
-// Light would run beside the calls of all other organizations.
+// TestEveryReadDeclaresItsCost checks that every read declares a cost. Its author must
+// choose: an expensive read that is declared Light would run beside the calls of all
+// other organizations.
 func TestEveryReadDeclaresItsCost(t *testing.T) {
 	t.Parallel()
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {

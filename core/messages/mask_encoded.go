@@ -50,7 +50,8 @@ func (m mask) encoded(s string, depth int) string {
 	return base64Run.ReplaceAllStringFunc(s, func(run string) string { return m.withoutBase64(run, depth) })
 }
 
-// names reports whether a text that was encoded names somebody.
+// names reports whether a decoded text contains an address or the name of a recipient,
+// as it is or in a further encoding.
 func (m mask) names(text string, depth int) bool {
 	switch {
 	case encodedAddress.MatchString(text), m.whole != nil && m.whole.MatchString(text), m.local != nil && m.local.MatchString(text):
@@ -73,8 +74,8 @@ func (m mask) inHex(run string, depth int) bool {
 	return false
 }
 
-// withoutBase64 hides the segments of a path that name somebody, or the whole run
-// if that does: a slash is a letter of the alphabet, too.
+// withoutBase64 hides the segments of a path that decode to an address or a recipient's
+// name, or the whole run if that does: a slash is a letter of the alphabet, too.
 func (m mask) withoutBase64(run string, depth int) string {
 	segments := strings.Split(run, "/")
 	found := false

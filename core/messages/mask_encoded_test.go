@@ -64,7 +64,8 @@ func TestLinksDoNotHideTheRecipient(t *testing.T) {
 	}
 }
 
-// TestOtherCodesStay: what decodes to nobody's address is shown as it came.
+// TestOtherCodesStay checks that codes which do not decode to an address are shown as
+// they came.
 func TestOtherCodesStay(t *testing.T) {
 	t.Parallel()
 	links := []string{

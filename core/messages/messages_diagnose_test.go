@@ -163,7 +163,8 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 		}
 		return string(text)
 	}
-	// Without the scope of a list, the account is not asked and no list is told of.
+	// Without the scope of a list, the diagnosis does not ask the account and reports
+	// nothing of any list.
 	all := d.scopes
 	d.suppressed, d.undeliverable = &messages.SuppressedRecipient{Reason: "complaint", At: now}, &messages.UndeliverableRecipient{Reason: "complaint", LastSeenAt: now}
 	for _, scopes := range []core.Scopes{core.NewScopes("api.messages.view"), core.NewScopes("api.messages.view", "api.messages.unmask_recipients")} {

@@ -30,7 +30,7 @@ const (
 	// From a device that the person signed in on before, whatever else is tried.
 	attemptsPerDevice = 10
 	deviceRefill      = 30 * time.Second
-	// Wrong passwords for one address until its owner is told.
+	// Wrong passwords for one address until a job warns its owner.
 	wrongUntilWarning = 10
 	wrongRefill       = 30 * time.Minute
 )

@@ -137,9 +137,9 @@ func TestSigningInForgivesEarlierMistakes(t *testing.T) {
 	})
 }
 
-// Ten wrong passwords, wherever they come from, are told to the owner: once a day, in
-// the log of each organization, on the security page and by mail. For an address that
-// nobody has the same job is left, and nobody is told.
+// TestTheOwnerIsWarned checks that ten wrong passwords warn the owner once a day, wherever
+// they come from. The warning is in the log of each organization, on the security page
+// and in a mail. An address without an account leaves the same job, which does nothing.
 func TestTheOwnerIsWarned(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

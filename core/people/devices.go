@@ -16,8 +16,8 @@ const (
 )
 
 // Remember notes that a person has signed in on a device, and returns the secret for
-// its cookie. A secret that belongs to the same person's device stays; any other,
-// such as one that somebody planted, is replaced by a fresh one.
+// its cookie. A secret that belongs to the same person's device stays. Any other,
+// such as one that an attacker planted, is replaced by a fresh one.
 func (a *Attempts) Remember(ctx context.Context, userID, secret string) (string, error) {
 	now := a.Clock()
 	d := Device{UserID: userID, LastUsedAt: now, ExpiresAt: now.Add(DeviceLifetime)}

@@ -38,7 +38,7 @@ func NewMail(cfg MailConfig) *Mail { return &Mail{cfg: cfg} }
 // system is who the audit log names for what a job does.
 var system = access.Actor{Kind: "system", ID: "mailhelm"}
 
-// notice is what a person is told.
+// notice names what a mail reports to a person about their account.
 type notice string
 
 // The notices. They are stored in jobs.

@@ -167,8 +167,8 @@ func TestResetPassword(t *testing.T) {
 	})
 }
 
-// A link is good for 15 minutes, for one of several that use it at once, and to
-// nobody when the password was changed meanwhile.
+// TestLinksOfResets checks that a link is good for 15 minutes, and for one of several
+// resets that use it at once. No reset can use it after the password was changed.
 func TestLinksOfResets(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -81,8 +81,8 @@ type AskResetArgs struct {
 // Kind names the job.
 func (AskResetArgs) Kind() string { return "people_ask_reset" }
 
-// AskResetWorker mails links. What was asked for longer ago than a link is good is
-// not mailed any more: whoever asked has given up or asked again.
+// AskResetWorker returns the worker that mails links. It mails nothing for a request
+// older than [ResetLifetime]: the person has given up or asked again.
 func (m *Mail) AskResetWorker() jobs.Worker[AskResetArgs] {
 	return jobs.Worker[AskResetArgs]{Work: m.mailReset}
 }

@@ -196,8 +196,8 @@ func (p *Process) returnAll(ctx context.Context) {
 	}
 }
 
-// look takes in the signs of life of the others. Time in which nobody could look does
-// not count as silence: all processes were silent then.
+// look reads the signs of life of the other processes. Time in which no process could
+// read them does not count as silence: all processes were silent then.
 func (p *Process) look(ctx context.Context) error {
 	beats, err := p.Store.Beats(ctx)
 	if err != nil {

@@ -85,9 +85,8 @@ type Store interface {
 	// left there. After an error the key may be reserved all the same: the caller
 	// releases the token of its claim.
 	Reserve(ctx context.Context, k Key, claim Claim, now time.Time) (record Record, won bool, err error)
-	// Complete stores the outcome, in the transaction of its context. It fails when the
-	// reservation was lost to another caller meanwhile, which rolls the transaction
-	// back.
+	// Complete stores the outcome, in the transaction of its context. It fails when
+	// another caller has taken the reservation over, which rolls the transaction back.
 	Complete(ctx context.Context, k Key, token Token, outcome Outcome) error
 	// Release gives up a reservation whose call stored nothing. One that was lost
 	// or completed meanwhile stays as it is.

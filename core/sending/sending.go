@@ -27,9 +27,9 @@ type Account interface {
 	// fails with NotFound when the account has none.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
 	// EnsureContactList makes a contact list without topics when the account has none.
-	// It may be repeated, and several may call it at once: an account that has a list,
-	// or gets one meanwhile, keeps it as it is. Unsupported when the account does not
-	// let us make one.
+	// It may be repeated, and several may call it at once: a list that the account has,
+	// or that another call makes first, stays as it is. It fails with Unsupported when
+	// the account does not let us make one.
 	EnsureContactList(ctx context.Context, orgID string) error
 	// ChangeTopics makes of the list's topics what change makes of them. NotFound
 	// without a list, Invalid for a topic that the account does not take, Full for

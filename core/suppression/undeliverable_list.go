@@ -69,7 +69,7 @@ func (s *Suppression) undeliverableList() core.Operation {
 		Effect: core.Reads,
 		Cost:   core.Heavy,
 		CostOf: func(c *core.Call, _ ListUndeliverableIn) core.Cost {
-			if c.Surface == core.Agent { // who is told how many there are
+			if c.Surface == core.Agent { // the answer to an agent has the total
 				return core.Heavy
 			}
 			return core.Light

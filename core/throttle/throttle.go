@@ -19,7 +19,7 @@ const slots = 1 << 16
 //
 // A key is hashed with a seed of this process to one of a fixed number of slots. So
 // a flood of keys takes no more memory and does not push out the count of another
-// key, and nobody can aim at the slot of somebody else.
+// key. An attacker does not know the seed, and cannot aim at the slot of another key.
 type Throttle struct {
 	burst time.Duration // how far ahead of now a slot may be filled
 	every time.Duration

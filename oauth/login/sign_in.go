@@ -64,7 +64,7 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 }
 
 // letIn gives the browser its session, and notes the device unless the session still
-// awaits a second factor. A device that cannot be noted keeps nobody out.
+// awaits a second factor. The sign-in succeeds even if the device cannot be noted.
 func (s *Site) letIn(w http.ResponseWriter, r *http.Request, secret string) {
 	s.cookies.session.set(w, secret)
 	v, err := s.sessions.Current(r.Context(), secret)

@@ -1,6 +1,6 @@
--- Processes remember callers for a few seconds. On PostgreSQL each is told of
--- what ends or narrows a credential with the commit that does it, by whatever
--- program: "kind id" on the channel mailhelm_access. SQLite has one process.
+-- Processes remember callers for a few seconds. On PostgreSQL these triggers notify each
+-- process of a change that ends or narrows a credential, with its commit, whatever
+-- program made it: "kind id" on the channel mailhelm_access. SQLite has one process.
 /*pg
 CREATE FUNCTION tell_access_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -14,7 +14,7 @@ import (
 // MailServer is the operator's SMTP server for mail to people.
 type MailServer struct {
 	Address        string // host:port
-	User, Password string // "" for nobody
+	User, Password string // both "" to send without signing in
 	ImplicitTLS    bool
 	// From is the sender of every mail, with or without a name.
 	From string

@@ -21,8 +21,8 @@ const (
 // section 3.8): the client comes back later.
 const errTooMany = "421 4.7.0 Too many connections from your network, try again later\r\n"
 
-// refusalTimeout bounds writing errTooMany. It fits into the buffer of a new
-// connection, so nobody waits for it.
+// refusalTimeout bounds writing errTooMany. The text fits into the buffer of a
+// new connection, so Accept does not wait for the client.
 const refusalTimeout = time.Second
 
 // byNetwork accepts at most a number of open connections from one network, and

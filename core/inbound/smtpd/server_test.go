@@ -234,8 +234,9 @@ func dialFrom(t *testing.T, from, addr string) *textproto.Conn {
 	return textproto.NewConn(conn)
 }
 
-// TestOneNetworkDoesNotTakeAllConnections: beyond its share a network is told to come
-// back, another network is served, and a place comes free when a connection ends.
+// TestOneNetworkDoesNotTakeAllConnections checks that a network beyond its share is
+// answered 421 and that another network is served. A connection that ends frees its
+// place.
 func TestOneNetworkDoesNotTakeAllConnections(t *testing.T) {
 	t.Parallel()
 	_, addr := start(t, smtpd.Config{})

@@ -17,7 +17,7 @@ import (
 // Config is what a sender is made of. Only Address and From are required.
 type Config struct {
 	Address        string // host:port
-	User, Password string // "" for nobody
+	User, Password string // both "" to send without signing in
 	// ImplicitTLS begins with TLS, also on another port than 465. Otherwise STARTTLS is
 	// required, but for a server on this machine.
 	ImplicitTLS bool

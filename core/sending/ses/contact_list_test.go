@@ -133,8 +133,9 @@ func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	wantFailure(t, "the list's name is refused", a.DeleteContact(t.Context(), "org", "ada@example.com"), sending.Refused)
 }
 
-// An account has one contact list: whoever comes second finds the first one's, and an
-// account that lets nobody make one says so in a way that no waiting mends.
+// TestContactListIsMadeWhereThereIsNone checks that a call finds the list that another
+// call made first, since an account has one contact list. An account that does not let
+// us make one fails with a kind for which waiting does not help.
 func TestContactListIsMadeWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	const create, none = "POST /v2/email/contact-lists", `{"ContactLists":[]}`
