@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -81,3 +82,10 @@ func (db *DB) ExpensiveReader() *sql.DB { return db.expensive.sql }
 
 // WriterSlots is how many calls write at once.
 func WriterSlots(db *DB) int { return db.write.gate.shares[core.Calls].free }
+
+// SetCallerWait sets how long calls wait for a connection, before any is made.
+func SetCallerWait(db *DB, wait time.Duration) {
+	for _, p := range db.pools() {
+		p.gate.wait = wait
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/lib/pq"
 	"github.com/mailhelm/mailhelm/core"
@@ -104,6 +105,7 @@ func TestAFullDisk(t *testing.T) {
 func TestAHeldWriter(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		storage.SetCallerWait(db, 2*time.Second)
 		held, release := make(chan struct{}), make(chan struct{})
 		holding := storage.WriterSlots(db)
 		ended := make(chan error, holding)

@@ -26,7 +26,7 @@ const testConns = 16
 // test. Without a PostgreSQL the test is skipped, and fails when CI is true.
 func Postgres(tb testing.TB) *storage.DB {
 	tb.Helper()
-	return Open(tb, storage.Config{URL: PostgresURL(tb), MaxConns: testConns})
+	return Open(tb, storage.Config{URL: PostgresURL(tb), MaxConns: testConns, CallerWait: callerWait})
 }
 
 // PostgresURL is the address of a database as Postgres gives it, for tests that

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -23,12 +24,16 @@ func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	})
 }
 
+// callerWait is how long calls wait for a connection: long, because few tests are about a
+// machine that is busy.
+const callerWait = 30 * time.Second
+
 // SQLite is an empty database with the whole schema. It is closed with the test.
 func SQLite(tb testing.TB) *storage.DB {
 	tb.Helper()
 	dir := tb.TempDir()
 	CopySQLite(tb, dir)
-	return Open(tb, storage.Config{Dir: dir})
+	return Open(tb, storage.Config{Dir: dir, CallerWait: callerWait})
 }
 
 // CopySQLite puts a database file with the whole schema into dir.
