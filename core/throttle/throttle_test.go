@@ -20,12 +20,18 @@ func TestTake(t *testing.T) {
 		key   string
 		wait  time.Duration
 	}{
-		{0, "a", 0}, {0, "a", 0}, {time.Second, "a", 0},
+		{0, "a", 0},
+		{0, "a", 0},
+		{time.Second, "a", 0},
 		{time.Second, "a", 59 * time.Second},
 		{time.Second, "a", 59 * time.Second}, // a refused attempt counts nothing
 		{time.Second, "b", 0},
-		{60 * time.Second, "a", 0}, {60 * time.Second, "a", 60 * time.Second},
-		{time.Hour, "a", 0}, {time.Hour, "a", 0}, {time.Hour, "a", 0}, {time.Hour, "a", time.Minute},
+		{60 * time.Second, "a", 0},
+		{60 * time.Second, "a", 60 * time.Second},
+		{time.Hour, "a", 0},
+		{time.Hour, "a", 0},
+		{time.Hour, "a", 0},
+		{time.Hour, "a", time.Minute},
 	} {
 		if got := th.Take(step.key, start.Add(step.after)); got != step.wait {
 			t.Errorf("%s after %v: wait %v, want %v", step.key, step.after, got, step.wait)
