@@ -44,11 +44,7 @@ func TestGateKeepsLanesApart(t *testing.T) {
 func TestGateForgetsWhoLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := storage.NewGate(map[core.Lane]int{core.Calls: 1})
-		leave, err := g.Enter(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, leave := heldGate(t)
 		gone, cancel := context.WithCancel(t.Context())
 		left := make(chan error)
 		go func() {
@@ -72,11 +68,7 @@ func TestGateForgetsWhoLeaves(t *testing.T) {
 func TestGateRanks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := storage.NewGate(map[core.Lane]int{core.Calls: 1})
-		leave, err := g.Enter(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, leave := heldGate(t)
 		var order []core.Lane
 		wait := func(lane core.Lane, n int) {
 			for range n {
@@ -106,15 +98,22 @@ func TestGateRanks(t *testing.T) {
 func TestGateLetsJobsWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := storage.NewGate(map[core.Lane]int{core.Calls: 1})
-		leave, err := g.Enter(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		g, leave := heldGate(t)
 		time.AfterFunc(time.Minute, leave)
 		began := time.Now()
 		if _, err := g.Enter(core.OnLane(t.Context(), core.Background)); err != nil || time.Since(began) != time.Minute {
 			t.Errorf("a job waited %s, %v", time.Since(began), err)
 		}
 	})
+}
+
+// heldGate returns a gate with one connection, which is taken until leave.
+func heldGate(t *testing.T) (g storage.Gate, leave func()) {
+	t.Helper()
+	g = storage.NewGate(map[core.Lane]int{core.Calls: 1})
+	leave, err := g.Enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, leave
 }
