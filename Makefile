@@ -11,11 +11,10 @@ LINT := .bin/golangci-lint-$(LINT_VERSION)
 # Its cache remembers paths, so one that two checkouts share reports the other's.
 export GOLANGCI_LINT_CACHE := $(CURDIR)/.bin/cache
 
-# Where concurrent code lives; the rest of the tests run without the race detector.
-# SQLite itself, which is C made into Go, is not watched: it would take most of the
-# time, and every access of ours is seen without it (core/doc/decisions/0056).
-RACE_PACKAGES ?= ./core/... ./guardrails/... ./oauth/... ./tools/... ./rest/... ./storage/...
+# SQLite itself, which is C made into Go, is not watched for races: it would take most of
+# the time, and every access of ours is seen without it (core/doc/decisions/0056).
 RACE_FLAGS ?= -race -gcflags=modernc.org/...=-race=false
+RACE_PACKAGES ?= $(shell .ci/concurrent)
 
 # What "make generate" writes.
 GENERATED := README.md core/doc/scopes.md core/doc/errors.md core/doc/schema.sql '*/testdata/*'
@@ -35,11 +34,20 @@ run: ## Start everything with demo data; PORT=N takes N and the five ports behin
 
 .PHONY: test
 test: ## Run every test; says what was skipped, and fails for it when CI=true
-	$(GO) run ./conformance/verdict ./...
+	$(GO) run ./conformance/verdict $(TEST_FLAGS) ./...
+
+PKG ?= ./core/...
+.PHONY: test-fast
+test-fast: ## Run the tests of PKG (./core/...) that need no database server, Redis, Chromium or npm
+	MAILHELM_TEST_SERVICES=none $(GO) test $(TEST_FLAGS) $(PKG)
 
 .PHONY: race
 race: ## Run the tests of concurrent code under the race detector
-	$(GO) run ./conformance/verdict $(RACE_FLAGS) $(RACE_PACKAGES)
+	$(GO) run ./conformance/verdict $(RACE_FLAGS) $(TEST_FLAGS) $(RACE_PACKAGES)
+
+.PHONY: check
+check: race ## Run each test once: concurrent code under the race detector, the rest without
+	$(GO) run ./conformance/verdict $(TEST_FLAGS) $$(.ci/concurrent --others)
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (10s)
@@ -65,10 +73,11 @@ $(LINT):
 format: $(LINT) ## Rewrite the sources as lint wants them
 	$(LINT) fmt ./...
 
-# Tests that can write what they compare with declare the flag "update".
+# Tests that can write what they compare with declare the flag "update", and are named
+# TestGolden.
 .PHONY: generate
 generate: ## Write what is derived: tables, schema, goldens
-	$(GO) test -count=1 $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
+	$(GO) test -vet=off -count=1 -run '^TestGolden' $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
 
 .PHONY: verify
 verify: ## Generate, and fail when that changed or added a file

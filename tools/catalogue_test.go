@@ -44,7 +44,7 @@ func golden(t *testing.T, path string, got []byte) {
 }
 
 // The table is a promise: agents know the tools by name.
-func TestTable(t *testing.T) {
+func TestGoldenTable(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	seen := map[string]bool{}
@@ -68,7 +68,7 @@ func TestTable(t *testing.T) {
 
 // Each tool of the product looks as its file says. A tool that was renamed or
 // removed leaves a file without a tool.
-func TestToolsAsListed(t *testing.T) {
+func TestGoldenToolsAsListed(t *testing.T) {
 	t.Parallel()
 	const folder = "testdata/tools"
 	w := newWorldOf(t, catalogue.Operations(catalogue.Domains{}))

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the documents")
 // root is the repository, seen from the test.
 var root = filepath.Join("..", "..")
 
-func TestReadme(t *testing.T) {
+func TestGoldenReadme(t *testing.T) {
 	t.Parallel()
 	committed := read(t, "README.md")
 	derived := committed
@@ -28,17 +28,17 @@ func TestReadme(t *testing.T) {
 	hold(t, "README.md", committed, derived)
 }
 
-func TestScopes(t *testing.T) {
+func TestGoldenScopes(t *testing.T) {
 	t.Parallel()
 	holdFile(t, "core/doc/scopes.md", scopesDocument())
 }
 
-func TestErrors(t *testing.T) {
+func TestGoldenErrors(t *testing.T) {
 	t.Parallel()
 	holdFile(t, "core/doc/errors.md", errorsDocument())
 }
 
-func TestSchema(t *testing.T) {
+func TestGoldenSchema(t *testing.T) {
 	t.Parallel()
 	dump, err := schemaDump(t.Context(), t.TempDir())
 	if err != nil {

@@ -33,7 +33,7 @@ section 3.1).`, refusal},
 one's, with a stamp in _meta. The key with other arguments is a conflict.`, replay},
 }
 
-func TestTranscripts(t *testing.T) {
+func TestGoldenTranscripts(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	addresses := strings.NewReplacer(p.MCPURL, "{mcp_url}", p.DocsURL, "{docs_url}", p.AuthURL, "{auth_url}")

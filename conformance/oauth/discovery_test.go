@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func TestServerMetadata(t *testing.T) {
+func TestGoldenServerMetadata(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
 		a := w.do(w.request(http.MethodGet, oauth.MetadataPath, ""))

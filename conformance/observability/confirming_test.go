@@ -49,9 +49,9 @@ const shows = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
 
 const agreed = `,"inputResponses":{"confirm":{"action":"accept","content":{"confirm":true}}}`
 
-// TestConfirmationsAndTruncations: what the product's operations of today do not
+// TestGoldenConfirmationsAndTruncations: what the product's operations of today do not
 // do, on the same rails.
-func TestConfirmationsAndTruncations(t *testing.T) {
+func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	t.Parallel()
 	s := startScene(t)
 	const id = `{"broadcast_id":"b1"`

@@ -16,9 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestOpenAPIDocument holds the document against the one that was last agreed
+// TestGoldenOpenAPIDocument holds the document against the one that was last agreed
 // to: a difference is a change of the public API.
-func TestOpenAPIDocument(t *testing.T) {
+func TestGoldenOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
 	text := strings.NewReplacer(

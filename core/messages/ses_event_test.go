@@ -46,7 +46,7 @@ func fixtures(t testing.TB) map[string][]byte {
 }
 
 // What becomes of an event of each type.
-func TestParseSES(t *testing.T) {
+func TestGoldenParseSES(t *testing.T) {
 	t.Parallel()
 	types := map[messages.EventType]bool{}
 	for name, raw := range fixtures(t) {

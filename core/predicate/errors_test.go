@@ -49,7 +49,7 @@ var faulty = []string{
 }
 
 // What is said to whoever wrote each of them.
-func TestErrorMessages(t *testing.T) {
+func TestGoldenErrorMessages(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for _, source := range faulty {

@@ -33,7 +33,7 @@ var spoken = []string{
 }
 
 // What is said about each of them: class, words, warnings.
-func TestWords(t *testing.T) {
+func TestGoldenWords(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for _, source := range spoken {

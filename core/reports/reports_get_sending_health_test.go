@@ -40,7 +40,7 @@ func twoWeeks() []messages.Event {
 	}}.events()...)
 }
 
-func TestHealthOfTwoWeeks(t *testing.T) {
+func TestGoldenHealthOfTwoWeeks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	if err := b.record(t.Context(), twoWeeks()); err != nil {

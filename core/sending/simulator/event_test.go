@@ -48,8 +48,8 @@ func eventsOf(t testing.TB, s *stage) []simulator.Event {
 	return due
 }
 
-// TestEventRecords compares the first record of each type with a golden file.
-func TestEventRecords(t *testing.T) {
+// TestGoldenEventRecords compares the first record of each type with a golden file.
+func TestGoldenEventRecords(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, simulator.Options{Seed: 1, Behaviour: everything}, setup())
 	sendEverything(t, s)

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func TestDrawings(t *testing.T) {
+func TestGoldenDrawings(t *testing.T) {
 	t.Parallel()
 	two := []chart.Series{{"Bounced", []float64{0, 3, 12, 1}}, {"Complained", []float64{1, 0, 5, 0}}}
 	hostile := chart.Figure{ID: "h", Title: `<script>&"'`, Description: "</desc><a href='x'>", Series: two}
