@@ -151,10 +151,10 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 	}
 }
 
-// TestPeopleOfActivitiesOnPostgres: as long as nothing was counted, and with the plan
-// that a prepared statement keeps, the contacts of a batch are found by their index and
-// the rest of the organization is not read.
-func TestPeopleOfActivitiesOnPostgres(t *testing.T) {
+// TestBatchLookupsOnPostgres checks that the rows that a batch names are found by an index,
+// with a custom and with a generic plan, before PostgreSQL has statistics of the tables.
+// The other rows of the organization must not be read.
+func TestBatchLookupsOnPostgres(t *testing.T) {
 	t.Parallel()
 	db, org := storagetest.Postgres(t), core.NewID()
 	conn, err := db.Writer().Conn(t.Context())
@@ -175,12 +175,17 @@ func TestPeopleOfActivitiesOnPostgres(t *testing.T) {
 		SELECT '` + org + `', 'key-' || n, 'id-' || n, 'id-' || n, n FROM generate_series(1, 5000) AS n`)
 	exec(`INSERT INTO activity_claims (org_id, contact_id, name, activity_id, claimed_at)
 		SELECT '` + org + `', 'id-' || n, 'once', 'id-' || n, n FROM generate_series(1, 5000) AS n`)
+	exec(`INSERT INTO message_recipients (org_id, recipient, sent_at, message_id)
+		SELECT '` + org + `', n || '@example.com', n, 'm-' || n FROM generate_series(1, 5000) AS n`)
 	calls := map[string]struct{ index, arguments string }{
 		"held activity keys":    {"activity_keys_pkey", `'[{"key":"key-1"},{"key":"key-2"}]', '` + org + `'`},
 		"held activity names":   {"activity_claims_pkey", `'[{"contact":"id-1","name":"once"}]', '` + org + `'`},
 		"people by email":       {"contacts_org_id_email_key_key", `'["1@example.com", "2@example.com"]', '` + org + `'`},
 		"people by external id": {"contacts_org_id_external_id_key", `'["crm-1", "crm-2"]', '` + org + `'`},
 		"add stub slots":        {"contacts_pkey", `'[{"id":"id-1"},{"id":"id-2"}]', '` + org + `'`},
+
+		"touch recipients":            {"contacts_org_id_email_key_key", `'[{"id":"note","contact":"1@example.com"}]', '` + org + `'`},
+		"misdated message recipients": {"message_recipients_of_message", `'[{"message":"m-1","sent":1}]', '` + org + `'`},
 	}
 	seen := 0
 	for _, s := range storage.Statements() {

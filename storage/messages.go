@@ -50,7 +50,13 @@ var (
 			template = CASE WHEN excluded.template > messages.template THEN excluded.template ELSE messages.template END,
 			test = messages.test OR excluded.test
 		RETURNING id, sent_at, channel, identity, template, status`)
-	// A message found to be sent earlier takes the rows of its recipients along.
+	// Each message is looked up by the index of recipients by message. PostgreSQL is made to
+	// do so, because it takes a table for small until it has counted, and would read all of it.
+	misdatedRecipients = register("misdated message recipients", `
+		SELECT DISTINCT r.message_id FROM `+parameterRows(`$1`)+`
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ message_recipients /*pg AS of_message
+			WHERE of_message.org_id = $2 AND of_message.message_id = CAST(v ->> 'message' AS bytetext) LIMIT 1000000000)*/ AS r
+		WHERE r.org_id = $2 AND r.message_id = v ->> 'message' AND r.sent_at <> CAST(v ->> 'sent' AS bigint)`)
 	moveRecipients = register("move message recipients", `
 		UPDATE message_recipients SET sent_at = `+sentOfMessage+`
 		WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j) AND sent_at <> `+sentOfMessage)
@@ -113,12 +119,12 @@ type recipientRow struct {
 // sentRow is when a message was sent and of which kind it is, as all its events so
 // far say.
 type sentRow struct {
-	Message  string `db:"id"`
-	Sent     Time   `db:"sent_at"`
-	Channel  string `db:"channel"`
-	Identity string `db:"identity"`
-	Template string `db:"template"`
-	Status   string `db:"status"`
+	Message  string `db:"id" json:"message"`
+	Sent     Time   `db:"sent_at" json:"sent"`
+	Channel  string `db:"channel" json:"-"`
+	Identity string `db:"identity" json:"-"`
+	Template string `db:"template" json:"-"`
+	Status   string `db:"status" json:"-"`
 }
 
 func (s messageStore) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
@@ -211,28 +217,44 @@ func (s messageStore) mergeMessages(ctx context.Context, orgID string, fresh []m
 	return s.insertRecipients(ctx, orgID, slices.Collect(maps.Keys(recipients)), sent)
 }
 
-// insertRecipients gives every row the time that its message has by now: the page
-// of a recipient walks the rows by it.
+// insertRecipients stores the recipients of the messages in sent, each with the time its
+// message was sent. The page of a recipient is ordered by that time.
 func (s messageStore) insertRecipients(ctx context.Context, orgID string, recipients []recipientRow, sent []sentRow) error {
+	if err := s.redateRecipients(ctx, orgID, sent); err != nil {
+		return err
+	}
 	at := make(map[string]Time, len(sent))
 	for _, row := range sent {
 		at[row.Message] = row.Sent
-	}
-	parameter, err := jsonParameter(slices.Sorted(maps.Keys(at)))
-	if err != nil {
-		return err
-	}
-	if _, err := s.db.exec(ctx, moveRecipients, orgID, parameter); err != nil {
-		return err
 	}
 	for i := range recipients {
 		recipients[i].Sent = at[recipients[i].Message]
 	}
 	slices.SortFunc(recipients, compareRecipients)
-	if parameter, err = jsonParameter(recipients); err != nil {
+	parameter, err := jsonParameter(recipients)
+	if err != nil {
 		return err
 	}
 	_, err = s.db.exec(ctx, insertRecipients, orgID, parameter)
+	return err
+}
+
+// redateRecipients corrects the stored recipients of messages that turned out to have been
+// sent at another time than an earlier event said.
+func (s messageStore) redateRecipients(ctx context.Context, orgID string, sent []sentRow) error {
+	slices.SortFunc(sent, func(a, b sentRow) int { return strings.Compare(a.Message, b.Message) })
+	parameter, err := jsonParameter(sent)
+	if err != nil {
+		return err
+	}
+	misdated, err := values[string](ctx, s.db, misdatedRecipients, parameter, orgID)
+	if err != nil || len(misdated) == 0 {
+		return err
+	}
+	if parameter, err = jsonParameter(misdated); err != nil {
+		return err
+	}
+	_, err = s.db.exec(ctx, moveRecipients, orgID, parameter)
 	return err
 }
 

@@ -35,11 +35,13 @@ var (
 	touchContacts = register("touch contacts", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
 		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+parameterRows(`$2`)+` WHERE TRUE`)
+	// Each contact is found by the index of its address, as in misdatedRecipients.
 	touchRecipients = register("touch recipients", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
 		SELECT c.org_id, v ->> 'id', c.id FROM `+parameterRows(`$1`)+`
-		JOIN contacts AS c ON c.org_id = $2 AND c.email_key = v ->> 'contact'
-		WHERE EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
+			WHERE named.org_id = $2 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
+		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
 	segmentsOf = registerPoint("segments of a contact", `
 		SELECT count(*) FROM segment_members AS m JOIN segments AS g ON g.org_id = m.org_id AND g.id = m.segment_id
 		WHERE m.org_id = $1 AND m.contact_id = $2 AND g.status <> 'archived'`)
