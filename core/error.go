@@ -154,6 +154,12 @@ func NotFound(resource string) *Error {
 	return &Error{Code: CodeNotFound, Message: "No such " + resource + " in this organization.", Resource: resource}
 }
 
+// IsNotFound reports whether err is not_found.
+func IsNotFound(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == CodeNotFound
+}
+
 // Conflict is conflict with a message of its own.
 func Conflict(message, next string) *Error {
 	return &Error{Code: CodeConflict, Message: message, Next: next}

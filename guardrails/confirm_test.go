@@ -85,7 +85,7 @@ func TestWithoutASecretNothingIsConfirmed(t *testing.T) {
 	asked := mustCall(t, b, "op_confirm", nil)
 	for _, secret := range [][]byte{nil, make([]byte, guardrails.ConfirmationSecretBytes-1)} {
 		g := guardrails.New(guardrails.Config{
-			Transactor: b.db, Replays: b.db.Replay(), Audit: b.db.Access(), ConfirmationSecret: secret,
+			Transactor: b.db, Replays: b.db.Replay(), Audit: b.db.Audit(), ConfirmationSecret: secret,
 			Clock: b.clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: noMetrics{},
 		})
 		b.catalogue = g.Catalogue(b.operations())

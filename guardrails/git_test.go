@@ -66,7 +66,7 @@ func connected(t *testing.T, host guardrails.RepositoryHost) *definitions {
 	t.Helper()
 	d := &definitions{bundle: setup(t)}
 	cfg := guardrails.Config{
-		Transactor: d.db, Replays: d.db.Replay(), Audit: d.db.Access(), Repositories: host,
+		Transactor: d.db, Replays: d.db.Replay(), Audit: d.db.Audit(), Repositories: host,
 		Clock: d.clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	}
 	d.catalogue = guardrails.New(cfg).Catalogue([]core.Operation{d.operation()})

@@ -121,7 +121,7 @@ func newRig(t testing.TB, db *storage.DB, broken breakage) *rig {
 		transactor, store = broken(transactor, store)
 	}
 	g := guardrails.New(guardrails.Config{
-		Authenticator: oneCaller{}, Transactor: mortal{transactor}, Replays: mortalStore{store}, Audit: db.Access(),
+		Authenticator: oneCaller{}, Transactor: mortal{transactor}, Replays: mortalStore{store}, Audit: db.Audit(),
 		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
 		Clock:              r.clock.Now, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
 	})
@@ -140,7 +140,7 @@ func newRig(t testing.TB, db *storage.DB, broken breakage) *rig {
 func (r *rig) org(t testing.TB) core.Org {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365}
-	if err := r.db.Access().InsertOrg(t.Context(), org); err != nil {
+	if err := r.db.Orgs().InsertOrg(t.Context(), org); err != nil {
 		t.Fatal(err)
 	}
 	return org
@@ -167,7 +167,7 @@ func (r *rig) do(ctx context.Context, c *core.Call, in effectIn) (effectOut, err
 	m, id := mishapOf(ctx), core.NewID()
 	c.About(id)
 	m.effect = id
-	err := r.db.Access().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
+	err := r.db.Users().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
 	if err == nil && m.fate == fails {
 		err = errOperation
 	}
@@ -187,7 +187,7 @@ func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardra
 // effects are the ids of what was done in an organization, by the request that
 // its audit line names.
 func (r *rig) effects(orgID string) (map[string][]string, error) {
-	events, err := r.db.Access().AuditEvents(context.Background(), orgID, 10_000)
+	events, err := r.db.Audit().AuditEvents(context.Background(), orgID, 10_000)
 	found := make(map[string][]string)
 	for _, e := range events {
 		found[e.RequestID] = append(found[e.RequestID], e.SubjectID)

@@ -82,7 +82,7 @@ func TestWritesAreAuditedAndReadsAreNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, dbErr := b.db.Access().AuditEvents(t.Context(), b.principal.Org.ID, 10)
+	events, dbErr := b.db.Audit().AuditEvents(t.Context(), b.principal.Org.ID, 10)
 	if dbErr != nil || len(events) != 1 {
 		t.Fatalf("events = %v, %v", events, dbErr)
 	}

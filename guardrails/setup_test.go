@@ -80,7 +80,7 @@ func setupOn(t testing.TB, db *storage.DB) *bundle {
 		Credential: core.Credential{Kind: core.OAuthClient, ID: core.NewID(), Name: "oc_live_abcdefgh", Environment: core.Live},
 		Scopes:     core.NewScopes("api.contacts.view", "api.contacts.manage"),
 	}
-	if err := db.Access().InsertOrg(t.Context(), b.principal.Org); err != nil {
+	if err := db.Orgs().InsertOrg(t.Context(), b.principal.Org); err != nil {
 		t.Fatal(err)
 	}
 	b.mount(db.Replay(), nil)
@@ -90,7 +90,7 @@ func setupOn(t testing.TB, db *storage.DB) *bundle {
 // mount puts the operations behind rails of their own.
 func (b *bundle) mount(replays replay.Store, process *replay.Process) {
 	g := guardrails.New(guardrails.Config{
-		Authenticator: oneCaller{b}, Transactor: b.db, Replays: replays, Process: process, Audit: b.db.Access(),
+		Authenticator: oneCaller{b}, Transactor: b.db, Replays: replays, Process: process, Audit: b.db.Audit(),
 		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
 		Clock:              b.clock.Now, Log: slog.New(slog.NewJSONHandler(b.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: prometheus.NewRegistry(),
@@ -180,7 +180,7 @@ func (b *bundle) operations() []core.Operation {
 func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
 	id := core.NewID()
 	c.About(id)
-	err := b.db.Access().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
+	err := b.db.Users().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
 	if err == nil {
 		err = b.fault()
 	}
@@ -190,7 +190,7 @@ func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectO
 // lines counts what op_confirm is about: the audit lines of the organization that
 // no call wrote.
 func (b *bundle) lines(ctx context.Context, c *core.Call) int {
-	events, err := b.db.Access().AuditEvents(ctx, c.Principal.Org.ID, 1000)
+	events, err := b.db.Audit().AuditEvents(ctx, c.Principal.Org.ID, 1000)
 	n := 0
 	for _, e := range events {
 		if e.Action == "other" {
@@ -206,7 +206,7 @@ func (b *bundle) lines(ctx context.Context, c *core.Call) int {
 // addLine changes what op_confirm is about, in a transaction of its own.
 func (b *bundle) addLine(t *testing.T) {
 	t.Helper()
-	if err := b.db.Access().AppendAudit(context.WithoutCancel(t.Context()), access.AuditEvent{
+	if err := b.db.Audit().AppendAudit(context.WithoutCancel(t.Context()), access.AuditEvent{
 		ID: core.NewID(), OrgID: b.principal.Org.ID, OccurredAt: b.clock.Now(), Action: "other", ActorKind: "system", Detail: "{}",
 	}); err != nil {
 		t.Error(err)
@@ -241,7 +241,7 @@ func (b *bundle) call(t *testing.T, operation string, edit func(*guardrails.Requ
 // audited counts the audit lines of the organization.
 func (b *bundle) audited(t *testing.T) int {
 	t.Helper()
-	events, err := b.db.Access().AuditEvents(t.Context(), b.principal.Org.ID, 1000)
+	events, err := b.db.Audit().AuditEvents(t.Context(), b.principal.Org.ID, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,14 +39,14 @@ func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, memb
 	}
 	// The code first: a grant without one would be listed as if it were in use.
 	code := access.MintAuthorizationCode()
-	err := s.grants.InsertCode(ctx, access.AuthorizationCode{
+	err := s.stores.Tokens.InsertCode(ctx, access.AuthorizationCode{
 		Hash: code.Hash, GrantID: allowed.ID, OrgID: allowed.OrgID, ClientID: allowed.ClientID,
 		RedirectURI: request.RedirectURI, Challenge: request.Challenge, ExpiresAt: now.Add(codeLifetime),
 	})
 	if err != nil {
 		return "", fmt.Errorf("store authorization code: %w", err)
 	}
-	if err := s.grants.InsertGrant(ctx, allowed); err != nil {
+	if err := s.stores.Grants.InsertGrant(ctx, allowed); err != nil {
 		return "", fmt.Errorf("store grant: %w", err)
 	}
 	s.log.LogAttrs(ctx, slog.LevelInfo, "authorization granted",

@@ -48,7 +48,7 @@ func (s *Server) describedClient(ctx context.Context, stored access.Client, clie
 	if stored.Name == described.Name && slices.Equal(stored.RedirectURIs, described.RedirectURIs) && slices.Equal(stored.Scopes, described.Scopes) {
 		return stored, nil
 	}
-	if described, err = s.open.SaveDocumentClient(ctx, described); err != nil {
+	if described, err = s.stores.OpenClients.SaveDocumentClient(ctx, described); err != nil {
 		return access.Client{}, checkFailed(fmt.Errorf("save document client: %w", err))
 	}
 	return described, nil
@@ -59,7 +59,7 @@ func (s *Server) keepDescribed(ctx context.Context, client access.Client) error 
 	if client.Kind != access.DocumentClient {
 		return nil
 	}
-	if _, err := s.open.SaveDocumentClient(ctx, client); err != nil {
+	if _, err := s.stores.OpenClients.SaveDocumentClient(ctx, client); err != nil {
 		return fmt.Errorf("save document client: %w", err)
 	}
 	return nil
@@ -71,7 +71,7 @@ func (s *Server) Blocked(ctx context.Context, client access.Client, orgID string
 	if !client.Open() {
 		return false, nil
 	}
-	blocked, err := s.open.ClientBlocked(ctx, orgID, client.ClientID)
+	blocked, err := s.stores.OpenClients.ClientBlocked(ctx, orgID, client.ClientID)
 	if err != nil {
 		return false, fmt.Errorf("client blocked: %w", err)
 	}

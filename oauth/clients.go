@@ -40,7 +40,7 @@ func (s *Server) findClient(ctx context.Context, clientID string) (access.Client
 	if !access.IsClientID(clientID) && !access.IsDocumentClientID(clientID) {
 		return access.Client{}, nil
 	}
-	found, err := s.store.Client(ctx, clientID)
+	found, err := s.stores.Clients.Client(ctx, clientID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
 		return access.Client{}, nil
 	}

@@ -40,7 +40,7 @@ func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Ac
 		return nil, attempt.refuse(refused)
 	}
 	next, stored := newRefreshToken(allowed, p.server.clock())
-	if err := p.server.grants.InsertRefreshToken(ctx, stored); err != nil {
+	if err := p.server.stores.Tokens.InsertRefreshToken(ctx, stored); err != nil {
 		return nil, attempt.refuse(serverError(err))
 	}
 	return p.server.answerPerson(attempt, personalAnswer{
@@ -53,7 +53,7 @@ func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Ac
 // was presented wrongly is in the wrong hands, so its grant ends with it.
 func (s *Server) redeemCode(ctx context.Context, registered access.Client, form url.Values) (access.Grant, *refusal) {
 	now := s.clock()
-	code, outcome, err := s.grants.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)
+	code, outcome, err := s.stores.Tokens.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)
 	if err != nil {
 		return access.Grant{}, serverError(err)
 	}

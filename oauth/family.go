@@ -26,11 +26,11 @@ func clientOf(c op.Client) (access.Client, *refusal) {
 // A `resource` may only repeat the grant's own, which is also what none means
 // (RFC 8707 section 2.2). The grant may be revoked.
 func (s *Server) authorization(ctx context.Context, orgID, id string, resources []string) (access.Grant, *refusal) {
-	allowed, err := s.grants.Grant(ctx, orgID, id)
+	allowed, err := s.stores.Grants.Grant(ctx, orgID, id)
 	if err != nil {
 		return access.Grant{}, serverError(err)
 	}
-	if _, err := s.members.Member(ctx, orgID, allowed.UserID); isNotFound(err) {
+	if _, err := s.members.MemberScopes(ctx, orgID, allowed.UserID); isNotFound(err) {
 		return access.Grant{}, invalidGrant("The person who authorized the client does not belong to the organization any more.")
 	} else if err != nil {
 		return access.Grant{}, serverError(err)
@@ -68,7 +68,7 @@ func (s *Server) answerPerson(attempt *attempt, a personalAnswer) (*op.Response,
 
 // revokeGrant ends a family of tokens, for this process from the next request.
 func (s *Server) revokeGrant(ctx context.Context, orgID, id string) error {
-	err := s.grants.RevokeGrant(ctx, orgID, id, s.clock())
+	err := s.stores.Grants.RevokeGrant(ctx, orgID, id, s.clock())
 	if err != nil && !isNotFound(err) {
 		return fmt.Errorf("revoke grant: %w", err)
 	}
@@ -81,7 +81,7 @@ func (s *Server) revokeGrant(ctx context.Context, orgID, id string) error {
 // nothing for the client.
 func (s *Server) reportReplay(ctx context.Context, registered access.Client, grantID, orgID string) {
 	s.forgetGrant(grantID)
-	err := s.store.AppendAudit(ctx, access.AuditEvent{
+	err := s.stores.Audit.AppendAudit(ctx, access.AuditEvent{
 		ID: core.NewID(), OrgID: orgID, OccurredAt: s.clock(), Action: "grant.replayed",
 		ActorKind: string(core.OAuthClient), ActorID: registered.ID, Surface: auditSurface,
 		SubjectID: grantID, RequestID: attemptOf(ctx).requestID, Detail: "{}",

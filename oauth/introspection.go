@@ -101,14 +101,14 @@ func (s *Server) introspectAccessToken(ctx context.Context, asker access.Client,
 // introspectRefreshToken tells what an access token would be worth that the
 // refresh token is exchanged for now.
 func (s *Server) introspectRefreshToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
-	found, used, err := s.grants.PeekRefreshToken(ctx, access.HashSecret(token))
+	found, used, err := s.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && (used || !mayAsk(asker, found.OrgID, found.ClientID)) {
 		return introspection{}, nil
 	}
 	if err != nil {
 		return introspection{}, err
 	}
-	allowed, err := s.grants.Grant(ctx, found.OrgID, found.GrantID)
+	allowed, err := s.stores.Grants.Grant(ctx, found.OrgID, found.GrantID)
 	if isNotFound(err) || err == nil && allowed.ExpiresAt != nil && !s.clock().Before(*allowed.ExpiresAt) {
 		return introspection{}, nil
 	}

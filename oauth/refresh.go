@@ -46,7 +46,7 @@ func (p *provider) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Re
 // refreshable finds the grant of a refresh token and checks that it can be
 // refreshed by this client at this time.
 func (s *Server) refreshable(ctx context.Context, registered access.Client, hash []byte, resources []string) (access.Grant, *refusal) {
-	token, used, err := s.grants.PeekRefreshToken(ctx, hash)
+	token, used, err := s.stores.Tokens.PeekRefreshToken(ctx, hash)
 	if isNotFound(err) || err == nil && token.ClientID != registered.ClientID {
 		return access.Grant{}, invalidGrant(refreshUnknown)
 	}
@@ -72,7 +72,7 @@ func (s *Server) refreshable(ctx context.Context, registered access.Client, hash
 // replayed ends the family of a refresh token that is presented again. Whoever
 // goes on presenting it adds nothing to the audit log.
 func (s *Server) replayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
-	family, err := s.grants.Grant(ctx, token.OrgID, token.GrantID)
+	family, err := s.stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if err != nil {
 		return serverError(err)
 	}
@@ -97,7 +97,7 @@ func (s *Server) refreshReplay() *refusal {
 func (s *Server) rotate(ctx context.Context, registered access.Client, allowed access.Grant, old []byte) (string, *refusal) {
 	now := s.clock()
 	next, stored := newRefreshToken(allowed, now)
-	outcome, err := s.grants.RotateRefreshToken(ctx, old, stored, now)
+	outcome, err := s.stores.Tokens.RotateRefreshToken(ctx, old, stored, now)
 	if err != nil {
 		return "", serverError(err)
 	}

@@ -30,7 +30,7 @@ func (p *provider) Revocation(ctx context.Context, r *op.ClientRequest[oidc.Revo
 }
 
 func (s *Server) revokeRefreshToken(ctx context.Context, registered access.Client, token string) error {
-	found, _, err := s.grants.PeekRefreshToken(ctx, access.HashSecret(token))
+	found, _, err := s.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && found.ClientID != registered.ClientID {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (s *Server) revokeAccessToken(ctx context.Context, registered access.Client
 	if err != nil || found.token.ClientID != registered.ClientID {
 		return nil //nolint:nilerr // a token that is not good any more needs no revocation
 	}
-	if err := s.grants.DenyToken(ctx, found.token.ID, found.token.ExpiresAt); err != nil {
+	if err := s.stores.Tokens.DenyToken(ctx, found.token.ID, found.token.ExpiresAt); err != nil {
 		return fmt.Errorf("deny token: %w", err)
 	}
 	if s.principals != nil {

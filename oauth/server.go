@@ -43,11 +43,9 @@ type Config struct {
 	// Proxies are believed about where a request comes from.
 	Proxies proxies.Trusted
 
-	Store   access.Store
-	Grants  access.GrantStore
-	Members access.MemberStore
-	// OpenClients keeps the clients that belong to no organization.
-	OpenClients access.OpenClientStore
+	Stores  access.Stores
+	Orgs    access.Orgs
+	Members access.Ceilings
 	// Documents reads the metadata documents of clients whose id is an address;
 	// nil when there are no such clients.
 	Documents access.DocumentReader
@@ -63,10 +61,8 @@ type Config struct {
 
 // Server is the authorization server.
 type Server struct {
-	store      access.Store
-	grants     access.GrantStore
-	members    access.MemberStore
-	open       access.OpenClientStore
+	stores     access.Stores
+	members    access.Ceilings
 	documents  access.DocumentReader
 	registrar  *access.Registrations
 	clock      core.Clock
@@ -105,10 +101,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		store: cfg.Store, grants: cfg.Grants, members: cfg.Members, clock: cfg.Clock,
-		open: cfg.OpenClients, documents: cfg.Documents, registrar: cfg.Registrations,
+		stores: cfg.Stores, members: cfg.Members, clock: cfg.Clock,
+		documents: cfg.Documents, registrar: cfg.Registrations,
 		docsURL: cfg.DocsURL, proxies: cfg.Proxies, examiner: access.NewAuthenticator(access.AuthenticatorConfig{
-			Store: cfg.Store, Grants: cfg.Grants, Members: cfg.Members, OpenClients: cfg.OpenClients, Tokens: own, Clock: cfg.Clock,
+			Stores: cfg.Stores, Orgs: cfg.Orgs, Members: cfg.Members, Tokens: own, Clock: cfg.Clock,
 		}),
 		keys: cfg.Keys, own: own, principals: cfg.Principals, targets: resources, tokens: tokens, log: cfg.Log,
 	}

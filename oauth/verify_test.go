@@ -15,18 +15,18 @@ import (
 func testConfig(tb testing.TB) Config {
 	tb.Helper()
 	clock := func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
-	store := storagetest.SQLite(tb).Access()
+	db := storagetest.SQLite(tb)
 	master, err := access.LoadMasterKey(filepath.Join(tb.TempDir(), "master.key"))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	keys, err := access.NewSigningKeys(tb.Context(), store, master, clock)
+	keys, err := access.NewSigningKeys(tb.Context(), db.SigningKeys(), master, clock)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return Config{
 		Issuer: "http://localhost:8081", APIResource: "http://localhost:8080", AgentResource: "http://localhost:8082",
-		Store: store, Keys: keys, Clock: clock, Log: slog.New(slog.DiscardHandler),
+		Stores: db.Access(), Keys: keys, Clock: clock, Log: slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -19,7 +19,7 @@ func TestARepositoryOwnsDefinitions(t *testing.T) {
 		Do: func(context.Context, *core.Call, readIn) (readIn, error) { writes++; return readIn{}, nil },
 	})}, rest.Route{Method: "DELETE", Path: "/v1/definitions/{name}", Operation: "probe_define", Success: 204})
 	connected := core.Org{ID: core.NewID(), Name: "Connected", Slug: "connected", Tier: "team", RetentionDays: 90, GitConnected: true}
-	if err := s.store.InsertOrg(t.Context(), connected); err != nil {
+	if err := s.db.Orgs().InsertOrg(t.Context(), connected); err != nil {
 		t.Fatal(err)
 	}
 	key := s.key(connected.ID, core.Live, core.AllScopes())

@@ -24,6 +24,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -40,10 +41,10 @@ type stack struct {
 	t          testing.TB
 	handler    http.Handler
 	clock      *clock
-	store      access.Store
 	simulator  *simulator.Simulator
 	org        core.Org
 	live, test string // API keys
+	db         *storage.DB
 	log        *logBuffer
 }
 
@@ -93,7 +94,7 @@ func (noTokens) VerifyToken(context.Context, string, access.Resource) (access.To
 func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	t.Helper()
 	db := storagetest.SQLite(t)
-	s := &stack{t: t, clock: &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, store: db.Access(), log: &logBuffer{}}
+	s := &stack{t: t, clock: &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, db: db, log: &logBuffer{}}
 	sim, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -104,19 +105,19 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
 	guard := guardrails.New(guardrails.Config{
 		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
-			Store: db.Access(), Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: noTokens{}, Clock: s.clock.Now,
+			Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()}, Tokens: noTokens{}, Clock: s.clock.Now,
 		}),
-		Transactor: db, Replays: db.Replay(), Audit: db.Access(),
+		Transactor: db, Replays: db.Replay(), Audit: db.Audit(),
 		ConfirmationSecret: make([]byte, guardrails.ConfirmationSecretBytes),
 		Clock:              s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
 	})
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{
-			Account: sim, Connections: db.Connections(nil), Mirror: db.Channels(), Requests: db.ProductionRequests(), Orgs: db.Access().OrgIDs,
+			Account: sim, Connections: db.Connections(nil), Mirror: db.Channels(), Requests: db.ProductionRequests(), Orgs: db.Orgs().OrgIDs,
 			Clock: s.clock.Now, Log: log,
 		}),
 		Audience: audience.New(audience.Config{
-			Store: db.Audience(), Transactor: db, Account: sim, Orgs: db.Access().OrgIDs, Clock: s.clock.Now, Log: log,
+			Store: db.Audience(), Transactor: db, Account: sim, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
 		}),
 	})
 	server, err := rest.NewServer(rest.Config{
@@ -134,7 +135,7 @@ func (s *stack) seed() {
 	s.t.Helper()
 	ctx := s.t.Context()
 	s.org = core.Org{ID: core.NewID(), Name: "Example", Slug: "example", Tier: "team", RetentionDays: 90}
-	if err := s.store.InsertOrg(ctx, s.org); err != nil {
+	if err := s.db.Orgs().InsertOrg(ctx, s.org); err != nil {
 		s.t.Fatal(err)
 	}
 	s.live = s.key(s.org.ID, core.Live, core.AllScopes())
@@ -151,7 +152,7 @@ func (s *stack) seed() {
 func (s *stack) key(orgID string, env core.Environment, scopes core.Scopes) string {
 	s.t.Helper()
 	minted := access.MintAPIKey(env)
-	err := s.store.InsertAPIKey(s.t.Context(), access.APIKey{
+	err := s.db.Keys().InsertAPIKey(s.t.Context(), access.APIKey{
 		ID: core.NewID(), OrgID: orgID, Name: "key", Environment: env, Prefix: minted.Prefix,
 		SecretHash: minted.Hash, Scopes: scopes, CreatedAt: s.clock.Now(),
 	})
@@ -165,7 +166,7 @@ func (s *stack) key(orgID string, env core.Environment, scopes core.Scopes) stri
 // seconds, so a test sets it before its first call.
 func (s *stack) limit(perMinute int) {
 	s.t.Helper()
-	if err := s.store.SetRateLimit(s.t.Context(), s.org.ID, &perMinute); err != nil {
+	if err := s.db.Orgs().SetRateLimit(s.t.Context(), s.org.ID, &perMinute); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -8,9 +8,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 )
 
-// accessStore is [access.Store]. Credentials, signing keys and the audit log are
-// in the files of these names.
-type accessStore struct{ db *DB }
+// Access returns the stores of credentials, grants and the audit log.
+func (db *DB) Access() access.Stores {
+	return access.Stores{
+		Keys: db.Keys(), Clients: db.Clients(), OpenClients: db.OpenClients(), Grants: db.Grants(), Tokens: db.Tokens(), Audit: db.Audit(),
+	}
+}
+
+// orgStore is [access.OrgStore].
+type orgStore struct{ db *DB }
+
+// Orgs returns the store of organizations.
+func (db *DB) Orgs() access.OrgStore { return orgStore{db} }
+
+// userStore is [access.UserStore].
+type userStore struct{ db *DB }
+
+// Users returns the store of people and their password hashes.
+func (db *DB) Users() access.UserStore { return userStore{db} }
 
 type orgRow struct {
 	ID            string `db:"id"`
@@ -40,31 +55,31 @@ var (
 	setRateLimit = register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)
 )
 
-func (s accessStore) InsertOrg(ctx context.Context, org core.Org) error {
+func (s orgStore) InsertOrg(ctx context.Context, org core.Org) error {
 	taken := core.Conflict("An organization with this id or slug exists already.", "Choose another slug.")
 	return s.db.insert(ctx, taken, insertOrg, org.ID, org.Name, org.Slug, org.Tier, org.RetentionDays,
 		org.RateLimit, org.GitConnected, org.RequireSecondFactor, org.PlatformMode, At(s.db.clock()))
 }
 
-func (s accessStore) Org(ctx context.Context, orgID string) (core.Org, error) {
+func (s orgStore) Org(ctx context.Context, orgID string) (core.Org, error) {
 	row, err := one[orgRow](ctx, s.db, "organization", orgByID, orgID)
 	return core.Org(row), err
 }
 
-func (s accessStore) OrgBySlug(ctx context.Context, slug string) (core.Org, error) {
+func (s orgStore) OrgBySlug(ctx context.Context, slug string) (core.Org, error) {
 	row, err := one[orgRow](ctx, s.db, "organization", orgBySlug, slug)
 	return core.Org(row), err
 }
 
-func (s accessStore) OrgIDs(ctx context.Context) ([]string, error) {
+func (s orgStore) OrgIDs(ctx context.Context) ([]string, error) {
 	return values[string](ctx, s.db, orgIDs)
 }
 
-func (s accessStore) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
+func (s orgStore) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
 	return s.db.change(ctx, "organization", setRateLimit, perMinute, orgID)
 }
 
-func (s accessStore) SetOrgSettings(ctx context.Context, org core.Org) error {
+func (s orgStore) SetOrgSettings(ctx context.Context, org core.Org) error {
 	return s.db.change(ctx, "organization", setOrgSettings, org.Name, org.RequireSecondFactor, org.PlatformMode, org.ID)
 }
 
@@ -83,17 +98,17 @@ var (
 		INSERT INTO users (id, email, email_key, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`)
 	userByEmail = registerPoint("user by email", `SELECT `+userColumns+` FROM users WHERE email_key = $1`)
-	addMember   = register("add member", `
-		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
-		ON CONFLICT DO NOTHING`)
+	userByID    = registerPoint("user by id", `SELECT `+userColumns+` FROM users WHERE id = $1`)
+	holdUser    = register("hold user", `SELECT id FROM users WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
+	setPassword = register("set password", `UPDATE users SET password_hash = $1 WHERE id = $2`)
 )
 
-func (s accessStore) InsertUser(ctx context.Context, u access.User) error {
+func (s userStore) InsertUser(ctx context.Context, u access.User) error {
 	taken := core.Conflict("A user with this address exists already.", "Sign in as that user, or take another address.")
 	return s.db.insert(ctx, taken, insertUser, u.ID, u.Email, audience.EmailKey(u.Email), u.Name, u.PasswordHash, At(u.CreatedAt))
 }
 
-func (s accessStore) UserByEmail(ctx context.Context, email string) (access.User, error) {
+func (s userStore) UserByEmail(ctx context.Context, email string) (access.User, error) {
 	row, err := one[userRow](ctx, s.db, "user", userByEmail, audience.EmailKey(email))
 	if err != nil {
 		return access.User{}, err
@@ -105,7 +120,24 @@ func (r userRow) user() access.User {
 	return access.User{ID: r.ID, Email: r.Email, Name: r.Name, PasswordHash: r.PasswordHash, CreatedAt: r.CreatedAt.Time()}
 }
 
-func (s accessStore) AddMember(ctx context.Context, orgID, userID, role string) error {
-	taken := core.Conflict("The user is a member of this organization already.", "Nothing has to be done.")
-	return s.db.insert(ctx, taken, addMember, orgID, userID, role, At(s.db.clock()))
+func (s userStore) UserByID(ctx context.Context, userID string) (access.User, error) {
+	row, err := one[userRow](ctx, s.db, "user", userByID, userID)
+	if err != nil {
+		return access.User{}, err
+	}
+	return row.user(), nil
+}
+
+// HoldUser locks the person's row. On SQLite the transaction itself excludes all
+// others.
+func (s userStore) HoldUser(ctx context.Context, userID string) error {
+	found, err := values[string](ctx, s.db, holdUser, userID)
+	if err == nil && len(found) == 0 {
+		return core.NotFound("user")
+	}
+	return err
+}
+
+func (s userStore) SetPassword(ctx context.Context, userID, hash string) error {
+	return s.db.change(ctx, "user", setPassword, hash, userID)
 }

@@ -8,6 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
+// auditStore is [access.AuditStore].
+type auditStore struct{ db *DB }
+
+// Audit returns the store of the audit log.
+func (db *DB) Audit() access.AuditStore { return auditStore{db} }
+
 type auditRow struct {
 	ID         string       `db:"id"`
 	OrgID      string       `db:"org_id"`
@@ -44,19 +50,19 @@ func findAuditWhere(first string) string {
 		ORDER BY occurred_at DESC, id DESC LIMIT $8`
 }
 
-func (s accessStore) AppendAudit(ctx context.Context, e access.AuditEvent) error {
+func (s auditStore) AppendAudit(ctx context.Context, e access.AuditEvent) error {
 	_, err := s.db.exec(ctx, appendAudit, e.OrgID, At(e.OccurredAt), e.ID, e.Action, e.ActorKind, e.ActorID,
 		string(e.Surface), e.SubjectID, e.RequestID, e.Detail)
 	return err
 }
 
-func (s accessStore) AuditEvents(ctx context.Context, orgID string, limit int) ([]access.AuditEvent, error) {
+func (s auditStore) AuditEvents(ctx context.Context, orgID string, limit int) ([]access.AuditEvent, error) {
 	return s.audit(ctx, auditEvents, orgID, limit)
 }
 
 // FindAudit chooses the statement whose index leads to the events; what else the
 // filter says is then looked at event by event.
-func (s accessStore) FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error) {
+func (s auditStore) FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error) {
 	by, first := findAudit, ""
 	switch {
 	case f.ActorID != "":
@@ -85,7 +91,7 @@ func endOfLog(f access.AuditFilter) (Time, string) {
 	return end, id
 }
 
-func (s accessStore) audit(ctx context.Context, by *Statement, args ...any) ([]access.AuditEvent, error) {
+func (s auditStore) audit(ctx context.Context, by *Statement, args ...any) ([]access.AuditEvent, error) {
 	rows, err := list[auditRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err

@@ -66,10 +66,10 @@ func BenchmarkPointRead(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		ctx, org := b.Context(), core.Org{ID: core.NewID(), Slug: "bench", Tier: "free"}
 		key := access.APIKey{ID: core.NewID(), OrgID: org.ID, Environment: core.Live, Prefix: "abcdefgh", SecretHash: make([]byte, 32)}
-		if err := db.Access().InsertOrg(ctx, org); err != nil {
+		if err := db.Orgs().InsertOrg(ctx, org); err != nil {
 			b.Fatal(err)
 		}
-		if err := db.Access().InsertAPIKey(ctx, key); err != nil {
+		if err := db.Keys().InsertAPIKey(ctx, key); err != nil {
 			b.Fatal(err)
 		}
 		fill(b, db, org.ID)
@@ -77,8 +77,8 @@ func BenchmarkPointRead(b *testing.B) {
 			_, err := db.Audience().ContactByEmail(ctx, org.ID, fmt.Sprintf("person%07d@example.com", i*7919%benchContacts))
 			return err
 		})
-		run(b, "org", func(int) error { _, err := db.Access().Org(ctx, org.ID); return err })
-		run(b, "apikey", func(int) error { _, err := db.Access().APIKeys(ctx, core.Live, "abcdefgh"); return err })
+		run(b, "org", func(int) error { _, err := db.Orgs().Org(ctx, org.ID); return err })
+		run(b, "apikey", func(int) error { _, err := db.Keys().APIKeys(ctx, core.Live, "abcdefgh"); return err })
 		run(b, "page50", func(int) error {
 			_, err := db.Audience().Contacts(ctx, org.ID, audience.ContactFilter{Limit: 50})
 			return err
@@ -134,7 +134,7 @@ func BenchmarkOpenExisting(b *testing.B) {
 		if err := db.Migrate(b.Context()); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := db.Access().OrgIDs(b.Context()); err != nil {
+		if _, err := db.Orgs().OrgIDs(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		if err := db.Close(); err != nil {

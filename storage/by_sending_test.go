@@ -57,7 +57,7 @@ func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 		orgs := []string{core.NewID(), core.NewID()}
 		for i, tier := range []string{"free", "team", "business", "admin", "sponsored", "demo"} {
 			org := core.Org{ID: core.NewID(), Name: tier, Slug: fmt.Sprint("org-", i), Tier: tier, RetentionDays: core.RetentionOf(tier)}
-			if err := db.Access().InsertOrg(t.Context(), org); err != nil {
+			if err := db.Orgs().InsertOrg(t.Context(), org); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -50,7 +50,7 @@ var (
 		UPDATE api_keys SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 )
 
-func (s accessStore) InsertClient(ctx context.Context, c access.Client) error {
+func (s clientStore) InsertClient(ctx context.Context, c access.Client) error {
 	redirects, err := jsonParameter(c.RedirectURIs)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s accessStore) InsertClient(ctx context.Context, c access.Client) error {
 		optionalAt(c.DocumentReadAt), At(c.CreatedAt), optionalAt(c.RevokedAt))
 }
 
-func (s accessStore) Client(ctx context.Context, clientID string) (access.Client, error) {
+func (s clientStore) Client(ctx context.Context, clientID string) (access.Client, error) {
 	row, err := one[credentialRow](ctx, s.db, "client", clientByClientID, clientID)
 	if err != nil {
 		return access.Client{}, err
@@ -69,21 +69,21 @@ func (s accessStore) Client(ctx context.Context, clientID string) (access.Client
 	return row.client()
 }
 
-func (s accessStore) RevokeClient(ctx context.Context, orgID, id string, at time.Time) error {
+func (s clientStore) RevokeClient(ctx context.Context, orgID, id string, at time.Time) error {
 	return s.db.change(ctx, "client", revokeClient, At(at), orgID, id)
 }
 
-func (s accessStore) InsertAPIKey(ctx context.Context, k access.APIKey) error {
+func (s keyStore) InsertAPIKey(ctx context.Context, k access.APIKey) error {
 	taken := core.Conflict("An API key with this id exists already.", "Mint another id.")
 	return s.db.insert(ctx, taken, insertAPIKey, k.OrgID, k.ID, k.Name, string(k.Environment), k.Prefix, k.SecretHash,
 		joinScopes(k.Scopes), At(k.CreatedAt), optionalAt(k.RevokedAt), optionalAt(k.ExpiresAt))
 }
 
-func (s accessStore) APIKeys(ctx context.Context, env core.Environment, prefix string) ([]access.APIKey, error) {
+func (s keyStore) APIKeys(ctx context.Context, env core.Environment, prefix string) ([]access.APIKey, error) {
 	return s.apiKeys(ctx, apiKeysByPrefix, string(env), prefix)
 }
 
-func (s accessStore) RevokeAPIKey(ctx context.Context, orgID, id string, at time.Time) error {
+func (s keyStore) RevokeAPIKey(ctx context.Context, orgID, id string, at time.Time) error {
 	return s.db.change(ctx, "API key", revokeAPIKey, At(at), orgID, id)
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/replay"
 )
@@ -130,24 +129,6 @@ func (db *DB) Ping(ctx context.Context) error {
 // Engine names the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return string(db.engine) }
 
-// Access is the store of organizations, people and credentials.
-func (db *DB) Access() access.Store { return accessStore{db} }
-
-// Grants is the store of grants and of the codes and tokens that come of them.
-func (db *DB) Grants() access.GrantStore { return grantStore{db} }
-
-// OpenClients is the store of the clients that belong to no organization.
-func (db *DB) OpenClients() access.OpenClientStore { return accessStore{db} }
-
-// Sessions is the store of signed-in browsers.
-func (db *DB) Sessions() access.SessionStore { return sessionStore{db} }
-
-// SecondFactors is the store of authenticator apps, recovery codes and passkeys.
-func (db *DB) SecondFactors() access.SecondFactorStore { return secondFactorStore{db} }
-
-// Members is the store of who belongs to which organization.
-func (db *DB) Members() access.MemberStore { return memberStore{db} }
-
 // Audience is the store of contacts, lists, attributes and topics.
 func (db *DB) Audience() audience.Store { return audienceStore{db} }
 
@@ -173,14 +154,7 @@ func (e engine) text(sql string) string {
 }
 
 var (
-	_ core.Transactor     = (*DB)(nil)
-	_ access.Store        = accessStore{}
-	_ access.GrantStore   = grantStore{}
-	_ access.SessionStore = sessionStore{}
-
-	_ access.SecondFactorStore = secondFactorStore{}
-
-	_ access.MemberStore = memberStore{}
-	_ audience.Store     = audienceStore{}
-	_ replay.Store       = replayStore{}
+	_ core.Transactor = (*DB)(nil)
+	_ audience.Store  = audienceStore{}
+	_ replay.Store    = replayStore{}
 )

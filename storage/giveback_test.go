@@ -24,7 +24,7 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 	}
 	err = db.InTx(t.Context(), func(ctx context.Context) error { // it has the connection that writes
 		fatal(t, db.GiveBack(t.Context()))
-		return db.Access().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "A", Slug: "a", Tier: "demo", RetentionDays: 365})
+		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "A", Slug: "a", Tier: "demo", RetentionDays: 365})
 	})
 	fatal(t, err)
 	if open := db.Reader().Stats().OpenConnections; open != 2 {
@@ -42,10 +42,10 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 		t.Errorf("%d connections write, want none", open)
 	}
 	fatal(t, db.InTx(t.Context(), func(ctx context.Context) error {
-		return db.Access().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "B", Slug: "b", Tier: "demo", RetentionDays: 365})
+		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "B", Slug: "b", Tier: "demo", RetentionDays: 365})
 	}))
 	readAtOnce(t, db)
-	if ids, err := db.Access().OrgIDs(t.Context()); err != nil || len(ids) != 2 {
+	if ids, err := db.Orgs().OrgIDs(t.Context()); err != nil || len(ids) != 2 {
 		t.Errorf("%d organizations, %v", len(ids), err)
 	}
 }

@@ -13,6 +13,12 @@ import (
 // denylist are in the files of these names.
 type grantStore struct{ db *DB }
 
+// Grants returns the store of grants.
+func (db *DB) Grants() access.GrantStore { return grantStore{db} }
+
+// Tokens returns the store of codes, refresh tokens and the denylist.
+func (db *DB) Tokens() access.TokenStore { return grantStore{db} }
+
 type grantRow struct {
 	ID        string `db:"id"`
 	OrgID     string `db:"org_id"`

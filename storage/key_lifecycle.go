@@ -9,10 +9,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Keys is the store of what is decided about API keys and clients.
-func (db *DB) Keys() access.KeyStore { return accessStore{db} }
+// keyStore is [access.KeyStore].
+type keyStore struct{ db *DB }
 
-var _ access.KeyStore = accessStore{}
+// Keys returns the store of API keys.
+func (db *DB) Keys() access.KeyStore { return keyStore{db} }
+
+// clientStore is [access.ClientStore] and [access.OpenClientStore].
+type clientStore struct{ db *DB }
+
+// Clients returns the store of OAuth clients.
+func (db *DB) Clients() access.ClientStore { return clientStore{db} }
+
+// OpenClients returns the store of the clients that belong to no organization.
+func (db *DB) OpenClients() access.OpenClientStore { return clientStore{db} }
 
 const (
 	//nolint:gosec // names of columns, no secret
@@ -44,11 +54,11 @@ var (
 		UPDATE clients SET secret_hash = $1 WHERE org_id = $2 AND id = $3`)
 )
 
-func (s accessStore) APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error) {
+func (s keyStore) APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error) {
 	return s.apiKeys(ctx, apiKeysOf, orgID)
 }
 
-func (s accessStore) APIKey(ctx context.Context, orgID, id string) (access.APIKey, error) {
+func (s keyStore) APIKey(ctx context.Context, orgID, id string) (access.APIKey, error) {
 	row, err := one[credentialRow](ctx, s.db, "API key", holdAPIKey, orgID, id)
 	if err != nil {
 		return access.APIKey{}, err
@@ -56,19 +66,19 @@ func (s accessStore) APIKey(ctx context.Context, orgID, id string) (access.APIKe
 	return row.apiKey(), nil
 }
 
-func (s accessStore) SetAPIKeyScopes(ctx context.Context, orgID, id string, scopes core.Scopes) error {
+func (s keyStore) SetAPIKeyScopes(ctx context.Context, orgID, id string, scopes core.Scopes) error {
 	return s.db.change(ctx, "API key", setAPIKeyScopes, joinScopes(scopes), orgID, id)
 }
 
-func (s accessStore) SetAPIKeyExpiry(ctx context.Context, orgID, id string, at time.Time) error {
+func (s keyStore) SetAPIKeyExpiry(ctx context.Context, orgID, id string, at time.Time) error {
 	return s.db.change(ctx, "API key", setAPIKeyExpiry, At(at), orgID, id)
 }
 
-func (s accessStore) APIKeysPastGrace(ctx context.Context, now time.Time, limit int) ([]access.APIKey, error) {
+func (s keyStore) APIKeysPastGrace(ctx context.Context, now time.Time, limit int) ([]access.APIKey, error) {
 	return s.apiKeys(ctx, apiKeysPastGrace, At(now), limit)
 }
 
-func (s accessStore) apiKeys(ctx context.Context, statement *Statement, args ...any) ([]access.APIKey, error) {
+func (s keyStore) apiKeys(ctx context.Context, statement *Statement, args ...any) ([]access.APIKey, error) {
 	rows, err := list[credentialRow](ctx, s.db, statement, args...)
 	if err != nil {
 		return nil, err
@@ -88,7 +98,7 @@ func (row credentialRow) apiKey() access.APIKey {
 	}
 }
 
-func (s accessStore) ClientsOf(ctx context.Context, orgID string) ([]access.Client, error) {
+func (s clientStore) ClientsOf(ctx context.Context, orgID string) ([]access.Client, error) {
 	rows, err := list[credentialRow](ctx, s.db, clientsOf, orgID)
 	if err != nil {
 		return nil, err
@@ -102,7 +112,7 @@ func (s accessStore) ClientsOf(ctx context.Context, orgID string) ([]access.Clie
 	return clients, nil
 }
 
-func (s accessStore) ClientByID(ctx context.Context, orgID, id string) (access.Client, error) {
+func (s clientStore) ClientByID(ctx context.Context, orgID, id string) (access.Client, error) {
 	row, err := one[credentialRow](ctx, s.db, "client", holdClient, orgID, id)
 	if err != nil {
 		return access.Client{}, err
@@ -110,7 +120,7 @@ func (s accessStore) ClientByID(ctx context.Context, orgID, id string) (access.C
 	return row.client()
 }
 
-func (s accessStore) SetClient(ctx context.Context, c access.Client) error {
+func (s clientStore) SetClient(ctx context.Context, c access.Client) error {
 	redirects, err := jsonParameter(c.RedirectURIs)
 	if err != nil {
 		return err
@@ -118,7 +128,7 @@ func (s accessStore) SetClient(ctx context.Context, c access.Client) error {
 	return s.db.change(ctx, "client", setClient, c.Name, joinScopes(c.Scopes), redirects, c.RefreshDays, c.OrgID, c.ID)
 }
 
-func (s accessStore) SetClientSecret(ctx context.Context, orgID, id string, hash []byte) error {
+func (s clientStore) SetClientSecret(ctx context.Context, orgID, id string, hash []byte) error {
 	return s.db.change(ctx, "client", setClientSecret, hash, orgID, id)
 }
 

@@ -12,6 +12,9 @@ import (
 // memberStore is [access.MemberStore].
 type memberStore struct{ db *DB }
 
+// Members returns the store of memberships.
+func (db *DB) Members() access.MemberStore { return memberStore{db} }
+
 type memberRow struct {
 	OrgID       string      `db:"org_id"`
 	UserID      string      `db:"user_id"`
@@ -36,7 +39,9 @@ var (
 		ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role, permissions = excluded.permissions`)
 	holdMembers  = register("hold members", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	removeMember = register("remove member", `DELETE FROM members WHERE org_id = $1 AND user_id = $2`)
-	userByID     = registerPoint("user by id", `SELECT `+userColumns+` FROM users WHERE id = $1`)
+	addMember    = register("add member", `
+		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT DO NOTHING`)
 )
 
 func (s memberStore) Member(ctx context.Context, orgID, userID string) (access.Member, error) {
@@ -92,6 +97,11 @@ func (s memberStore) members(ctx context.Context, by *Statement, id string) ([]a
 	return members, nil
 }
 
+func (s memberStore) AddMember(ctx context.Context, orgID, userID, role string) error {
+	taken := core.Conflict("The user is a member of this organization already.", "Nothing has to be done.")
+	return s.db.insert(ctx, taken, addMember, orgID, userID, role, At(s.db.clock()))
+}
+
 // SetMember adds the member or replaces role and permissions. Whether somebody
 // is left to own the organization is for the caller to see to.
 func (s memberStore) SetMember(ctx context.Context, m access.Member) error {
@@ -105,14 +115,6 @@ func (s memberStore) SetMember(ctx context.Context, m access.Member) error {
 
 func (s memberStore) RemoveMember(ctx context.Context, orgID, userID string) error {
 	return s.db.change(ctx, "member", removeMember, orgID, userID)
-}
-
-func (s memberStore) UserByID(ctx context.Context, userID string) (access.User, error) {
-	row, err := one[userRow](ctx, s.db, "user", userByID, userID)
-	if err != nil {
-		return access.User{}, err
-	}
-	return row.user(), nil
 }
 
 func (r memberRow) member() (access.Member, error) {

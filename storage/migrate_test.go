@@ -112,13 +112,13 @@ func TestJobStepsReachRiversLatest(t *testing.T) {
 func TestCallsBeforeMigrateFailAndRecover(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Open(t, storage.Config{Dir: t.TempDir()})
-	if _, err := db.Access().OrgIDs(t.Context()); err == nil {
+	if _, err := db.Orgs().OrgIDs(t.Context()); err == nil {
 		t.Error("a call without a schema succeeded")
 	}
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Access().OrgIDs(t.Context()); err != nil {
+	if _, err := db.Orgs().OrgIDs(t.Context()); err != nil {
 		t.Errorf("after Migrate: %v", err)
 	}
 }
@@ -170,7 +170,7 @@ func TestCloseEndsCalls(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Access().InsertOrg(t.Context(), core.Org{ID: core.NewID()}); err == nil {
+	if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: core.NewID()}); err == nil {
 		t.Error("a write after Close succeeded")
 	}
 }

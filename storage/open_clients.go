@@ -8,8 +8,6 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-var _ access.OpenClientStore = accessStore{}
-
 type blockedRow struct {
 	OrgID     string `db:"org_id"`
 	ClientID  string `db:"client_id"`
@@ -46,7 +44,7 @@ var (
 
 // SaveDocumentClient leaves the id, the lifetime and the time of creation of a
 // client that is there already as they are, and a revoked one revoked.
-func (s accessStore) SaveDocumentClient(ctx context.Context, c access.Client) (access.Client, error) {
+func (s clientStore) SaveDocumentClient(ctx context.Context, c access.Client) (access.Client, error) {
 	redirects, err := jsonParameter(c.RedirectURIs)
 	if err != nil {
 		return access.Client{}, err
@@ -62,30 +60,30 @@ func (s accessStore) SaveDocumentClient(ctx context.Context, c access.Client) (a
 	return rows[0].client()
 }
 
-func (s accessStore) UnusedDynamicClients(ctx context.Context) (int, error) {
+func (s clientStore) UnusedDynamicClients(ctx context.Context) (int, error) {
 	return s.count(ctx, unusedDynamicClients)
 }
 
-func (s accessStore) PurgeDynamicClients(ctx context.Context, registeredBefore time.Time) (int, error) {
+func (s clientStore) PurgeDynamicClients(ctx context.Context, registeredBefore time.Time) (int, error) {
 	return s.db.exec(ctx, purgeDynamicClients, At(registeredBefore))
 }
 
-func (s accessStore) BlockClient(ctx context.Context, orgID, clientID string, at time.Time) error {
+func (s clientStore) BlockClient(ctx context.Context, orgID, clientID string, at time.Time) error {
 	_, err := s.db.exec(ctx, blockClient, orgID, clientID, At(at))
 	return err
 }
 
-func (s accessStore) UnblockClient(ctx context.Context, orgID, clientID string) error {
+func (s clientStore) UnblockClient(ctx context.Context, orgID, clientID string) error {
 	_, err := s.db.exec(ctx, unblockClient, orgID, clientID)
 	return err
 }
 
-func (s accessStore) ClientBlocked(ctx context.Context, orgID, clientID string) (bool, error) {
+func (s clientStore) ClientBlocked(ctx context.Context, orgID, clientID string) (bool, error) {
 	n, err := s.count(ctx, clientBlocked, orgID, clientID)
 	return n > 0, err
 }
 
-func (s accessStore) BlockedClients(ctx context.Context, orgID string) ([]access.BlockedClient, error) {
+func (s clientStore) BlockedClients(ctx context.Context, orgID string) ([]access.BlockedClient, error) {
 	rows, err := list[blockedRow](ctx, s.db, blockedClients, orgID)
 	if err != nil {
 		return nil, err
@@ -97,7 +95,7 @@ func (s accessStore) BlockedClients(ctx context.Context, orgID string) ([]access
 	return blocked, nil
 }
 
-func (s accessStore) count(ctx context.Context, statement *Statement, args ...any) (int, error) {
+func (s clientStore) count(ctx context.Context, statement *Statement, args ...any) (int, error) {
 	counts, err := values[int](ctx, s.db, statement, args...)
 	if err != nil || len(counts) == 0 {
 		return 0, err

@@ -71,7 +71,7 @@ func TestAFullDisk(t *testing.T) {
 		failed = db.InTx(t.Context(), func(ctx context.Context) error {
 			for range 100 {
 				id := core.NewID()
-				if err := db.Access().InsertOrg(ctx, core.Org{ID: id, Slug: id, Name: strings.Repeat("n", 1000)}); err != nil {
+				if err := db.Orgs().InsertOrg(ctx, core.Org{ID: id, Slug: id, Name: strings.Repeat("n", 1000)}); err != nil {
 					return err
 				}
 			}
@@ -81,7 +81,7 @@ func TestAFullDisk(t *testing.T) {
 	if e := core.AsError(failed); e.Code != core.CodeTemporarilyUnavailable || e.RetryAfter == 0 {
 		t.Fatalf("a write: %v", failed)
 	}
-	if _, err := db.Access().OrgIDs(t.Context()); err != nil {
+	if _, err := db.Orgs().OrgIDs(t.Context()); err != nil {
 		t.Errorf("a read: %v", err)
 	}
 	for range 2 {
@@ -95,7 +95,7 @@ func TestAFullDisk(t *testing.T) {
 	if err := db.Check(t.Context()); err != nil {
 		t.Errorf("with room again: %v", err)
 	}
-	if err := db.Access().InsertOrg(t.Context(), core.Org{ID: core.NewID(), Slug: "room"}); err != nil {
+	if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: core.NewID(), Slug: "room"}); err != nil {
 		t.Errorf("a write with room again: %v", err)
 	}
 }
@@ -119,14 +119,14 @@ func TestAHeldWriter(t *testing.T) {
 			}()
 			<-held
 		}
-		err := db.Access().InsertOrg(t.Context(), core.Org{ID: core.NewID(), Slug: "late"})
+		err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: core.NewID(), Slug: "late"})
 		if e := core.AsError(err); e == nil || e.Code != core.CodeOverloaded || e.RetryAfter == 0 {
 			t.Errorf("a call: %v", err)
 		}
 		if err := db.Check(core.OnLane(t.Context(), core.Vital)); err != nil {
 			t.Errorf("readiness: %v", err)
 		}
-		if _, err := db.Access().OrgIDs(core.OnLane(t.Context(), core.Vital)); err != nil {
+		if _, err := db.Orgs().OrgIDs(core.OnLane(t.Context(), core.Vital)); err != nil {
 			t.Errorf("tokens: %v", err)
 		}
 		close(release)
@@ -135,7 +135,7 @@ func TestAHeldWriter(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if ids, err := db.Access().OrgIDs(t.Context()); err != nil || len(ids) != 0 {
+		if ids, err := db.Orgs().OrgIDs(t.Context()); err != nil || len(ids) != 0 {
 			t.Errorf("after a call that was turned away there are %v, %v", ids, err)
 		}
 	})
@@ -155,14 +155,14 @@ func TestExpensiveReadsHaveTheirOwnConnections(t *testing.T) {
 			conns[i] = conn.Close
 		}
 		id := core.NewID()
-		if err := db.Access().InsertOrg(t.Context(), core.Org{ID: id, Slug: id}); err != nil {
+		if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: id, Slug: id}); err != nil {
 			t.Errorf("a write: %v", err)
 		}
 		for lane := range core.Lane(core.Lanes) {
 			if lane == core.ExpensiveReads {
 				continue
 			}
-			if ids, err := db.Access().OrgIDs(core.OnLane(t.Context(), lane)); err != nil || len(ids) != 1 {
+			if ids, err := db.Orgs().OrgIDs(core.OnLane(t.Context(), lane)); err != nil || len(ids) != 1 {
 				t.Errorf("a read on lane %d: %v, %v", lane, ids, err)
 			}
 		}
@@ -171,7 +171,7 @@ func TestExpensiveReadsHaveTheirOwnConnections(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if ids, err := db.Access().OrgIDs(core.OnLane(t.Context(), core.ExpensiveReads)); err != nil || len(ids) != 1 {
+		if ids, err := db.Orgs().OrgIDs(core.OnLane(t.Context(), core.ExpensiveReads)); err != nil || len(ids) != 1 {
 			t.Errorf("an expensive read: %v, %v", ids, err)
 		}
 	})

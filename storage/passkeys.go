@@ -8,6 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
+// passkeyStore is [access.PasskeyStore].
+type passkeyStore struct{ db *DB }
+
+// Passkeys returns the store of passkeys and their ceremonies.
+func (db *DB) Passkeys() access.PasskeyStore { return passkeyStore{db} }
+
 type passkeyRow struct {
 	UserID       string `db:"user_id"`
 	ID           string `db:"id"`
@@ -52,12 +58,12 @@ var (
 	purgeCeremonies = register("purge passkey ceremonies", `DELETE FROM passkey_ceremonies WHERE expires_at <= $1`)
 )
 
-func (s secondFactorStore) InsertPasskey(ctx context.Context, p access.Passkey) error {
+func (s passkeyStore) InsertPasskey(ctx context.Context, p access.Passkey) error {
 	taken := core.Conflict("This passkey was added before.", "Use it, or add another one.")
 	return s.db.insert(ctx, taken, insertPasskey, p.UserID, p.ID, p.CredentialID, p.Name, p.Credential, At(p.CreatedAt), optionalAt(p.LastUsedAt))
 }
 
-func (s secondFactorStore) Passkeys(ctx context.Context, userID string) ([]access.Passkey, error) {
+func (s passkeyStore) Passkeys(ctx context.Context, userID string) ([]access.Passkey, error) {
 	rows, err := list[passkeyRow](ctx, s.db, passkeysOf, userID)
 	passkeys := make([]access.Passkey, len(rows))
 	for i, row := range rows {
@@ -66,7 +72,7 @@ func (s secondFactorStore) Passkeys(ctx context.Context, userID string) ([]acces
 	return passkeys, err
 }
 
-func (s secondFactorStore) PasskeyByCredential(ctx context.Context, credentialID []byte) (access.Passkey, error) {
+func (s passkeyStore) PasskeyByCredential(ctx context.Context, credentialID []byte) (access.Passkey, error) {
 	row, err := one[passkeyRow](ctx, s.db, "passkey", passkeyByCredential, credentialID)
 	if err != nil {
 		return access.Passkey{}, err
@@ -74,28 +80,28 @@ func (s secondFactorStore) PasskeyByCredential(ctx context.Context, credentialID
 	return row.passkey(), nil
 }
 
-func (s secondFactorStore) SetPasskey(ctx context.Context, p access.Passkey) error {
+func (s passkeyStore) SetPasskey(ctx context.Context, p access.Passkey) error {
 	return s.db.change(ctx, "passkey", setPasskey, p.Name, p.Credential, optionalAt(p.LastUsedAt), p.UserID, p.ID)
 }
 
 // DeletePasskey fails with not_found when the person has no such passkey.
-func (s secondFactorStore) DeletePasskey(ctx context.Context, userID, id string) error {
+func (s passkeyStore) DeletePasskey(ctx context.Context, userID, id string) error {
 	return s.db.change(ctx, "passkey", deletePasskey, userID, id)
 }
 
 // DeletePasskeysOf succeeds also when there are none.
-func (s secondFactorStore) DeletePasskeysOf(ctx context.Context, userID string) error {
+func (s passkeyStore) DeletePasskeysOf(ctx context.Context, userID string) error {
 	_, err := s.db.exec(ctx, deletePasskeysOf, userID)
 	return err
 }
 
-func (s secondFactorStore) InsertCeremony(ctx context.Context, c access.PasskeyCeremony) error {
+func (s passkeyStore) InsertCeremony(ctx context.Context, c access.PasskeyCeremony) error {
 	taken := core.Conflict("This ceremony exists already.", "Begin another one.")
 	return s.db.insert(ctx, taken, insertCeremony, c.Hash, c.UserID, c.Purpose, c.Data, At(c.ExpiresAt))
 }
 
 // TakeCeremony gives a ceremony to one of any number of concurrent callers.
-func (s secondFactorStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (access.PasskeyCeremony, error) {
+func (s passkeyStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (access.PasskeyCeremony, error) {
 	row, err := one[ceremonyRow](ctx, s.db, "passkey ceremony", takeCeremony, hash, At(now))
 	if err != nil {
 		return access.PasskeyCeremony{}, err
@@ -105,7 +111,7 @@ func (s secondFactorStore) TakeCeremony(ctx context.Context, hash []byte, now ti
 	}, nil
 }
 
-func (s secondFactorStore) PurgeCeremonies(ctx context.Context, now time.Time) (int, error) {
+func (s passkeyStore) PurgeCeremonies(ctx context.Context, now time.Time) (int, error) {
 	return s.db.exec(ctx, purgeCeremonies, At(now))
 }
 

@@ -11,7 +11,7 @@ import (
 // peopleStore is [people.Store].
 type peopleStore struct{ db *DB }
 
-// People is the store of passwords, of links that reset them, and of known devices.
+// People returns the store of links of resets, known devices and warnings.
 func (db *DB) People() people.Store { return peopleStore{db} }
 
 var _ people.Store = peopleStore{}
@@ -35,8 +35,6 @@ type deviceRow struct {
 const resetColumns = `hash, user_id, password_mark, created_at, expires_at`
 
 var (
-	setPassword = register("set password", `UPDATE users SET password_hash = $1 WHERE id = $2`)
-
 	insertReset = register("insert password reset", `
 		INSERT INTO password_resets (`+resetColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
@@ -71,10 +69,6 @@ var (
 	purgeDevices  = register("purge known devices", `DELETE FROM known_devices WHERE expires_at <= $1`)
 	purgeWarnings = register("purge warnings about passwords", `DELETE FROM password_warnings WHERE warned_at < $1`)
 )
-
-func (s peopleStore) SetPassword(ctx context.Context, userID, hash string) error {
-	return s.db.change(ctx, "user", setPassword, hash, userID)
-}
 
 func (s peopleStore) InsertReset(ctx context.Context, r people.Reset) error {
 	taken := core.Conflict("This link of a reset exists already.", "Mint another link.")

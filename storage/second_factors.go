@@ -8,8 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// secondFactorStore is [access.SecondFactorStore].
-type secondFactorStore struct{ db *DB }
+// factorStore is [access.FactorStore].
+type factorStore struct{ db *DB }
+
+// Factors returns the store of authenticator apps and recovery codes.
+func (db *DB) Factors() access.FactorStore { return factorStore{db} }
 
 type authenticatorRow struct {
 	UserID      string `db:"user_id"`
@@ -22,7 +25,6 @@ type authenticatorRow struct {
 const authenticatorColumns = `user_id, sealed, used_step, created_at, confirmed_at`
 
 var (
-	holdUser         = register("hold user", `SELECT id FROM users WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	setAuthenticator = register("set authenticator app", `
 		INSERT INTO authenticators (`+authenticatorColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, used_step = excluded.used_step,
@@ -45,22 +47,12 @@ var (
 		SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL`)
 )
 
-// HoldUser holds the person's row. On SQLite the transaction itself is what nobody
-// else is in.
-func (s secondFactorStore) HoldUser(ctx context.Context, userID string) error {
-	found, err := values[string](ctx, s.db, holdUser, userID)
-	if err == nil && len(found) == 0 {
-		return core.NotFound("user")
-	}
-	return err
-}
-
-func (s secondFactorStore) SetAuthenticatorApp(ctx context.Context, a access.AuthenticatorApp) error {
+func (s factorStore) SetAuthenticatorApp(ctx context.Context, a access.AuthenticatorApp) error {
 	taken := core.Conflict("There is an authenticator app already.", "Remove it first.")
 	return s.db.insert(ctx, taken, setAuthenticator, a.UserID, a.Sealed, a.UsedStep, At(a.CreatedAt), optionalAt(a.ConfirmedAt))
 }
 
-func (s secondFactorStore) AuthenticatorApp(ctx context.Context, userID string) (access.AuthenticatorApp, error) {
+func (s factorStore) AuthenticatorApp(ctx context.Context, userID string) (access.AuthenticatorApp, error) {
 	row, err := one[authenticatorRow](ctx, s.db, "authenticator app", authenticatorOf, userID)
 	if err != nil {
 		return access.AuthenticatorApp{}, err
@@ -71,18 +63,18 @@ func (s secondFactorStore) AuthenticatorApp(ctx context.Context, userID string) 
 	}, nil
 }
 
-func (s secondFactorStore) UseStep(ctx context.Context, userID string, step int64, confirmedAt time.Time) (bool, error) {
+func (s factorStore) UseStep(ctx context.Context, userID string, step int64, confirmedAt time.Time) (bool, error) {
 	taken, err := s.db.exec(ctx, useStep, step, At(confirmedAt), userID)
 	return taken == 1, err
 }
 
 // DeleteAuthenticatorApp succeeds also when there is none.
-func (s secondFactorStore) DeleteAuthenticatorApp(ctx context.Context, userID string) error {
+func (s factorStore) DeleteAuthenticatorApp(ctx context.Context, userID string) error {
 	_, err := s.db.exec(ctx, deleteAuthenticator, userID)
 	return err
 }
 
-func (s secondFactorStore) SetRecoveryCodes(ctx context.Context, userID string, hashes [][]byte) error {
+func (s factorStore) SetRecoveryCodes(ctx context.Context, userID string, hashes [][]byte) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.exec(ctx, deleteRecoveryCodes, userID); err != nil {
 			return err
@@ -96,12 +88,12 @@ func (s secondFactorStore) SetRecoveryCodes(ctx context.Context, userID string, 
 	})
 }
 
-func (s secondFactorStore) UseRecoveryCode(ctx context.Context, userID string, hash []byte, at time.Time) (bool, error) {
+func (s factorStore) UseRecoveryCode(ctx context.Context, userID string, hash []byte, at time.Time) (bool, error) {
 	used, err := s.db.exec(ctx, useRecoveryCode, At(at), userID, hash)
 	return used == 1, err
 }
 
-func (s secondFactorStore) RecoveryCodesLeft(ctx context.Context, userID string) (int, error) {
+func (s factorStore) RecoveryCodesLeft(ctx context.Context, userID string) (int, error) {
 	counted, err := values[int](ctx, s.db, recoveryCodesLeft, userID)
 	if err != nil || len(counted) == 0 {
 		return 0, err

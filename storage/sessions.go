@@ -11,6 +11,9 @@ import (
 // sessionStore is [access.SessionStore].
 type sessionStore struct{ db *DB }
 
+// Sessions returns the store of signed-in browsers.
+func (db *DB) Sessions() access.SessionStore { return sessionStore{db} }
+
 type sessionRow struct {
 	Hash           []byte `db:"hash"`
 	UserID         string `db:"user_id"`

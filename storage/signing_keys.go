@@ -8,6 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
+// signingStore is [access.SigningStore].
+type signingStore struct{ db *DB }
+
+// SigningKeys returns the store of the keys that sign access tokens.
+func (db *DB) SigningKeys() access.SigningStore { return signingStore{db} }
+
 type signingKeyRow struct {
 	ID        string `db:"id"`
 	Algorithm string `db:"algorithm"`
@@ -31,12 +37,12 @@ var (
 	purgeSigningKeys  = register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
 )
 
-func (s accessStore) InsertSigningKey(ctx context.Context, k access.SigningKey) (bool, error) {
+func (s signingStore) InsertSigningKey(ctx context.Context, k access.SigningKey) (bool, error) {
 	inserted, err := s.db.exec(ctx, insertSigningKey, k.ID, k.Algorithm, k.Sealed, At(k.CreatedAt), optionalAt(k.RetiredAt))
 	return inserted == 1, err
 }
 
-func (s accessStore) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
+func (s signingStore) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
 	rows, err := list[signingKeyRow](ctx, s.db, signingKeys)
 	if err != nil {
 		return nil, err
@@ -53,23 +59,23 @@ func (s accessStore) SigningKeys(ctx context.Context) ([]access.SigningKey, erro
 
 // HoldSigningKeys holds their rows. On SQLite the transaction itself is what nobody
 // else is in.
-func (s accessStore) HoldSigningKeys(ctx context.Context) error {
+func (s signingStore) HoldSigningKeys(ctx context.Context) error {
 	_, err := values[string](ctx, s.db, holdSigningKeys)
 	return err
 }
 
-func (s accessStore) RotateSigningKey(ctx context.Context, next access.SigningKey, retire time.Time) error {
+func (s signingStore) RotateSigningKey(ctx context.Context, next access.SigningKey, retire time.Time) error {
 	return s.succeedSigningKeys(ctx, next, retireSigningKeys, At(retire))
 }
 
-func (s accessStore) ReplaceSigningKeys(ctx context.Context, next access.SigningKey) error {
+func (s signingStore) ReplaceSigningKeys(ctx context.Context, next access.SigningKey) error {
 	return s.succeedSigningKeys(ctx, next, deleteSigningKeys)
 }
 
 // succeedSigningKeys ends the keys there are and stores the next. It leans on the
 // same index: a rotation that did not see the other one's key cannot insert its
 // own, and changes nothing.
-func (s accessStore) succeedSigningKeys(ctx context.Context, next access.SigningKey, end *Statement, args ...any) error {
+func (s signingStore) succeedSigningKeys(ctx context.Context, next access.SigningKey, end *Statement, args ...any) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.exec(ctx, end, args...); err != nil {
 			return err
@@ -82,6 +88,6 @@ func (s accessStore) succeedSigningKeys(ctx context.Context, next access.Signing
 	})
 }
 
-func (s accessStore) PurgeSigningKeys(ctx context.Context, before time.Time) (int, error) {
+func (s signingStore) PurgeSigningKeys(ctx context.Context, before time.Time) (int, error) {
 	return s.db.exec(ctx, purgeSigningKeys, At(before))
 }

@@ -19,7 +19,7 @@ func TestInTxRepeatsAfterASerializationFailure(t *testing.T) {
 	runs := 0
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
 		runs++
-		if err := db.Access().InsertOrg(ctx, core.Org{ID: core.NewID(), Slug: "retried"}); err != nil {
+		if err := db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Slug: "retried"}); err != nil {
 			return err
 		}
 		if runs < 3 {
@@ -30,7 +30,7 @@ func TestInTxRepeatsAfterASerializationFailure(t *testing.T) {
 	if err != nil || runs != 3 {
 		t.Errorf("%d runs, %v; want 3 and no error", runs, err)
 	}
-	if _, err := db.Access().OrgBySlug(t.Context(), "retried"); err != nil {
+	if _, err := db.Orgs().OrgBySlug(t.Context(), "retried"); err != nil {
 		t.Error(err)
 	}
 }
@@ -58,7 +58,7 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 	db := storagetest.Postgres(t)
 	ids := []string{core.NewID(), core.NewID()}
 	for _, id := range ids {
-		if err := db.Access().InsertOrg(t.Context(), core.Org{ID: id, Slug: id}); err != nil {
+		if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: id, Slug: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -71,11 +71,11 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 			<-other
 		})
 		outcome <- db.InTx(t.Context(), func(ctx context.Context) error {
-			if err := db.Access().SetRateLimit(ctx, first, &limit); err != nil {
+			if err := db.Orgs().SetRateLimit(ctx, first, &limit); err != nil {
 				return err
 			}
 			meet()
-			return db.Access().SetRateLimit(ctx, second, &limit)
+			return db.Orgs().SetRateLimit(ctx, second, &limit)
 		})
 	}
 	one, two := make(chan struct{}), make(chan struct{})
@@ -91,7 +91,7 @@ func TestCancelledCallsSayWhy(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := db.Access().OrgIDs(cancelled); !errors.Is(err, context.Canceled) {
+		if _, err := db.Orgs().OrgIDs(cancelled); !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled read: %v", err)
 		}
 		if err := db.InTx(cancelled, func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) {
@@ -105,17 +105,17 @@ func TestDeadlineDuringAStatement(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
 	id := core.NewID()
-	if err := db.Access().InsertOrg(t.Context(), core.Org{ID: id, Slug: id}); err != nil {
+	if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: id, Slug: id}); err != nil {
 		t.Fatal(err)
 	}
 	limit := 1
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
-		if err := db.Access().SetRateLimit(ctx, id, &limit); err != nil {
+		if err := db.Orgs().SetRateLimit(ctx, id, &limit); err != nil {
 			return err
 		}
 		blocked, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		return db.Access().SetRateLimit(blocked, id, &limit) // waits for this transaction's row
+		return db.Orgs().SetRateLimit(blocked, id, &limit) // waits for this transaction's row
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)
@@ -128,11 +128,11 @@ func TestPanicUndoes(t *testing.T) {
 		func() {
 			defer func() { _ = recover() }()
 			_ = db.InTx(t.Context(), func(ctx context.Context) error {
-				_ = db.Access().InsertOrg(ctx, core.Org{ID: core.NewID(), Slug: "panicked"})
+				_ = db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Slug: "panicked"})
 				panic("by test")
 			})
 		}()
-		if ids, err := db.Access().OrgIDs(t.Context()); err != nil || len(ids) != 0 {
+		if ids, err := db.Orgs().OrgIDs(t.Context()); err != nil || len(ids) != 0 {
 			t.Errorf("after a panic %d orgs, %v", len(ids), err)
 		}
 	})
@@ -143,7 +143,7 @@ func TestTransactionOfAnotherDatabase(t *testing.T) {
 	one, other := storagetest.SQLite(t), storagetest.SQLite(t)
 	failed := errors.New("by test")
 	err := one.InTx(t.Context(), func(ctx context.Context) error {
-		if err := other.Access().InsertOrg(ctx, core.Org{ID: core.NewID(), Slug: "x"}); err != nil {
+		if err := other.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Slug: "x"}); err != nil {
 			return err
 		}
 		return failed
@@ -151,7 +151,7 @@ func TestTransactionOfAnotherDatabase(t *testing.T) {
 	if !errors.Is(err, failed) {
 		t.Fatal(err)
 	}
-	if _, err := other.Access().OrgBySlug(t.Context(), "x"); err != nil {
+	if _, err := other.Orgs().OrgBySlug(t.Context(), "x"); err != nil {
 		t.Errorf("one database's rollback reached another: %v", err)
 	}
 }

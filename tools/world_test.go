@@ -88,9 +88,9 @@ func newWorldOf(t testing.TB, operations []core.Operation, fixtures ...tools.Fix
 	w.url = "http://" + listener.Listener.Addr().String()
 	guard := guardrails.New(guardrails.Config{
 		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
-			Store: w.db.Access(), Grants: w.db.Grants(), Members: w.db.Members(), OpenClients: w.db.OpenClients(), Tokens: w.tokens, Clock: w.clock,
+			Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: access.MemberCeilings{Members: w.db.Members()}, Tokens: w.tokens, Clock: w.clock,
 		}),
-		Transactor: w.db, Replays: w.db.Replay(), Audit: w.db.Access(),
+		Transactor: w.db, Replays: w.db.Replay(), Audit: w.db.Audit(),
 		ConfirmationSecret: bytes.Repeat([]byte{7}, guardrails.ConfirmationSecretBytes),
 		Clock:              w.clock, Log: log, Metrics: prometheus.NewRegistry(),
 	})
@@ -133,7 +133,7 @@ func (w *world) pass(d time.Duration) {
 func (w *world) org(slug string, limit *int) core.Org {
 	w.t.Helper()
 	org := core.Org{ID: core.NewID(), Name: slug, Slug: slug, Tier: "team", RetentionDays: 90, RateLimit: limit}
-	w.must(w.db.Access().InsertOrg(w.t.Context(), org))
+	w.must(w.db.Orgs().InsertOrg(w.t.Context(), org))
 	return org
 }
 
@@ -143,7 +143,7 @@ func (w *world) client(token string, org core.Org, env core.Environment, scopes 
 		ID: core.NewID(), ClientID: access.MintClientID(env), OrgID: org.ID, Name: token,
 		Environment: env, SecretHash: access.MintClientSecret().Hash, Scopes: scopes, CreatedAt: start,
 	}
-	w.must(w.db.Access().InsertClient(w.t.Context(), c))
+	w.must(w.db.Clients().InsertClient(w.t.Context(), c))
 	w.tokens[token] = access.Token{ID: token, ClientID: c.ClientID, OrgID: org.ID, Scopes: scopes, ExpiresAt: start.AddDate(1, 0, 0)}
 }
 

@@ -55,7 +55,6 @@ type session struct {
 	json  bool
 	cfg   config.Config
 	db    *storage.DB
-	store access.Store
 	admin admin.Admin
 }
 
@@ -72,9 +71,9 @@ func (t adminTarget) with(p *program, do func(context.Context, *session) error) 
 		return err
 	}
 	s := &session{
-		program: p, json: t.JSON, cfg: cfg, db: db, store: db.Access(),
+		program: p, json: t.JSON, cfg: cfg, db: db,
 		admin: admin.Admin{
-			Store: db.Access(), Keys: db.Keys(), Grants: db.Grants(), OpenClients: db.OpenClients(), Tx: db, Clock: cfg.Clock,
+			Stores: db.Access(), Orgs: db.Orgs(), Users: db.Users(), Members: db.Members(), Tx: db, Clock: cfg.Clock,
 			Actor: access.ActorOf(access.Operator),
 		},
 	}
@@ -112,9 +111,9 @@ func openExisting(ctx context.Context, cfg config.Config) (*storage.DB, error) {
 
 // org finds an organization by its id or slug.
 func (s *session) org(ctx context.Context, ref string) (core.Org, error) {
-	find := s.store.OrgBySlug
+	find := s.db.Orgs().OrgBySlug
 	if core.IsID(ref) {
-		find = s.store.Org
+		find = s.db.Orgs().Org
 	}
 	org, err := find(ctx, ref)
 	if notFound(err) {

@@ -112,7 +112,7 @@ func (s *session) record(ctx context.Context, orgID, action string, detail map[s
 	if err != nil {
 		return fmt.Errorf("audit detail of %s: %w", action, err)
 	}
-	return s.store.AppendAudit(ctx, access.AuditEvent{
+	return s.db.Audit().AppendAudit(ctx, access.AuditEvent{
 		ID: core.NewID(), OrgID: orgID, OccurredAt: s.cfg.Clock(), Action: action,
 		ActorKind: s.admin.Actor.Kind, ActorID: s.admin.Actor.ID, SubjectID: orgID, Detail: string(text),
 	})

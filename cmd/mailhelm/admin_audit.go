@@ -73,7 +73,7 @@ func (c *auditList) Run(p *program) error {
 		if f.From, err = since(c.Since, s.cfg.Clock()); err != nil {
 			return err
 		}
-		events, err := s.store.FindAudit(ctx, org.ID, f)
+		events, err := s.db.Audit().FindAudit(ctx, org.ID, f)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (s *session) auditActor(ctx context.Context, who string) (string, error) {
 	if !core.IsEmail(who) {
 		return who, nil
 	}
-	user, err := s.store.UserByEmail(ctx, who)
+	user, err := s.db.Users().UserByEmail(ctx, who)
 	if notFound(err) {
 		return "", errors.New("there is no person with this address")
 	}

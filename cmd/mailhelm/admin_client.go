@@ -164,7 +164,7 @@ func (c *clientList) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		clients, err := s.db.Keys().ClientsOf(ctx, org.ID)
+		clients, err := s.db.Clients().ClientsOf(ctx, org.ID)
 		if err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (c clientTarget) on(p *program, do func(context.Context, *session, access.C
 		if err != nil {
 			return err
 		}
-		clients, err := s.db.Keys().ClientsOf(ctx, org.ID)
+		clients, err := s.db.Clients().ClientsOf(ctx, org.ID)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ type signingJSON struct {
 }
 
 func (s *session) printSigningKeys(ctx context.Context) error {
-	stored, err := s.store.SigningKeys(ctx)
+	stored, err := s.db.SigningKeys().SigningKeys(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *signingRotate) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		rotation := access.SigningKeyRotation{Store: s.store, Transactor: s.db, Master: master, Clock: s.cfg.Clock}
+		rotation := access.SigningKeyRotation{Store: s.db.SigningKeys(), Transactor: s.db, Master: master, Clock: s.cfg.Clock}
 		if c.RevokeOld {
 			_, err = rotation.RevokeOld(ctx)
 		} else {

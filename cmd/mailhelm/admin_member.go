@@ -18,7 +18,7 @@ import (
 // within five seconds.
 func (s *session) memberships() access.Memberships {
 	return access.Memberships{
-		Store: s.store, Members: s.db.Members(), Invitations: s.db.Invitations(), Grants: s.db.Grants(),
+		Orgs: s.db.Orgs(), Members: s.db.Members(), Invitations: s.db.Invitations(), Users: s.db.Users(), Grants: s.db.Grants(), Audit: s.db.Audit(),
 		Transactor: s.db, Clock: s.cfg.Clock,
 	}
 }
@@ -37,7 +37,7 @@ func (t memberTarget) withMember(p *program, do func(context.Context, *session, 
 		if err != nil {
 			return err
 		}
-		user, err := s.store.UserByEmail(ctx, t.Email)
+		user, err := s.db.Users().UserByEmail(ctx, t.Email)
 		if notFound(err) {
 			return fmt.Errorf("there is no person with this address: 'mailhelm admin user list %s' shows them", org.Slug)
 		}

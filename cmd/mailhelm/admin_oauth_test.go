@@ -110,10 +110,10 @@ func grant(t *testing.T, port int, cfg storage.Config, org string, client map[st
 	}
 	const redirect, verifier = "https://a.example/", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // of RFC 7636 appendix B
 	for _, err := range []error{
-		db.Access().InsertUser(t.Context(), user),
-		db.Access().AddMember(t.Context(), org, user.ID, string(access.Owner)),
+		db.Users().InsertUser(t.Context(), user),
+		db.Members().AddMember(t.Context(), org, user.ID, string(access.Owner)),
 		db.Grants().InsertGrant(t.Context(), allowed),
-		db.Grants().InsertCode(t.Context(), access.AuthorizationCode{
+		db.Tokens().InsertCode(t.Context(), access.AuthorizationCode{
 			Hash: code.Hash, GrantID: allowed.ID, OrgID: org, ClientID: allowed.ClientID, RedirectURI: redirect,
 			Challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", ExpiresAt: now.Add(time.Minute),
 		}),

@@ -140,13 +140,13 @@ type orgList struct{ adminTarget }
 // Run lists the organizations.
 func (c *orgList) Run(p *program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
-		ids, err := s.store.OrgIDs(ctx)
+		ids, err := s.db.Orgs().OrgIDs(ctx)
 		if err != nil {
 			return err
 		}
 		listed, rows := []orgJSON{}, [][]string{{"SLUG", "NAME", "TIER", "LIMIT", "ID"}}
 		for _, id := range ids {
-			org, err := s.store.Org(ctx, id)
+			org, err := s.db.Orgs().Org(ctx, id)
 			if err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ func (c *userSetPassword) Run(p *program) error {
 		return err
 	}
 	return c.with(p, func(ctx context.Context, s *session) error {
-		user, err := s.store.UserByEmail(ctx, c.Email)
+		user, err := s.db.Users().UserByEmail(ctx, c.Email)
 		if notFound(err) {
 			return errors.New("there is no person with this address")
 		}
@@ -67,6 +67,7 @@ func readPassword(stdin io.Reader, read bool) (password string, made bool, err e
 // peopleStores are where people and their sessions are.
 func (s *session) peopleStores() access.SessionsConfig {
 	return access.SessionsConfig{
-		Store: s.store, Sessions: s.db.Sessions(), Members: s.db.Members(), Factors: s.db.SecondFactors(), Tx: s.db, Clock: s.cfg.Clock,
+		Users: s.db.Users(), Sessions: s.db.Sessions(), Factors: s.db.Factors(), Passkeys: s.db.Passkeys(), Members: s.db.Members(),
+		Orgs: s.db.Orgs(), Audit: s.db.Audit(), Tx: s.db, Clock: s.cfg.Clock,
 	}
 }

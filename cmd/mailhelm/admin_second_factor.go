@@ -16,7 +16,7 @@ type userResetSecondFactor struct {
 // asks: the password alone signs in afterwards.
 func (c *userResetSecondFactor) Run(p *program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
-		user, err := s.store.UserByEmail(ctx, c.Email)
+		user, err := s.db.Users().UserByEmail(ctx, c.Email)
 		if notFound(err) {
 			return errors.New("there is no person with this address")
 		}

@@ -129,7 +129,7 @@ func (c *userList) Run(p *program) error {
 		}
 		listed, rows := []userJSON{}, [][]string{{"EMAIL", "NAME", "ROLE", "ID"}}
 		for _, m := range members {
-			user, err := s.db.Members().UserByID(ctx, m.UserID)
+			user, err := s.db.Users().UserByID(ctx, m.UserID)
 			if err != nil {
 				return err
 			}
@@ -157,7 +157,7 @@ func (c *userAddToOrg) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		user, err := s.store.UserByEmail(ctx, c.Email)
+		user, err := s.db.Users().UserByEmail(ctx, c.Email)
 		if notFound(err) {
 			return errors.New("there is no person with this address: 'mailhelm admin user create' makes one")
 		}

@@ -75,14 +75,14 @@ func (s *session) orgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 	if ref != "" {
 		return s.org(ctx, ref)
 	}
-	ids, err := s.store.OrgIDs(ctx)
+	ids, err := s.db.Orgs().OrgIDs(ctx)
 	if err != nil {
 		return core.Org{}, err
 	}
 	if len(ids) != 1 {
 		return core.Org{}, fmt.Errorf("there are %d organizations: say with --org which one is meant", len(ids))
 	}
-	return s.store.Org(ctx, ids[0])
+	return s.db.Orgs().Org(ctx, ids[0])
 }
 
 // source is an organization, by reference or as the only one, and the file that is to

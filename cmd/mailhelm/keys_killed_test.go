@@ -136,7 +136,7 @@ func (s *stream) check(database storage.Config, org string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	lines, err := db.Access().AuditEvents(s.t.Context(), org, 10_000_000)
+	lines, err := db.Audit().AuditEvents(s.t.Context(), org, 10_000_000)
 	if err = errors.Join(err, db.Close()); err != nil {
 		s.t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (c caller) checkWrittenOnce(t *testing.T, email, id string) {
 	if err != nil || !held.UnsubscribeAll {
 		t.Errorf("%s: the account has %+v, %v", email, held, err)
 	}
-	events, err := c.DB.Access().AuditEvents(t.Context(), c.OrgID, 1000)
+	events, err := c.DB.Audit().AuditEvents(t.Context(), c.OrgID, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

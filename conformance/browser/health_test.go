@@ -52,7 +52,7 @@ func TestSendingHealth(t *testing.T) {
 // demote leaves the signed-in person one permission.
 func (s *scene) demote(to access.Permission) {
 	s.t.Helper()
-	user, err := s.p.DB.Access().UserByEmail(s.t.Context(), s.p.UserEmail)
+	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)
 	if err == nil {
 		err = s.p.DB.Members().SetMember(s.t.Context(), access.Member{
 			OrgID: s.p.OrgID, UserID: user.ID, Role: access.PlainMember, Permissions: []access.Permission{to},

@@ -47,7 +47,7 @@ func TestInvitation(t *testing.T) {
 		hers.Expect(http.StatusNotFound)
 		hers.Picture("invitation-over")
 
-		ada, err := s.p.DB.Access().UserByEmail(t.Context(), invited)
+		ada, err := s.p.DB.Users().UserByEmail(t.Context(), invited)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func newScene(t *testing.T) *scene {
 		Scopes:       core.NewScopes("api.account.view", "api.lists.view", "api.contacts.view", "api.contacts.manage"),
 		RedirectURIs: []string{s.address}, CreatedAt: s.p.Clock.Now(),
 	}
-	if err := s.p.DB.Access().InsertClient(t.Context(), s.client); err != nil {
+	if err := s.p.DB.Clients().InsertClient(t.Context(), s.client); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -71,7 +71,7 @@ func (s *scene) signIn(tab *browser.Tab) {
 // join makes the person an owner of the second organization too.
 func (s *scene) join() {
 	s.t.Helper()
-	user, err := s.p.DB.Access().UserByEmail(s.t.Context(), s.p.UserEmail)
+	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)
 	if err == nil {
 		err = s.p.DB.Members().SetMember(s.t.Context(), access.Member{OrgID: s.p.Other.OrgID, UserID: user.ID, Role: access.Owner})
 	}

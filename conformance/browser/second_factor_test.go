@@ -133,10 +133,10 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 
 func (s *scene) requireSecondFactor() {
 	s.t.Helper()
-	org, err := s.p.DB.Access().Org(s.t.Context(), s.p.OrgID)
+	org, err := s.p.DB.Orgs().Org(s.t.Context(), s.p.OrgID)
 	if err == nil {
 		org.RequireSecondFactor = true
-		err = s.p.DB.Access().SetOrgSettings(s.t.Context(), org)
+		err = s.p.DB.Orgs().SetOrgSettings(s.t.Context(), org)
 	}
 	if err != nil {
 		s.t.Fatal(err)

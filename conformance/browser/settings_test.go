@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 		tab.Submit(".page form button.primary")
 		tab.Expect(http.StatusOK, "The settings are saved")
 		tab.Picture("settings-saved")
-		org, err := s.p.DB.Access().Org(t.Context(), s.p.OrgID)
+		org, err := s.p.DB.Orgs().Org(t.Context(), s.p.OrgID)
 		if err != nil || !org.RequireSecondFactor || !org.PlatformMode {
 			t.Errorf("settings %+v, %v", org, err)
 		}

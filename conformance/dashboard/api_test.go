@@ -58,7 +58,7 @@ func calls(t *testing.T, p *product.Product, path, bearer string, want int) {
 // audited counts the lines of the organization's audit log by what happened.
 func audited(t *testing.T, p *product.Product) map[string]int {
 	t.Helper()
-	events, err := p.DB.Access().AuditEvents(t.Context(), p.OrgID, 500)
+	events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 500)
 	if err != nil {
 		t.Fatal(err)
 	}

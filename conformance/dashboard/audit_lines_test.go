@@ -21,7 +21,7 @@ type line struct{ Action, Actor, Subject, Detail string }
 // those about signing in.
 func linesSince(t *testing.T, p *product.Product, n int) []line {
 	t.Helper()
-	events, err := p.DB.Access().AuditEvents(t.Context(), p.OrgID, 500)
+	events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestKeysLinesAndEnds(t *testing.T) {
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		p.Clock.Freeze(p.Clock.Now())
 		boss := owner(t, p)
-		user, err := p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestKeysLinesAndEnds(t *testing.T) {
 // job is the task that the product runs every minute.
 func job(p *product.Product) access.Lifecycle {
 	return access.Lifecycle{
-		Store: p.DB.Access(), Keys: p.DB.Keys(), Transactor: p.DB, Clock: p.Clock.Now, Grants: p.DB.Grants(), OpenClients: p.DB.OpenClients(),
+		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Transactor: p.DB, Clock: p.Clock.Now,
 	}
 }
 
@@ -131,7 +131,7 @@ func TestLinesOfTheOtherPages(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		boss, ada := owner(t, p), person(t, p, "ada", access.PlainMember, access.MayViewLists)
-		user, err := p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func TestAuditLog(t *testing.T) {
 				ID: core.NewID(), OrgID: p.OrgID, OccurredAt: noon.Add(time.Duration(i/3) * time.Second), Action: "member.permissions_updated",
 				ActorKind: "user", ActorID: ada.ID, SubjectID: fmt.Sprintf("subject-%03d", i), Detail: `{"added":["lists.view"],"removed":["<b>"]}`,
 			}
-			if err := p.DB.Access().AppendAudit(t.Context(), e); err != nil {
+			if err := p.DB.Audit().AppendAudit(t.Context(), e); err != nil {
 				t.Fatal(err)
 			}
 		}

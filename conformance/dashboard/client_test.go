@@ -130,7 +130,7 @@ func person(t *testing.T, p *product.Product, name string, role access.Role, may
 		t.Fatal(err)
 	}
 	u := access.User{ID: core.NewID(), Email: name + "@example.com", Name: name, PasswordHash: hash, CreatedAt: p.Clock.Now()}
-	if err := p.DB.Access().InsertUser(t.Context(), u); err != nil {
+	if err := p.DB.Users().InsertUser(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.DB.Members().SetMember(t.Context(), access.Member{OrgID: p.OrgID, UserID: u.ID, Role: role, Permissions: may}); err != nil {

@@ -30,7 +30,7 @@ func (b *browser) newClient(name string, change func(url.Values), scopes ...stri
 // stored is the client of a page.
 func stored(t *testing.T, p *product.Product, path string) access.Client {
 	t.Helper()
-	c, err := p.DB.Keys().ClientByID(t.Context(), p.OrgID, path[strings.LastIndex(path, "/")+1:])
+	c, err := p.DB.Clients().ClientByID(t.Context(), p.OrgID, path[strings.LastIndex(path, "/")+1:])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,14 +153,13 @@ func granted(t *testing.T, p *product.Product, client access.Client, userID stri
 		Hash: access.HashSecret(g.ID), GrantID: g.ID, OrgID: p.OrgID, ClientID: client.ClientID, RedirectURI: "https://a.example/",
 		Challenge: "c", ExpiresAt: p.Clock.Now().Add(time.Minute),
 	}
-	grants := p.DB.Grants()
-	if err := grants.InsertGrant(ctx, g); err != nil {
+	if err := p.DB.Grants().InsertGrant(ctx, g); err != nil {
 		t.Fatal(err)
 	}
-	if err := grants.InsertCode(ctx, code); err != nil {
+	if err := p.DB.Tokens().InsertCode(ctx, code); err != nil {
 		t.Fatal(err)
 	}
-	if _, redeemed, err := grants.RedeemCode(ctx, code.Hash, p.Clock.Now()); err != nil || redeemed != access.Redeemed {
+	if _, redeemed, err := p.DB.Tokens().RedeemCode(ctx, code.Hash, p.Clock.Now()); err != nil || redeemed != access.Redeemed {
 		t.Fatal(redeemed, err)
 	}
 	return g

@@ -239,7 +239,7 @@ func requireFactor(t *testing.T, p *product.Product, b *browser, ago time.Durati
 	if err != nil {
 		t.Fatal(err)
 	}
-	org, err := p.DB.Access().Org(ctx, p.OrgID)
+	org, err := p.DB.Orgs().Org(ctx, p.OrgID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,8 +247,8 @@ func requireFactor(t *testing.T, p *product.Product, b *browser, ago time.Durati
 	at := now.Add(-ago)
 	session.SecondFactorAt = &at
 	for _, err := range []error{
-		p.DB.Access().SetOrgSettings(ctx, org), p.DB.Sessions().TouchSession(ctx, session),
-		p.DB.SecondFactors().InsertPasskey(ctx, access.Passkey{
+		p.DB.Orgs().SetOrgSettings(ctx, org), p.DB.Sessions().TouchSession(ctx, session),
+		p.DB.Passkeys().InsertPasskey(ctx, access.Passkey{
 			ID: core.NewID(), UserID: session.UserID, CredentialID: []byte("one"), Name: "Key", Credential: "{}", CreatedAt: now,
 		}),
 	} {

@@ -39,7 +39,7 @@ func thingsOf(t *testing.T, p *product.Product, orgID, userID string) things {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients, err := p.DB.Keys().ClientsOf(t.Context(), orgID)
+	clients, err := p.DB.Clients().ClientsOf(t.Context(), orgID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestOtherOrganizationsThings(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
-		someone, err := p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+		someone, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestFormsProveWhereTheyComeFrom(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		boss, stranger := owner(t, p), owner(t, p)
-		user, err := p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestPagesOnlyShow(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
-		user, err := p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,11 +256,11 @@ func TestSecondFactorBeforeCredentials(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		org, err := p.DB.Access().Org(ctx, p.OrgID)
+		org, err := p.DB.Orgs().Org(ctx, p.OrgID)
 		must(err)
 		org.RequireSecondFactor = true
-		must(p.DB.Access().SetOrgSettings(ctx, org))
-		must(p.DB.SecondFactors().InsertPasskey(ctx, access.Passkey{
+		must(p.DB.Orgs().SetOrgSettings(ctx, org))
+		must(p.DB.Passkeys().InsertPasskey(ctx, access.Passkey{
 			ID: core.NewID(), UserID: session.UserID, CredentialID: []byte("one"), Name: "Key", Credential: "{}", CreatedAt: now,
 		}))
 		proven := func(ago time.Duration) {
@@ -317,7 +317,7 @@ func TestHostileNames(t *testing.T) {
 			boss.lacks(page, "<script")
 			boss.wants(page, shown)
 		}
-		user, err := p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,11 +334,11 @@ func TestSwitchingMakesFormsVoid(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
-		user, err := p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.DB.Access().AddMember(t.Context(), p.Other.OrgID, user.ID, string(access.Owner)); err != nil {
+		if err := p.DB.Members().AddMember(t.Context(), p.Other.OrgID, user.ID, string(access.Owner)); err != nil {
 			t.Fatal(err)
 		}
 		const here = "/dashboard/keys/new"

@@ -25,7 +25,7 @@ func (b *browser) token() string {
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: b.p.OrgID, Name: "Assistant", Environment: core.Live,
 		Scopes: core.NewScopes("api.lists.view"), RedirectURIs: []string{"http://localhost/callback"}, CreatedAt: b.p.Clock.Now(),
 	}
-	if err := b.p.DB.Access().InsertClient(b.t.Context(), client); err != nil {
+	if err := b.p.DB.Clients().InsertClient(b.t.Context(), client); err != nil {
 		b.t.Fatal(err)
 	}
 	const verifier = "a-verifier-of-forty-three-characters-or-more-1"

@@ -20,7 +20,7 @@ func TestSettings(t *testing.T) {
 			form.Set("platform_mode", "on")
 		})
 		boss.wants(page, "The settings are saved", `value="Acme &amp; Söhne"`, `name="platform_mode" checked`)
-		org, err := p.DB.Access().Org(t.Context(), p.OrgID)
+		org, err := p.DB.Orgs().Org(t.Context(), p.OrgID)
 		if err != nil || org.Name != "Acme & Söhne" || !org.PlatformMode || org.RequireSecondFactor {
 			t.Errorf("%+v, %v", org, err)
 		}
@@ -52,18 +52,18 @@ func TestAnOldSettingsFormChangesWhatItsPersonDid(t *testing.T) {
 		old := boss.open(here)
 		set := func(name string, require, platform bool) {
 			t.Helper()
-			org, err := p.DB.Access().Org(t.Context(), p.OrgID)
+			org, err := p.DB.Orgs().Org(t.Context(), p.OrgID)
 			if err != nil {
 				t.Fatal(err)
 			}
 			org.Name, org.RequireSecondFactor, org.PlatformMode = name, require, platform
-			if err := p.DB.Access().SetOrgSettings(t.Context(), org); err != nil {
+			if err := p.DB.Orgs().SetOrgSettings(t.Context(), org); err != nil {
 				t.Fatal(err)
 			}
 		}
 		wants := func(what, name string, platform bool) {
 			t.Helper()
-			org, err := p.DB.Access().Org(t.Context(), p.OrgID)
+			org, err := p.DB.Orgs().Org(t.Context(), p.OrgID)
 			if err != nil || org.Name != name || org.PlatformMode != platform {
 				t.Errorf("%s: %+v, %v", what, org, err)
 			}

@@ -102,7 +102,7 @@ func anotherClient(t *testing.T, p *product.Product) product.Credentials {
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: p.OrgID, Name: "Second agent",
 		Environment: core.Live, SecretHash: secret.Hash, Scopes: core.AllScopes(), CreatedAt: p.Clock.Now(),
 	}
-	if err := p.DB.Access().InsertClient(t.Context(), client); err != nil {
+	if err := p.DB.Clients().InsertClient(t.Context(), client); err != nil {
 		t.Fatal(err)
 	}
 	return product.Credentials{ClientID: client.ClientID, ClientSecret: secret.Secret}

@@ -57,7 +57,7 @@ func startSigning(t *testing.T, db *storage.DB) *signing {
 	otherUser.UserID, otherClient.Credential.ID = core.NewID(), core.NewID()
 	s.callers = map[string]core.Principal{"mine": mine, "other-org": otherOrg, "other-user": otherUser, "other-client": otherClient}
 	for _, org := range []core.Org{mine.Org, otherOrg.Org} {
-		if err := db.Access().InsertOrg(t.Context(), org); err != nil {
+		if err := db.Orgs().InsertOrg(t.Context(), org); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -83,7 +83,7 @@ func TestTheTwoStepsWithTokensOfTheProduct(t *testing.T) {
 		}
 		r.byForm(t)
 		r.refused(t)
-		events, err := p.DB.Access().AuditEvents(t.Context(), p.OrgID, 1000)
+		events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

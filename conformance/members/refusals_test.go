@@ -101,7 +101,7 @@ func (s scene) failures(t *testing.T, all []route) {
 func (s scene) overTheLimit(t *testing.T, all []route) {
 	s.Clock.Freeze(s.Clock.Now())
 	limit := 1
-	if err := s.DB.Access().SetRateLimit(t.Context(), s.OrgID, &limit); err != nil {
+	if err := s.DB.Orgs().SetRateLimit(t.Context(), s.OrgID, &limit); err != nil {
 		t.Fatal(err)
 	}
 	s.Clock.Advance(twoMinutes)

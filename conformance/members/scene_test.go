@@ -115,7 +115,7 @@ func (s scene) bare(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit := 100_000
-	if err := s.DB.Access().SetRateLimit(t.Context(), s.Other.OrgID, &limit); err != nil {
+	if err := s.DB.Orgs().SetRateLimit(t.Context(), s.Other.OrgID, &limit); err != nil {
 		t.Fatal(err)
 	}
 }

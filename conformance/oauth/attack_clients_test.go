@@ -18,7 +18,7 @@ func TestAttackClientEnumeration(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
 		revoked := s.application(s.p.OrgID, access.MintClientSecret().Secret, callback)
-		s.must(s.p.DB.Access().RevokeClient(t.Context(), s.p.OrgID, revoked.ID, s.p.Clock.Now()))
+		s.must(s.p.DB.Clients().RevokeClient(t.Context(), s.p.OrgID, revoked.ID, s.p.Clock.Now()))
 		wrong := access.MintClientSecret().Secret
 		for _, path := range []string{"/oauth/token", "/oauth/revoke"} {
 			var first answer
@@ -57,9 +57,9 @@ func TestAttackClientSecretTiming(t *testing.T) {
 	t.Parallel()
 	t.Run("as many questions to the store", func(t *testing.T) {
 		protocol(t, func(t *testing.T, w *world) {
-			store := &counted{Store: w.store}
+			store := &counted{ClientStore: w.db.Clients()}
 			cfg := w.config
-			cfg.Store = store
+			cfg.Stores.Clients = store
 			server, err := oauth.New(cfg)
 			w.must(err)
 			listener := httptest.NewServer(server.Handler())

@@ -159,7 +159,7 @@ func (s *scene) events() int {
 	s.t.Helper()
 	sum := 0
 	for _, org := range []string{s.p.OrgID, s.p.Other.OrgID} {
-		all, err := s.p.DB.Access().AuditEvents(s.t.Context(), org, 1000)
+		all, err := s.p.DB.Audit().AuditEvents(s.t.Context(), org, 1000)
 		s.must(err)
 		sum += len(all)
 	}

@@ -89,7 +89,7 @@ func TestAttackVerifierForACodeWithoutChallenge(t *testing.T) {
 			}
 			code := access.MintAuthorizationCode()
 			s.must(s.p.DB.Grants().InsertGrant(t.Context(), grant))
-			s.must(s.p.DB.Grants().InsertCode(t.Context(), access.AuthorizationCode{
+			s.must(s.p.DB.Tokens().InsertCode(t.Context(), access.AuthorizationCode{
 				Hash: code.Hash, GrantID: grant.ID, OrgID: grant.OrgID, ClientID: grant.ClientID,
 				RedirectURI: callback, ExpiresAt: s.p.Clock.Now().Add(time.Minute),
 			}))

@@ -138,18 +138,19 @@ func TestAttackForgedTokenOverHTTP(t *testing.T) {
 // counted is a store that tells how often it was asked for what an attacker might
 // make the server look up.
 type counted struct {
-	access.Store
+	access.ClientStore
+	access.SigningStore
 	clients, keys atomic.Int32
 }
 
 func (c *counted) Client(ctx context.Context, id string) (access.Client, error) {
 	c.clients.Add(1)
-	return c.Store.Client(ctx, id)
+	return c.ClientStore.Client(ctx, id)
 }
 
 func (c *counted) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
 	c.keys.Add(1)
-	return c.Store.SigningKeys(ctx)
+	return c.SigningStore.SigningKeys(ctx)
 }
 
 // A thousand tokens with key ids that nobody knows make the server fetch and read
@@ -157,7 +158,7 @@ func (c *counted) SigningKeys(ctx context.Context) ([]access.SigningKey, error) 
 func TestAttackUnknownKeyFlood(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
-		store := &counted{Store: storagetest.SQLite(t).Access()}
+		store := &counted{SigningStore: storagetest.SQLite(t).SigningKeys()}
 		master, err := access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 		w.must(err)
 		cfg := w.config

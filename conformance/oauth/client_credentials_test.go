@@ -190,7 +190,7 @@ func TestRevokedClientGetsNoMoreTokens(t *testing.T) {
 		if _, err := w.auth.Authenticate(t.Context(), token, access.API); err != nil {
 			t.Fatal(err)
 		}
-		w.must(w.store.RevokeClient(t.Context(), w.live.OrgID, w.live.ID, w.clock()))
+		w.must(w.db.Clients().RevokeClient(t.Context(), w.live.OrgID, w.live.ID, w.clock()))
 		w.expectError(w.token(w.live), http.StatusUnauthorized, "invalid_client")
 
 		// The tokens it has end within the five seconds that a principal is used,
@@ -211,7 +211,7 @@ func TestForgetEndsARevokedClientAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.must(w.store.RevokeClient(t.Context(), w.live.OrgID, w.live.ID, w.clock()))
+		w.must(w.db.Clients().RevokeClient(t.Context(), w.live.OrgID, w.live.ID, w.clock()))
 		w.auth.Forget(w.live.ID)
 		if _, err := w.auth.Authenticate(t.Context(), token, access.API); err == nil {
 			t.Error("the token of a revoked and forgotten client is accepted")

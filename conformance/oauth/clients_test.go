@@ -107,7 +107,7 @@ func insertClient(t *testing.T, p *product.Product, secretHash []byte, redirect 
 		SecretHash: secretHash, Scopes: core.NewScopes("api.lists.view", "api.contacts.view", "api.account.view"),
 		RedirectURIs: []string{redirect}, RefreshDays: 30, CreatedAt: p.Clock.Now(),
 	}
-	if err := p.DB.Access().InsertClient(t.Context(), c); err != nil {
+	if err := p.DB.Clients().InsertClient(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	return c.ClientID

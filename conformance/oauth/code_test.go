@@ -76,7 +76,7 @@ func TestCodePresentedWrongly(t *testing.T) {
 // countGrants counts ann's grants that are not revoked.
 func (w *world) countGrants(t *testing.T) int {
 	t.Helper()
-	grants, err := w.grants.Grants(t.Context(), w.ann.OrgID, w.ann.UserID, 100)
+	grants, err := w.db.Grants().Grants(t.Context(), w.ann.OrgID, w.ann.UserID, 100)
 	w.must(err)
 	return len(grants)
 }
@@ -152,7 +152,7 @@ func TestCodeReplayEndsTheFamily(t *testing.T) {
 // expectAudited checks that the organization learns of a replay.
 func (w *world) expectAudited(t *testing.T, c registered) {
 	t.Helper()
-	events, err := w.store.AuditEvents(t.Context(), c.OrgID, 200)
+	events, err := w.db.Audit().AuditEvents(t.Context(), c.OrgID, 200)
 	w.must(err)
 	for _, e := range events {
 		if e.Action == "grant.replayed" && e.ActorID == c.ID && e.SubjectID != "" && e.RequestID != "" {

@@ -131,7 +131,7 @@ func (g *guest) calls(status int, what string, with tokenPair) {
 // blocking is the task of an operator in another process.
 func blocking(p *product.Product) access.Lifecycle {
 	return access.Lifecycle{
-		Store: p.DB.Access(), Keys: p.DB.Keys(), Transactor: p.DB, Clock: p.Clock.Now, Grants: p.DB.Grants(), OpenClients: p.DB.OpenClients(),
+		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Transactor: p.DB, Clock: p.Clock.Now,
 	}
 }
 
@@ -144,9 +144,9 @@ func (g *guest) switchTo(orgID string) {
 // alsoIn makes the product's person a member of its other organization.
 func (g *guest) alsoIn(orgID string) {
 	g.t.Helper()
-	user, err := g.p.DB.Access().UserByEmail(g.t.Context(), g.p.UserEmail)
+	user, err := g.p.DB.Users().UserByEmail(g.t.Context(), g.p.UserEmail)
 	if err == nil {
-		err = g.p.DB.Access().AddMember(g.t.Context(), orgID, user.ID, string(access.Owner))
+		err = g.p.DB.Members().AddMember(g.t.Context(), orgID, user.ID, string(access.Owner))
 	}
 	if err != nil {
 		g.t.Fatal(err)
@@ -168,7 +168,7 @@ func TestDocumentClientIsLetIn(t *testing.T) {
 		if location, _ := g.send(http.StatusSeeOther, g.question(), nil); !strings.HasPrefix(location, "/login?") || h.count() != 0 {
 			t.Errorf("a stranger is sent to %s after %d reads", location, h.count())
 		}
-		if _, err := g.p.DB.Access().Client(t.Context(), h.id); err == nil {
+		if _, err := g.p.DB.Clients().Client(t.Context(), h.id); err == nil {
 			t.Error("a client that nobody let in is stored")
 		}
 		g.signIn(g.question())
@@ -272,7 +272,7 @@ func (g *guest) blockAndUnblock() {
 	g.calls(http.StatusOK, "lists", g.authorized())
 	g.calls(http.StatusOK, "lists", theirs)
 
-	events, err := p.DB.Access().AuditEvents(ctx, p.OrgID, 100)
+	events, err := p.DB.Audit().AuditEvents(ctx, p.OrgID, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func TestApprovalOfABlockedClient(t *testing.T) {
 			ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "self", Environment: core.Live, Kind: access.DynamicClient,
 			Scopes: core.AllScopes(), RedirectURIs: []string{callback}, RefreshDays: 30, CreatedAt: w.clock(),
 		}
-		w.must(w.store.InsertClient(t.Context(), open))
+		w.must(w.db.Clients().InsertClient(t.Context(), open))
 		request := w.authorization(registered{Client: open})
 		w.must(w.db.OpenClients().BlockClient(t.Context(), w.ann.OrgID, open.ClientID, w.clock()))
 		if _, err := w.server.Approve(t.Context(), request, w.ann, core.AllScopes()); err == nil || core.AsError(err).Code != core.CodeConflict {

@@ -124,7 +124,7 @@ func TestIntrospectionTellsWhatIsInForce(t *testing.T) {
 		}
 
 		family = w.family(w.app)
-		w.must(w.store.RevokeClient(t.Context(), w.app.OrgID, w.app.ID, w.clock()))
+		w.must(w.db.Clients().RevokeClient(t.Context(), w.app.OrgID, w.app.ID, w.clock()))
 		w.expectTold(w.live, family.AccessToken, inactive)
 		w.expectTold(w.live, *family.RefreshToken, inactive)
 		w.expectError(w.post(oauth.IntrospectionPath, w.app, "token", family.AccessToken), http.StatusUnauthorized, "invalid_client")

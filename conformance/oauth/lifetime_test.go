@@ -26,7 +26,7 @@ func (w *world) lasting(days int) registered {
 
 func (w *world) lifecycle() access.Lifecycle {
 	return access.Lifecycle{
-		Store: w.store, Keys: w.db.Keys(), Transactor: w.db, Clock: w.clock, Grants: w.grants, OpenClients: w.db.OpenClients(),
+		Stores: w.db.Access(), Orgs: w.db.Orgs(), Transactor: w.db, Clock: w.clock,
 	}
 }
 

@@ -30,7 +30,7 @@ func newNode(t *testing.T, w *world, url string) *node {
 	t.Helper()
 	db := storagetest.Open(t, storage.Config{URL: url, MaxConns: 4})
 	n := &node{t: t, changes: make(chan access.Change, 100), auth: access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: db.Access(), Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: w.verifier, Clock: w.clock,
+		Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()}, Tokens: w.verifier, Clock: w.clock,
 	})}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -81,7 +81,7 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 		ID: core.NewID(), OrgID: w.app.OrgID, Name: "key", Environment: core.Live, Prefix: minted.Prefix,
 		SecretHash: minted.Hash, Scopes: core.NewScopes(appScopes), CreatedAt: w.clock(),
 	}
-	w.must(w.store.InsertAPIKey(ctx, key))
+	w.must(w.db.Keys().InsertAPIKey(ctx, key))
 	denied, family, another := w.goodToken(w.live), w.family(w.app), w.family(w.native)
 	grant, _ := w.claimsOf(family.AccessToken, 1)["gid"].(string)
 	id, _ := w.claimsOf(denied, 1)["jti"].(string)
@@ -93,16 +93,16 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 		told   access.Change
 	}{
 		{"an API key", minted.Secret, func(ctx context.Context) error {
-			return w.store.RevokeAPIKey(ctx, key.OrgID, key.ID, w.clock())
+			return w.db.Keys().RevokeAPIKey(ctx, key.OrgID, key.ID, w.clock())
 		}, access.Change{Kind: access.CredentialChanged, ID: key.ID}},
 		{"an access token", denied, func(ctx context.Context) error {
-			return w.grants.DenyToken(ctx, id, w.clock().Add(time.Hour))
+			return w.db.Tokens().DenyToken(ctx, id, w.clock().Add(time.Hour))
 		}, access.Change{Kind: access.TokenDenied, ID: id}},
 		{"a client", w.goodToken(w.test), func(ctx context.Context) error {
-			return w.store.RevokeClient(ctx, w.test.OrgID, w.test.ID, w.clock())
+			return w.db.Clients().RevokeClient(ctx, w.test.OrgID, w.test.ID, w.clock())
 		}, access.Change{Kind: access.CredentialChanged, ID: w.test.ID}},
 		{"a grant", family.AccessToken, func(ctx context.Context) error {
-			return w.grants.RevokeGrant(ctx, w.app.OrgID, grant, w.clock())
+			return w.db.Grants().RevokeGrant(ctx, w.app.OrgID, grant, w.clock())
 		}, access.Change{Kind: access.GrantChanged, ID: grant}},
 		{"a blocked client", w.family(open).AccessToken, func(ctx context.Context) error {
 			return w.db.OpenClients().BlockClient(ctx, w.ann.OrgID, open.ClientID, w.clock())
@@ -182,11 +182,11 @@ func TestRevocationReachesAnotherServer(t *testing.T) {
 	if got := status(); got != http.StatusOK {
 		t.Fatalf("the key at the second server: %d", got)
 	}
-	keys, err := one.DB.Access().APIKeys(t.Context(), core.Live, one.Live.APIKey[len("sk_live_"):][:8])
+	keys, err := one.DB.Keys().APIKeys(t.Context(), core.Live, one.Live.APIKey[len("sk_live_"):][:8])
 	if err != nil || len(keys) != 1 {
 		t.Fatalf("%d keys, %v", len(keys), err)
 	}
-	if err := one.DB.Access().RevokeAPIKey(t.Context(), one.OrgID, keys[0].ID, one.Clock.Now()); err != nil {
+	if err := one.DB.Keys().RevokeAPIKey(t.Context(), one.OrgID, keys[0].ID, one.Clock.Now()); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()

@@ -40,7 +40,7 @@ func (w *world) application(orgID, secret string, redirects ...string) registere
 	if secret != "" {
 		c.SecretHash = access.HashSecret(secret)
 	}
-	w.must(w.store.InsertClient(w.t.Context(), c))
+	w.must(w.db.Clients().InsertClient(w.t.Context(), c))
 	return registered{Client: c, secret: secret}
 }
 
@@ -61,7 +61,7 @@ func selfRegistered(secret, scopes string, at time.Time, redirects ...string) re
 func (w *world) selfRegistered(secret string, redirects ...string) registered {
 	w.t.Helper()
 	c := selfRegistered(secret, appScopes, w.clock(), redirects...)
-	w.must(w.store.InsertClient(w.t.Context(), c.Client))
+	w.must(w.db.Clients().InsertClient(w.t.Context(), c.Client))
 	return c
 }
 
@@ -69,7 +69,7 @@ func (w *world) selfRegistered(secret string, redirects ...string) registered {
 func (w *world) person(orgID, name string, role access.Role, may ...access.Permission) access.Member {
 	w.t.Helper()
 	m := access.Member{OrgID: orgID, UserID: core.NewID(), Role: role, Permissions: may}
-	w.must(w.store.InsertUser(w.t.Context(), access.User{ID: m.UserID, Email: name + "@example.com", Name: name, CreatedAt: w.clock()}))
+	w.must(w.db.Users().InsertUser(w.t.Context(), access.User{ID: m.UserID, Email: name + "@example.com", Name: name, CreatedAt: w.clock()}))
 	w.must(w.db.Members().SetMember(w.t.Context(), m))
 	return m
 }

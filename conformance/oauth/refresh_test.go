@@ -149,7 +149,7 @@ func TestRefreshWithoutEnd(t *testing.T) {
 			ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: w.ann.OrgID, Name: "forever", Environment: core.Live,
 			Scopes: core.NewScopes("api.account.view"), RedirectURIs: []string{callback}, CreatedAt: start,
 		}
-		w.must(w.store.InsertClient(t.Context(), c))
+		w.must(w.db.Clients().InsertClient(t.Context(), c))
 		token := *w.family(registered{Client: c}).RefreshToken
 		w.advance(20 * 365 * 24 * time.Hour)
 		w.granted(w.refresh(registered{Client: c}, token))
@@ -197,7 +197,7 @@ func TestTokensFollowTheirPerson(t *testing.T) {
 
 		w.must(members.SetMember(t.Context(), bob))
 		w.granted(w.refresh(w.app, *a.RefreshToken))
-		w.must(w.store.RevokeClient(t.Context(), w.app.OrgID, w.app.ID, w.clock()))
+		w.must(w.db.Clients().RevokeClient(t.Context(), w.app.OrgID, w.app.ID, w.clock()))
 		w.expectError(w.refresh(w.app, *a.RefreshToken), http.StatusUnauthorized, "invalid_client")
 	})
 }

@@ -98,15 +98,12 @@ func TestRegisteredByItself(t *testing.T) {
 		}
 
 		p.Clock.Advance(25 * time.Hour)
-		purge := access.PurgeWorker(access.PurgeStores{
-			Grants: p.DB.Grants(), Sessions: p.DB.Sessions(), Signing: p.DB.Access(), Open: p.DB.OpenClients(),
-			Factors: p.DB.SecondFactors(),
-		}, p.Clock.Now, logger)
+		purge := access.PurgeWorker(p.DB.Access(), p.Clock.Now, logger)
 		if err := purge.Work(t.Context(), access.PurgeArgs{}); err != nil {
 			t.Fatal(err)
 		}
 		for id, kept := range map[string]bool{a.ClientID: true, public.ClientID: false} {
-			if _, err := p.DB.Access().Client(t.Context(), id); (err == nil) != kept {
+			if _, err := p.DB.Clients().Client(t.Context(), id); (err == nil) != kept {
 				t.Errorf("%s a day later: %v", id, err)
 			}
 		}

@@ -79,9 +79,9 @@ func TestRevokedAccessTokenIsDenied(t *testing.T) {
 // presented.
 func (w *world) expectDenied(t *testing.T, id string) {
 	t.Helper()
-	_, err := w.grants.PurgeGrants(t.Context(), w.clock())
+	_, err := w.db.Grants().PurgeGrants(t.Context(), w.clock())
 	w.must(err)
-	if denied, err := w.grants.TokenDenied(t.Context(), id); err != nil || !denied {
+	if denied, err := w.db.Tokens().TokenDenied(t.Context(), id); err != nil || !denied {
 		t.Errorf("token %s: %v, %v", id, denied, err)
 	}
 }
@@ -138,7 +138,7 @@ func TestRevokedGrantEndsItsTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 		grant, _ := w.claimsOf(family.AccessToken, 1)["gid"].(string)
-		w.must(w.grants.RevokeGrant(t.Context(), w.app.OrgID, grant, w.clock()))
+		w.must(w.db.Grants().RevokeGrant(t.Context(), w.app.OrgID, grant, w.clock()))
 		w.auth.ForgetGrant(grant)
 		w.expectEnded(w.app, family)
 		w.advance(5 * time.Second)

@@ -14,7 +14,7 @@ import (
 // rotate changes the signing key and returns the new one's kid.
 func (w *world) rotate(atOnce bool) string {
 	w.t.Helper()
-	next, err := access.SigningKeyRotation{Store: w.store, Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(w.t.Context(), atOnce)
+	next, err := access.SigningKeyRotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(w.t.Context(), atOnce)
 	w.must(err)
 	return next.ID
 }
@@ -23,14 +23,14 @@ func (w *world) rotate(atOnce bool) string {
 // its own.
 func (w *world) elsewhere() (*access.SigningKeys, *access.Authenticator) {
 	w.t.Helper()
-	keys, err := access.NewSigningKeys(w.t.Context(), w.store, w.master, w.clock)
+	keys, err := access.NewSigningKeys(w.t.Context(), w.db.SigningKeys(), w.master, w.clock)
 	w.must(err)
 	config := w.config
 	config.Keys = keys
 	verifier, err := oauth.NewVerifier(config)
 	w.must(err)
 	return keys, access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: w.store, Grants: w.grants, Members: w.db.Members(), OpenClients: w.db.OpenClients(), Tokens: verifier, Clock: w.clock,
+		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: access.MemberCeilings{Members: w.db.Members()}, Tokens: verifier, Clock: w.clock,
 	})
 }
 
@@ -123,7 +123,7 @@ func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 		keys, other := w.elsewhere()
 		keys.WhenRevoked(other.ForgetTokens)
 		w.keys.WhenRevoked(w.auth.ForgetTokens)
-		next, err := access.SigningKeyRotation{Store: w.store, Transactor: w.db, Master: w.master, Clock: w.clock}.RevokeOld(t.Context())
+		next, err := access.SigningKeyRotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.RevokeOld(t.Context())
 		w.must(err)
 		if _, err := other.Authenticate(t.Context(), old, access.API); err != nil {
 			t.Errorf("before the other process reads the keys: %v", err)
@@ -154,7 +154,7 @@ func TestRotationBesideTokenRequests(t *testing.T) {
 		_, other := w.elsewhere()
 		rotated := make(chan string, 1)
 		go func() {
-			next, err := access.SigningKeyRotation{Store: w.store, Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(t.Context(), true)
+			next, err := access.SigningKeyRotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(t.Context(), true)
 			if err == nil {
 				err = w.keys.Reload(t.Context())
 			}

@@ -46,7 +46,7 @@ func newScene(t testing.TB, p *product.Product) *scene {
 	s.app = s.application(p.OrgID, access.MintClientSecret().Secret, callback, "https://app.example/other")
 	s.native = s.application(p.OrgID, "", "http://127.0.0.1/cb", "http://localhost/cb")
 	var err error
-	s.victim, err = p.DB.Access().UserByEmail(t.Context(), p.UserEmail)
+	s.victim, err = p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 	s.must(err)
 	return s
 }
@@ -68,7 +68,7 @@ func (s *scene) application(orgID, secret string, redirects ...string) registere
 	if secret != "" {
 		c.SecretHash = access.HashSecret(secret)
 	}
-	s.must(s.p.DB.Access().InsertClient(s.t.Context(), c))
+	s.must(s.p.DB.Clients().InsertClient(s.t.Context(), c))
 	return registered{Client: c, secret: secret}
 }
 
@@ -77,7 +77,7 @@ func (s *scene) application(orgID, secret string, redirects ...string) registere
 func (s *scene) selfRegistered(secret string, redirects ...string) registered {
 	s.t.Helper()
 	c := selfRegistered(secret, sceneScopes, s.p.Clock.Now(), redirects...)
-	s.must(s.p.DB.Access().InsertClient(s.t.Context(), c.Client))
+	s.must(s.p.DB.Clients().InsertClient(s.t.Context(), c.Client))
 	return c
 }
 
@@ -294,7 +294,7 @@ func (s *scene) person(name, orgID string) access.User {
 		ID: core.NewID(), Email: fmt.Sprintf("%s@example.net", name), Name: name,
 		PasswordHash: s.victim.PasswordHash, CreatedAt: s.p.Clock.Now(),
 	}
-	s.must(s.p.DB.Access().InsertUser(s.t.Context(), u))
+	s.must(s.p.DB.Users().InsertUser(s.t.Context(), u))
 	s.must(s.p.DB.Members().SetMember(s.t.Context(), access.Member{OrgID: orgID, UserID: u.ID, Role: access.Owner}))
 	return u
 }

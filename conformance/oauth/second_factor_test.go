@@ -201,9 +201,9 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	scenes(t, func(t *testing.T, s *scene) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
 		strict := core.Org{ID: core.NewID(), Name: "Strict", Slug: "strict", Tier: "team", RetentionDays: 90, RequireSecondFactor: true}
-		s.must(s.p.DB.Access().InsertOrg(t.Context(), strict))
-		s.must(s.p.DB.Access().SetOrgSettings(t.Context(), strict))
-		s.must(s.p.DB.Access().AddMember(t.Context(), strict.ID, s.victim.ID, "owner"))
+		s.must(s.p.DB.Orgs().InsertOrg(t.Context(), strict))
+		s.must(s.p.DB.Orgs().SetOrgSettings(t.Context(), strict))
+		s.must(s.p.DB.Members().AddMember(t.Context(), strict.ID, s.victim.ID, "owner"))
 		client := s.application(strict.ID, "", "http://127.0.0.1/cb")
 		ask := "/oauth/authorize?" + query(client)
 		leads := func(what string, b *http.Client, path, want string) {

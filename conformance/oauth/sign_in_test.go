@@ -116,7 +116,7 @@ func application(t *testing.T, p *product.Product) access.Client {
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: p.OrgID, Name: "Assistant", Environment: core.Live,
 		Scopes: core.NewScopes("api.lists.view", "api.contacts.view"), RedirectURIs: []string{"http://localhost:49152/callback"}, CreatedAt: p.Clock.Now(),
 	}
-	if err := p.DB.Access().InsertClient(t.Context(), c); err != nil {
+	if err := p.DB.Clients().InsertClient(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	return c

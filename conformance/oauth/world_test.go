@@ -61,8 +61,6 @@ func (b *lockedBuffer) String() string {
 type world struct {
 	t        testing.TB
 	db       *storage.DB
-	store    access.Store
-	grants   access.GrantStore
 	server   *oauth.Server
 	keys     *access.SigningKeys
 	master   access.MasterKey
@@ -106,11 +104,11 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	t.Helper()
 	// Each time, because a product that starts in this process takes it away.
 	slog.SetDefault(logger)
-	w := &world{t: t, db: db, store: db.Access(), grants: db.Grants(), now: start}
+	w := &world{t: t, db: db, now: start}
 	var err error
 	w.master, err = access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 	w.must(err)
-	w.keys, err = access.NewSigningKeys(t.Context(), w.store, w.master, w.clock)
+	w.keys, err = access.NewSigningKeys(t.Context(), w.db.SigningKeys(), w.master, w.clock)
 	w.must(err)
 
 	listener := httptest.NewUnstartedServer(nil)
@@ -118,7 +116,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	w.config = oauth.Config{
 		Issuer: w.issuer, APIResource: apiResource, AgentResource: agentResource,
 		AuthorizeURL: authorizeURL, DocsURL: docsURL, Introspection: true,
-		Store: w.store, Grants: w.grants, Members: db.Members(), OpenClients: db.OpenClients(),
+		Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()},
 		Documents: clientdocument.New(clientdocument.Config{Clock: w.clock}), // reaches nothing on the loopback
 		Keys:      w.keys, Clock: w.clock, Log: logger,
 	}
@@ -140,7 +138,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 // for itself.
 func (w *world) authenticator() *access.Authenticator {
 	return access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: w.store, Grants: w.grants, Members: w.db.Members(), OpenClients: w.db.OpenClients(),
+		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: access.MemberCeilings{Members: w.db.Members()},
 		Tokens: w.verifier, Clock: w.clock,
 	})
 }
@@ -151,7 +149,7 @@ func (w *world) seed() {
 	w.live = w.register(mine, core.Live, scopes)
 	w.test = w.register(mine, core.Test, scopes)
 	w.revoked = w.register(mine, core.Live, scopes)
-	w.must(w.store.RevokeClient(w.t.Context(), mine, w.revoked.ID, w.clock()))
+	w.must(w.db.Clients().RevokeClient(w.t.Context(), mine, w.revoked.ID, w.clock()))
 	w.public = w.registerPublic(mine, scopes)
 	w.app = w.application(mine, access.MintClientSecret().Secret, callback, callback+"?tenant=1")
 	w.native = w.application(mine, "", loopback)
@@ -161,7 +159,7 @@ func (w *world) seed() {
 
 func (w *world) org(slug string) string {
 	org := core.Org{ID: core.NewID(), Name: slug, Slug: slug, Tier: "team", RetentionDays: 90}
-	w.must(w.store.InsertOrg(w.t.Context(), org))
+	w.must(w.db.Orgs().InsertOrg(w.t.Context(), org))
 	return org.ID
 }
 
@@ -171,7 +169,7 @@ func (w *world) register(orgID string, env core.Environment, scopes core.Scopes)
 		ID: core.NewID(), ClientID: access.MintClientID(env), OrgID: orgID, Name: "client", Environment: env,
 		SecretHash: minted.Hash, Scopes: scopes, CreatedAt: w.clock(),
 	}
-	w.must(w.store.InsertClient(w.t.Context(), c))
+	w.must(w.db.Clients().InsertClient(w.t.Context(), c))
 	return registered{Client: c, secret: minted.Secret}
 }
 
@@ -180,7 +178,7 @@ func (w *world) registerPublic(orgID string, scopes core.Scopes) registered {
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: orgID, Name: "public", Environment: core.Live,
 		Scopes: scopes, CreatedAt: w.clock(),
 	}
-	w.must(w.store.InsertClient(w.t.Context(), c))
+	w.must(w.db.Clients().InsertClient(w.t.Context(), c))
 	return registered{Client: c}
 }
 

@@ -36,7 +36,7 @@ func TestEveryWriteIsAuditedOnce(t *testing.T) {
 				t.Fatalf("%s: %v", name, got)
 			}
 		}
-		events, err := p.DB.Access().AuditEvents(t.Context(), p.OrgID, 6)
+		events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 6)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,19 +17,19 @@ func (p *Product) Principals(t testing.TB) *access.Authenticator {
 	if err != nil {
 		t.Fatalf("product: %v", err)
 	}
-	keys, err := access.NewSigningKeys(t.Context(), p.DB.Access(), master, p.Clock.Now)
+	keys, err := access.NewSigningKeys(t.Context(), p.DB.SigningKeys(), master, p.Clock.Now)
 	if err != nil {
 		t.Fatalf("product: %v", err)
 	}
 	verifier, err := oauth.NewVerifier(oauth.Config{
 		Issuer: p.AuthURL, APIResource: p.BaseURL, AgentResource: p.MCPURL, AuthorizeURL: p.AppURL + "/oauth/authorize", DocsURL: p.DocsURL,
-		Store: p.DB.Access(), Grants: p.DB.Grants(), Members: p.DB.Members(), OpenClients: p.DB.OpenClients(),
+		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Members: access.MemberCeilings{Members: p.DB.Members()},
 		Keys: keys, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatalf("product: %v", err)
 	}
 	return access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: p.DB.Access(), Grants: p.DB.Grants(), Members: p.DB.Members(), OpenClients: p.DB.OpenClients(), Tokens: verifier, Clock: p.Clock.Now,
+		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Members: access.MemberCeilings{Members: p.DB.Members()}, Tokens: verifier, Clock: p.Clock.Now,
 	})
 }

@@ -159,7 +159,7 @@ func Start(t testing.TB, opts Options) *Product {
 		}
 	})
 	if opts.RateLimit != nil {
-		if err := h.DB().Access().SetRateLimit(t.Context(), seeded.demo.OrgID, opts.RateLimit); err != nil {
+		if err := h.DB().Orgs().SetRateLimit(t.Context(), seeded.demo.OrgID, opts.RateLimit); err != nil {
 			t.Fatalf("product: %v", err)
 		}
 	}

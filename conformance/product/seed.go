@@ -43,7 +43,7 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	}
 	defer account.Close() //nolint:errcheck // likewise
 	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Audience: audience.New(audience.Config{
-		Store: db.Audience(), Transactor: db, Account: account, Orgs: db.Access().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		Store: db.Audience(), Transactor: db, Account: account, Orgs: db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
 	})}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {
@@ -78,7 +78,7 @@ const otherContact = "someone.else@example.org"
 // secondOrg has an account, a contact list and one contact, whose address the
 // first organization does not have.
 func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
-	a := admin.Admin{Store: s.DB.Access(), Tx: s.DB, Clock: s.Clock}
+	a := admin.Admin{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team"})
 	if err != nil {
 		return Org{}, err

@@ -110,11 +110,11 @@ func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
 	t.Helper()
 	id := core.NewID()
 	org := core.Org{ID: id, Name: "Another", Slug: "another-" + id[24:], Tier: "team", RetentionDays: 90, GitConnected: gitConnected}
-	if err := a.DB.Access().InsertOrg(t.Context(), org); err != nil {
+	if err := a.DB.Orgs().InsertOrg(t.Context(), org); err != nil {
 		t.Fatal(err)
 	}
 	minted := access.MintAPIKey(core.Live)
-	if err := a.DB.Access().InsertAPIKey(t.Context(), access.APIKey{
+	if err := a.DB.Keys().InsertAPIKey(t.Context(), access.APIKey{
 		ID: core.NewID(), OrgID: org.ID, Environment: core.Live, Prefix: minted.Prefix, SecretHash: minted.Hash,
 		Scopes: core.AllScopes(), CreatedAt: a.Clock.Now(),
 	}); err != nil {
@@ -199,7 +199,7 @@ func (a *api) newcomer(t *testing.T) *newcomer {
 // agent is a token of the newcomer's for the agent endpoint.
 func (c *newcomer) agent(t *testing.T) string {
 	t.Helper()
-	office := admin.Admin{Store: c.DB.Access(), Tx: c.DB, Clock: c.Clock.Now}
+	office := admin.Admin{Stores: c.DB.Access(), Orgs: c.DB.Orgs(), Users: c.DB.Users(), Members: c.DB.Members(), Tx: c.DB, Clock: c.Clock.Now}
 	client, secret, err := office.CreateClient(t.Context(), admin.Grant{
 		OrgID: c.org, Name: "Agent", Environment: core.Live, Scopes: core.AllScopes(),
 	})

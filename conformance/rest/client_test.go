@@ -48,7 +48,7 @@ func (a *api) mint(t testing.TB, scopes ...core.Scope) string {
 		names[i] = string(s)
 	}
 	minted := access.MintAPIKey(core.Live)
-	err := a.DB.Access().InsertAPIKey(t.Context(), access.APIKey{
+	err := a.DB.Keys().InsertAPIKey(t.Context(), access.APIKey{
 		ID: core.NewID(), OrgID: a.OrgID, Name: "test", Environment: core.Live, Prefix: minted.Prefix,
 		SecretHash: minted.Hash, Scopes: core.NewScopes(names...), CreatedAt: a.Clock.Now(),
 	})

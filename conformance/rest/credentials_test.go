@@ -23,7 +23,7 @@ func TestCredentialsThatEnded(t *testing.T) {
 				ID: core.NewID(), OrgID: a.OrgID, Name: "ends", Environment: core.Live, Prefix: minted.Prefix,
 				SecretHash: minted.Hash, Scopes: core.AllScopes(), CreatedAt: a.Clock.Now(), ExpiresAt: expires,
 			}
-			if err := a.DB.Access().InsertAPIKey(t.Context(), k); err != nil {
+			if err := a.DB.Keys().InsertAPIKey(t.Context(), k); err != nil {
 				t.Fatal(err)
 			}
 			return k, minted.Secret
@@ -34,7 +34,7 @@ func TestCredentialsThatEnded(t *testing.T) {
 		for _, credential := range []string{secret, rotated} {
 			a.as(credential).do(t, "GET", "/v1/account", "").want(200)
 		}
-		if err := a.DB.Access().RevokeAPIKey(t.Context(), a.OrgID, revoked.ID, a.Clock.Now()); err != nil {
+		if err := a.DB.Keys().RevokeAPIKey(t.Context(), a.OrgID, revoked.ID, a.Clock.Now()); err != nil {
 			t.Fatal(err)
 		}
 		a.Clock.Advance(24 * time.Hour)
@@ -58,7 +58,7 @@ func TestOrganizationWithoutAList(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
 	org := core.Org{ID: core.NewID(), Name: "New", Slug: "new", Tier: "free", RetentionDays: 30}
-	if err := a.DB.Access().InsertOrg(t.Context(), org); err != nil {
+	if err := a.DB.Orgs().InsertOrg(t.Context(), org); err != nil {
 		t.Fatal(err)
 	}
 	fresh := *a.Product

@@ -32,7 +32,7 @@ func divide(t *testing.T, p *product.Product) divided {
 		t.Fatal(err)
 	}
 	return divided{on(t, p), segments.New(segments.Config{
-		Store: p.DB.Segments(), Transactor: p.DB, Suppressions: p.Simulator, Orgs: p.DB.Access().OrgIDs,
+		Store: p.DB.Segments(), Transactor: p.DB, Suppressions: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
 		Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
 	}), jobs}
 }

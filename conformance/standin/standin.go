@@ -59,7 +59,7 @@ func Serve(t *testing.T, cfg Config) string {
 	}
 	log := slog.New(slog.DiscardHandler)
 	guard := guardrails.New(guardrails.Config{
-		Authenticator: cfg.Callers, Transactor: cfg.DB, Replays: cfg.DB.Replay(), Audit: cfg.DB.Access(), Repositories: cfg.Repositories,
+		Authenticator: cfg.Callers, Transactor: cfg.DB, Replays: cfg.DB.Replay(), Audit: cfg.DB.Audit(), Repositories: cfg.Repositories,
 		ConfirmationSecret: bytes.Repeat([]byte{1}, guardrails.ConfirmationSecretBytes),
 		Clock:              cfg.Clock, Log: log, Metrics: cmp.Or[prometheus.Registerer](cfg.Metrics, prometheus.NewRegistry()),
 	})
@@ -87,12 +87,12 @@ func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authen
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: org.ID, Name: "Agent",
 		Environment: core.Live, SecretHash: access.MintClientSecret().Hash, Scopes: core.AllScopes(), CreatedAt: clock(),
 	}
-	if err := errors.Join(db.Access().InsertOrg(t.Context(), org), db.Access().InsertClient(t.Context(), client)); err != nil {
+	if err := errors.Join(db.Orgs().InsertOrg(t.Context(), org), db.Clients().InsertClient(t.Context(), client)); err != nil {
 		t.Fatal(err)
 	}
 	token := oneToken{ID: "1", ClientID: client.ClientID, OrgID: org.ID, Scopes: client.Scopes, ExpiresAt: clock().Add(time.Hour)}
 	return access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: db.Access(), Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: token, Clock: clock,
+		Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()}, Tokens: token, Clock: clock,
 	})
 }
 

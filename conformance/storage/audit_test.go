@@ -26,7 +26,7 @@ func TestFindAudit(t *testing.T) {
 		// Two events at each instant: a0 and b0 at 0 s, a1 and b1 at 1 s, and so on.
 		for i := range 4 {
 			for _, name := range []string{"a", "b"} {
-				must(t, db.Access().AppendAudit(ctx, access.AuditEvent{
+				must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{
 					ID: fmt.Sprint(name, i), OrgID: org, OccurredAt: later(i), Action: "made." + name, ActorKind: "user",
 					ActorID: fmt.Sprint("actor", i%2), SubjectID: fmt.Sprint("subject", i/2), Detail: "{}",
 				}))
@@ -51,15 +51,15 @@ func TestFindAudit(t *testing.T) {
 			"before, earlier to": {access.AuditFilter{Before: &cursor, To: later(1), Limit: 9}, []string{"b0", "a0"}},
 			"before, later to":   {access.AuditFilter{Before: &cursor, To: later(3), From: later(1), Limit: 9}, []string{"a1"}},
 		} {
-			got, err := db.Access().FindAudit(ctx, org, c.filter)
+			got, err := db.Audit().FindAudit(ctx, org, c.filter)
 			must(t, err)
 			if !slices.Equal(eventIDs(got), c.want) {
 				t.Errorf("%s: %v, want %v", name, eventIDs(got), c.want)
 			}
 		}
-		whole, err := db.Access().AuditEvents(ctx, org, 9)
+		whole, err := db.Audit().AuditEvents(ctx, org, 9)
 		must(t, err)
-		found, err := db.Access().FindAudit(ctx, org, access.AuditFilter{Limit: 9})
+		found, err := db.Audit().FindAudit(ctx, org, access.AuditFilter{Limit: 9})
 		must(t, err)
 		if fmt.Sprint(whole) != fmt.Sprint(found) {
 			t.Errorf("FindAudit %v, AuditEvents %v", found, whole)

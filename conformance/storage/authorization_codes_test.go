@@ -21,17 +21,17 @@ func newCode(t *testing.T, db *storage.DB, g access.Grant) access.AuthorizationC
 		RedirectURI: "https://client.example/callback?x=ü", Challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
 		ExpiresAt: later(60),
 	}
-	must(t, db.Grants().InsertCode(t.Context(), c))
+	must(t, db.Tokens().InsertCode(t.Context(), c))
 	return c
 }
 
 func TestACodeIsGoodOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, g := t.Context(), db.Grants(), newGrant(t, db, newOrg(t, db))
+		ctx, g := t.Context(), newGrant(t, db, newOrg(t, db))
 		code := newCode(t, db, g)
-		wantCode(t, "a code twice", store.InsertCode(ctx, code), core.CodeConflict)
-		got, outcome, err := store.RedeemCode(ctx, code.Hash, later(59))
+		wantCode(t, "a code twice", db.Tokens().InsertCode(ctx, code), core.CodeConflict)
+		got, outcome, err := db.Tokens().RedeemCode(ctx, code.Hash, later(59))
 		if err != nil || outcome != access.Redeemed {
 			t.Fatalf("the first time: %v, %v", outcome, err)
 		}
@@ -41,12 +41,12 @@ func TestACodeIsGoodOnce(t *testing.T) {
 		wantRevoked(t, db, g, nil)
 
 		theft := later(61) // after its 60 seconds a used code still betrays it
-		got, outcome, err = store.RedeemCode(ctx, code.Hash, theft)
+		got, outcome, err = db.Tokens().RedeemCode(ctx, code.Hash, theft)
 		if err != nil || outcome != access.Replayed || got.GrantID != g.ID {
 			t.Errorf("the second time: %+v, %v, %v", got, outcome, err)
 		}
 		wantRevoked(t, db, g, &theft)
-		if _, outcome, err := store.RedeemCode(ctx, code.Hash, later(62)); err != nil || outcome != access.Replayed {
+		if _, outcome, err := db.Tokens().RedeemCode(ctx, code.Hash, later(62)); err != nil || outcome != access.Replayed {
 			t.Errorf("the third time: %v, %v", outcome, err)
 		}
 		wantRevoked(t, db, g, &theft)
@@ -74,13 +74,13 @@ func TestCodesThatAreUnknown(t *testing.T) {
 			"one that is part of one":  {expired.Hash[:8], 1},
 			"one that is absent (nil)": {nil, 1},
 		} {
-			got, outcome, err := store.RedeemCode(ctx, c.hash, later(c.at))
+			got, outcome, err := db.Tokens().RedeemCode(ctx, c.hash, later(c.at))
 			if diff := cmp.Diff(access.AuthorizationCode{}, got); err != nil || outcome != access.Unknown || diff != "" {
 				t.Errorf("%s: %v, %v\n%s", what, outcome, err, diff)
 			}
 		}
 		wantRevoked(t, db, live, nil)
-		if _, outcome, err := store.RedeemCode(ctx, expired.Hash, later(59)); err != nil || outcome != access.Redeemed {
+		if _, outcome, err := db.Tokens().RedeemCode(ctx, expired.Hash, later(59)); err != nil || outcome != access.Redeemed {
 			t.Errorf("a code that was tried too late and then in time: %v, %v", outcome, err)
 		}
 	})
@@ -94,7 +94,7 @@ func TestRacesForACode(t *testing.T) {
 		code := newCode(t, db, g)
 		var outcomes [3]atomic.Int32
 		for _, err := range atOnce(racers, func(int) error {
-			_, outcome, err := db.Grants().RedeemCode(t.Context(), code.Hash, later(1))
+			_, outcome, err := db.Tokens().RedeemCode(t.Context(), code.Hash, later(1))
 			outcomes[outcome].Add(1)
 			return err
 		}) {
@@ -117,7 +117,7 @@ func TestRedeemingInATransaction(t *testing.T) {
 		code := newCode(t, db, g)
 		undone := errors.New("by test")
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
-			_, outcome, err := db.Grants().RedeemCode(ctx, code.Hash, later(1))
+			_, outcome, err := db.Tokens().RedeemCode(ctx, code.Hash, later(1))
 			if err != nil || outcome != access.Redeemed {
 				t.Errorf("in a transaction: %v, %v", outcome, err)
 			}
@@ -131,12 +131,12 @@ func TestRedeemingInATransaction(t *testing.T) {
 		var issued atomic.Int32
 		for _, err := range atOnce(racers, func(int) error {
 			return db.InTx(t.Context(), func(ctx context.Context) error {
-				_, outcome, err := db.Grants().RedeemCode(ctx, code.Hash, later(1))
+				_, outcome, err := db.Tokens().RedeemCode(ctx, code.Hash, later(1))
 				if err != nil || outcome != access.Redeemed {
 					return err
 				}
 				issued.Add(1)
-				return db.Grants().InsertRefreshToken(ctx, nextToken(g))
+				return db.Tokens().InsertRefreshToken(ctx, nextToken(g))
 			})
 		}) {
 			must(t, err)
@@ -159,7 +159,7 @@ func TestPurgeTakesGrantsWithoutARedeemedCode(t *testing.T) {
 		newCode(t, db, forgotten)
 		newCode(t, db, revoked)
 		used := newCode(t, db, redeemed)
-		if _, outcome, err := store.RedeemCode(ctx, used.Hash, later(59)); err != nil || outcome != access.Redeemed {
+		if _, outcome, err := db.Tokens().RedeemCode(ctx, used.Hash, later(59)); err != nil || outcome != access.Redeemed {
 			t.Fatal(outcome, err)
 		}
 		must(t, store.RevokeGrant(ctx, org, revoked.ID, later(1)))

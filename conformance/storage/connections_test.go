@@ -125,7 +125,7 @@ func TestChangesOfAConnectionWaitForEachOther(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx := t.Context()
 		org := core.Org{ID: core.NewID(), Slug: "acme", Name: "Acme"}
-		must(t, db.Access().InsertOrg(ctx, org))
+		must(t, db.Orgs().InsertOrg(ctx, org))
 		connecting := sending.Connecting{
 			Connections: db.Connections(masterKey(t, 1)), Transactor: db, Clock: core.SystemClock,
 			Record: func(context.Context, string, string, map[string]any) error { return nil },

@@ -21,7 +21,7 @@ func newOrg(t *testing.T, db *storage.DB) string {
 	t.Helper()
 	id := core.NewID()
 	org := core.Org{ID: id, Name: "Org", Slug: "org-" + id, Tier: "team", RetentionDays: 30}
-	must(t, db.Access().InsertOrg(t.Context(), org))
+	must(t, db.Orgs().InsertOrg(t.Context(), org))
 	return id
 }
 

@@ -127,15 +127,15 @@ func TestDenylist(t *testing.T) {
 		ctx, store, id := t.Context(), db.Grants(), core.NewID()
 		denied := func() bool {
 			t.Helper()
-			found, err := store.TokenDenied(ctx, id)
+			found, err := db.Tokens().TokenDenied(ctx, id)
 			must(t, err)
 			return found
 		}
 		if denied() {
 			t.Error("a token was denied before it was")
 		}
-		must(t, store.DenyToken(ctx, id, later(60)))
-		must(t, store.DenyToken(ctx, id, later(60)))
+		must(t, db.Tokens().DenyToken(ctx, id, later(60)))
+		must(t, db.Tokens().DenyToken(ctx, id, later(60)))
 		if !denied() {
 			t.Error("a denied token is not denied")
 		}

@@ -23,14 +23,14 @@ func (o *owned) ownPeople(t *testing.T, db *storage.DB) {
 func reachPeople(o owned, org string) map[string]reach {
 	return map[string]reach{
 		"RevokeClient": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Access().RevokeClient(t.Context(), org, o.client.ID, later(1))
+			return nil, db.Clients().RevokeClient(t.Context(), org, o.client.ID, later(1))
 		},
 		"RevokeAPIKey": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Access().RevokeAPIKey(t.Context(), org, o.apiKey.ID, later(1))
+			return nil, db.Keys().RevokeAPIKey(t.Context(), org, o.apiKey.ID, later(1))
 		},
-		"AuditEvents": func(t *testing.T, db *storage.DB) (any, error) { return db.Access().AuditEvents(t.Context(), org, 10) },
+		"AuditEvents": func(t *testing.T, db *storage.DB) (any, error) { return db.Audit().AuditEvents(t.Context(), org, 10) },
 		"FindAudit": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Access().FindAudit(t.Context(), org, access.AuditFilter{Limit: 10})
+			return db.Audit().FindAudit(t.Context(), org, access.AuditFilter{Limit: 10})
 		},
 	}
 }
@@ -55,7 +55,7 @@ func reachGrants(o owned, org string) map[string]reach {
 		"RotateRefreshToken": func(t *testing.T, db *storage.DB) (any, error) {
 			next := nextToken(o.grant)
 			next.OrgID = org
-			outcome, err := db.Grants().RotateRefreshToken(t.Context(), o.refresh.Hash, next, later(1))
+			outcome, err := db.Tokens().RotateRefreshToken(t.Context(), o.refresh.Hash, next, later(1))
 			return outcome != access.Unknown, err
 		},
 	}

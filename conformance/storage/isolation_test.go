@@ -61,10 +61,10 @@ func own(t *testing.T, db *storage.DB) owned {
 	o.apiKey = access.APIKey{ID: core.NewID(), OrgID: o.org, Environment: core.Live, Prefix: o.org[28:], SecretHash: []byte{1}, CreatedAt: start, Scopes: core.Scopes{}}
 	o.replay = replay.Key{OrgID: o.org, Space: "rest:x", Key: "k"}
 
-	people, store := db.Access(), db.Audience()
-	must(t, people.InsertClient(ctx, o.client))
-	must(t, people.InsertAPIKey(ctx, o.apiKey))
-	must(t, people.AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: o.org, OccurredAt: start, Detail: "{}"}))
+	store := db.Audience()
+	must(t, db.Clients().InsertClient(ctx, o.client))
+	must(t, db.Keys().InsertAPIKey(ctx, o.apiKey))
+	must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: o.org, OccurredAt: start, Detail: "{}"}))
 	must(t, store.InsertContact(ctx, o.org, o.contact))
 	_, _, err := store.MirrorConsent(ctx, o.org, []sending.Contact{{Email: "shell@x"}}, start, start)
 	must(t, err)
@@ -125,13 +125,13 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(topics, err)
 	header, err := store.ContactList(ctx, o.org)
 	see(header, err)
-	org, err := db.Access().Org(ctx, o.org)
+	org, err := db.Orgs().Org(ctx, o.org)
 	see(org, err)
-	client, err := db.Access().Client(ctx, o.client.ClientID)
+	client, err := db.Clients().Client(ctx, o.client.ClientID)
 	see(client, err)
-	keys, err := db.Access().APIKeys(ctx, core.Live, o.apiKey.Prefix)
+	keys, err := db.Keys().APIKeys(ctx, core.Live, o.apiKey.Prefix)
 	see(keys, err)
-	audit, err := db.Access().AuditEvents(ctx, o.org, 10)
+	audit, err := db.Audit().AuditEvents(ctx, o.org, 10)
 	see(audit, err)
 	record, _, err := db.Replay().Reserve(ctx, o.replay, replay.Claim{Digest: "digest"}, start)
 	see(record, err)
@@ -139,7 +139,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(remembered, err)
 	grants, err := db.Grants().Grants(ctx, o.org, "", 10)
 	see(grants, err)
-	token, used, err := db.Grants().PeekRefreshToken(ctx, o.refresh.Hash)
+	token, used, err := db.Tokens().PeekRefreshToken(ctx, o.refresh.Hash)
 	see(token, err)
 	members, err := db.Members().Members(ctx, o.org)
 	see(members, err)
@@ -322,7 +322,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		"SetRecoveryCodes", "UseRecoveryCode", "RecoveryCodesLeft",
 		"InsertPasskey", "Passkeys", "PasskeyByCredential", "SetPasskey", "DeletePasskey", "DeletePasskeysOf",
 		"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
-		"MembershipsOf", "OrganizationsOf", "UserByID", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
+		"MembershipsOf", "OrganizationsOf", "UserByID", "SetPassword", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 		"InsertRequest",
 		"SaveConnection", "ConnectionByIngestPath", // the path is unique over all organizations
 		"Insert", "InsertProperty", "EmailKey",
@@ -332,8 +332,10 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 	}
 	covered := reaches(owned{org: "x"}, "y")
 	for _, store := range []reflect.Type{
-		reflect.TypeFor[access.Store](), reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.OpenClientStore](), reflect.TypeFor[access.SessionStore](),
-		reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.SecondFactorStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
+		reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[access.SigningStore](),
+		reflect.TypeFor[access.UserStore](), reflect.TypeFor[access.SessionStore](), reflect.TypeFor[access.FactorStore](), reflect.TypeFor[access.PasskeyStore](),
+		reflect.TypeFor[access.OrgStore](), reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),

@@ -24,11 +24,11 @@ func TestAPIKeysOfAnOrganization(t *testing.T) {
 		ctx, org := t.Context(), newOrg(t, db)
 		first, second := newAPIKey(org, 0), newAPIKey(org, 1)
 		for _, k := range []access.APIKey{first, second, newAPIKey(newOrg(t, db), 2)} {
-			must(t, db.Access().InsertAPIKey(ctx, k))
+			must(t, db.Keys().InsertAPIKey(ctx, k))
 		}
 		must(t, db.Keys().SetAPIKeyScopes(ctx, org, first.ID, core.NewScopes("api.lists.view")))
 		must(t, db.Keys().SetAPIKeyExpiry(ctx, org, first.ID, later(60)))
-		must(t, db.Access().RevokeAPIKey(ctx, org, first.ID, later(30)))
+		must(t, db.Keys().RevokeAPIKey(ctx, org, first.ID, later(30)))
 		expires, revoked := later(60), later(30)
 		first.Scopes, first.ExpiresAt, first.RevokedAt = core.NewScopes("api.lists.view"), &expires, &revoked
 		all, err := db.Keys().APIKeysOf(ctx, org)
@@ -58,9 +58,9 @@ func TestAPIKeysPastGrace(t *testing.T) {
 			if name == "revoked" {
 				key.RevokedAt = &at
 			}
-			must(t, db.Access().InsertAPIKey(ctx, key))
+			must(t, db.Keys().InsertAPIKey(ctx, key))
 		}
-		must(t, db.Access().InsertAPIKey(ctx, newAPIKey(newOrg(t, db), 0))) // was never rotated
+		must(t, db.Keys().InsertAPIKey(ctx, newAPIKey(newOrg(t, db), 0))) // was never rotated
 		for limit, want := range map[int][]string{1: {"early"}, 10: {"early", "due"}} {
 			keys, err := db.Keys().APIKeysPastGrace(ctx, later(10), limit)
 			must(t, err)
@@ -83,7 +83,7 @@ func TestAPIKeyIsHeldInATransaction(t *testing.T) {
 		org, catalogue := newOrg(t, db), core.AllScopes()
 		key := newAPIKey(org, 0)
 		key.Scopes = nil
-		must(t, db.Access().InsertAPIKey(t.Context(), key))
+		must(t, db.Keys().InsertAPIKey(t.Context(), key))
 		const writers = 8
 		for _, err := range atOnce(writers, func(i int) error {
 			return db.InTx(t.Context(), func(ctx context.Context) error {
@@ -114,25 +114,25 @@ func TestClientsOfAnOrganization(t *testing.T) {
 		}
 		newer := client
 		newer.ID, newer.ClientID, newer.CreatedAt = core.NewID(), "oc_live_B", later(1)
-		must(t, db.Access().InsertClient(ctx, client))
-		must(t, db.Access().InsertClient(ctx, newer))
+		must(t, db.Clients().InsertClient(ctx, client))
+		must(t, db.Clients().InsertClient(ctx, newer))
 		client.Name, client.Scopes, client.RefreshDays = "other", core.NewScopes("api.lists.view"), 365
 		client.RedirectURIs = []string{"https://a.example.com/cb?x=1&y=2", "http://localhost/cb"}
-		must(t, db.Keys().SetClient(ctx, client))
-		all, err := db.Keys().ClientsOf(ctx, org)
+		must(t, db.Clients().SetClient(ctx, client))
+		all, err := db.Clients().ClientsOf(ctx, org)
 		must(t, err)
 		if diff := cmp.Diff([]access.Client{newer, client}, all); diff != "" {
 			t.Errorf("ClientsOf (-want +got):\n%s", diff)
 		}
-		one, err := db.Keys().ClientByID(ctx, org, client.ID)
+		one, err := db.Clients().ClientByID(ctx, org, client.ID)
 		must(t, err)
 		if diff := cmp.Diff(client, one); diff != "" {
 			t.Errorf("ClientByID (-want +got):\n%s", diff)
 		}
-		_, err = db.Keys().ClientByID(ctx, org, core.NewID())
+		_, err = db.Clients().ClientByID(ctx, org, core.NewID())
 		wantCode(t, "an unknown client", err, core.CodeNotFound)
 		client.ID = core.NewID()
-		wantCode(t, "an unknown client changed", db.Keys().SetClient(ctx, client), core.CodeNotFound)
+		wantCode(t, "an unknown client changed", db.Clients().SetClient(ctx, client), core.CodeNotFound)
 	})
 }
 
@@ -152,16 +152,16 @@ func reachKeys(o owned, org string) map[string]reach {
 		"SetAPIKeyExpiry": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Keys().SetAPIKeyExpiry(t.Context(), org, o.apiKey.ID, later(1))
 		},
-		"ClientsOf": func(t *testing.T, db *storage.DB) (any, error) { return db.Keys().ClientsOf(t.Context(), org) },
+		"ClientsOf": func(t *testing.T, db *storage.DB) (any, error) { return db.Clients().ClientsOf(t.Context(), org) },
 		"ClientByID": func(t *testing.T, db *storage.DB) (any, error) {
-			c, err := db.Keys().ClientByID(t.Context(), org, o.client.ID)
+			c, err := db.Clients().ClientByID(t.Context(), org, o.client.ID)
 			return c.ID, err
 		},
 		"SetClientSecret": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Keys().SetClientSecret(t.Context(), org, o.client.ID, []byte("stolen"))
+			return nil, db.Clients().SetClientSecret(t.Context(), org, o.client.ID, []byte("stolen"))
 		},
 		"SetClient": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Keys().SetClient(t.Context(), stolen)
+			return nil, db.Clients().SetClient(t.Context(), stolen)
 		},
 	}
 }

@@ -14,7 +14,7 @@ func newUser(t *testing.T, db *storage.DB) access.User {
 	t.Helper()
 	id := core.NewID()
 	u := access.User{ID: id, Email: id + "@example.com", Name: "Ada", PasswordHash: "$argon2id$x", CreatedAt: start}
-	must(t, db.Access().InsertUser(t.Context(), u))
+	must(t, db.Users().InsertUser(t.Context(), u))
 	return u
 }
 
@@ -54,7 +54,7 @@ func TestAMemberThatWasAddedWithARole(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, org, user := t.Context(), newOrg(t, db), newUser(t, db)
-		must(t, db.Access().AddMember(ctx, org, user.ID, "owner"))
+		must(t, db.Members().AddMember(ctx, org, user.ID, "owner"))
 		got, err := db.Members().Member(ctx, org, user.ID)
 		must(t, err)
 		if diff := cmp.Diff(access.Member{OrgID: org, UserID: user.ID, Role: access.Owner}, got); diff != "" {
@@ -71,7 +71,7 @@ func TestMembershipsAreByNameOfOrganization(t *testing.T) {
 		var orgs []core.Org
 		for _, name := range []string{"acme", "Beta", "zeta", "Ähre"} { // in this order on every engine
 			org := core.Org{ID: core.NewID(), Name: name, Slug: core.NewID(), Tier: "team"}
-			must(t, db.Access().InsertOrg(ctx, org))
+			must(t, db.Orgs().InsertOrg(ctx, org))
 			orgs = append(orgs, org)
 			want = append(want, access.Member{OrgID: org.ID, UserID: user.ID, Role: access.PlainMember})
 			must(t, db.Members().SetMember(ctx, access.Member{OrgID: org.ID, UserID: other.ID, Role: access.Owner}))
@@ -96,12 +96,12 @@ func TestUserByID(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		user := newUser(t, db)
-		got, err := db.Members().UserByID(t.Context(), user.ID)
+		got, err := db.Users().UserByID(t.Context(), user.ID)
 		must(t, err)
 		if diff := cmp.Diff(user, got); diff != "" {
 			t.Errorf("UserByID (-want +got):\n%s", diff)
 		}
-		_, err = db.Members().UserByID(t.Context(), core.NewID())
+		_, err = db.Users().UserByID(t.Context(), core.NewID())
 		wantCode(t, "an unknown user", err, core.CodeNotFound)
 	})
 }

@@ -27,7 +27,7 @@ func newDynamicClient(t *testing.T, db *storage.DB, at int) access.Client {
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "Self", Environment: core.Live, Kind: access.DynamicClient,
 		RedirectURIs: []string{"http://localhost/cb"}, RefreshDays: 30, Scopes: core.AllScopes(), CreatedAt: later(at),
 	}
-	must(t, db.Access().InsertClient(t.Context(), c))
+	must(t, db.Clients().InsertClient(t.Context(), c))
 	return c
 }
 
@@ -46,7 +46,7 @@ func TestDocumentClientFollowsItsDocument(t *testing.T) {
 		must(t, err)
 		want := second // all but what the document does not say
 		want.ID, want.CreatedAt, want.RefreshDays, want.RedirectURIs = first.ID, first.CreatedAt, 30, saved.RedirectURIs
-		stored, err := db.Access().Client(ctx, documentID)
+		stored, err := db.Clients().Client(ctx, documentID)
 		must(t, err)
 		if diff := cmp.Diff(want, saved) + cmp.Diff(want, stored); diff != "" || len(saved.RedirectURIs) != 0 {
 			t.Errorf("replaced (-want +got):\n%s", diff)
@@ -56,7 +56,7 @@ func TestDocumentClientFollowsItsDocument(t *testing.T) {
 		taken.ClientID = newDynamicClient(t, db, 0).ClientID
 		_, err = db.OpenClients().SaveDocumentClient(ctx, taken)
 		wantCode(t, "another kind of client with this id", err, core.CodeConflict)
-		if c, err := db.Access().Client(ctx, taken.ClientID); err != nil || c.Name != "Self" || c.Kind != access.DynamicClient {
+		if c, err := db.Clients().Client(ctx, taken.ClientID); err != nil || c.Name != "Self" || c.Kind != access.DynamicClient {
 			t.Errorf("the other client became %+v, %v", c, err)
 		}
 	})
@@ -105,7 +105,7 @@ func TestUnusedDynamicClientsArePurged(t *testing.T) {
 		must(t, db.Grants().InsertGrant(ctx, grant))
 		must(t, db.Grants().RevokeGrant(ctx, org, grant.ID, later(1)))
 		plain := access.Client{ID: core.NewID(), ClientID: "oc_live_plain", OrgID: org, Environment: core.Live, CreatedAt: start}
-		must(t, db.Access().InsertClient(ctx, plain))
+		must(t, db.Clients().InsertClient(ctx, plain))
 
 		if n, err := db.OpenClients().UnusedDynamicClients(ctx); n != 2 || err != nil {
 			t.Errorf("%d unused, %v, want 2", n, err)
@@ -113,10 +113,10 @@ func TestUnusedDynamicClientsArePurged(t *testing.T) {
 		if n, err := db.OpenClients().PurgeDynamicClients(ctx, later(60)); n != 1 || err != nil {
 			t.Errorf("%d purged, %v, want 1", n, err)
 		}
-		_, err = db.Access().Client(ctx, old.ClientID)
+		_, err = db.Clients().Client(ctx, old.ClientID)
 		wantCode(t, "the old one", err, core.CodeNotFound)
 		for _, kept := range []string{young.ClientID, used.ClientID, document.ClientID, plain.ClientID} {
-			if _, err := db.Access().Client(ctx, kept); err != nil {
+			if _, err := db.Clients().Client(ctx, kept); err != nil {
 				t.Errorf("%s: %v", kept, err)
 			}
 		}

@@ -90,7 +90,7 @@ func TestOrgIDsAreOldestFirst(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		want := []string{newOrg(t, db), newOrg(t, db), newOrg(t, db)}
-		got, err := db.Access().OrgIDs(t.Context())
+		got, err := db.Orgs().OrgIDs(t.Context())
 		must(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("OrgIDs (-want +got):\n%s", diff)

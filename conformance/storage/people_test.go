@@ -15,13 +15,13 @@ func TestPasswordResets(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, ada, bob := t.Context(), db.People(), newUser(t, db), newUser(t, db)
-		must(t, store.SetPassword(ctx, ada.ID, "$argon2id$y"))
-		got, err := db.Members().UserByID(ctx, ada.ID)
+		must(t, db.Users().SetPassword(ctx, ada.ID, "$argon2id$y"))
+		got, err := db.Users().UserByID(ctx, ada.ID)
 		must(t, err)
 		if got.PasswordHash != "$argon2id$y" {
 			t.Errorf("password hash %q", got.PasswordHash)
 		}
-		wantCode(t, "the password of nobody", store.SetPassword(ctx, core.NewID(), "x"), core.CodeNotFound)
+		wantCode(t, "the password of nobody", db.Users().SetPassword(ctx, core.NewID(), "x"), core.CodeNotFound)
 
 		r := people.Reset{Hash: []byte("a"), UserID: ada.ID, Mark: []byte{1, 0, 2}, CreatedAt: start, ExpiresAt: later(100)}
 		must(t, store.InsertReset(ctx, r))

@@ -20,14 +20,14 @@ func nextToken(g access.Grant) access.RefreshToken {
 func newToken(t *testing.T, db *storage.DB, g access.Grant) access.RefreshToken {
 	t.Helper()
 	token := nextToken(g)
-	must(t, db.Grants().InsertRefreshToken(t.Context(), token))
+	must(t, db.Tokens().InsertRefreshToken(t.Context(), token))
 	return token
 }
 
 // wantToken fails the test unless the token is stored, used or not.
 func wantToken(t *testing.T, db *storage.DB, want access.RefreshToken, wantUsed bool) {
 	t.Helper()
-	got, used, err := db.Grants().PeekRefreshToken(t.Context(), want.Hash)
+	got, used, err := db.Tokens().PeekRefreshToken(t.Context(), want.Hash)
 	must(t, err)
 	if diff := cmp.Diff(want, got); used != wantUsed || diff != "" {
 		t.Errorf("used %v, want %v (-want +got):\n%s", used, wantUsed, diff)
@@ -36,20 +36,20 @@ func wantToken(t *testing.T, db *storage.DB, want access.RefreshToken, wantUsed 
 
 func wantNoToken(t *testing.T, db *storage.DB, token access.RefreshToken) {
 	t.Helper()
-	_, _, err := db.Grants().PeekRefreshToken(t.Context(), token.Hash)
+	_, _, err := db.Tokens().PeekRefreshToken(t.Context(), token.Hash)
 	wantCode(t, "a token that is not stored", err, core.CodeNotFound)
 }
 
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, g := t.Context(), db.Grants(), newGrant(t, db, newOrg(t, db))
+		ctx, g := t.Context(), newGrant(t, db, newOrg(t, db))
 		family := []access.RefreshToken{newToken(t, db, g)}
-		wantCode(t, "a token twice", store.InsertRefreshToken(ctx, family[0]), core.CodeConflict)
+		wantCode(t, "a token twice", db.Tokens().InsertRefreshToken(ctx, family[0]), core.CodeConflict)
 		wantToken(t, db, family[0], false)
 		for i := range 3 {
 			next := nextToken(g)
-			outcome, err := store.RotateRefreshToken(ctx, family[i].Hash, next, later(i))
+			outcome, err := db.Tokens().RotateRefreshToken(ctx, family[i].Hash, next, later(i))
 			if err != nil || outcome != access.Redeemed {
 				t.Fatalf("rotation %d: %v, %v", i, outcome, err)
 			}
@@ -61,12 +61,12 @@ func TestRotation(t *testing.T) {
 
 		// The first generation again kills the live one.
 		theft, stolen := later(10), nextToken(g)
-		if outcome, err := store.RotateRefreshToken(ctx, family[0].Hash, stolen, theft); err != nil || outcome != access.Replayed {
+		if outcome, err := db.Tokens().RotateRefreshToken(ctx, family[0].Hash, stolen, theft); err != nil || outcome != access.Replayed {
 			t.Errorf("the first generation again: %v, %v", outcome, err)
 		}
 		wantNoToken(t, db, stolen)
 		wantRevoked(t, db, g, &theft)
-		if outcome, err := store.RotateRefreshToken(ctx, family[3].Hash, stolen, later(11)); err != nil || outcome != access.Unknown {
+		if outcome, err := db.Tokens().RotateRefreshToken(ctx, family[3].Hash, stolen, later(11)); err != nil || outcome != access.Unknown {
 			t.Errorf("the live one of a revoked grant: %v, %v", outcome, err)
 		}
 		wantNoToken(t, db, stolen)
@@ -79,9 +79,9 @@ func TestRotation(t *testing.T) {
 func TestRotationStaysInTheFamily(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, g := t.Context(), db.Grants(), newGrant(t, db, newOrg(t, db))
+		ctx, g := t.Context(), newGrant(t, db, newOrg(t, db))
 		token, used := newToken(t, db, g), newToken(t, db, g)
-		if outcome, err := store.RotateRefreshToken(ctx, used.Hash, nextToken(g), start); err != nil || outcome != access.Redeemed {
+		if outcome, err := db.Tokens().RotateRefreshToken(ctx, used.Hash, nextToken(g), start); err != nil || outcome != access.Redeemed {
 			t.Fatalf("%v, %v", outcome, err)
 		}
 		client := nextToken(g)
@@ -92,13 +92,13 @@ func TestRotationStaysInTheFamily(t *testing.T) {
 			"another client":       client,
 		} {
 			for _, old := range []access.RefreshToken{token, used} {
-				if outcome, err := store.RotateRefreshToken(ctx, old.Hash, next, start); err != nil || outcome != access.Unknown {
+				if outcome, err := db.Tokens().RotateRefreshToken(ctx, old.Hash, next, start); err != nil || outcome != access.Unknown {
 					t.Errorf("to %s: %v, %v", what, outcome, err)
 				}
 			}
 			wantNoToken(t, db, next)
 		}
-		if outcome, err := store.RotateRefreshToken(ctx, []byte("guess"), nextToken(g), start); err != nil || outcome != access.Unknown {
+		if outcome, err := db.Tokens().RotateRefreshToken(ctx, []byte("guess"), nextToken(g), start); err != nil || outcome != access.Unknown {
 			t.Errorf("a guess: %v, %v", outcome, err)
 		}
 		wantToken(t, db, token, false)
@@ -117,12 +117,12 @@ func TestRacesForARefreshToken(t *testing.T) {
 		for _, err := range atOnce(racers, func(i int) error {
 			for range each {
 				next := nextToken(g)
-				outcome, err := db.Grants().RotateRefreshToken(t.Context(), old.Hash, next, later(1))
+				outcome, err := db.Tokens().RotateRefreshToken(t.Context(), old.Hash, next, later(1))
 				if err != nil {
 					return err
 				}
 				outcomes[i][outcome]++
-				if _, _, err := db.Grants().PeekRefreshToken(t.Context(), next.Hash); err == nil {
+				if _, _, err := db.Tokens().PeekRefreshToken(t.Context(), next.Hash); err == nil {
 					issued[i] = append(issued[i], next)
 				}
 			}
@@ -149,11 +149,11 @@ func TestRacesForARefreshToken(t *testing.T) {
 func TestARotationThatIsUndone(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		store, g := db.Grants(), newGrant(t, db, newOrg(t, db))
+		g := newGrant(t, db, newOrg(t, db))
 		old, taken, next := newToken(t, db, g), newToken(t, db, g), nextToken(g)
 		undone := errors.New("by test")
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
-			if outcome, err := store.RotateRefreshToken(ctx, old.Hash, next, start); err != nil || outcome != access.Redeemed {
+			if outcome, err := db.Tokens().RotateRefreshToken(ctx, old.Hash, next, start); err != nil || outcome != access.Redeemed {
 				t.Errorf("in a transaction: %v, %v", outcome, err)
 			}
 			return undone
@@ -164,7 +164,7 @@ func TestARotationThatIsUndone(t *testing.T) {
 		wantNoToken(t, db, next)
 		wantToken(t, db, old, false)
 
-		_, err = store.RotateRefreshToken(t.Context(), old.Hash, taken, start)
+		_, err = db.Tokens().RotateRefreshToken(t.Context(), old.Hash, taken, start)
 		wantCode(t, "a next token that exists", err, core.CodeConflict)
 		wantToken(t, db, old, false)
 	})
@@ -180,16 +180,16 @@ func TestPurgeGrants(t *testing.T) {
 		endless, revoked := newGrant(t, db, org), newGrant(t, db, org)
 		for _, g := range []access.Grant{bounded, endless, revoked} {
 			old := newToken(t, db, g)
-			if outcome, err := store.RotateRefreshToken(ctx, old.Hash, nextToken(g), start); err != nil || outcome != access.Redeemed {
+			if outcome, err := db.Tokens().RotateRefreshToken(ctx, old.Hash, nextToken(g), start); err != nil || outcome != access.Redeemed {
 				t.Fatalf("%v, %v", outcome, err)
 			}
 		}
 		must(t, store.RevokeGrant(ctx, org, revoked.ID, later(200)))
 		newCode(t, db, newGrant(t, db, org)) // until 60 s, both
 		used := newCode(t, db, endless)
-		_, _, err := store.RedeemCode(ctx, used.Hash, start)
+		_, _, err := db.Tokens().RedeemCode(ctx, used.Hash, start)
 		must(t, err)
-		must(t, store.DenyToken(ctx, core.NewID(), later(300)))
+		must(t, db.Tokens().DenyToken(ctx, core.NewID(), later(300)))
 		for _, step := range []struct{ at, want int }{{59, 0}, {60, 3}, {99, 0}, {100, 1}, {199, 0}, {200, 1}, {299, 0}, {300, 1}, {900000, 0}} {
 			if n, err := store.PurgeGrants(ctx, later(step.at)); err != nil || n != step.want {
 				t.Errorf("PurgeGrants at %d s: %d, %v; want %d", step.at, n, err, step.want)

@@ -40,7 +40,7 @@ func won(ok bool, err error) error {
 func TestAuthenticatorApps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, ada, bob := t.Context(), db.SecondFactors(), core.NewID(), core.NewID()
+		ctx, store, ada, bob := t.Context(), db.Factors(), core.NewID(), core.NewID()
 		_, err := store.AuthenticatorApp(ctx, ada)
 		wantCode(t, "no app", err, core.CodeNotFound)
 		must(t, store.SetAuthenticatorApp(ctx, access.AuthenticatorApp{UserID: ada, Sealed: []byte("first"), UsedStep: 9, CreatedAt: start}))
@@ -90,7 +90,7 @@ func TestAuthenticatorApps(t *testing.T) {
 func TestOneTakesATimeStep(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, ada := t.Context(), db.SecondFactors(), core.NewID()
+		ctx, store, ada := t.Context(), db.Factors(), core.NewID()
 		must(t, store.SetAuthenticatorApp(ctx, access.AuthenticatorApp{UserID: ada, Sealed: []byte{1}, CreatedAt: start}))
 		wantWinners(t, "one step", 1, atOnce(8, func(int) error { return won(store.UseStep(ctx, ada, 7, start)) }))
 	})
@@ -99,7 +99,7 @@ func TestOneTakesATimeStep(t *testing.T) {
 func TestRecoveryCodes(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, ada, bob := t.Context(), db.SecondFactors(), core.NewID(), core.NewID()
+		ctx, store, ada, bob := t.Context(), db.Factors(), core.NewID(), core.NewID()
 		left := func(user string, want int) {
 			t.Helper()
 			if got, err := store.RecoveryCodesLeft(ctx, user); err != nil || got != want {
@@ -136,7 +136,7 @@ func newPasskey(user, credential string, second int) access.Passkey {
 func TestPasskeys(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, ada, bob := t.Context(), db.SecondFactors(), core.NewID(), core.NewID()
+		ctx, store, ada, bob := t.Context(), db.Passkeys(), core.NewID(), core.NewID()
 		second, first, other := newPasskey(ada, "two", 2), newPasskey(ada, "one", 1), newPasskey(bob, "three", 1)
 		for _, p := range []access.Passkey{second, first, other} {
 			must(t, store.InsertPasskey(ctx, p))
@@ -175,7 +175,7 @@ func TestPasskeys(t *testing.T) {
 func TestPasskeyCeremonies(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store := t.Context(), db.SecondFactors()
+		ctx, store := t.Context(), db.Passkeys()
 		ask := func(hash string, second int) access.PasskeyCeremony {
 			c := access.PasskeyCeremony{Hash: []byte(hash), UserID: core.NewID(), Purpose: "confirm", Data: "{}", ExpiresAt: later(second)}
 			must(t, store.InsertCeremony(ctx, c))

@@ -24,7 +24,7 @@ func TestRollbackLeavesNothing(t *testing.T) {
 			must(t, err)
 			_, _, err = db.Audience().MirrorConsent(ctx, org, []sending.Contact{{Email: "y@x"}}, start, start)
 			must(t, err)
-			must(t, db.Access().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: org, OccurredAt: start}))
+			must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: org, OccurredAt: start}))
 			if _, err := db.Audience().ContactByEmail(ctx, org, "y@x"); err != nil {
 				t.Errorf("the transaction does not see its own write: %v", err)
 			}
@@ -43,7 +43,7 @@ func TestRollbackLeavesNothing(t *testing.T) {
 		if n, err := db.Audience().CountLists(t.Context(), org, ""); err != nil || n != 0 {
 			t.Errorf("%d lists, %v", n, err)
 		}
-		if events, err := db.Access().AuditEvents(t.Context(), org, 1); err != nil || len(events) != 0 {
+		if events, err := db.Audit().AuditEvents(t.Context(), org, 1); err != nil || len(events) != 0 {
 			t.Errorf("%d audit events, %v", len(events), err)
 		}
 	})
@@ -90,12 +90,12 @@ func TestConcurrentTransactionsAllCommit(t *testing.T) {
 				if err := db.Audience().InsertContact(ctx, org, c); err != nil {
 					return err
 				}
-				return db.Access().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: org, OccurredAt: later(i)})
+				return db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: org, OccurredAt: later(i)})
 			})
 		}) {
 			must(t, err)
 		}
-		if events, err := db.Access().AuditEvents(t.Context(), org, 2*writers); err != nil || len(events) != writers {
+		if events, err := db.Audit().AuditEvents(t.Context(), org, 2*writers); err != nil || len(events) != writers {
 			t.Errorf("%d audit events, %v; want %d", len(events), err, writers)
 		}
 	})

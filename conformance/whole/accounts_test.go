@@ -37,7 +37,7 @@ func TestNamesOfAccountsComeBackAsText(t *testing.T) {
 func (w world) organization(t *testing.T, org core.Org, account simulator.Setup) product.Credentials {
 	t.Helper()
 	org.ID, org.Tier, org.RetentionDays = core.NewID(), "team", 90
-	w.must(t, w.p.DB.Access().InsertOrg(t.Context(), org))
+	w.must(t, w.p.DB.Orgs().InsertOrg(t.Context(), org))
 	w.must(t, w.p.Simulator.Seed(t.Context(), org.ID, account))
 	return credentialsWith(t, w.p, org.ID, core.Live, core.Scopes{core.AccountView})
 }

@@ -124,13 +124,12 @@ func (b *browser) named(name string) things {
 	minted := access.MintAPIKey(core.Live)
 	made.key.Prefix, made.key.SecretHash = minted.Prefix, minted.Hash
 	made.client.OrgID, made.key.OrgID = made.org.ID, made.org.ID
-	owner, err := b.p.DB.Access().UserByEmail(ctx, b.p.UserEmail)
+	owner, err := b.p.DB.Users().UserByEmail(ctx, b.p.UserEmail)
 	b.must(err)
-	store := b.p.DB.Access()
-	b.must(store.InsertOrg(ctx, made.org))
-	b.must(store.InsertClient(ctx, made.client))
-	b.must(store.InsertAPIKey(ctx, made.key))
-	b.must(store.InsertUser(ctx, made.person))
+	b.must(b.p.DB.Orgs().InsertOrg(ctx, made.org))
+	b.must(b.p.DB.Clients().InsertClient(ctx, made.client))
+	b.must(b.p.DB.Keys().InsertAPIKey(ctx, made.key))
+	b.must(b.p.DB.Users().InsertUser(ctx, made.person))
 	for _, user := range []string{owner.ID, made.person.ID} {
 		b.must(b.p.DB.Members().SetMember(ctx, access.Member{OrgID: made.org.ID, UserID: user, Role: access.Owner}))
 	}

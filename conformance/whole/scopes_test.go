@@ -43,14 +43,14 @@ func credentialsWith(t *testing.T, p *product.Product, orgID string, env core.En
 		ID: core.NewID(), ClientID: access.MintClientID(env), OrgID: orgID, Name: "Scopes", Environment: env,
 		SecretHash: client.Hash, Scopes: scopes, Kind: access.RegisteredClient, CreatedAt: p.Clock.Now(),
 	}
-	if err := p.DB.Access().InsertClient(t.Context(), c); err != nil {
+	if err := p.DB.Clients().InsertClient(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	k := access.APIKey{
 		ID: core.NewID(), OrgID: orgID, Name: "Scopes", Environment: env,
 		Prefix: key.Prefix, SecretHash: key.Hash, Scopes: scopes, CreatedAt: p.Clock.Now(),
 	}
-	if err := p.DB.Access().InsertAPIKey(t.Context(), k); err != nil {
+	if err := p.DB.Keys().InsertAPIKey(t.Context(), k); err != nil {
 		t.Fatal(err)
 	}
 	return product.Credentials{ClientID: c.ClientID, ClientSecret: client.Secret, APIKey: key.Secret}

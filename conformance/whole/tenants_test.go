@@ -202,7 +202,7 @@ func (w world) othersState(t *testing.T) map[string]string {
 			w.readContacts(t, state[s.name()], state)
 		}
 	}
-	events, err := w.p.DB.Access().AuditEvents(t.Context(), w.p.Other.OrgID, 1000)
+	events, err := w.p.DB.Audit().AuditEvents(t.Context(), w.p.Other.OrgID, 1000)
 	w.must(t, err)
 	state["audit lines"] = fmt.Sprint(len(events))
 	return state

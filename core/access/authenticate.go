@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -54,18 +53,14 @@ type Authenticator struct {
 	principals *Cache[presented, known]
 }
 
-// AuthenticatorConfig is where an Authenticator finds what it needs. All of it
-// is required: a token of a person is worth what the grant and the membership
-// behind it say now.
+// AuthenticatorConfig is what an Authenticator reads. All fields are required: a
+// token of a person is worth what its grant and the person's membership say now.
 type AuthenticatorConfig struct {
-	Store   Store
-	Grants  GrantStore
-	Members MemberStore
-	// OpenClients says which organization keeps out which of the clients that
-	// belong to none. It is asked about those alone.
-	OpenClients OpenClientStore
-	Tokens      TokenVerifier
-	Clock       core.Clock
+	Stores  Stores
+	Orgs    Orgs
+	Members Ceilings
+	Tokens  TokenVerifier
+	Clock   core.Clock
 }
 
 // known is a principal with what it may have to be forgotten by.
@@ -162,7 +157,7 @@ func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource,
 	if !ok {
 		return refuse(errKeyForm)
 	}
-	candidates, err := a.from.Store.APIKeys(ctx, name.Environment, name.Prefix)
+	candidates, err := a.from.Stores.Keys.APIKeys(ctx, name.Environment, name.Prefix)
 	if err != nil {
 		return fail(err)
 	}
@@ -173,7 +168,7 @@ func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource,
 	if err := keyState(key, now); err != nil {
 		return known{}, time.Time{}, err
 	}
-	org, err := a.from.Store.Org(ctx, key.OrgID)
+	org, err := a.from.Orgs.Org(ctx, key.OrgID)
 	if err != nil {
 		return fail(err)
 	}
@@ -209,11 +204,6 @@ func keyState(k APIKey, now time.Time) error {
 		return keyExpired()
 	}
 	return nil
-}
-
-func isNotFound(err error) bool {
-	e, ok := errors.AsType[*core.Error](err)
-	return ok && e.Code == core.CodeNotFound
 }
 
 func earlier(a, b time.Time) time.Time {

@@ -20,11 +20,10 @@ var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // gate is an Authenticator on a real store, with a clock that the test moves.
 type gate struct {
-	t     testing.TB
-	db    *storage.DB
-	store access.Store
-	auth  *access.Authenticator
-	org   core.Org
+	t    testing.TB
+	db   *storage.DB
+	auth *access.Authenticator
+	org  core.Org
 
 	mu  sync.Mutex
 	now time.Time
@@ -32,11 +31,11 @@ type gate struct {
 
 func newGate(t testing.TB, db *storage.DB) *gate {
 	t.Helper()
-	g := &gate{t: t, db: db, store: db.Access(), now: start}
+	g := &gate{t: t, db: db, now: start}
 	g.org = core.Org{ID: core.NewID(), Name: "Acme", Slug: "acme", Tier: "team", RetentionDays: 90}
-	g.must(g.store.InsertOrg(t.Context(), g.org))
+	g.must(g.db.Orgs().InsertOrg(t.Context(), g.org))
 	g.auth = access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: g.store, Grants: db.Grants(), Members: db.Members(), OpenClients: db.OpenClients(), Tokens: readable{g.clock}, Clock: g.clock,
+		Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()}, Tokens: readable{g.clock}, Clock: g.clock,
 	})
 	return g
 }
@@ -83,7 +82,7 @@ func (g *gate) key(env core.Environment, change func(*access.APIKey)) (access.AP
 		Scopes: core.NewScopes("api.account.view", "api.lists.view"), CreatedAt: start,
 	}
 	change(&k)
-	g.must(g.store.InsertAPIKey(g.t.Context(), k))
+	g.must(g.db.Keys().InsertAPIKey(g.t.Context(), k))
 	return k, minted.Secret
 }
 
@@ -197,7 +196,7 @@ func TestKeysWithOnePrefix(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g := newGate(t, db)
 		other := core.Org{ID: core.NewID(), Name: "Other", Slug: "other", Tier: "free", RetentionDays: 30}
-		g.must(g.store.InsertOrg(t.Context(), other))
+		g.must(g.db.Orgs().InsertOrg(t.Context(), other))
 		first, secret := g.key(core.Live, unchanged)
 		_, rest := g.key(core.Live, unchanged)
 		second := "sk_live_" + first.Prefix + rest[16:]
@@ -235,12 +234,12 @@ func TestRevokedKeyIsFelt(t *testing.T) {
 		g.expect(secretThere, access.API, "")
 
 		// Revoked by this process: at once.
-		g.must(g.store.RevokeAPIKey(t.Context(), g.org.ID, here.ID, start))
+		g.must(g.db.Keys().RevokeAPIKey(t.Context(), g.org.ID, here.ID, start))
 		g.auth.Forget(here.ID)
 		g.expect(secretHere, access.API, core.CodeKeyRevoked)
 
 		// Revoked by another process: within five seconds.
-		g.must(g.store.RevokeAPIKey(t.Context(), g.org.ID, there.ID, start))
+		g.must(g.db.Keys().RevokeAPIKey(t.Context(), g.org.ID, there.ID, start))
 		g.advance(5*time.Second - time.Microsecond)
 		g.expect(secretThere, access.API, "")
 		g.advance(time.Microsecond)
@@ -278,7 +277,7 @@ func TestPlanChangeIsFeltAfterForgetOrg(t *testing.T) {
 		_, secret := g.key(core.Test, unchanged)
 		g.expect(secret, access.API, "")
 		limit := 50
-		g.must(g.store.SetRateLimit(t.Context(), g.org.ID, &limit))
+		g.must(g.db.Orgs().SetRateLimit(t.Context(), g.org.ID, &limit))
 		g.auth.ForgetOrg(g.org.ID)
 		p, err := g.auth.Authenticate(t.Context(), secret, access.API)
 		if err != nil || p.RateLimit() == nil || *p.RateLimit() != 5 {
@@ -294,7 +293,7 @@ func TestTokenIsRememberedNoLongerThanItLives(t *testing.T) {
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: g.org.ID, Name: "c",
 		Environment: core.Live, Scopes: core.NewScopes("api.lists.view"), CreatedAt: start,
 	}
-	g.must(g.store.InsertClient(t.Context(), c))
+	g.must(g.db.Clients().InsertClient(t.Context(), c))
 	token := c.ClientID + "~" + g.org.ID + "~api.lists.view api.account.view"
 	g.advance(8 * time.Second)
 	p, err := g.auth.Authenticate(t.Context(), token, access.Agent)

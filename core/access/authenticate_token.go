@@ -26,15 +26,15 @@ func (a *Authenticator) Examine(ctx context.Context, token Token) (core.Principa
 
 // examine asks for everything that can end a token before its time.
 func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.Time, error) {
-	denied, err := a.from.Grants.TokenDenied(ctx, token.ID)
+	denied, err := a.from.Stores.Tokens.TokenDenied(ctx, token.ID)
 	if err != nil {
 		return fail(err)
 	}
 	if denied {
 		return refuse(errTokenDenied)
 	}
-	client, err := a.from.Store.Client(ctx, token.ClientID)
-	if isNotFound(err) {
+	client, err := a.from.Stores.Clients.Client(ctx, token.ClientID)
+	if core.IsNotFound(err) {
 		return refuse(errClientGone)
 	}
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.T
 		}
 		scopes = scopes.Intersect(ceiling)
 	}
-	org, err := a.from.Store.Org(ctx, token.OrgID)
+	org, err := a.from.Orgs.Org(ctx, token.OrgID)
 	if err != nil {
 		return fail(err)
 	}
@@ -76,7 +76,7 @@ func (a *Authenticator) admits(ctx context.Context, client Client, token Token) 
 	if token.GrantID == "" {
 		return invalidKey(errGrantGone)
 	}
-	blocked, err := a.from.OpenClients.ClientBlocked(ctx, token.OrgID, client.ClientID)
+	blocked, err := a.from.Stores.OpenClients.ClientBlocked(ctx, token.OrgID, client.ClientID)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -89,8 +89,8 @@ func (a *Authenticator) admits(ctx context.Context, client Client, token Token) 
 // personal is what a token that acts for a person may at most do now: what the
 // person allowed, as far as the person may do it.
 func (a *Authenticator) personal(ctx context.Context, token Token) (core.Scopes, error) {
-	grant, err := a.from.Grants.Grant(ctx, token.OrgID, token.GrantID)
-	if isNotFound(err) {
+	grant, err := a.from.Stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
+	if core.IsNotFound(err) {
 		return nil, invalidKey(errGrantGone)
 	}
 	if err != nil {
@@ -99,12 +99,12 @@ func (a *Authenticator) personal(ctx context.Context, token Token) (core.Scopes,
 	if grant.RevokedAt != nil || grant.UserID != token.UserID || grant.ClientID != token.ClientID {
 		return nil, invalidKey(errGrantGone)
 	}
-	member, err := a.from.Members.Member(ctx, token.OrgID, token.UserID)
-	if isNotFound(err) {
+	ceiling, err := a.from.Members.MemberScopes(ctx, token.OrgID, token.UserID)
+	if core.IsNotFound(err) {
 		return nil, invalidKey(errMemberGone)
 	}
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return grant.Scopes.Intersect(member.Scopes()), nil
+	return grant.Scopes.Intersect(ceiling), nil
 }

@@ -122,7 +122,7 @@ func pending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
 // takeStep takes the code of an app, once.
 func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit func(AuthenticatorApp) bool) error {
 	app, err := f.factors.AuthenticatorApp(ctx, userID)
-	if isNotFound(err) || err == nil && !fit(app) {
+	if core.IsNotFound(err) || err == nil && !fit(app) {
 		return wrongCode()
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ func (l Lifecycle) BlockClient(ctx context.Context, actor Actor, orgID, clientID
 		if err := l.OpenClients.BlockClient(ctx, orgID, clientID, now); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.blocked", orgID: orgID, detail: openClient{clientID}})
+		return l.record(ctx, now, AuditEntry{Actor: actor, Action: "oauth_client.blocked", OrgID: orgID, Detail: openClient{clientID}})
 	})
 }
 
@@ -33,7 +33,7 @@ func (l Lifecycle) UnblockClient(ctx context.Context, actor Actor, orgID, client
 		if err := l.OpenClients.UnblockClient(ctx, orgID, clientID); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.unblocked", orgID: orgID, detail: openClient{clientID}})
+		return l.record(ctx, now, AuditEntry{Actor: actor, Action: "oauth_client.unblocked", OrgID: orgID, Detail: openClient{clientID}})
 	})
 }
 
@@ -70,12 +70,12 @@ func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bo
 }
 
 func (l Lifecycle) blockable(ctx context.Context, orgID, clientID string) error {
-	if _, err := l.Store.Org(ctx, orgID); err != nil {
+	if _, err := l.Orgs.Org(ctx, orgID); err != nil {
 		return err
 	}
-	client, err := l.Store.Client(ctx, clientID)
+	client, err := l.Clients.Client(ctx, clientID)
 	switch {
-	case isNotFound(err) && IsDocumentClientID(clientID):
+	case core.IsNotFound(err) && IsDocumentClientID(clientID):
 		return nil
 	case err != nil:
 		return err

@@ -27,13 +27,20 @@ func (g *gate) grantLives(id string) bool {
 	return grant.RevokedAt == nil
 }
 
+// forgotten collects the ids of the grants that a process has to forget.
+type forgotten struct{ grants []string }
+
+func (*forgotten) Forget(string) {}
+
+func (f *forgotten) ForgetGrant(id string) { f.grants = append(f.grants, id) }
+
 func TestBlockingEndsGrants(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()
 		l := g.lifecycle()
-		var forgotten []string
-		l.ForgetGrant = func(id string) { forgotten = append(forgotten, id) }
+		forgotten := &forgotten{}
+		l.Principals = forgotten
 		first, other := g.granted(documentID), g.granted("https://other.example/client.json")
 		for range 2 { // the second changes nothing
 			g.must(l.BlockClient(ctx, operator, g.org.ID, documentID))
@@ -45,7 +52,7 @@ func TestBlockingEndsGrants(t *testing.T) {
 		if g.grantLives(first) || g.grantLives(slipped) || !g.grantLives(other) {
 			t.Error("the wrong grants live")
 		}
-		if diff := cmp.Diff([]string{first, slipped}, forgotten); diff != "" {
+		if diff := cmp.Diff([]string{first, slipped}, forgotten.grants); diff != "" {
 			t.Errorf("forgotten (-want +got):\n%s", diff)
 		}
 		by, detail := "operator operator", `{"client_id":"`+documentID+`"}`
@@ -63,7 +70,7 @@ func TestClientsThatCannotBeBlocked(t *testing.T) {
 	own, _, err := l.CreateClient(ctx, operator, g.newClient())
 	g.must(err)
 	elsewhere := access.Client{ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: core.NewID(), Environment: core.Live, CreatedAt: start}
-	g.must(g.store.InsertClient(ctx, elsewhere))
+	g.must(g.db.Clients().InsertClient(ctx, elsewhere))
 	for clientID, code := range map[string]core.Code{
 		own.ClientID: core.CodeConflict, elsewhere.ClientID: core.CodeNotFound, access.MintClientID(core.Live): core.CodeNotFound,
 		"": core.CodeNotFound, "http://agent.example/client.json": core.CodeNotFound, "https://agent.example": core.CodeNotFound,
@@ -80,15 +87,15 @@ func TestRevokingAClientEndsItsGrants(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()
 		l := g.lifecycle()
-		var forgotten []string
-		l.ForgetGrant = func(id string) { forgotten = append(forgotten, id) }
+		forgotten := &forgotten{}
+		l.Principals = forgotten
 		c, _, err := l.CreateClient(ctx, operator, g.newClient())
 		g.must(err)
 		grant := g.granted(c.ClientID)
 		_, err = l.RevokeClient(ctx, operator, g.org.ID, c.ID)
 		g.must(err)
-		if g.grantLives(grant) || !cmp.Equal(forgotten, []string{grant}) {
-			t.Errorf("lives %v, forgotten %v", g.grantLives(grant), forgotten)
+		if g.grantLives(grant) || !cmp.Equal(forgotten.grants, []string{grant}) {
+			t.Errorf("lives %v, forgotten %v", g.grantLives(grant), forgotten.grants)
 		}
 	})
 }

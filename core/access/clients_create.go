@@ -45,16 +45,16 @@ func (l Lifecycle) CreateClient(ctx context.Context, actor Actor, n NewClient) (
 		return Client{}, "", err
 	}
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
-		if _, err := l.Store.Org(ctx, n.OrgID); err != nil {
+		if _, err := l.Orgs.Org(ctx, n.OrgID); err != nil {
 			return err
 		}
 		client.CreatedAt = now
-		if err := l.Store.InsertClient(ctx, client); err != nil {
+		if err := l.Clients.InsertClient(ctx, client); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{
-			actor: actor, action: "oauth_client.created", orgID: client.OrgID, subject: client.ID,
-			detail: granted{client.Environment, client.Scopes.Strings()},
+		return l.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "oauth_client.created", OrgID: client.OrgID, Subject: client.ID,
+			Detail: granted{client.Environment, client.Scopes.Strings()},
 		})
 	})
 	if err != nil {

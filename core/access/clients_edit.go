@@ -23,7 +23,7 @@ func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Clien
 	var stored Client
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
 		var err error
-		if stored, err = l.Keys.ClientByID(ctx, c.OrgID, c.ID); err != nil {
+		if stored, err = l.Clients.ClientByID(ctx, c.OrgID, c.ID); err != nil {
 			return err
 		}
 		if stored.RevokedAt != nil {
@@ -34,11 +34,11 @@ func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Clien
 		if err := stored.check(); err != nil {
 			return err
 		}
-		if err := l.Keys.SetClient(ctx, stored); err != nil {
+		if err := l.Clients.SetClient(ctx, stored); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{
-			actor: actor, action: "oauth_client.updated", orgID: c.OrgID, subject: c.ID, detail: diffClients(before, stored),
+		return l.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "oauth_client.updated", OrgID: c.OrgID, Subject: c.ID, Detail: diffClients(before, stored),
 		})
 	}, c.ID)
 	if err != nil {
@@ -51,28 +51,28 @@ func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Clien
 // grant lasts, matter as much as the scopes.
 type clientDiff struct {
 	scopeDiff
-	Name         *edited `json:"name,omitempty"`
-	RedirectURIs *edited `json:"redirect_uris,omitempty"`
-	RefreshDays  *edited `json:"refresh_days,omitempty"`
+	Name         *Edited `json:"name,omitempty"`
+	RedirectURIs *Edited `json:"redirect_uris,omitempty"`
+	RefreshDays  *Edited `json:"refresh_days,omitempty"`
 }
 
 func diffClients(before, after Client) clientDiff {
 	d := clientDiff{scopeDiff: diffScopes(before.Scopes, after.Scopes)}
 	if before.Name != after.Name {
-		d.Name = &edited{before.Name, after.Name}
+		d.Name = &Edited{before.Name, after.Name}
 	}
 	if !slices.Equal(before.RedirectURIs, after.RedirectURIs) {
-		d.RedirectURIs = &edited{append([]string{}, before.RedirectURIs...), append([]string{}, after.RedirectURIs...)}
+		d.RedirectURIs = &Edited{append([]string{}, before.RedirectURIs...), append([]string{}, after.RedirectURIs...)}
 	}
 	if before.RefreshDays != after.RefreshDays {
-		d.RefreshDays = &edited{before.RefreshDays, after.RefreshDays}
+		d.RefreshDays = &Edited{before.RefreshDays, after.RefreshDays}
 	}
 	return d
 }
 
 // check refuses a registration that cannot be, and brings its scopes into form.
 func (c *Client) check() error {
-	if err := checkName(c.Name); err != nil {
+	if err := CheckName(c.Name); err != nil {
 		return err
 	}
 	scopes, err := checkScopes(c.Scopes)

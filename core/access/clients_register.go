@@ -38,15 +38,15 @@ type SelfDescribed struct {
 // Registrations lets clients register themselves. It is safe for use by several
 // goroutines; the limit by network is counted in this process.
 type Registrations struct {
-	store    Store
+	clients  ClientStore
 	open     OpenClientStore
 	clock    core.Clock
 	networks *throttle.Throttle
 }
 
 // NewRegistrations makes the one place for registrations of a process.
-func NewRegistrations(store Store, open OpenClientStore, clock core.Clock) *Registrations {
-	return &Registrations{store: store, open: open, clock: clock, networks: throttle.New(registrations, registrationEvery)}
+func NewRegistrations(clients ClientStore, open OpenClientStore, clock core.Clock) *Registrations {
+	return &Registrations{clients: clients, open: open, clock: clock, networks: throttle.New(registrations, registrationEvery)}
 }
 
 // Register stores a client that belongs to no organization and returns it with
@@ -80,7 +80,7 @@ func (r *Registrations) Register(ctx context.Context, network string, s SelfDesc
 	if unused >= maxUnused {
 		return Client{}, "", tooManyRegistrations(time.Hour)
 	}
-	if err := r.store.InsertClient(ctx, client); err != nil {
+	if err := r.clients.InsertClient(ctx, client); err != nil {
 		return Client{}, "", err
 	}
 	return client, minted.Secret, nil

@@ -17,13 +17,13 @@ func TestUnusedRegistrationsAreBounded(t *testing.T) {
 	g.must(g.db.InTx(t.Context(), func(ctx context.Context) error {
 		for range 1000 {
 			c := access.Client{ID: core.NewID(), ClientID: access.MintClientID(core.Live), Environment: core.Live, Kind: access.DynamicClient, CreatedAt: start}
-			if err := g.store.InsertClient(ctx, c); err != nil {
+			if err := g.db.Clients().InsertClient(ctx, c); err != nil {
 				return err
 			}
 		}
 		return nil
 	}))
-	r := access.NewRegistrations(g.store, g.db.OpenClients(), g.clock)
+	r := access.NewRegistrations(g.db.Clients(), g.db.OpenClients(), g.clock)
 	said := access.SelfDescribed{Name: "Self", RedirectURIs: []string{"https://a.example/"}}
 	_, _, err := r.Register(t.Context(), "192.0.2.1", said)
 	g.wantCode("number 1001", err, core.CodeRateLimited)

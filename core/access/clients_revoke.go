@@ -15,17 +15,17 @@ func (l Lifecycle) RevokeClient(ctx context.Context, actor Actor, orgID, id stri
 	var ended []string
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
 		var err error
-		if client, err = l.Keys.ClientByID(ctx, orgID, id); err != nil || client.RevokedAt != nil {
+		if client, err = l.Clients.ClientByID(ctx, orgID, id); err != nil || client.RevokedAt != nil {
 			return err
 		}
-		if err := l.Store.RevokeClient(ctx, orgID, id, now); err != nil {
+		if err := l.Clients.RevokeClient(ctx, orgID, id, now); err != nil {
 			return err
 		}
 		client.RevokedAt = &now
 		if ended, err = l.Grants.RevokeGrantsOf(ctx, orgID, client.ClientID, now); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.revoked", orgID: orgID, subject: id})
+		return l.record(ctx, now, AuditEntry{Actor: actor, Action: "oauth_client.revoked", OrgID: orgID, Subject: id})
 	}, id)
 	if err != nil {
 		return Client{}, err

@@ -16,7 +16,7 @@ func (l Lifecycle) RotateClientSecret(ctx context.Context, actor Actor, orgID, i
 	var changed Client
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
 		var err error
-		if changed, err = l.Keys.ClientByID(ctx, orgID, id); err != nil {
+		if changed, err = l.Clients.ClientByID(ctx, orgID, id); err != nil {
 			return err
 		}
 		switch {
@@ -26,10 +26,10 @@ func (l Lifecycle) RotateClientSecret(ctx context.Context, actor Actor, orgID, i
 			return core.Conflict("This OAuth client is public and has no secret.", "Register a confidential client.")
 		}
 		changed.SecretHash = minted.Hash
-		if err := l.Keys.SetClientSecret(ctx, orgID, id, minted.Hash); err != nil {
+		if err := l.Clients.SetClientSecret(ctx, orgID, id, minted.Hash); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{actor: actor, action: "oauth_client.secret_rotated", orgID: orgID, subject: id})
+		return l.record(ctx, now, AuditEntry{Actor: actor, Action: "oauth_client.secret_rotated", OrgID: orgID, Subject: id})
 	}, id)
 	if err != nil {
 		return Client{}, "", err

@@ -39,14 +39,14 @@ func TestLifeOfAClient(t *testing.T) {
 		c.RedirectURIs = []string{"http://localhost:3000/cb"}
 		edited, err := l.EditClient(ctx, operator, c)
 		g.must(err)
-		stored, err := g.store.Client(ctx, c.ClientID)
+		stored, err := g.db.Clients().Client(ctx, c.ClientID)
 		g.must(err)
 		if diff := cmp.Diff(c, edited) + cmp.Diff(c, stored); diff != "" {
 			t.Errorf("edited (-want +got):\n%s", diff)
 		}
 		rotated, next, err := l.RotateClientSecret(ctx, operator, g.org.ID, c.ID)
 		g.must(err)
-		if stored, err = g.store.Client(ctx, c.ClientID); err != nil || access.SecretMatches(stored.SecretHash, secret) ||
+		if stored, err = g.db.Clients().Client(ctx, c.ClientID); err != nil || access.SecretMatches(stored.SecretHash, secret) ||
 			!access.SecretMatches(stored.SecretHash, next) || !cmp.Equal(rotated, stored) {
 			t.Errorf("rotated: %+v, %v", stored, err)
 		}
@@ -58,7 +58,7 @@ func TestLifeOfAClient(t *testing.T) {
 			_, err = l.RevokeClient(ctx, operator, g.org.ID, c.ID)
 			g.must(err)
 		}
-		if stored, err = g.store.Client(ctx, c.ClientID); err != nil || stored.RevokedAt == nil {
+		if stored, err = g.db.Clients().Client(ctx, c.ClientID); err != nil || stored.RevokedAt == nil {
 			t.Errorf("revoked: %+v, %v", stored, err)
 		}
 		_, err = l.EditClient(ctx, operator, c)

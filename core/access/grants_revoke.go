@@ -20,7 +20,7 @@ func (l Lifecycle) RevokeGrant(ctx context.Context, actor Actor, orgID, id strin
 			return err
 		}
 		grant.RevokedAt = &now
-		return l.record(ctx, now, happening{actor: actor, action: "oauth_grant.revoked", orgID: orgID, subject: id})
+		return l.record(ctx, now, AuditEntry{Actor: actor, Action: "oauth_grant.revoked", OrgID: orgID, Subject: id})
 	})
 	if err != nil {
 		return Grant{}, err

@@ -14,7 +14,7 @@ func TestRevokingAGrant(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()
 		user := access.User{ID: core.NewID(), Email: "ann@example.org", Name: "Ann", PasswordHash: "x", CreatedAt: g.clock()}
-		g.must(g.store.InsertUser(ctx, user))
+		g.must(g.db.Users().InsertUser(ctx, user))
 		client, _, err := g.lifecycle().CreateClient(ctx, operator, g.newClient())
 		g.must(err)
 		grant := access.Grant{
@@ -25,17 +25,17 @@ func TestRevokingAGrant(t *testing.T) {
 
 		_, err = g.lifecycle().RevokeGrant(ctx, operator, core.NewID(), grant.ID)
 		g.wantCode("another organization's", err, core.CodeNotFound)
-		var forgotten []string
+		forgotten := &forgotten{}
 		l := g.lifecycle()
-		l.ForgetGrant = func(id string) { forgotten = append(forgotten, id) }
+		l.Principals = forgotten
 		for range 2 { // the second changes nothing
 			revoked, err := l.RevokeGrant(ctx, access.ActorOf(user.ID), g.org.ID, grant.ID)
 			if err != nil || revoked.RevokedAt == nil || !revoked.RevokedAt.Equal(g.clock()) {
 				t.Errorf("%+v, %v", revoked, err)
 			}
 		}
-		if len(forgotten) != 2 || forgotten[0] != grant.ID {
-			t.Errorf("forgotten: %v", forgotten)
+		if len(forgotten.grants) != 2 || forgotten.grants[0] != grant.ID {
+			t.Errorf("forgotten: %v", forgotten.grants)
 		}
 		lines := g.audited()
 		if len(lines) != 2 || lines[1] != (line{"oauth_grant.revoked", "user " + user.ID, grant.ID, "{}"}) {

@@ -62,7 +62,7 @@ func (m Memberships) openInvitation(ctx context.Context, secret string, now time
 		return Invitation{}, noInvitation()
 	}
 	i, err := m.Invitations.InvitationByHash(ctx, HashSecret(secret))
-	if isNotFound(err) || err == nil && !now.Before(i.ExpiresAt) {
+	if core.IsNotFound(err) || err == nil && !now.Before(i.ExpiresAt) {
 		return Invitation{}, noInvitation()
 	}
 	if err != nil {

@@ -70,7 +70,7 @@ func TestInvitationsAndJoining(t *testing.T) {
 		g.wantCode("no name", err, core.CodeValidationFailed)
 		_, err = m.JoinNew(ctx, fresh, "New", "long enough")
 		g.must(err)
-		user, err := g.store.UserByEmail(ctx, "new@example.com")
+		user, err := g.db.Users().UserByEmail(ctx, "new@example.com")
 		g.must(err)
 		if good, err := access.VerifyPassword(user.PasswordHash, "long enough"); !good || err != nil || user.Name != "New" {
 			t.Errorf("%+v, %v", user, err)

@@ -26,7 +26,7 @@ type NewKey struct {
 func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey, string, error) {
 	scopes, err := checkScopes(n.Scopes)
 	if err == nil {
-		err = checkName(n.Name)
+		err = CheckName(n.Name)
 	}
 	if err == nil {
 		err = checkEnvironment(n.Environment)
@@ -37,16 +37,16 @@ func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey
 	key, secret := mintKey(n.OrgID, n.Name, n.Environment, scopes)
 	key.ID = cmp.Or(n.ID, key.ID)
 	err = l.change(ctx, func(ctx context.Context, now time.Time) error {
-		if _, err := l.Store.Org(ctx, n.OrgID); err != nil {
+		if _, err := l.Orgs.Org(ctx, n.OrgID); err != nil {
 			return err
 		}
 		key.CreatedAt = now
-		if err := l.Store.InsertAPIKey(ctx, key); err != nil {
+		if err := l.Keys.InsertAPIKey(ctx, key); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{
-			actor: actor, action: "api_key.created", orgID: key.OrgID, subject: key.ID,
-			detail: granted{key.Environment, key.Scopes.Strings()},
+		return l.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "api_key.created", OrgID: key.OrgID, Subject: key.ID,
+			Detail: granted{key.Environment, key.Scopes.Strings()},
 		})
 	})
 	if err != nil {

@@ -30,8 +30,8 @@ func (l Lifecycle) EditKeyScopes(ctx context.Context, actor Actor, orgID, id str
 			return err
 		}
 		key.Scopes = scopes
-		return l.record(ctx, now, happening{
-			actor: actor, action: "api_key.scopes_updated", orgID: orgID, subject: id, detail: diff,
+		return l.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "api_key.scopes_updated", OrgID: orgID, Subject: id, Detail: diff,
 		})
 	}, id)
 	return key, err

@@ -64,10 +64,10 @@ func (l Lifecycle) endGrace(ctx context.Context, found APIKey) (bool, error) {
 		if mine = err == nil && key.RevokedAt == nil; !mine {
 			return err
 		}
-		if err := l.Store.RevokeAPIKey(ctx, key.OrgID, key.ID, now); err != nil {
+		if err := l.Keys.RevokeAPIKey(ctx, key.OrgID, key.ID, now); err != nil {
 			return err
 		}
-		return l.record(ctx, now, happening{actor: system(), action: "api_key.grace_expired", orgID: key.OrgID, subject: key.ID})
+		return l.record(ctx, now, AuditEntry{Actor: System(), Action: "api_key.grace_expired", OrgID: key.OrgID, Subject: key.ID})
 	}, found.ID)
 	return mine && err == nil, err
 }

@@ -15,11 +15,11 @@ func (l Lifecycle) RevokeKey(ctx context.Context, actor Actor, orgID, id string)
 		if key, err = l.Keys.APIKey(ctx, orgID, id); err != nil || !key.worksAt(now) {
 			return err
 		}
-		if err := l.Store.RevokeAPIKey(ctx, orgID, id, now); err != nil {
+		if err := l.Keys.RevokeAPIKey(ctx, orgID, id, now); err != nil {
 			return err
 		}
 		key.RevokedAt = &now
-		return l.record(ctx, now, happening{actor: actor, action: "api_key.revoked", orgID: orgID, subject: id})
+		return l.record(ctx, now, AuditEntry{Actor: actor, Action: "api_key.revoked", OrgID: orgID, Subject: id})
 	}, id)
 	return key, err
 }

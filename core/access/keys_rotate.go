@@ -53,13 +53,13 @@ func (l Lifecycle) replace(ctx context.Context, actor Actor, old, next APIKey) e
 	if err := l.Keys.SetAPIKeyExpiry(ctx, old.OrgID, old.ID, end); err != nil {
 		return err
 	}
-	if err := l.Store.InsertAPIKey(ctx, next); err != nil {
+	if err := l.Keys.InsertAPIKey(ctx, next); err != nil {
 		return err
 	}
-	happened := happening{actor: actor, action: "api_key.rotated", orgID: old.OrgID, subject: old.ID, detail: rotatedTo{next.ID, end}}
-	if err := l.record(ctx, now, happened); err != nil {
+	entry := AuditEntry{Actor: actor, Action: "api_key.rotated", OrgID: old.OrgID, Subject: old.ID, Detail: rotatedTo{next.ID, end}}
+	if err := l.record(ctx, now, entry); err != nil {
 		return err
 	}
-	happened.subject, happened.detail = next.ID, rotatedFrom{old.ID}
-	return l.record(ctx, now, happened)
+	entry.Subject, entry.Detail = next.ID, rotatedFrom{old.ID}
+	return l.record(ctx, now, entry)
 }

@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -11,96 +10,58 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Lifecycle carries out what people decide about API keys and OAuth clients. Each
-// task is one transaction together with its lines in the audit log.
+// Lifecycle is the tasks on API keys, OAuth clients and grants. Each task is one
+// transaction together with its lines in the audit log.
 //
-// It does not ask whether the actor may do it, nor for a second factor: whoever
-// calls has settled both. A task called inside another transaction joins it, and
-// Forget is then called before the commit; other callers have nothing to mind.
+// It checks neither that the actor may do it nor a second factor: callers do. A task
+// called inside another transaction joins it, and Principals is then called before the
+// commit; such a caller forgets once more after the commit.
 type Lifecycle struct {
-	Store      Store
-	Keys       KeyStore
+	Stores
+	Orgs       Orgs
 	Transactor core.Transactor
 	Clock      core.Clock
-	// Grants and OpenClients are needed by what ends or blocks clients.
-	Grants      GrantStore
-	OpenClients OpenClientStore
-	// Forget drops what this process remembers of a credential, by its id, so that
-	// a change is felt by its next request: [Authenticator.Forget]. nil in a
-	// process that authenticates no callers. Other processes apply a change within a
-	// second on PostgreSQL, within five at worst.
-	Forget func(id string)
-	// ForgetGrant does the same for the tokens of a grant:
-	// [Authenticator.ForgetGrant].
-	ForgetGrant func(id string)
+	// Principals drops what this process remembers of a credential, so that its next
+	// request meets the change. nil in a process that authenticates no callers. Other
+	// processes apply a change within a second on PostgreSQL, within five at worst.
+	Principals Forgetter
 }
 
-// Actor is who does something, as the audit log names it.
-type Actor struct {
-	Kind string // user, operator or system
-	ID   string
+// Forgetter drops remembered principals: [Authenticator] is one.
+type Forgetter interface {
+	// Forget drops those of a stored credential, by its id.
+	Forget(credentialID string)
+	// ForgetGrant drops those of the tokens of a grant.
+	ForgetGrant(grantID string)
 }
 
-// Operator is whoever has the database itself: the administrator at a shell.
-const Operator = "operator"
-
-// ActorOf is the user with this id, or [Operator].
-func ActorOf(who string) Actor {
-	if who == Operator {
-		return Actor{Kind: Operator, ID: Operator}
-	}
-	return Actor{Kind: "user", ID: who}
-}
-
-// system is the actor of what happens by itself.
-func system() Actor { return Actor{Kind: "system", ID: "mailhelm"} }
-
-// maxName bounds the name of a credential, in characters.
+// maxName bounds a name, in characters.
 const maxName = 100
 
 // change runs one task and makes this process forget the credentials it changed.
 func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now time.Time) error, ids ...string) error {
 	err := l.Transactor.InTx(ctx, func(ctx context.Context) error { return do(ctx, l.Clock()) })
-	if err != nil || l.Forget == nil {
+	if err != nil || l.Principals == nil {
 		return err
 	}
 	for _, id := range ids {
-		l.Forget(id)
+		l.Principals.Forget(id)
 	}
 	return nil
 }
 
 // forgetGrants makes this process feel that grants have ended.
 func (l Lifecycle) forgetGrants(ids []string) {
-	if l.ForgetGrant == nil {
+	if l.Principals == nil {
 		return
 	}
 	for _, id := range ids {
-		l.ForgetGrant(id)
+		l.Principals.ForgetGrant(id)
 	}
 }
 
-// happening is a line of the audit log as a task knows it.
-type happening struct {
-	actor   Actor
-	action  string
-	orgID   string
-	subject string
-	detail  any // becomes a JSON object; nil is an empty one
-}
-
-func (l Lifecycle) record(ctx context.Context, now time.Time, h happening) error {
-	detail := []byte("{}")
-	if h.detail != nil {
-		var err error
-		if detail, err = json.Marshal(h.detail); err != nil {
-			return fmt.Errorf("audit detail of %s: %w", h.action, err)
-		}
-	}
-	return l.Store.AppendAudit(ctx, AuditEvent{
-		ID: core.NewID(), OrgID: h.orgID, OccurredAt: now, Action: h.action, ActorKind: h.actor.Kind, ActorID: h.actor.ID,
-		SubjectID: h.subject, Detail: string(detail),
-	})
+func (l Lifecycle) record(ctx context.Context, now time.Time, e AuditEntry) error {
+	return RecordAudit(ctx, l.Audit, now, e)
 }
 
 // granted is the detail of a creation: what the credential may do from its start.
@@ -134,7 +95,7 @@ func without(set, other core.Scopes) []string {
 
 // checkName refuses what a list of credentials cannot show: people tell them
 // apart by it.
-func checkName(name string) error {
+func CheckName(name string) error {
 	visible, hidden := core.VisibleText(name)
 	switch {
 	case strings.TrimSpace(visible) == "":

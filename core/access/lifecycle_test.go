@@ -20,8 +20,7 @@ var operator = access.ActorOf(access.Operator)
 
 func (g *gate) lifecycle() access.Lifecycle {
 	return access.Lifecycle{
-		Store: g.store, Keys: g.db.Keys(), Transactor: g.db, Clock: g.clock, Grants: g.db.Grants(), OpenClients: g.db.OpenClients(),
-		Forget: g.auth.Forget, ForgetGrant: g.auth.ForgetGrant,
+		Stores: g.db.Access(), Orgs: g.db.Orgs(), Transactor: g.db, Clock: g.clock, Principals: g.auth,
 	}
 }
 
@@ -40,7 +39,7 @@ type line struct{ Action, Actor, Subject, Detail string }
 // audited lists the organization's events, oldest first.
 func (g *gate) audited() []line {
 	g.t.Helper()
-	events, err := g.store.AuditEvents(g.t.Context(), g.org.ID, 100)
+	events, err := g.db.Audit().AuditEvents(g.t.Context(), g.org.ID, 100)
 	g.must(err)
 	var lines []line
 	for _, e := range events {

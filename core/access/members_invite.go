@@ -60,9 +60,9 @@ func (m Memberships) Invite(ctx context.Context, actor Actor, n NewInvitation) (
 		if err := m.Invitations.InsertInvitation(ctx, made); err != nil {
 			return err
 		}
-		return m.record(ctx, now, happening{
-			actor: actor, action: "member.invited", orgID: n.OrgID, subject: made.ID,
-			detail: invited{Role: n.Role, Permissions: append([]Permission{}, n.Permissions...), Replaces: replaces},
+		return m.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "member.invited", OrgID: n.OrgID, Subject: made.ID,
+			Detail: invited{Role: n.Role, Permissions: append([]Permission{}, n.Permissions...), Replaces: replaces},
 		})
 	})
 	if err != nil {
@@ -89,12 +89,12 @@ func (n *NewInvitation) check() error {
 
 // notYetMember tells what the member list shows as well.
 func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
-	user, err := m.Store.UserByEmail(ctx, n.Email)
+	user, err := m.Users.UserByEmail(ctx, n.Email)
 	if err == nil {
 		_, err = m.Members.Member(ctx, n.OrgID, user.ID)
 	}
 	switch {
-	case isNotFound(err):
+	case core.IsNotFound(err):
 		return nil
 	case err != nil:
 		return fmt.Errorf("member by address: %w", err)

@@ -25,13 +25,13 @@ func (m Memberships) Offered(ctx context.Context, secret string) (Offer, error) 
 	if err != nil {
 		return Offer{}, err
 	}
-	org, err := m.Store.Org(ctx, i.OrgID)
+	org, err := m.Orgs.Org(ctx, i.OrgID)
 	if err != nil {
 		return Offer{}, fmt.Errorf("organization of an invitation: %w", err)
 	}
 	offer := Offer{Invitation: i, Org: org}
-	user, err := m.Store.UserByEmail(ctx, i.Email)
-	if isNotFound(err) {
+	user, err := m.Users.UserByEmail(ctx, i.Email)
+	if core.IsNotFound(err) {
 		return offer, nil
 	}
 	if err != nil {
@@ -63,11 +63,11 @@ func (m Memberships) Join(ctx context.Context, secret string, user User) (Member
 // [Memberships.Offered], with core.CodeValidationFailed for a name or password
 // that cannot be, and with core.CodeConflict when the address has an account.
 func (m Memberships) JoinNew(ctx context.Context, secret, name, password string) (Member, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return Member{}, err
 	}
 	return m.join(ctx, secret, func(ctx context.Context, i Invitation, now time.Time) (User, error) {
-		if _, err := m.Store.UserByEmail(ctx, i.Email); !isNotFound(err) {
+		if _, err := m.Users.UserByEmail(ctx, i.Email); !core.IsNotFound(err) {
 			if err != nil {
 				return User{}, fmt.Errorf("user of an invitation: %w", err)
 			}
@@ -81,7 +81,7 @@ func (m Memberships) JoinNew(ctx context.Context, secret, name, password string)
 			return User{}, fmt.Errorf("password: %w", err)
 		}
 		user := User{ID: core.NewID(), Email: i.Email, Name: name, PasswordHash: hash, CreatedAt: now}
-		return user, m.Store.InsertUser(ctx, user)
+		return user, m.Users.InsertUser(ctx, user)
 	})
 }
 
@@ -107,7 +107,7 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 			return err
 		}
 		member = Member{OrgID: i.OrgID, UserID: user.ID, Role: i.Role, Permissions: i.Permissions}
-		if _, err := m.Members.Member(ctx, i.OrgID, user.ID); !isNotFound(err) {
+		if _, err := m.Members.Member(ctx, i.OrgID, user.ID); !core.IsNotFound(err) {
 			if err != nil {
 				return err
 			}
@@ -120,9 +120,9 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 		if err := m.Members.SetMember(ctx, member); err != nil {
 			return err
 		}
-		return m.record(ctx, now, happening{
-			actor: ActorOf(user.ID), action: "member.joined", orgID: i.OrgID, subject: user.ID,
-			detail: joined{Invitation: i.ID, InvitedBy: i.InvitedBy, Role: i.Role},
+		return m.record(ctx, now, AuditEntry{
+			Actor: ActorOf(user.ID), Action: "member.joined", OrgID: i.OrgID, Subject: user.ID,
+			Detail: joined{Invitation: i.ID, InvitedBy: i.InvitedBy, Role: i.Role},
 		})
 	})
 	if err != nil {

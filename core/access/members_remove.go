@@ -24,7 +24,7 @@ func (m Memberships) RemoveMember(ctx context.Context, actor Actor, orgID, userI
 		if err != nil {
 			return err
 		}
-		leaves := actor.Kind == byUser && actor.ID == userID
+		leaves := actor.Kind == Person && actor.ID == userID
 		if !leaves {
 			if err := may.need(MayManageMembers); err != nil {
 				return err
@@ -47,8 +47,8 @@ func (m Memberships) RemoveMember(ctx context.Context, actor Actor, orgID, userI
 			return err
 		}
 		ended.Left = leaves
-		return m.record(ctx, now, happening{
-			actor: actor, action: "member.removed", orgID: orgID, subject: userID, detail: ended,
+		return m.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "member.removed", OrgID: orgID, Subject: userID, Detail: ended,
 		})
 	})
 	if err == nil {

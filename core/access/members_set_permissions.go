@@ -43,8 +43,8 @@ func (m Memberships) SetPermissions(ctx context.Context, actor Actor, orgID, use
 		if err := m.Members.SetMember(ctx, member); err != nil {
 			return err
 		}
-		return m.record(ctx, now, happening{
-			actor: actor, action: "member.permissions_updated", orgID: orgID, subject: userID, detail: diff,
+		return m.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "member.permissions_updated", OrgID: orgID, Subject: userID, Detail: diff,
 		})
 	})
 	if err != nil {

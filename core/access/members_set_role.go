@@ -42,8 +42,8 @@ func (m Memberships) SetRole(ctx context.Context, actor Actor, orgID, userID str
 		if err := m.Members.SetMember(ctx, member); err != nil {
 			return err
 		}
-		return m.record(ctx, now, happening{
-			actor: actor, action: "member.role_updated", orgID: orgID, subject: userID, detail: detail,
+		return m.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "member.role_updated", OrgID: orgID, Subject: userID, Detail: detail,
 		})
 	})
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 
 func (g *gate) memberships() access.Memberships {
 	return access.Memberships{
-		Store: g.store, Members: g.db.Members(), Invitations: g.db.Invitations(), Grants: g.db.Grants(),
+		Orgs: g.db.Orgs(), Members: g.db.Members(), Invitations: g.db.Invitations(), Users: g.db.Users(),
+		Grants: g.db.Grants(), Audit: g.db.Audit(),
 		Transactor: g.db, Clock: g.clock, Principals: g.auth,
 	}
 }
@@ -26,7 +27,7 @@ func (g *gate) memberships() access.Memberships {
 func (g *gate) person(name string, role access.Role, may ...access.Permission) (access.User, access.Actor) {
 	g.t.Helper()
 	u := access.User{ID: core.NewID(), Email: name + "@example.com", Name: name, CreatedAt: start}
-	g.must(g.store.InsertUser(g.t.Context(), u))
+	g.must(g.db.Users().InsertUser(g.t.Context(), u))
 	if role != "" {
 		g.must(g.db.Members().SetMember(g.t.Context(), access.Member{OrgID: g.org.ID, UserID: u.ID, Role: role, Permissions: may}))
 	}

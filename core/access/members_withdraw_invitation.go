@@ -19,6 +19,6 @@ func (m Memberships) WithdrawInvitation(ctx context.Context, actor Actor, orgID,
 		if err := m.Invitations.DeleteInvitation(ctx, orgID, id); err != nil {
 			return err
 		}
-		return m.record(ctx, now, happening{actor: actor, action: "member.invitation_withdrawn", orgID: orgID, subject: id})
+		return m.record(ctx, now, AuditEntry{Actor: actor, Action: "member.invitation_withdrawn", OrgID: orgID, Subject: id})
 	})
 }

@@ -18,16 +18,40 @@ import (
 // invalid_scope: an operator may, a person as far as their membership goes at that
 // moment.
 type Memberships struct {
-	Store       Store
+	Orgs        OrgStore
 	Members     MemberStore
 	Invitations InvitationStore
-	Grants      GrantStore
+	Users       Accounts
+	Grants      GrantRevoker
+	Audit       AuditAppender
 	Transactor  core.Transactor
 	Clock       core.Clock
-	// Principals is what this process remembers of credentials, so that a change is
-	// felt by their next request. nil in a process that authenticates nobody; others
-	// feel a change within a second on PostgreSQL, within five at worst.
-	Principals *Authenticator
+	// Principals drops what this process remembers of credentials, so that their next
+	// request meets the change. nil in a process that authenticates no callers. Other
+	// processes apply a change within a second on PostgreSQL, within five at worst.
+	Principals PrincipalForgetter
+}
+
+// Accounts finds and makes the accounts of people; core/people has the store.
+type Accounts interface {
+	// UserByEmail fails with core.CodeNotFound for an unknown address.
+	UserByEmail(ctx context.Context, email string) (User, error)
+	InsertUser(ctx context.Context, u User) error
+}
+
+// GrantRevoker ends what people allowed OAuth clients; core/access has the store.
+type GrantRevoker interface {
+	// RevokeGrantsOfUser revokes all grants of a person in an organization and
+	// returns their ids.
+	RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error)
+}
+
+// PrincipalForgetter drops remembered principals; access.Authenticator is one.
+type PrincipalForgetter interface {
+	// ForgetUser drops those of all tokens that act for a person.
+	ForgetUser(userID string)
+	// ForgetOrg drops those of all credentials of an organization.
+	ForgetOrg(orgID string)
 }
 
 // change runs one task with the organization held.
@@ -74,12 +98,9 @@ func (m Memberships) feltBy(userID string) {
 	}
 }
 
-func (m Memberships) record(ctx context.Context, now time.Time, h happening) error {
-	return Lifecycle{Store: m.Store}.record(ctx, now, h)
+func (m Memberships) record(ctx context.Context, now time.Time, e AuditEntry) error {
+	return RecordAudit(ctx, m.Audit, now, e)
 }
-
-// byUser is the kind of actor that is a person at the pages.
-const byUser = "user"
 
 // authority is what an actor may do in an organization at the moment.
 type authority struct {
@@ -93,9 +114,9 @@ func (m Memberships) authority(ctx context.Context, orgID string, actor Actor) (
 	switch actor.Kind {
 	case Operator:
 		return authority{unlimited: true}, nil
-	case byUser:
+	case Person:
 		member, err := m.Members.Member(ctx, orgID, actor.ID)
-		if isNotFound(err) {
+		if core.IsNotFound(err) {
 			return authority{}, nil
 		}
 		return authority{member: member}, err

@@ -32,7 +32,7 @@ func (c Client) Open() bool {
 }
 
 // OpenClientStore keeps the clients that belong to no organization, and which
-// organization does not let which of them in. [Store.Client] finds them by their
+// organization does not let which of them in. [ClientStore.Client] finds them by their
 // public client id like any other. Every method takes part in the transaction of
 // its context.
 type OpenClientStore interface {

@@ -56,12 +56,6 @@ func (e SettingsEdit) of(s Settings) Settings {
 	return s
 }
 
-// edited is one setting in the detail of a change.
-type edited struct {
-	Before any `json:"before"`
-	After  any `json:"after"`
-}
-
 // EditSettings changes settings of an organization and returns it as it is then.
 // It needs org.manage. To require second factors a person must have proven one in
 // the session they ask from, which proven says: they would lock themselves out
@@ -69,7 +63,7 @@ type edited struct {
 // audit log.
 func (m Memberships) EditSettings(ctx context.Context, actor Actor, orgID string, edit SettingsEdit, proven bool) (core.Org, error) {
 	if edit.Name != nil {
-		if err := checkName(*edit.Name); err != nil {
+		if err := CheckName(*edit.Name); err != nil {
 			return core.Org{}, err
 		}
 	}
@@ -82,7 +76,7 @@ func (m Memberships) EditSettings(ctx context.Context, actor Actor, orgID string
 		if err := may.need(MayManageOrg); err != nil {
 			return err
 		}
-		if org, err = m.Store.Org(ctx, orgID); err != nil {
+		if org, err = m.Orgs.Org(ctx, orgID); err != nil {
 			return err
 		}
 		before := SettingsOf(org)
@@ -96,11 +90,11 @@ func (m Memberships) EditSettings(ctx context.Context, actor Actor, orgID string
 			return nil
 		}
 		org.Name, org.RequireSecondFactor, org.PlatformMode = wanted.Name, wanted.RequireSecondFactor, wanted.PlatformMode
-		if err := m.Store.SetOrgSettings(ctx, org); err != nil {
+		if err := m.Orgs.SetOrgSettings(ctx, org); err != nil {
 			return err
 		}
-		return m.record(ctx, now, happening{
-			actor: actor, action: "org.settings_updated", orgID: orgID, subject: orgID, detail: detail,
+		return m.record(ctx, now, AuditEntry{
+			Actor: actor, Action: "org.settings_updated", OrgID: orgID, Subject: orgID, Detail: detail,
 		})
 	})
 	if err != nil {
@@ -113,11 +107,11 @@ func (m Memberships) EditSettings(ctx context.Context, actor Actor, orgID string
 }
 
 // changes lists the settings that differ, by name.
-func (s Settings) changes(wanted Settings) map[string]edited {
-	found := map[string]edited{}
+func (s Settings) changes(wanted Settings) map[string]Edited {
+	found := map[string]Edited{}
 	note := func(name string, before, after any) {
 		if before != after {
-			found[name] = edited{Before: before, After: after}
+			found[name] = Edited{Before: before, After: after}
 		}
 	}
 	note("name", s.Name, wanted.Name)

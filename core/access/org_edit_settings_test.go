@@ -40,7 +40,7 @@ func TestEditSettings(t *testing.T) {
 		g.expect(secret, access.API, "")
 		got, err := m.EditSettings(ctx, asOwner, g.org.ID, edit(wanted), true)
 		g.must(err)
-		stored, err := g.store.Org(ctx, g.org.ID)
+		stored, err := g.db.Orgs().Org(ctx, g.org.ID)
 		g.must(err)
 		if access.SettingsOf(got) != wanted || cmp.Diff(got, stored) != "" || stored.Slug != "acme" {
 			t.Errorf("got %+v, stored %+v", got, stored)

@@ -73,7 +73,7 @@ func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQ
 	if !f.PasskeysOffered() || len(has.Passkeys) == 0 {
 		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
 	}
-	options, memory, err := f.passkeys.Ask(v.User.ID, has.Passkeys)
+	options, memory, err := f.protocol.Ask(v.User.ID, has.Passkeys)
 	if err != nil {
 		return PasskeyQuestion{}, fmt.Errorf("ask for a passkey: %w", err)
 	}
@@ -84,7 +84,7 @@ func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQ
 func (f *SecondFactors) keep(ctx context.Context, c PasskeyCeremony, options string) (PasskeyQuestion, error) {
 	q := PasskeyQuestion{Options: options, Ceremony: random(secretBytes)}
 	c.Hash, c.ExpiresAt = HashSecret(q.Ceremony), f.people.Clock().Add(ceremonyWait)
-	if err := f.factors.InsertCeremony(ctx, c); err != nil {
+	if err := f.passkeys.InsertCeremony(ctx, c); err != nil {
 		return PasskeyQuestion{}, fmt.Errorf("passkey ceremony: %w", err)
 	}
 	return q, nil
@@ -95,9 +95,9 @@ func (f *SecondFactors) take(ctx context.Context, a PasskeyAnswer, purpose, user
 	if !f.PasskeysOffered() {
 		return PasskeyCeremony{}, passkeyRefused(errNoPasskeys)
 	}
-	c, err := f.factors.TakeCeremony(ctx, HashSecret(a.Ceremony), f.people.Clock())
+	c, err := f.passkeys.TakeCeremony(ctx, HashSecret(a.Ceremony), f.people.Clock())
 	switch {
-	case isNotFound(err):
+	case core.IsNotFound(err):
 		return PasskeyCeremony{}, passkeyRefused(err)
 	case err != nil:
 		return PasskeyCeremony{}, fmt.Errorf("passkey ceremony: %w", err)
@@ -116,12 +116,12 @@ func (f *SecondFactors) judge(ctx context.Context, a PasskeyAnswer, purpose, use
 	}
 	var existing []Passkey
 	var failure error // of ours, while the answer was judged
-	judged, err := f.passkeys.Answered(c.Data, a.Answer, func(credentialID []byte) (string, []Passkey, error) {
+	judged, err := f.protocol.Answered(c.Data, a.Answer, func(credentialID []byte) (string, []Passkey, error) {
 		owner := ""
 		owner, existing, failure = f.owner(ctx, credentialID)
 		return owner, existing, failure
 	})
-	if failure != nil && !isNotFound(failure) {
+	if failure != nil && !core.IsNotFound(failure) {
 		return Passkey{}, failure
 	}
 	if err != nil {
@@ -136,11 +136,11 @@ func (f *SecondFactors) judge(ctx context.Context, a PasskeyAnswer, purpose, use
 }
 
 func (f *SecondFactors) owner(ctx context.Context, credentialID []byte) (string, []Passkey, error) {
-	p, err := f.factors.PasskeyByCredential(ctx, credentialID)
+	p, err := f.passkeys.PasskeyByCredential(ctx, credentialID)
 	if err != nil {
 		return "", nil, err
 	}
-	existing, err := f.factors.Passkeys(ctx, p.UserID)
+	existing, err := f.passkeys.Passkeys(ctx, p.UserID)
 	return p.UserID, existing, err
 }
 
@@ -148,7 +148,7 @@ func (f *SecondFactors) owner(ctx context.Context, credentialID []byte) (string,
 func (f *SecondFactors) note(ctx context.Context, p Passkey, judged JudgedPasskey) error {
 	now := f.people.Clock()
 	err := f.change(ctx, p.UserID, func(ctx context.Context) error {
-		stored, err := f.factors.PasskeyByCredential(ctx, p.CredentialID)
+		stored, err := f.passkeys.PasskeyByCredential(ctx, p.CredentialID)
 		if err != nil {
 			return err
 		}
@@ -156,13 +156,13 @@ func (f *SecondFactors) note(ctx context.Context, p Passkey, judged JudgedPasske
 			return passkeyRefused(errors.New("the passkey was used elsewhere while this answer was judged"))
 		}
 		stored.Credential, stored.LastUsedAt = judged.Credential, &now
-		if err := f.factors.SetPasskey(ctx, stored); err != nil || !judged.Cloned {
+		if err := f.passkeys.SetPasskey(ctx, stored); err != nil || !judged.Cloned {
 			return err
 		}
 		return f.people.AuditEverywhere(ctx, Actor{Kind: "user", ID: p.UserID}, p.UserID, "user.passkey_copy_suspected", "")
 	})
 	switch {
-	case isNotFound(err): // removed in between
+	case core.IsNotFound(err): // removed in between
 		return passkeyRefused(err)
 	case err != nil:
 		return fmt.Errorf("note the use of a passkey: %w", err)

@@ -25,7 +25,7 @@ func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQue
 	if len(has.Passkeys) >= maxPasskeys {
 		return PasskeyQuestion{}, tooManyPasskeys()
 	}
-	options, memory, err := f.passkeys.Register(v.User, has.Passkeys)
+	options, memory, err := f.protocol.Register(v.User, has.Passkeys)
 	if err != nil {
 		return PasskeyQuestion{}, fmt.Errorf("ask for a new passkey: %w", err)
 	}
@@ -38,7 +38,7 @@ func tooManyPasskeys() error {
 
 // AddPasskey stores the passkey that was made in answer to BeginPasskey.
 func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, a PasskeyAnswer, requestID string) (Added, error) {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return Added{}, err
 	}
 	if _, err := f.ready(ctx, v); err != nil {
@@ -48,15 +48,15 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 	if err != nil {
 		return Added{}, err
 	}
-	judged, err := f.passkeys.Registered(v.User, c.Data, a.Answer)
+	judged, err := f.protocol.Registered(v.User, c.Data, a.Answer)
 	if err != nil {
 		return Added{}, passkeyRefused(err)
 	}
 	return f.add(ctx, v, kindPasskey, requestID, func(ctx context.Context) error {
-		if existing, err := f.factors.Passkeys(ctx, v.User.ID); err != nil || len(existing) >= maxPasskeys {
+		if existing, err := f.passkeys.Passkeys(ctx, v.User.ID); err != nil || len(existing) >= maxPasskeys {
 			return cmp.Or(err, tooManyPasskeys())
 		}
-		return f.factors.InsertPasskey(ctx, Passkey{
+		return f.passkeys.InsertPasskey(ctx, Passkey{
 			ID: core.NewID(), UserID: v.User.ID, CredentialID: judged.CredentialID, Name: name,
 			Credential: judged.Credential, CreatedAt: f.people.Clock(),
 		})
@@ -65,11 +65,11 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 
 // RenamePasskey gives a passkey of the visitor another name.
 func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name string) error {
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return err
 	}
 	return f.change(ctx, v.User.ID, func(ctx context.Context) error {
-		all, err := f.factors.Passkeys(ctx, v.User.ID)
+		all, err := f.passkeys.Passkeys(ctx, v.User.ID)
 		if err != nil {
 			return fmt.Errorf("passkeys: %w", err)
 		}
@@ -78,7 +78,7 @@ func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name s
 			return core.NotFound("passkey")
 		}
 		all[i].Name = name
-		return f.factors.SetPasskey(ctx, all[i])
+		return f.passkeys.SetPasskey(ctx, all[i])
 	})
 }
 
@@ -88,6 +88,6 @@ func (f *SecondFactors) RemovePasskey(ctx context.Context, v Visitor, id, reques
 		return core.NotFound("passkey")
 	}
 	return f.remove(ctx, v, kindPasskey, requestID, func(ctx context.Context) error {
-		return f.factors.DeletePasskey(ctx, v.User.ID, id)
+		return f.passkeys.DeletePasskey(ctx, v.User.ID, id)
 	})
 }

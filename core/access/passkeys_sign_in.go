@@ -21,7 +21,7 @@ func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQu
 	if err := f.people.Attempts.AdmitFrom(client); err != nil {
 		return PasskeyQuestion{}, err
 	}
-	options, memory, err := f.passkeys.Ask("", nil)
+	options, memory, err := f.protocol.Ask("", nil)
 	if err != nil {
 		return PasskeyQuestion{}, fmt.Errorf("ask for a passkey: %w", err)
 	}

@@ -38,22 +38,23 @@ type SecondFactorsConfig struct {
 // safe for use by several goroutines.
 type SecondFactors struct {
 	people   *Sessions
-	factors  SecondFactorStore
+	factors  FactorStore
+	passkeys PasskeyStore
 	master   MasterKey
-	passkeys PasskeyProtocol
+	protocol PasskeyProtocol
 	tries    *throttle.Throttle
 }
 
 // NewSecondFactors makes the tasks of second factors.
 func NewSecondFactors(cfg SecondFactorsConfig) *SecondFactors {
 	return &SecondFactors{
-		people: cfg.Sessions, factors: cfg.Sessions.Factors, master: cfg.Master, passkeys: cfg.Passkeys,
+		people: cfg.Sessions, factors: cfg.Sessions.Factors, passkeys: cfg.Sessions.Passkeys, master: cfg.Master, protocol: cfg.Passkeys,
 		tries: throttle.New(codeTries, codeRefill),
 	}
 }
 
 // PasskeysOffered reports whether people can have passkeys here.
-func (f *SecondFactors) PasskeysOffered() bool { return f.passkeys != nil }
+func (f *SecondFactors) PasskeysOffered() bool { return f.protocol != nil }
 
 // Factors is what a person has set up. Recovery codes alone are no factor.
 type Factors struct {
@@ -75,22 +76,22 @@ func (f Factors) last() bool {
 
 // Of is what a person has set up.
 func (f *SecondFactors) Of(ctx context.Context, userID string) (Factors, error) {
-	return factorsOf(ctx, f.factors, userID)
+	return f.people.factorsOf(ctx, userID)
 }
 
-func factorsOf(ctx context.Context, store SecondFactorStore, userID string) (Factors, error) {
+func (c SessionsConfig) factorsOf(ctx context.Context, userID string) (Factors, error) {
 	var found Factors
-	app, err := store.AuthenticatorApp(ctx, userID)
+	app, err := c.Factors.AuthenticatorApp(ctx, userID)
 	switch {
 	case err == nil && app.ConfirmedAt != nil:
 		found.App = &app
-	case err != nil && !isNotFound(err):
+	case err != nil && !core.IsNotFound(err):
 		return Factors{}, fmt.Errorf("authenticator app: %w", err)
 	}
-	if found.Passkeys, err = store.Passkeys(ctx, userID); err != nil {
+	if found.Passkeys, err = c.Passkeys.Passkeys(ctx, userID); err != nil {
 		return Factors{}, fmt.Errorf("passkeys: %w", err)
 	}
-	if found.CodesLeft, err = store.RecoveryCodesLeft(ctx, userID); err != nil {
+	if found.CodesLeft, err = c.Factors.RecoveryCodesLeft(ctx, userID); err != nil {
 		return Factors{}, fmt.Errorf("recovery codes: %w", err)
 	}
 	return found, nil

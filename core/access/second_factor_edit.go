@@ -12,7 +12,7 @@ import (
 // held: of two changes from two browsers, the second finds what the first has left.
 func (f *SecondFactors) change(ctx context.Context, userID string, do func(context.Context) error) error {
 	return f.people.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := f.factors.HoldUser(ctx, userID); err != nil {
+		if err := f.people.Users.HoldUser(ctx, userID); err != nil {
 			return signedOut(err)
 		}
 		return do(ctx)
@@ -123,13 +123,13 @@ func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors)
 // ends the person's sessions. It leaves a line with every organization of theirs.
 func ResetSecondFactors(ctx context.Context, cfg SessionsConfig, by Actor, userID string) error {
 	return cfg.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := cfg.Factors.HoldUser(ctx, userID); err != nil {
+		if err := cfg.Users.HoldUser(ctx, userID); err != nil {
 			return err
 		}
 		if err := cfg.Factors.DeleteAuthenticatorApp(ctx, userID); err != nil {
 			return fmt.Errorf("authenticator app: %w", err)
 		}
-		if err := cfg.Factors.DeletePasskeysOf(ctx, userID); err != nil {
+		if err := cfg.Passkeys.DeletePasskeysOf(ctx, userID); err != nil {
 			return fmt.Errorf("passkeys: %w", err)
 		}
 		if err := cfg.Factors.SetRecoveryCodes(ctx, userID, nil); err != nil {

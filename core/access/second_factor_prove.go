@@ -22,7 +22,7 @@ func (f *SecondFactors) Asked(ctx context.Context, secret string) (Visitor, erro
 	if err != nil {
 		return Visitor{}, err
 	}
-	user, err := f.people.Members.UserByID(ctx, session.UserID)
+	user, err := f.people.Users.UserByID(ctx, session.UserID)
 	if err != nil {
 		return Visitor{}, signedOut(err)
 	}

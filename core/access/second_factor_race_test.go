@@ -25,7 +25,7 @@ func (e *factored) passkey(name string) access.Passkey {
 	p := access.Passkey{
 		ID: core.NewID(), UserID: e.user.ID, CredentialID: []byte(name), Name: name, Credential: "{}", CreatedAt: e.clock(),
 	}
-	e.must(e.db.SecondFactors().InsertPasskey(e.t.Context(), p))
+	e.must(e.db.Passkeys().InsertPasskey(e.t.Context(), p))
 	return p
 }
 
@@ -86,7 +86,7 @@ func TestTwoBeginnersConfirmWhatTheyHave(t *testing.T) {
 					t.Errorf("the app that was confirmed is not the one: %v (the other began: %v)", err, other.Secret != "")
 				}
 			}
-			e.must(e.db.SecondFactors().DeleteAuthenticatorApp(ctx, e.user.ID))
+			e.must(e.db.Factors().DeleteAuthenticatorApp(ctx, e.user.ID))
 			e.advance(time.Hour)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 func (e *factored) require(org core.Org) {
 	e.t.Helper()
 	org.RequireSecondFactor = true
-	e.must(e.store.SetOrgSettings(e.t.Context(), org))
+	e.must(e.db.Orgs().SetOrgSettings(e.t.Context(), org))
 }
 
 // The last factor stays while any organization of the person requires one, also
@@ -87,7 +87,7 @@ func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 		e.advance(access.ProofAge)
 		there, err := e.prove(e.signIn(""), e.code(key, 0))
 		e.must(err)
-		e.must(e.db.SecondFactors().DeleteAuthenticatorApp(t.Context(), e.user.ID))
+		e.must(e.db.Factors().DeleteAuthenticatorApp(t.Context(), e.user.ID))
 		e.passkey("a")
 		v := e.visitor(there)
 		key, err = e.factors.BeginApp(t.Context(), v)

@@ -107,7 +107,7 @@ func TestSettingUpAnApp(t *testing.T) {
 		e.wantCodeRefused("the first code again", added.Secret, e.code(key, 0))
 		_, err = e.factors.BeginApp(ctx, e.visitor(added.Secret))
 		e.wantCode("a second app", err, core.CodeConflict)
-		stored, err := e.db.SecondFactors().AuthenticatorApp(ctx, e.user.ID)
+		stored, err := e.db.Factors().AuthenticatorApp(ctx, e.user.ID)
 		if err != nil || bytes.Contains(stored.Sealed, []byte(key.Secret)) {
 			t.Errorf("the secret is stored in the clear, %v", err)
 		}
@@ -301,7 +301,7 @@ func TestWhatAnOrganizationDemands(t *testing.T) {
 		ctx := t.Context()
 		strict := e.second
 		strict.RequireSecondFactor = true
-		e.must(e.store.SetOrgSettings(ctx, strict))
+		e.must(e.db.Orgs().SetOrgSettings(ctx, strict))
 		want := func(what, secret string, admit, lately access.Demand) {
 			t.Helper()
 			gotAdmit, err := e.factors.Demand(ctx, e.visitor(secret))
@@ -318,7 +318,7 @@ func TestWhatAnOrganizationDemands(t *testing.T) {
 		want("without a factor", plain, access.DemandSetUp, access.DemandSetUp)
 		e.passkey("a")
 		want("a session from before", plain, access.DemandProof, access.DemandProof)
-		e.must(e.db.SecondFactors().DeletePasskeysOf(ctx, e.user.ID))
+		e.must(e.db.Passkeys().DeletePasskeysOf(ctx, e.user.ID))
 		_, added := e.setUp()
 		e.must(e.sessions.SwitchOrg(ctx, added.Secret, e.second.ID))
 		e.advance(access.ProofAge)
@@ -341,7 +341,7 @@ func TestResettingSecondFactors(t *testing.T) {
 			t.Errorf("left: %+v, %v", has, err)
 		}
 		for _, org := range []core.Org{e.org, e.second} {
-			events, err := e.store.AuditEvents(ctx, org.ID, 1)
+			events, err := e.db.Audit().AuditEvents(ctx, org.ID, 1)
 			if err != nil || len(events) != 1 || events[0].Action != "user.second_factors_reset" || events[0].ActorKind != "operator" {
 				t.Errorf("%s: %+v, %v", org.Name, events, err)
 			}

@@ -26,11 +26,14 @@ const App core.Surface = "app"
 
 // SessionsConfig is what sessions are made of. All members are required.
 type SessionsConfig struct {
-	Store    Store
+	Users    UserStore
 	Sessions SessionStore
-	Members  MemberStore
-	// Factors tells whether a person has to prove more than a password.
-	Factors SecondFactorStore
+	// Factors and Passkeys tell whether a person has to prove more than a password.
+	Factors  FactorStore
+	Passkeys PasskeyStore
+	Members  MembershipFinder
+	Orgs     Orgs
+	Audit    AuditAppender
 	// Attempts limits guessing. Only signing in asks it.
 	Attempts Attempts
 	Tx       core.Transactor
@@ -112,11 +115,11 @@ func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) 
 			return Visitor{}, err
 		}
 	}
-	user, err := s.Members.UserByID(ctx, session.UserID)
+	user, err := s.Users.UserByID(ctx, session.UserID)
 	if err != nil {
 		return Visitor{}, signedOut(err)
 	}
-	org, err := s.Store.Org(ctx, session.OrgID)
+	org, err := s.Orgs.Org(ctx, session.OrgID)
 	if err != nil {
 		return Visitor{}, fmt.Errorf("organization of a session: %w", err)
 	}
@@ -200,7 +203,7 @@ func (s *Sessions) change(ctx context.Context, secret string, with func(*Session
 // theirs when they no longer belong to that one.
 func (s *Sessions) memberOf(ctx context.Context, session Session) (Member, error) {
 	member, err := s.Members.Member(ctx, session.OrgID, session.UserID)
-	if !isNotFound(err) {
+	if !core.IsNotFound(err) {
 		return member, err
 	}
 	return s.firstMembership(ctx, session.UserID)
@@ -231,7 +234,7 @@ func endOf(created, seen time.Time) time.Time {
 // signedOut turns "not found" into the refusal of a session that is no more.
 // Other failures stay what they are.
 func signedOut(err error) error {
-	if err == nil || isNotFound(err) {
+	if err == nil || core.IsNotFound(err) {
 		return &core.Error{
 			Code: core.CodeInvalidKey, Message: "You are not signed in, or the session has ended.",
 			Next: "Sign in.", Err: errNoSession,

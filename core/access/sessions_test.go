@@ -67,7 +67,7 @@ func TestSwitchingTheOrganization(t *testing.T) {
 		t.Error("a form of the other organization passes")
 	}
 	foreign := core.Org{ID: core.NewID(), Name: "Foreign", Slug: "foreign", Tier: "team", RetentionDays: 90}
-	e.must(e.store.InsertOrg(t.Context(), foreign))
+	e.must(e.db.Orgs().InsertOrg(t.Context(), foreign))
 	for _, orgID := range []string{foreign.ID, core.NewID(), "", "x\x00"} {
 		if err := e.sessions.SwitchOrg(t.Context(), secret, orgID); core.AsError(err).Code != core.CodeNotFound {
 			t.Errorf("switch to %q: %v", orgID, err)

@@ -63,7 +63,7 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 		if err := s.stillHas(ctx, user); err != nil {
 			return err
 		}
-		factors, err := factorsOf(ctx, s.Factors, user.ID)
+		factors, err := s.factorsOf(ctx, user.ID)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 // stillHas refuses a password that was changed since it was checked: a session that
 // begins now would outlive the change, which ends all sessions.
 func (s *Sessions) stillHas(ctx context.Context, checked User) error {
-	now, err := s.Members.UserByID(ctx, checked.ID)
+	now, err := s.Users.UserByID(ctx, checked.ID)
 	if err != nil {
 		return signedOut(err)
 	}
@@ -113,7 +113,7 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 	secret := random(secretBytes)
 	session.Hash = HashSecret(secret)
 	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := s.Factors.HoldUser(ctx, session.UserID); err != nil {
+		if err := s.Users.HoldUser(ctx, session.UserID); err != nil {
 			return signedOut(err)
 		}
 		if err := s.end(ctx, previous); err != nil {
@@ -217,8 +217,8 @@ func (s *Sessions) findUser(ctx context.Context, email string) (User, error) {
 	if !core.IsEmail(email) {
 		return User{}, nil
 	}
-	user, err := s.Store.UserByEmail(ctx, email)
-	if isNotFound(err) {
+	user, err := s.Users.UserByEmail(ctx, email)
+	if core.IsNotFound(err) {
 		return User{}, nil
 	}
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *Sessions) end(ctx context.Context, secret string) error {
 	if secret == "" {
 		return nil
 	}
-	if err := s.Sessions.DeleteSession(ctx, HashSecret(secret)); err != nil && !isNotFound(err) {
+	if err := s.Sessions.DeleteSession(ctx, HashSecret(secret)); err != nil && !core.IsNotFound(err) {
 		return fmt.Errorf("end session: %w", err)
 	}
 	return nil
@@ -243,7 +243,7 @@ func (s *Sessions) end(ctx context.Context, secret string) error {
 
 // audit writes to the log of the organization that the session is in.
 func (s *Sessions) audit(ctx context.Context, session Session, action, requestID, detail string) error {
-	return s.Store.AppendAudit(ctx, AuditEvent{
+	return s.Audit.AppendAudit(ctx, AuditEvent{
 		ID: core.NewID(), OrgID: session.OrgID, OccurredAt: s.Clock(), Action: action, ActorKind: "user",
 		ActorID: session.UserID, Surface: App, SubjectID: session.UserID, RequestID: requestID, Detail: detail,
 	})
@@ -256,7 +256,7 @@ func (c SessionsConfig) AuditEverywhere(ctx context.Context, by Actor, userID, a
 		return fmt.Errorf("memberships: %w", err)
 	}
 	for _, member := range members {
-		err := c.Store.AppendAudit(ctx, AuditEvent{
+		err := c.Audit.AppendAudit(ctx, AuditEvent{
 			ID: core.NewID(), OrgID: member.OrgID, OccurredAt: c.Clock(), Action: action,
 			ActorKind: by.Kind, ActorID: by.ID, SubjectID: userID, RequestID: requestID, Detail: "{}",
 		})

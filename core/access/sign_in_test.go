@@ -41,14 +41,15 @@ func newEntranceOn(t *testing.T, db *storage.DB) *entrance {
 	e.must(err)
 	e.user = access.User{ID: core.NewID(), Email: ownersEmail, Name: "Owner", PasswordHash: hash, CreatedAt: start}
 	e.second = core.Org{ID: core.NewID(), Name: "Zeta", Slug: "zeta", Tier: "team", RetentionDays: 90}
-	e.must(e.store.InsertOrg(t.Context(), e.second))
-	e.must(e.store.InsertUser(t.Context(), e.user))
-	e.must(e.store.AddMember(t.Context(), e.second.ID, e.user.ID, string(access.Owner)))
-	e.must(e.store.AddMember(t.Context(), e.org.ID, e.user.ID, string(access.Owner)))
+	e.must(e.db.Orgs().InsertOrg(t.Context(), e.second))
+	e.must(e.db.Users().InsertUser(t.Context(), e.user))
+	e.must(e.db.Members().AddMember(t.Context(), e.second.ID, e.user.ID, string(access.Owner)))
+	e.must(e.db.Members().AddMember(t.Context(), e.org.ID, e.user.ID, string(access.Owner)))
 	queue, err := storage.NewJobs(db, storage.JobsConfig{})
 	e.must(err)
 	e.sessions = access.NewSessions(access.SessionsConfig{
-		Store: e.store, Sessions: e.db.Sessions(), Members: e.db.Members(), Factors: e.db.SecondFactors(), Tx: e.db, Clock: e.clock,
+		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(),
+		Orgs: db.Orgs(), Audit: db.Audit(), Tx: db, Clock: e.clock,
 		Attempts: people.NewAttempts(people.AttemptsConfig{Store: e.db.People(), Queue: queue, Clock: e.clock, Log: slog.New(slog.DiscardHandler)}),
 	})
 	return e
@@ -90,7 +91,7 @@ func TestSignInBeginsASession(t *testing.T) {
 	if v.User.ID != e.user.ID || v.Org.ID != e.org.ID || v.Member.Role != access.Owner {
 		t.Errorf("visitor %+v", v)
 	}
-	events, err := e.store.AuditEvents(t.Context(), e.org.ID, 10)
+	events, err := e.db.Audit().AuditEvents(t.Context(), e.org.ID, 10)
 	e.must(err)
 	if len(events) != 1 || events[0].Action != "user.signed_in" || events[0].ActorID != e.user.ID || events[0].RequestID != "r1" {
 		t.Errorf("audit log %+v", events)
@@ -101,7 +102,7 @@ func TestSignInTellsNobodyWhoExists(t *testing.T) {
 	t.Parallel()
 	e := newEntrance(t)
 	outsider := access.User{ID: core.NewID(), Email: "out@example.org", PasswordHash: e.user.PasswordHash, CreatedAt: start}
-	e.must(e.store.InsertUser(t.Context(), outsider))
+	e.must(e.db.Users().InsertUser(t.Context(), outsider))
 	want := core.AsError(e.try(ownersEmail, "wrong", "a"))
 	if want.Code != core.CodeInvalidKey {
 		t.Fatal(want)
@@ -161,7 +162,7 @@ func TestSigningOut(t *testing.T) {
 	if e.signedIn(here) || e.signedIn(there) {
 		t.Error("a session outlives signing out everywhere")
 	}
-	events, err := e.store.AuditEvents(t.Context(), e.org.ID, 10)
+	events, err := e.db.Audit().AuditEvents(t.Context(), e.org.ID, 10)
 	e.must(err)
 	if len(events) != 5 {
 		t.Fatalf("%d events, and there were three sign-ins and two sign-outs", len(events))

@@ -37,7 +37,7 @@ const SigningOverlap = AccessTokenLifetime + signingLag
 // unless it meets a key it has never heard of. It is safe for use by several
 // goroutines.
 type SigningKeys struct {
-	store  Store
+	store  SigningStore
 	master MasterKey
 	clock  core.Clock
 	ring   atomic.Pointer[keyRing]
@@ -71,7 +71,7 @@ type PublicKey struct {
 // NewSigningKeys opens the stored signing keys, and makes the first one when
 // none is in use. It fails when the master key is not the one they were sealed
 // with: going on with a fresh key would cut off every other process.
-func NewSigningKeys(ctx context.Context, store Store, master MasterKey, clock core.Clock) (*SigningKeys, error) {
+func NewSigningKeys(ctx context.Context, store SigningStore, master MasterKey, clock core.Clock) (*SigningKeys, error) {
 	stored, err := store.SigningKeys(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read signing keys: %w", err)

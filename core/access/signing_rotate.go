@@ -15,7 +15,7 @@ const SigningNotice = 6 * time.Minute
 
 // SigningKeyRotation changes the key that signs access tokens.
 type SigningKeyRotation struct {
-	Store      Store
+	Store      SigningStore
 	Transactor core.Transactor
 	Master     MasterKey
 	Clock      core.Clock

@@ -18,17 +18,17 @@ import (
 
 // counted counts how often the signing keys are read.
 type counted struct {
-	access.Store
+	access.SigningStore
 	reads atomic.Int32
 }
 
 func (c *counted) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
 	c.reads.Add(1)
-	return c.Store.SigningKeys(ctx)
+	return c.SigningStore.SigningKeys(ctx)
 }
 
 // signing is the keys of a process, and what rotates them.
-func (g *gate) signing(store access.Store, master access.MasterKey) *access.SigningKeys {
+func (g *gate) signing(store access.SigningStore, master access.MasterKey) *access.SigningKeys {
 	g.t.Helper()
 	keys, err := access.NewSigningKeys(g.t.Context(), store, master, g.clock)
 	g.must(err)
@@ -36,7 +36,7 @@ func (g *gate) signing(store access.Store, master access.MasterKey) *access.Sign
 }
 
 func (g *gate) rotation(master access.MasterKey) access.SigningKeyRotation {
-	return access.SigningKeyRotation{Store: g.store, Transactor: g.db, Master: master, Clock: g.clock}
+	return access.SigningKeyRotation{Store: g.db.SigningKeys(), Transactor: g.db, Master: master, Clock: g.clock}
 }
 
 func (g *gate) rotate(master access.MasterKey, atOnce bool) string {
@@ -73,7 +73,7 @@ func TestSigningKeysOfTwoProcessesAreOne(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range ids {
 			wg.Go(func() {
-				keys, err := access.NewSigningKeys(t.Context(), g.store, master, g.clock)
+				keys, err := access.NewSigningKeys(t.Context(), g.db.SigningKeys(), master, g.clock)
 				if err != nil {
 					t.Error(err)
 					return
@@ -94,8 +94,8 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, right, wrong := newGate(t, db), masterKey(t), masterKey(t)
-		keys := g.signing(g.store, right)
-		if _, err := access.NewSigningKeys(t.Context(), g.store, wrong, g.clock); err == nil || !strings.Contains(err.Error(), "master key") {
+		keys := g.signing(g.db.SigningKeys(), right)
+		if _, err := access.NewSigningKeys(t.Context(), g.db.SigningKeys(), wrong, g.clock); err == nil || !strings.Contains(err.Error(), "master key") {
 			t.Errorf("opened with another master key: %v", err)
 		}
 		for _, atOnce := range []bool{true, false} {
@@ -103,7 +103,7 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 				t.Errorf("rotated with another master key: %v", err)
 			}
 		}
-		stored, err := g.store.SigningKeys(t.Context())
+		stored, err := g.db.SigningKeys().SigningKeys(t.Context())
 		if err != nil || len(stored) != 1 || stored[0].RetiredAt != nil {
 			t.Errorf("the store holds %+v, %v", stored, err)
 		}
@@ -111,7 +111,7 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 		// A key that somebody sealed otherwise is no reason to stop.
 		foreign, err := newGate(t, storagetest.SQLite(t)).rotation(wrong).Rotate(t.Context(), true)
 		g.must(err)
-		g.must(g.store.RotateSigningKey(t.Context(), foreign, start))
+		g.must(g.db.SigningKeys().RotateSigningKey(t.Context(), foreign, start))
 		if err := keys.Reload(t.Context()); err == nil {
 			t.Error("a key that does not open was loaded")
 		}
@@ -125,7 +125,7 @@ func TestRotationOverlaps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, master := newGate(t, db), masterKey(t)
-		here, there := g.signing(g.store, master), g.signing(g.store, master)
+		here, there := g.signing(g.db.SigningKeys(), master), g.signing(g.db.SigningKeys(), master)
 		old := current(here)
 		next := g.rotate(master, false)
 		g.expectKeys(there, old, old)
@@ -148,12 +148,11 @@ func TestRotationOverlaps(t *testing.T) {
 			t.Error("the old key is accepted when its last token has expired")
 		}
 
-		stores := access.PurgeStores{Grants: db.Grants(), Sessions: db.Sessions(), Signing: g.store, Open: db.OpenClients(), Factors: db.SecondFactors()}
-		purge := access.PurgeWorker(stores, g.clock, slog.New(slog.DiscardHandler))
+		purge := access.PurgeSigningKeysWorker(db.SigningKeys(), g.clock, slog.New(slog.DiscardHandler))
 		for i, left := range []int{2, 1} { // not on the instant, but after it
 			g.advance(time.Duration(i) * time.Microsecond)
-			g.must(purge.Work(t.Context(), access.PurgeArgs{}))
-			if stored, err := g.store.SigningKeys(t.Context()); err != nil || len(stored) != left || stored[0].ID != next {
+			g.must(purge.Work(t.Context(), access.PurgeSigningKeysArgs{}))
+			if stored, err := g.db.SigningKeys().SigningKeys(t.Context()); err != nil || len(stored) != left || stored[0].ID != next {
 				t.Errorf("after a purge: %d keys, %v", len(stored), err)
 			}
 		}
@@ -168,7 +167,7 @@ func TestRotationAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, master := newGate(t, db), masterKey(t)
-		here, there := g.signing(g.store, master), g.signing(g.store, master)
+		here, there := g.signing(g.db.SigningKeys(), master), g.signing(g.db.SigningKeys(), master)
 		old := current(here)
 		waiting := g.rotate(master, false)
 		g.advance(time.Second)
@@ -181,7 +180,7 @@ func TestRotationAtOnce(t *testing.T) {
 		}
 		g.expectKeys(there, next, next, waiting, old)
 
-		stored, err := g.store.SigningKeys(t.Context())
+		stored, err := g.db.SigningKeys().SigningKeys(t.Context())
 		g.must(err)
 		want := []access.SigningKeyState{access.SigningKeySigning, access.SigningKeyRetired, access.SigningKeyRetired}
 		if got := access.SigningKeyStates(stored, g.clock()); !cmp.Equal(got, want) {
@@ -196,7 +195,7 @@ func TestRevokingOldKeys(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, master := newGate(t, db), masterKey(t)
-		here, there := g.signing(g.store, master), g.signing(g.store, master)
+		here, there := g.signing(g.db.SigningKeys(), master), g.signing(g.db.SigningKeys(), master)
 		old, waiting := current(here), g.rotate(master, false)
 		g.must(here.Reload(t.Context()))
 		g.must(there.Reload(t.Context()))
@@ -220,7 +219,7 @@ func TestRevokingOldKeys(t *testing.T) {
 				}
 			}
 		}
-		g.expectKeys(g.signing(g.store, master), next.ID, next.ID)
+		g.expectKeys(g.signing(g.db.SigningKeys(), master), next.ID, next.ID)
 	})
 }
 
@@ -228,7 +227,7 @@ func TestOneRotationAtATime(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, master := newGate(t, db), masterKey(t)
-		g.signing(g.store, master)
+		g.signing(g.db.SigningKeys(), master)
 		var won atomic.Int32
 		var wg sync.WaitGroup
 		for range 10 {
@@ -242,7 +241,7 @@ func TestOneRotationAtATime(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if stored, err := g.store.SigningKeys(t.Context()); err != nil || won.Load() != 1 || len(stored) != 2 {
+		if stored, err := g.db.SigningKeys().SigningKeys(t.Context()); err != nil || won.Load() != 1 || len(stored) != 2 {
 			t.Errorf("%d rotations, %d keys, %v", won.Load(), len(stored), err)
 		}
 	})
@@ -253,7 +252,7 @@ func TestOneRotationAtATime(t *testing.T) {
 func TestUnknownKeysAreAskedForOnceASecond(t *testing.T) {
 	t.Parallel()
 	g, master := newGate(t, storagetest.SQLite(t)), masterKey(t)
-	store := &counted{Store: g.store}
+	store := &counted{SigningStore: g.db.SigningKeys()}
 	keys := g.signing(store, master)
 	before := store.reads.Load()
 	flood := func() {
@@ -288,7 +287,7 @@ func TestUnknownKeysAreAskedForOnceASecond(t *testing.T) {
 func TestSigningKeysFollowTheStore(t *testing.T) {
 	t.Parallel()
 	g, master := newGate(t, storagetest.SQLite(t)), masterKey(t)
-	keys := g.signing(g.store, master)
+	keys := g.signing(g.db.SigningKeys(), master)
 	next := g.rotate(master, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	ticks, ended := make(chan time.Time), make(chan struct{})
@@ -322,10 +321,10 @@ func (s *slow) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
 func TestUnknownKeysBesideASlowStore(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
-	store := &switched{Store: g.store}
+	store := &switched{SigningStore: g.db.SigningKeys()}
 	keys := g.signing(store, masterKey(t))
 	failing := &slow{takes: func() { g.advance(2 * time.Second) }}
-	store.Store, failing.Store = failing, g.store
+	store.SigningStore, failing.SigningStore = failing, g.db.SigningKeys()
 	for range 5 {
 		if _, ok := keys.Public(t.Context(), core.NewID()); ok {
 			t.Error("an unknown key is good")
@@ -337,4 +336,4 @@ func TestUnknownKeysBesideASlowStore(t *testing.T) {
 }
 
 // switched is a store that can become another.
-type switched struct{ access.Store }
+type switched struct{ access.SigningStore }

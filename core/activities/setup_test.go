@@ -43,7 +43,7 @@ func setup(t *testing.T, db *storage.DB, edits ...func(*activities.Config)) *bun
 	t.Helper()
 	b := &bundle{db: db, surface: core.REST, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), ops: map[string]core.Operation{}}
 	b.org = core.Org{ID: core.NewID(), Name: "Org", Slug: "org-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365}
-	if err := db.Access().InsertOrg(t.Context(), b.org); err != nil {
+	if err := db.Orgs().InsertOrg(t.Context(), b.org); err != nil {
 		t.Fatal(err)
 	}
 	cfg := activities.Config{Store: db.Activities(), Clock: b.clock, Log: slog.New(slog.DiscardHandler)}

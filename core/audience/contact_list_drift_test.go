@@ -160,7 +160,7 @@ func TestAccountThatTakesNoList(t *testing.T) {
 	b := setup(t)
 	b.org.ID = core.NewID()
 	b.org.Slug = "bare"
-	if err := b.db.Access().InsertOrg(t.Context(), b.org); err != nil {
+	if err := b.db.Orgs().InsertOrg(t.Context(), b.org); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.account.Seed(t.Context(), b.org.ID, simulator.Setup{}); err != nil {

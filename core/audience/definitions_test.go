@@ -138,11 +138,11 @@ func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	second := core.Org{ID: core.NewID(), Name: "Second", Slug: "second", Tier: "free", RetentionDays: 30}
-	if err := b.db.Access().InsertOrg(t.Context(), second); err != nil {
+	if err := b.db.Orgs().InsertOrg(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
 	none := core.Org{ID: core.NewID(), Name: "None", Slug: "none", Tier: "free", RetentionDays: 30}
-	if err := b.db.Access().InsertOrg(t.Context(), none); err != nil { // has no account, which is no failure
+	if err := b.db.Orgs().InsertOrg(t.Context(), none); err != nil { // has no account, which is no failure
 		t.Fatal(err)
 	}
 	if err := b.account.Seed(t.Context(), second.ID, simulator.Setup{

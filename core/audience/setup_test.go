@@ -91,12 +91,12 @@ func setupOn(t *testing.T, db *storage.DB) *bundle {
 	t.Cleanup(func() { _ = account.Close() })
 	b.account = account
 	b.org = core.Org{ID: core.NewID(), Name: "Org", Slug: "org-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365}
-	if err := db.Access().InsertOrg(t.Context(), b.org); err != nil {
+	if err := db.Orgs().InsertOrg(t.Context(), b.org); err != nil {
 		t.Fatal(err)
 	}
 	b.define(t)
 	b.audience = audience.New(audience.Config{
-		Store: db.Audience(), Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Access().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Store: db.Audience(), Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
 		Changed: b.noteChanged, Record: b.noteActivity,
 	})
 	for _, op := range b.audience.Operations() {

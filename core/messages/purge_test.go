@@ -28,7 +28,7 @@ type kept struct {
 func newKept(t *testing.T, db *storage.DB, retentionDays int) kept {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Slug: core.NewID(), RetentionDays: retentionDays}
-	if err := db.Access().InsertOrg(t.Context(), org); err != nil {
+	if err := db.Orgs().InsertOrg(t.Context(), org); err != nil {
 		t.Fatal(err)
 	}
 	clock := func() time.Time { return now }
@@ -111,7 +111,7 @@ func TestPurge(t *testing.T) {
 		}
 		before := patient.seen()
 		purge := messages.PurgeWorker(messages.PurgeConfig{
-			From: []messages.Purger{db.MessagesPurger(), db.ReportsPurger()}, Orgs: db.Access().OrgIDs, Org: db.Access().Org,
+			From: []messages.Purger{db.MessagesPurger(), db.ReportsPurger()}, Orgs: db.Orgs().OrgIDs, Org: db.Orgs().Org,
 			Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 		})
 		run := func() {

@@ -90,7 +90,7 @@ func TestDevices(t *testing.T) {
 
 		mallory := h.user
 		mallory.ID, mallory.Email = core.NewID(), "mallory@example.org"
-		h.must(h.db.Access().InsertUser(ctx, mallory))
+		h.must(h.db.Users().InsertUser(ctx, mallory))
 		planted, err := h.attempts.Remember(ctx, mallory.ID, device)
 		h.must(err)
 		if planted == device {

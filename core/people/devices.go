@@ -39,10 +39,8 @@ func (a *Attempts) deviceOf(ctx context.Context, userID, secret string, now time
 		return false, nil
 	}
 	d, _, err := a.Store.Device(ctx, access.HashSecret(secret), now)
-	if isNotFound(err) {
+	if core.IsNotFound(err) {
 		return false, nil
 	}
 	return err == nil && d.UserID == userID, err
 }
-
-func isNotFound(err error) bool { return err != nil && core.AsError(err).Code == core.CodeNotFound }

@@ -104,18 +104,18 @@ func newHouse(t *testing.T, db *storage.DB) *house {
 	hash, err := adasHash()
 	h.must(err)
 	h.user = access.User{ID: core.NewID(), Email: email, Name: "Ada", PasswordHash: hash, CreatedAt: start}
-	h.must(db.Access().InsertUser(t.Context(), h.user))
+	h.must(db.Users().InsertUser(t.Context(), h.user))
 	for _, name := range []string{"acme", "zeta"} {
 		org := core.Org{ID: core.NewID(), Name: name, Slug: name, Tier: "team", RetentionDays: 90}
-		h.must(db.Access().InsertOrg(t.Context(), org))
-		h.must(db.Access().AddMember(t.Context(), org.ID, h.user.ID, string(access.Owner)))
+		h.must(db.Orgs().InsertOrg(t.Context(), org))
+		h.must(db.Members().AddMember(t.Context(), org.ID, h.user.ID, string(access.Owner)))
 		h.orgs = append(h.orgs, org)
 	}
 	h.attempts = people.NewAttempts(people.AttemptsConfig{
 		Store: db.People(), Queue: h.queue, Clock: h.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	stores := access.SessionsConfig{
-		Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Factors: db.SecondFactors(),
+		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(),
 		Attempts: h.attempts, Tx: db, Clock: h.clock,
 	}
 	h.sessions = access.NewSessions(stores)
@@ -214,7 +214,7 @@ func (h *house) signedIn(secret string) bool {
 func (h *house) wantAudited(action, actorKind string) {
 	h.t.Helper()
 	for _, org := range h.orgs {
-		lines, err := h.db.Access().AuditEvents(h.t.Context(), org.ID, 1)
+		lines, err := h.db.Audit().AuditEvents(h.t.Context(), org.ID, 1)
 		h.must(err)
 		if len(lines) != 1 || lines[0].Action != action || lines[0].ActorKind != actorKind || lines[0].SubjectID != h.user.ID {
 			h.t.Errorf("audit log of %s: %+v, want %s", org.Name, lines, action)

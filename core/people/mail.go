@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
@@ -72,8 +73,8 @@ func (m *Mail) mailNotice(ctx context.Context, n NoticeArgs) error {
 	if m.cfg.Sender == nil || m.cfg.Sessions.Clock().Sub(n.At) > noticeKept {
 		return nil
 	}
-	user, err := m.cfg.Sessions.Members.UserByID(ctx, n.UserID)
-	if isNotFound(err) {
+	user, err := m.cfg.Sessions.Users.UserByID(ctx, n.UserID)
+	if core.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {

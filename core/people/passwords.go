@@ -80,7 +80,7 @@ func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 		if access.IsLink(c.Device) {
 			here = access.HashSecret(c.Device)
 		}
-		if err := setPassword(ctx, p.cfg.Store, user.ID, hash, here); err != nil {
+		if err := setPassword(ctx, s.Users, p.cfg.Store, user.ID, hash, here); err != nil {
 			return err
 		}
 		if err := s.AuditEverywhere(ctx, access.ActorOf(user.ID), user.ID, "user.password_changed", c.RequestID); err != nil {
@@ -110,7 +110,7 @@ func notTheCurrent(err error) error {
 // [WarningKept]; false when that is not so.
 func (p *Passwords) LastWarning(ctx context.Context, userID string) (Warning, bool, error) {
 	at, err := p.cfg.Store.WarnedAt(ctx, userID)
-	if isNotFound(err) || err == nil && p.cfg.Sessions.Clock().Sub(at) > WarningKept {
+	if core.IsNotFound(err) || err == nil && p.cfg.Sessions.Clock().Sub(at) > WarningKept {
 		return Warning{}, false, nil
 	}
 	return Warning{At: at}, err == nil, err
@@ -135,10 +135,10 @@ func SetPassword(ctx context.Context, cfg OperatorConfig, by access.Actor, user 
 		return fmt.Errorf("hash password: %w", err)
 	}
 	return cfg.Sessions.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := cfg.Sessions.Factors.HoldUser(ctx, user.ID); err != nil {
+		if err := cfg.Sessions.Users.HoldUser(ctx, user.ID); err != nil {
 			return err
 		}
-		if err := setPassword(ctx, cfg.Store, user.ID, hash, nil); err != nil {
+		if err := setPassword(ctx, cfg.Sessions.Users, cfg.Store, user.ID, hash, nil); err != nil {
 			return err
 		}
 		if err := cfg.Sessions.Sessions.DeleteSessionsOf(ctx, user.ID); err != nil {
@@ -153,8 +153,8 @@ func SetPassword(ctx context.Context, cfg OperatorConfig, by access.Actor, user 
 
 // setPassword stores a password and what follows from every change of one: links of
 // resets are void, and devices are unknown but for the one whose hash is here.
-func setPassword(ctx context.Context, store Store, userID, hash string, here []byte) error {
-	if err := store.SetPassword(ctx, userID, hash); err != nil {
+func setPassword(ctx context.Context, users access.UserStore, store Store, userID, hash string, here []byte) error {
+	if err := users.SetPassword(ctx, userID, hash); err != nil {
 		return fmt.Errorf("set password: %w", err)
 	}
 	if err := store.DeleteResetsOf(ctx, userID); err != nil {
@@ -171,10 +171,10 @@ var errPasswordMoved = errors.New("the password was changed in between")
 // holdWith holds a person until the transaction ends. It fails with conflict when
 // the password is not the one with this hash any more.
 func holdWith(ctx context.Context, cfg access.SessionsConfig, user access.User, hash string) error {
-	if err := cfg.Factors.HoldUser(ctx, user.ID); err != nil {
+	if err := cfg.Users.HoldUser(ctx, user.ID); err != nil {
 		return err
 	}
-	now, err := cfg.Members.UserByID(ctx, user.ID)
+	now, err := cfg.Users.UserByID(ctx, user.ID)
 	if err != nil {
 		return fmt.Errorf("person: %w", err)
 	}

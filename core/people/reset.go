@@ -29,14 +29,14 @@ func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User,
 	}
 	s := p.cfg.Sessions
 	r, err := p.cfg.Store.Reset(ctx, access.HashSecret(secret), s.Clock())
-	if isNotFound(err) {
+	if core.IsNotFound(err) {
 		return access.User{}, noReset()
 	}
 	if err != nil {
 		return access.User{}, fmt.Errorf("link of a reset: %w", err)
 	}
-	user, err := s.Members.UserByID(ctx, r.UserID)
-	if isNotFound(err) || err == nil && !bytes.Equal(markOf(user.PasswordHash), r.Mark) {
+	user, err := s.Users.UserByID(ctx, r.UserID)
+	if core.IsNotFound(err) || err == nil && !bytes.Equal(markOf(user.PasswordHash), r.Mark) {
 		return access.User{}, noReset()
 	}
 	if err != nil {
@@ -81,12 +81,12 @@ func (p *Passwords) Reset(ctx context.Context, in UseReset) error {
 			return err
 		}
 		if _, err := p.cfg.Store.TakeReset(ctx, access.HashSecret(in.Secret), s.Clock()); err != nil {
-			if isNotFound(err) {
+			if core.IsNotFound(err) {
 				return noReset()
 			}
 			return fmt.Errorf("take link of a reset: %w", err)
 		}
-		if err := setPassword(ctx, p.cfg.Store, user.ID, hash, nil); err != nil {
+		if err := setPassword(ctx, s.Users, p.cfg.Store, user.ID, hash, nil); err != nil {
 			return err
 		}
 		if err := s.Sessions.DeleteSessionsOf(ctx, user.ID); err != nil {

@@ -92,8 +92,8 @@ func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
 	if m.cfg.Sender == nil || now.Sub(asked.At) > ResetLifetime {
 		return nil
 	}
-	user, err := m.cfg.Sessions.Store.UserByEmail(ctx, asked.Email)
-	if isNotFound(err) {
+	user, err := m.cfg.Sessions.Users.UserByEmail(ctx, asked.Email)
+	if core.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
@@ -114,10 +114,10 @@ func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
 
 // makeReset stores a link, unless the person has as many as can be.
 func (m *Mail) makeReset(ctx context.Context, userID string, hash []byte, now time.Time) (bool, error) {
-	if err := m.cfg.Sessions.Factors.HoldUser(ctx, userID); err != nil {
+	if err := m.cfg.Sessions.Users.HoldUser(ctx, userID); err != nil {
 		return false, err
 	}
-	user, err := m.cfg.Sessions.Members.UserByID(ctx, userID)
+	user, err := m.cfg.Sessions.Users.UserByID(ctx, userID)
 	if err != nil {
 		return false, err
 	}

@@ -26,13 +26,9 @@ type Device struct {
 	ExpiresAt  time.Time
 }
 
-// Store keeps what this package owns, and the passwords themselves. Finders fail
+// Store keeps links of resets, known devices and warnings. Finders fail
 // with core.CodeNotFound. Every method takes part in the transaction of its context.
 type Store interface {
-	// SetPassword stores another password hash of a person. It fails with
-	// core.CodeNotFound for an unknown one.
-	SetPassword(ctx context.Context, userID, hash string) error
-
 	InsertReset(ctx context.Context, r Reset) error
 	// Reset finds one that has not expired at now.
 	Reset(ctx context.Context, hash []byte, now time.Time) (Reset, error)

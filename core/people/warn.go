@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -30,8 +31,8 @@ func (WarnArgs) Kind() string { return "people_warn" }
 // organizations, and by mail. Of several processes that ask, one does.
 func (m *Mail) WarnWorker() jobs.Worker[WarnArgs] {
 	return jobs.Worker[WarnArgs]{Work: func(ctx context.Context, args WarnArgs) error {
-		user, err := m.cfg.Sessions.Store.UserByEmail(ctx, args.Email)
-		if isNotFound(err) {
+		user, err := m.cfg.Sessions.Users.UserByEmail(ctx, args.Email)
+		if core.IsNotFound(err) {
 			return nil
 		}
 		if err != nil {

@@ -67,9 +67,9 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 func newWorld(t *testing.T, db *storage.DB) *world {
 	t.Helper()
 	w := &world{db: db, org: core.NewID(), contacts: map[string]audience.Contact{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
-	must(t, db.Access().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Org", Slug: "org-" + w.org[24:], Tier: "demo", RetentionDays: 365}))
+	must(t, db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Org", Slug: "org-" + w.org[24:], Tier: "demo", RetentionDays: 365}))
 	w.Segments = segments.New(segments.Config{
-		Store: db.Segments(), Transactor: db, Suppressions: accountList{w}, Orgs: db.Access().OrgIDs,
+		Store: db.Segments(), Transactor: db, Suppressions: accountList{w}, Orgs: db.Orgs().OrgIDs,
 		Clock: w.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	for _, a := range []audience.Attribute{

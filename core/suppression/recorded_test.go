@@ -50,12 +50,12 @@ func setup(t *testing.T, db *storage.DB) *bundle {
 	b.must(err)
 	t.Cleanup(func() { _ = account.Close() })
 	b.account = account
-	b.must(db.Access().InsertOrg(t.Context(), core.Org{ID: b.org, Name: "Org", Slug: b.org, Tier: "demo", RetentionDays: 365}))
+	b.must(db.Orgs().InsertOrg(t.Context(), core.Org{ID: b.org, Name: "Org", Slug: b.org, Tier: "demo", RetentionDays: 365}))
 	b.must(account.Seed(t.Context(), b.org, simulator.Setup{Suppressed: []sending.Suppressed{
 		{Email: "Blocked@Example.com", Reason: sending.SuppressedByBounce, At: noon.Add(-time.Hour)},
 	}}))
 	b.s = suppression.New(suppression.Config{
-		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Access().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	return b
 }

@@ -54,18 +54,18 @@ func newOffice(t *testing.T) *office {
 	log := slog.New(slog.DiscardHandler)
 	master, err := access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 	o.must(err)
-	keys, err := access.NewSigningKeys(t.Context(), o.db.Access(), master, clock)
+	keys, err := access.NewSigningKeys(t.Context(), o.db.SigningKeys(), master, clock)
 	o.must(err)
 	server, err := oauth.New(oauth.Config{
 		Issuer: appURL, APIResource: "https://api.test", AgentResource: "https://mcp.test", AuthorizeURL: appURL + consent.Path,
-		Store: o.db.Access(), Grants: o.db.Grants(), Members: o.db.Members(), OpenClients: o.db.OpenClients(), Keys: keys, Clock: clock, Log: log,
+		Stores: o.db.Access(), Orgs: o.db.Orgs(), Members: access.MemberCeilings{Members: o.db.Members()}, Keys: keys, Clock: clock, Log: log,
 	})
 	o.must(err)
 	queue, err := storage.NewJobs(o.db, storage.JobsConfig{})
 	o.must(err)
 	attempts := people.NewAttempts(people.AttemptsConfig{Store: o.db.People(), Queue: queue, Clock: clock, Log: log})
 	sessions := access.NewSessions(access.SessionsConfig{
-		Store: o.db.Access(), Sessions: o.db.Sessions(), Members: o.db.Members(), Factors: o.db.SecondFactors(), Attempts: attempts, Tx: o.db, Clock: clock,
+		Users: o.db.Users(), Sessions: o.db.Sessions(), Factors: o.db.Factors(), Passkeys: o.db.Passkeys(), Members: o.db.Members(), Orgs: o.db.Orgs(), Audit: o.db.Audit(), Attempts: attempts, Tx: o.db, Clock: clock,
 	})
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: access.NewSecondFactors(access.SecondFactorsConfig{Sessions: sessions, Master: master}),
@@ -82,23 +82,23 @@ func newOffice(t *testing.T) *office {
 }
 
 func (o *office) seed() {
-	ctx, store := o.t.Context(), o.db.Access()
+	ctx := o.t.Context()
 	hash, err := passwordHash()
 	o.must(err)
 	o.user = access.User{ID: core.NewID(), Email: email, Name: "Owner", PasswordHash: hash, CreatedAt: start}
-	o.must(store.InsertUser(ctx, o.user))
+	o.must(o.db.Users().InsertUser(ctx, o.user))
 	for _, org := range []*core.Org{&o.acme, &o.zeta} {
 		name := map[*core.Org]string{&o.acme: "Acme", &o.zeta: "Zeta"}[org]
 		*org = core.Org{ID: core.NewID(), Name: name, Slug: strings.ToLower(name), Tier: "team", RetentionDays: 90}
-		o.must(store.InsertOrg(ctx, *org))
-		o.must(store.AddMember(ctx, org.ID, o.user.ID, string(access.Owner)))
+		o.must(o.db.Orgs().InsertOrg(ctx, *org))
+		o.must(o.db.Members().AddMember(ctx, org.ID, o.user.ID, string(access.Owner)))
 	}
 	o.client = access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: o.acme.ID, Name: "<i>Robot</i>", Environment: core.Live,
 		Scopes:       core.NewScopes("api.contacts.view", "api.contacts.manage", "api.lists.view", "api.messages.unmask_recipients"),
 		RedirectURIs: []string{redirect, "http://localhost:51234/cb", "http://[::1]:51234/cb"}, CreatedAt: start,
 	}
-	o.must(store.InsertClient(ctx, o.client))
+	o.must(o.db.Clients().InsertClient(ctx, o.client))
 }
 
 func (o *office) must(err error) {

@@ -188,7 +188,7 @@ func TestCopiedPasskeyStaysRefused(t *testing.T) {
 	if _, a := p.signInWith(d); a.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a suspected copy: %d", a.StatusCode)
 	}
-	events, err := h.db.Access().AuditEvents(t.Context(), h.orgs[0].ID, 10)
+	events, err := h.db.Audit().AuditEvents(t.Context(), h.orgs[0].ID, 10)
 	h.must(err)
 	suspected := 0
 	for _, e := range events {

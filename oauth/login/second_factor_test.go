@@ -241,7 +241,7 @@ func TestTheLastFactorHasNoButtonWhereItIsRequired(t *testing.T) {
 	}
 	strict := h.orgs[1] // the session is in the other one
 	strict.RequireSecondFactor = true
-	h.must(h.db.Access().SetOrgSettings(t.Context(), strict))
+	h.must(h.db.Orgs().SetOrgSettings(t.Context(), strict))
 	const says = "This is your last second factor, and one is required by Zeta. Add another factor first"
 	if page := p.get(login.SecurityPath).body; strings.Contains(page, "/app/remove") || !strings.Contains(page, says) {
 		t.Errorf("the page reads %s", page)

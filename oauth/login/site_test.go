@@ -67,11 +67,11 @@ func newHouse(t *testing.T, appURL string) *house {
 	hash, err := passwordHash()
 	h.must(err)
 	user := access.User{ID: core.NewID(), Email: email, Name: "<b>Owner</b>", PasswordHash: hash, CreatedAt: h.now}
-	h.must(db.Access().InsertUser(t.Context(), user))
+	h.must(db.Users().InsertUser(t.Context(), user))
 	for _, name := range []string{"Acme", "Zeta"} {
 		org := core.Org{ID: core.NewID(), Name: name, Slug: strings.ToLower(name), Tier: "team", RetentionDays: 90}
-		h.must(db.Access().InsertOrg(t.Context(), org))
-		h.must(db.Access().AddMember(t.Context(), org.ID, user.ID, string(access.Owner)))
+		h.must(db.Orgs().InsertOrg(t.Context(), org))
+		h.must(db.Members().AddMember(t.Context(), org.ID, user.ID, string(access.Owner)))
 		h.orgs = append(h.orgs, org)
 	}
 	h.db, h.user = db, user
@@ -81,7 +81,7 @@ func newHouse(t *testing.T, appURL string) *house {
 	clock := func() time.Time { return h.now }
 	attempts := people.NewAttempts(people.AttemptsConfig{Store: db.People(), Queue: queue, Clock: clock, Log: log})
 	h.sessions = access.NewSessions(access.SessionsConfig{
-		Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Factors: db.SecondFactors(), Attempts: attempts, Tx: db, Clock: clock,
+		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Attempts: attempts, Tx: db, Clock: clock,
 	})
 	master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 	h.must(err)

@@ -173,7 +173,7 @@ func (d *Dashboard) record(ctx context.Context, v access.Visitor, action, subjec
 		return fmt.Errorf("detail of %s: %w", action, err)
 	}
 	actor := access.ActorOf(v.User.ID)
-	return d.Store.AppendAudit(ctx, access.AuditEvent{
+	return d.Audit.AppendAudit(ctx, access.AuditEvent{
 		ID: core.NewID(), OrgID: v.Org.ID, OccurredAt: d.Clock(), Action: action, ActorKind: actor.Kind, ActorID: actor.ID,
 		SubjectID: subject, Detail: string(text),
 	})

@@ -122,7 +122,7 @@ func (d *Dashboard) readAudit(r *http.Request, v access.Visitor, q auditQuery, c
 	if err != nil {
 		return auditPage{}, err
 	}
-	events, err := d.Store.FindAudit(r.Context(), v.Org.ID, f)
+	events, err := d.Audit.FindAudit(r.Context(), v.Org.ID, f)
 	if err != nil {
 		return auditPage{}, fmt.Errorf("audit log: %w", err)
 	}

@@ -64,7 +64,7 @@ func (d *Dashboard) auditNames(ctx context.Context, orgID string) (auditNames, e
 	for _, k := range keys {
 		names.named[k.ID] = "API key " + k.Name
 	}
-	clients, err := d.Keys.ClientsOf(ctx, orgID)
+	clients, err := d.Clients.ClientsOf(ctx, orgID)
 	if err != nil {
 		return names, fmt.Errorf("clients: %w", err)
 	}
@@ -78,7 +78,7 @@ func (d *Dashboard) auditNames(ctx context.Context, orgID string) (auditNames, e
 
 // personName is how the log shows a person, "" for one that is not there.
 func (d *Dashboard) personName(ctx context.Context, userID string) (string, error) {
-	user, err := d.Members.UserByID(ctx, userID)
+	user, err := d.Users.UserByID(ctx, userID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
 		return "", nil
 	}

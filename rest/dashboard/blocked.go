@@ -40,7 +40,7 @@ func (d *Dashboard) blockedRows(r *http.Request, v access.Visitor) ([]blockedRow
 	rows := make([]blockedRow, len(blocked))
 	for i, b := range blocked {
 		rows[i] = blockedRow{ClientID: b.ClientID, Since: b.BlockedAt.UTC().Format(dateLayout), Unblock: formTo(v, unblockPath)}
-		client, err := d.Store.Client(r.Context(), b.ClientID)
+		client, err := d.Clients.Client(r.Context(), b.ClientID)
 		switch {
 		case err == nil:
 			rows[i].Name = plainName(client.Name)

@@ -217,7 +217,7 @@ func (d *Dashboard) store(ctx context.Context, v access.Visitor, m access.Member
 // managingCredentials.
 func (d *Dashboard) withClient(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.Member, access.Client) error) error {
 	err := d.managingCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
-		c, err := d.Keys.ClientByID(ctx, v.Org.ID, id)
+		c, err := d.Clients.ClientByID(ctx, v.Org.ID, id)
 		if err != nil {
 			return err
 		}

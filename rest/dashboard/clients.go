@@ -72,7 +72,7 @@ func (d *Dashboard) showClients(w http.ResponseWriter, r *http.Request, v access
 // clientList shows the page again with an application that could not be blocked,
 // when refused is not nil.
 func (d *Dashboard) clientList(w http.ResponseWriter, r *http.Request, v access.Visitor, typed string, refused *core.Error) {
-	clients, err := d.Keys.ClientsOf(r.Context(), v.Org.ID)
+	clients, err := d.Clients.ClientsOf(r.Context(), v.Org.ID)
 	if err != nil {
 		d.fail(w, r, v, fmt.Errorf("clients: %w", err))
 		return
@@ -120,7 +120,7 @@ func (d *Dashboard) clientOf(w http.ResponseWriter, r *http.Request, v access.Vi
 		d.noSuchPage(w, r, v)
 		return access.Client{}, false
 	}
-	c, err := d.Keys.ClientByID(r.Context(), v.Org.ID, id)
+	c, err := d.Clients.ClientByID(r.Context(), v.Org.ID, id)
 	if err != nil {
 		d.fail(w, r, v, err)
 		return access.Client{}, false

@@ -64,13 +64,12 @@ type Frame interface {
 
 // Config is what the dashboard needs. All members are required.
 type Config struct {
-	Frame       Frame
-	Store       access.Store
+	Frame Frame
+	access.Stores
+	Orgs        access.OrgStore
+	Users       access.UserStore
 	Members     access.MemberStore
 	Invitations access.InvitationStore
-	Grants      access.GrantStore
-	Keys        access.KeyStore
-	OpenClients access.OpenClientStore
 	Factors     *access.SecondFactors
 	Suppression *suppression.Suppression
 	Transactor  core.Transactor
@@ -129,7 +128,6 @@ func New(cfg Config) (http.Handler, error) {
 // they change is felt by the next request to this process.
 func (d *Dashboard) lifecycle(v access.Visitor) access.Lifecycle {
 	return access.Lifecycle{
-		Store: d.Store, Keys: d.Keys, Transactor: d.permitted(v, access.MayManageCredentials), Clock: d.Clock, Grants: d.Grants, OpenClients: d.OpenClients,
-		Forget: d.Principals.Forget, ForgetGrant: d.Principals.ForgetGrant,
+		Stores: d.Stores, Orgs: d.Orgs, Transactor: d.permitted(v, access.MayManageCredentials), Clock: d.Clock, Principals: d.Principals,
 	}
 }

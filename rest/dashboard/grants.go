@@ -145,7 +145,7 @@ func (n grantNames) client(ctx context.Context, clientID string) (access.Client,
 	if c, ok := n.clients[clientID]; ok {
 		return c, nil
 	}
-	c, err := n.d.Store.Client(ctx, clientID)
+	c, err := n.d.Clients.Client(ctx, clientID)
 	switch {
 	case err != nil && core.AsError(err).Code == core.CodeNotFound:
 		c = access.Client{ClientID: clientID, Name: clientID}
@@ -160,7 +160,7 @@ func (n grantNames) person(ctx context.Context, userID string) (string, error) {
 	if name, ok := n.people[userID]; ok {
 		return name, nil
 	}
-	user, err := n.d.Members.UserByID(ctx, userID)
+	user, err := n.d.Users.UserByID(ctx, userID)
 	if err != nil {
 		return "", fmt.Errorf("person of a grant: %w", err)
 	}

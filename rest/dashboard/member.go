@@ -72,7 +72,7 @@ func (d *Dashboard) showMember(w http.ResponseWriter, r *http.Request, v access.
 		d.fail(w, r, v, err)
 		return
 	}
-	user, err := d.Members.UserByID(r.Context(), m.UserID)
+	user, err := d.Users.UserByID(r.Context(), m.UserID)
 	if err != nil {
 		d.fail(w, r, v, fmt.Errorf("user of a member: %w", err))
 		return

@@ -30,7 +30,7 @@ func (d *Dashboard) membersPages() []route {
 // request to this process.
 func (d *Dashboard) memberships() access.Memberships {
 	return access.Memberships{
-		Store: d.Store, Members: d.Members, Invitations: d.Invitations, Grants: d.Grants,
+		Orgs: d.Orgs, Members: d.Members, Invitations: d.Invitations, Users: d.Users, Grants: d.Grants, Audit: d.Audit,
 		Transactor: d.Transactor, Clock: d.Clock, Principals: d.Principals,
 	}
 }
@@ -101,7 +101,7 @@ func (d *Dashboard) showMembers(w http.ResponseWriter, r *http.Request, v access
 func (d *Dashboard) memberRows(r *http.Request, v access.Visitor, members []access.Member, manages bool) ([]memberRow, error) {
 	rows := make([]memberRow, 0, len(members))
 	for _, m := range members {
-		user, err := d.Members.UserByID(r.Context(), m.UserID)
+		user, err := d.Users.UserByID(r.Context(), m.UserID)
 		if err != nil {
 			return nil, fmt.Errorf("user of a member: %w", err)
 		}

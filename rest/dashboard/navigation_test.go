@@ -23,12 +23,12 @@ func TestNavigationReadsOrganizationsTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		must(db.Access().InsertUser(t.Context(), user))
+		must(db.Users().InsertUser(t.Context(), user))
 		orgs := map[string]core.Org{}
 		for _, name := range []string{"zeta", "Here", "acme", "Foreign"} {
 			org := core.Org{ID: core.NewID(), Name: name, Slug: core.NewID(), Tier: "team"}
 			orgs[name] = org
-			must(db.Access().InsertOrg(t.Context(), org))
+			must(db.Orgs().InsertOrg(t.Context(), org))
 			if name != "Foreign" {
 				must(db.Members().SetMember(t.Context(), access.Member{OrgID: org.ID, UserID: user.ID, Role: access.PlainMember}))
 			}

@@ -79,7 +79,7 @@ func (d *Dashboard) countCredentials(r *http.Request, v access.Visitor, o *overv
 	if err != nil {
 		return fmt.Errorf("API keys: %w", err)
 	}
-	clients, err := d.Keys.ClientsOf(r.Context(), v.Org.ID)
+	clients, err := d.Clients.ClientsOf(r.Context(), v.Org.ID)
 	if err != nil {
 		return fmt.Errorf("clients: %w", err)
 	}

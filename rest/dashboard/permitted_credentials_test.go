@@ -22,7 +22,7 @@ type credentials struct {
 func (o *office) credentials() credentials {
 	o.t.Helper()
 	ctx, op := o.t.Context(), access.ActorOf(access.Operator)
-	tasks := access.Lifecycle{Store: o.db.Access(), Keys: o.db.Keys(), Transactor: o.db, Clock: o.d.Clock, Grants: o.db.Grants(), OpenClients: o.db.OpenClients()}
+	tasks := access.Lifecycle{Stores: o.db.Access(), Orgs: o.db.Orgs(), Transactor: o.db, Clock: o.d.Clock}
 	scopes := core.NewScopes(string(core.ChannelsView))
 	var made credentials
 	var err error
@@ -33,7 +33,7 @@ func (o *office) credentials() credentials {
 	})
 	o.must(err)
 	other := access.User{ID: core.NewID(), Email: core.NewID() + "@example.com", CreatedAt: o.d.Clock()}
-	o.must(o.db.Access().InsertUser(ctx, other))
+	o.must(o.db.Users().InsertUser(ctx, other))
 	for i, user := range []access.User{o.user, other} {
 		made.grants[i] = access.Grant{
 			ID: core.NewID(), OrgID: o.org.ID, UserID: user.ID, ClientID: made.client.ClientID, Resource: access.API, Scopes: scopes, CreatedAt: o.d.Clock(),

@@ -76,13 +76,13 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	clock := func() time.Time { return now }
 	o := &office{t: t, db: db, late: &late{DB: db}, org: core.Org{ID: core.NewID(), Name: "Acme", Slug: core.NewID(), Tier: "team", RetentionDays: 30}}
 	o.user = access.User{ID: core.NewID(), Email: o.org.ID + "@example.com", CreatedAt: now}
-	o.must(db.Access().InsertOrg(t.Context(), o.org))
-	o.must(db.Access().InsertUser(t.Context(), o.user))
+	o.must(db.Orgs().InsertOrg(t.Context(), o.org))
+	o.must(db.Users().InsertUser(t.Context(), o.user))
 	master, err := access.NewMasterKey(make([]byte, 32))
 	o.must(err)
 	o.d = &Dashboard{Config: Config{
-		Frame: bareFrame{}, Store: db.Access(), Members: db.Members(), Invitations: db.Invitations(), Grants: db.Grants(),
-		Keys: db.Keys(), OpenClients: db.OpenClients(), Principals: access.NewAuthenticator(access.AuthenticatorConfig{Clock: clock}),
+		Frame: bareFrame{}, Stores: db.Access(), Orgs: db.Orgs(), Users: db.Users(), Members: db.Members(), Invitations: db.Invitations(),
+		Principals: access.NewAuthenticator(access.AuthenticatorConfig{Clock: clock}),
 		Transactor: o.late, Clock: clock,
 		Account: account.New(account.Config{
 			Account: inSandbox(t, o.org.ID), Connections: db.Connections(master), Mirror: db.Channels(), Requests: db.ProductionRequests(),
@@ -160,13 +160,13 @@ func (o *office) state() []any {
 	see(request, err)
 	keys, err := o.db.Keys().APIKeysOf(ctx, o.org.ID)
 	see(keys, err)
-	clients, err := o.db.Keys().ClientsOf(ctx, o.org.ID)
+	clients, err := o.db.Clients().ClientsOf(ctx, o.org.ID)
 	see(clients, err)
 	grants, err := o.db.Grants().Grants(ctx, o.org.ID, "", 100)
 	see(grants, err)
 	blocked, err := o.db.OpenClients().BlockedClients(ctx, o.org.ID)
 	see(blocked, err)
-	lines, err := o.db.Access().AuditEvents(ctx, o.org.ID, 100)
+	lines, err := o.db.Audit().AuditEvents(ctx, o.org.ID, 100)
 	see(lines, err)
 	return seen
 }

@@ -20,10 +20,10 @@ func TestDatabasesAreIndependent(t *testing.T) {
 			if one.Engine() != name {
 				t.Errorf("the engine is %s", one.Engine())
 			}
-			if err := one.Access().InsertOrg(t.Context(), core.Org{ID: core.NewID(), Slug: "only-here"}); err != nil {
+			if err := one.Orgs().InsertOrg(t.Context(), core.Org{ID: core.NewID(), Slug: "only-here"}); err != nil {
 				t.Fatal(err)
 			}
-			if found, err := other.Access().OrgIDs(t.Context()); err != nil || len(found) != 0 {
+			if found, err := other.Orgs().OrgIDs(t.Context()); err != nil || len(found) != 0 {
 				t.Errorf("the other database has %d orgs, %v", len(found), err)
 			}
 			steps, err := one.MigrationStatus(t.Context())

@@ -17,14 +17,12 @@ import (
 
 // Admin creates. Whoever can run it has the database, so nothing is refused.
 type Admin struct {
-	Store access.Store
-	// Keys, Grants and OpenClients may be nil where people, keys and clients are
-	// only created.
-	Keys        access.KeyStore
-	Grants      access.GrantStore
-	OpenClients access.OpenClientStore
-	Tx          core.Transactor
-	Clock       core.Clock
+	Stores  access.Stores
+	Orgs    access.OrgStore
+	Users   access.UserStore
+	Members access.MemberStore
+	Tx      core.Transactor
+	Clock   core.Clock
 	// Actor is who the audit log names; the zero value is the installation itself.
 	Actor access.Actor
 }
@@ -36,9 +34,7 @@ func (a Admin) actor() access.Actor { return cmp.Or(a.Actor, installation) }
 
 // Lifecycle is what can be done with API keys and clients.
 func (a Admin) Lifecycle() access.Lifecycle {
-	return access.Lifecycle{
-		Store: a.Store, Keys: a.Keys, Transactor: a.Tx, Clock: a.Clock, Grants: a.Grants, OpenClients: a.OpenClients,
-	}
+	return access.Lifecycle{Stores: a.Stores, Orgs: a.Orgs, Transactor: a.Tx, Clock: a.Clock}
 }
 
 // CreateOrg stores an organization under a fresh id, with the retention of its tier. It
@@ -46,7 +42,7 @@ func (a Admin) Lifecycle() access.Lifecycle {
 func (a Admin) CreateOrg(ctx context.Context, org core.Org) (core.Org, error) {
 	org.ID, org.RetentionDays = core.NewID(), core.RetentionOf(org.Tier)
 	err := a.audited(ctx, org.ID, "org.created", org.ID, func(ctx context.Context) error {
-		return a.Store.InsertOrg(ctx, org)
+		return a.Orgs.InsertOrg(ctx, org)
 	})
 	return org, err
 }
@@ -54,7 +50,7 @@ func (a Admin) CreateOrg(ctx context.Context, org core.Org) (core.Org, error) {
 // SetRateLimit sets or clears (nil) an organization's calls a minute.
 func (a Admin) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
 	return a.audited(ctx, orgID, "org.limit_set", orgID, func(ctx context.Context) error {
-		return a.Store.SetRateLimit(ctx, orgID, perMinute)
+		return a.Orgs.SetRateLimit(ctx, orgID, perMinute)
 	})
 }
 
@@ -83,7 +79,7 @@ func (a Admin) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
 	}
 	user := access.User{ID: core.NewID(), Email: n.Email, Name: n.Name, PasswordHash: hash, CreatedAt: a.Clock()}
 	err = a.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := a.Store.InsertUser(ctx, user); err != nil || n.OrgID == "" {
+		if err := a.Users.InsertUser(ctx, user); err != nil || n.OrgID == "" {
 			return err
 		}
 		return a.AddMember(ctx, n.OrgID, user.ID, n.Role)
@@ -95,12 +91,11 @@ func (a Admin) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
 // core.CodeConflict when the user is one already.
 func (a Admin) AddMember(ctx context.Context, orgID, userID string, role access.Role) error {
 	return a.audited(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
-		if a.Grants != nil { // nothing comes back of what the person allowed when they were a member before
-			if _, err := a.Grants.RevokeGrantsOfUser(ctx, orgID, userID, a.Clock()); err != nil {
-				return err
-			}
+		// Grants from an earlier membership must not come back.
+		if _, err := a.Stores.Grants.RevokeGrantsOfUser(ctx, orgID, userID, a.Clock()); err != nil {
+			return err
 		}
-		return a.Store.AddMember(ctx, orgID, userID, string(role))
+		return a.Members.AddMember(ctx, orgID, userID, string(role))
 	})
 }
 
@@ -132,7 +127,7 @@ func (a Admin) audited(ctx context.Context, orgID, action, subject string, do fu
 		if err := do(ctx); err != nil {
 			return err
 		}
-		return a.Store.AppendAudit(ctx, access.AuditEvent{
+		return a.Stores.Audit.AppendAudit(ctx, access.AuditEvent{
 			ID: core.NewID(), OrgID: orgID, OccurredAt: a.Clock(), Action: action,
 			ActorKind: a.actor().Kind, ActorID: a.actor().ID, SubjectID: subject, Detail: "{}",
 		})

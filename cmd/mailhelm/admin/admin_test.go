@@ -15,7 +15,7 @@ import (
 var someTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func on(db *storage.DB) admin.Admin {
-	return admin.Admin{Store: db.Access(), Tx: db, Clock: func() time.Time { return someTime }}
+	return admin.Admin{Stores: db.Access(), Orgs: db.Orgs(), Users: db.Users(), Members: db.Members(), Tx: db, Clock: func() time.Time { return someTime }}
 }
 
 func TestWhatIsGivenOutOpens(t *testing.T) {
@@ -39,20 +39,20 @@ func TestWhatIsGivenOutOpens(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		user, err := db.Access().UserByEmail(ctx, "ada@example.com")
+		user, err := db.Users().UserByEmail(ctx, "ada@example.com")
 		if ok, verifyErr := access.VerifyPassword(user.PasswordHash, "correct horse"); err != nil || verifyErr != nil || !ok {
 			t.Errorf("the password does not open the user: %v %v", err, verifyErr)
 		}
-		stored, err := db.Access().Client(ctx, client.ClientID)
+		stored, err := db.Clients().Client(ctx, client.ClientID)
 		if err != nil || !access.SecretMatches(stored.SecretHash, clientSecret) || stored.Environment != core.Test {
 			t.Errorf("the secret does not open the client: %+v %v", stored, err)
 		}
-		keys, err := db.Access().APIKeys(ctx, core.Test, key.Prefix)
+		keys, err := db.Keys().APIKeys(ctx, core.Test, key.Prefix)
 		if err != nil || len(keys) != 1 || !access.SecretMatches(keys[0].SecretHash, keySecret) {
 			t.Errorf("the secret does not open the key: %+v %v", keys, err)
 		}
 
-		events, err := db.Access().AuditEvents(ctx, org.ID, 10)
+		events, err := db.Audit().AuditEvents(ctx, org.ID, 10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +81,11 @@ func TestFailedCreationLeavesNoAuditLine(t *testing.T) {
 	if _, err := a.CreateOwner(ctx, org.ID, "ada@example.com", "Ada", ""); err == nil {
 		t.Error("an empty password was taken")
 	}
-	ids, err := db.Access().OrgIDs(ctx)
+	ids, err := db.Orgs().OrgIDs(ctx)
 	if err != nil || len(ids) != 1 {
 		t.Errorf("organizations %v %v, want one", ids, err)
 	}
-	if events, err := db.Access().AuditEvents(ctx, org.ID, 10); err != nil || len(events) != 1 {
+	if events, err := db.Audit().AuditEvents(ctx, org.ID, 10); err != nil || len(events) != 1 {
 		t.Errorf("audit lines %v %v, want the one of the organization", events, err)
 	}
 }

@@ -104,7 +104,7 @@ func (p Past) audit(ctx context.Context, orgID, action string, detail map[string
 	if err != nil {
 		return err
 	}
-	return p.DB.Access().AppendAudit(ctx, access.AuditEvent{
+	return p.DB.Audit().AppendAudit(ctx, access.AuditEvent{
 		ID: core.NewID(), OrgID: orgID, OccurredAt: p.Clock(), Action: action,
 		ActorKind: "system", ActorID: "mailhelm", SubjectID: orgID, Detail: string(text),
 	})

@@ -35,7 +35,7 @@ type Seeder struct {
 // the credentials of the one that is there. dir is where they are remembered.
 func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
 	path := filepath.Join(dir, credentialsFile)
-	org, err := s.DB.Access().OrgBySlug(ctx, Slug)
+	org, err := s.DB.Orgs().OrgBySlug(ctx, Slug)
 	if err == nil {
 		return readCredentials(path, org.ID)
 	}
@@ -68,7 +68,7 @@ func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 }
 
 func (s Seeder) seed(ctx context.Context) (Credentials, error) {
-	a := admin.Admin{Store: s.DB.Access(), Tx: s.DB, Clock: s.Clock}
+	a := admin.Admin{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	org, err := a.CreateOrg(ctx, core.Org{Name: orgName, Slug: Slug, Tier: "demo"})
 	if err != nil {
 		return Credentials{}, err

@@ -48,7 +48,7 @@ func (e *examination) database(ctx context.Context) {
 }
 
 func (e *examination) contents(ctx context.Context, db *storage.DB) {
-	keys, err := db.Access().SigningKeys(ctx)
+	keys, err := db.SigningKeys().SigningKeys(ctx)
 	if err != nil {
 		e.add("signing keys", Fail, err.Error(), "")
 		return
@@ -69,7 +69,7 @@ func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 	if err != nil {
 		return // reported with the master key
 	}
-	if _, err := access.NewSigningKeys(ctx, db.Access(), master, e.cfg.Clock); err != nil {
+	if _, err := access.NewSigningKeys(ctx, db.SigningKeys(), master, e.cfg.Clock); err != nil {
 		e.add("signing keys", Fail, err.Error(), "Give the master key that this database was set up with; it belongs to the same backup.")
 		return
 	}
@@ -90,7 +90,7 @@ func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 		return
 	}
 	defer account.Close() //nolint:errcheck // nothing was written
-	orgs, err := db.Access().OrgIDs(ctx)
+	orgs, err := db.Orgs().OrgIDs(ctx)
 	if err != nil {
 		e.add(name, Fail, err.Error(), "")
 		return

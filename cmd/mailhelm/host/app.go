@@ -32,9 +32,8 @@ func peoplePages(
 		return nil, err
 	}
 	board, err := dashboard.New(dashboard.Config{
-		Frame: entrance, Store: s.db.Access(), Members: s.db.Members(), Invitations: s.db.Invitations(),
-		Grants: s.db.Grants(), Keys: s.db.Keys(), Reports: domains.Reports,
-		OpenClients: s.db.OpenClients(), Factors: factors, Transactor: s.db, Principals: principals,
+		Frame: entrance, Stores: s.db.Access(), Orgs: s.db.Orgs(), Users: s.db.Users(), Members: s.db.Members(), Invitations: s.db.Invitations(),
+		Reports: domains.Reports, Factors: factors, Transactor: s.db, Principals: principals,
 		Account: domains.Account, Channels: domains.Channels, Sending: s.accounts, Connecting: connecting(cfg, s, domains), SyncAccount: syncAccountOnce(s.queue),
 		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
 		AppURL:        public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,

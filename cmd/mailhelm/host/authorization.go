@@ -25,22 +25,21 @@ func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Co
 		Issuer: public.Auth, APIResource: public.API, AgentResource: public.MCP,
 		AuthorizeURL: public.App + consent.Path, DocsURL: public.Docs,
 		Introspection: !cfg.NoIntrospection, Proxies: trusted,
-		Store: s.db.Access(), Grants: s.db.Grants(), Members: s.db.Members(), OpenClients: s.db.OpenClients(),
+		Stores: s.db.Access(), Orgs: s.db.Orgs(), Members: access.MemberCeilings{Members: s.db.Members()},
 		Documents: clientdocument.New(clientdocument.Config{
 			Allowed: networks, RootCAs: cfg.ClientDocumentCAs, Clock: cfg.Clock, Log: cfg.Log,
 		}),
 		Keys: s.signing, Clock: cfg.Clock, Log: cfg.Log,
 	}
 	if cfg.DynamicRegistration {
-		tokens.Registrations = access.NewRegistrations(tokens.Store, tokens.OpenClients, cfg.Clock)
+		tokens.Registrations = access.NewRegistrations(tokens.Stores.Clients, tokens.Stores.OpenClients, cfg.Clock)
 	}
 	verifier, err := oauth.NewVerifier(tokens)
 	if err != nil {
 		return oauth.Config{}, err
 	}
 	tokens.Principals = access.NewAuthenticator(access.AuthenticatorConfig{
-		Store: tokens.Store, Grants: tokens.Grants, Members: tokens.Members, OpenClients: tokens.OpenClients,
-		Tokens: verifier, Clock: cfg.Clock,
+		Stores: tokens.Stores, Orgs: tokens.Orgs, Members: tokens.Members, Tokens: verifier, Clock: cfg.Clock,
 	})
 	s.principals = tokens.Principals
 	tokens.Keys.WhenRevoked(tokens.Principals.ForgetTokens)

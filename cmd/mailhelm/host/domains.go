@@ -24,7 +24,7 @@ import (
 // newDomains are the parts of the product that do the work, for the surfaces, the
 // pages and the jobs alike.
 func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
-	orgs := s.db.Access().OrgIDs
+	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
 		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 	})
@@ -61,13 +61,13 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 
 func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *segments.Segments {
 	return segments.New(segments.Config{
-		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Access().OrgIDs, Clock: clock, Log: log,
+		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 	})
 }
 
 func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *suppression.Suppression {
 	return suppression.New(suppression.Config{
-		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Access().OrgIDs, Clock: clock, Log: log,
+		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 	})
 }
 
@@ -84,7 +84,7 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 // a file. What the sending account is to learn of them waits for the product.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audience {
 	return audience.New(audience.Config{
-		Store: db.Audience(), Transactor: db, Orgs: db.Access().OrgIDs, Clock: clock, Log: log,
+		Store: db.Audience(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 		Changed: newSegments(db, nil, clock, log).Changed,
 	})
 }

@@ -31,18 +31,17 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	storage.AddWorker(queue, domains.Templates.SyncWorker())
 	storage.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
 		From: []messages.Purger{s.db.MessagesPurger(), s.db.ReportsPurger()},
-		Orgs: s.db.Access().OrgIDs, Org: s.db.Access().Org, Clock: cfg.Clock, Log: cfg.Log,
+		Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	storage.AddWorker(queue, activities.PurgeWorker(activities.PurgeConfig{
-		From: s.db.ActivitiesPurger(), Orgs: s.db.Access().OrgIDs, Org: s.db.Access().Org, Clock: cfg.Clock, Log: cfg.Log,
+		From: s.db.ActivitiesPurger(), Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	storage.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
-	storage.AddWorker(queue, access.PurgeWorker(access.PurgeStores{
-		Grants: s.db.Grants(), Sessions: s.db.Sessions(), Signing: s.db.Access(), Open: s.db.OpenClients(), Factors: s.db.SecondFactors(),
-	}, cfg.Clock, cfg.Log))
+	storage.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
+	storage.AddWorker(queue, access.PurgeSigningKeysWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
 	addPeopleWorkers(queue, cfg, public, s)
-	// It needs no Forget: what is remembered of a key ends with its grace.
-	keys := access.Lifecycle{Store: s.db.Access(), Keys: s.db.Keys(), Transactor: s.db, Clock: cfg.Clock}
+	// It needs no Principals: a remembered key ends with its grace.
+	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}
 	storage.AddWorker(queue, keys.GraceWorker(cfg.Log))
 	return queue, queue.Start(ctx)
 }

@@ -29,7 +29,7 @@ func TestContactListIsSyncedAtStart(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	h := running(t, cfg)
-	org, err := admin.Admin{Store: h.DB().Access(), Tx: h.DB(), Clock: core.SystemClock}.CreateOrg(t.Context(), core.Org{Name: "Acme", Slug: "acme"})
+	org, err := admin.Admin{Stores: h.DB().Access(), Orgs: h.DB().Orgs(), Users: h.DB().Users(), Members: h.DB().Members(), Tx: h.DB(), Clock: core.SystemClock}.CreateOrg(t.Context(), core.Org{Name: "Acme", Slug: "acme"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
 // add where people sign in.
 func peopleStores(cfg config.Config, db *storage.DB) access.SessionsConfig {
 	return access.SessionsConfig{
-		Store: db.Access(), Sessions: db.Sessions(), Members: db.Members(), Factors: db.SecondFactors(), Tx: db, Clock: cfg.Clock,
+		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Tx: db, Clock: cfg.Clock,
 	}
 }
 
@@ -64,5 +64,7 @@ func addPeopleWorkers(queue *storage.Jobs, cfg config.Config, public config.Publ
 	storage.AddWorker(queue, jobs.AskResetWorker())
 	storage.AddWorker(queue, jobs.NoticeWorker())
 	storage.AddWorker(queue, jobs.WarnWorker())
-	storage.AddWorker(queue, people.PurgeWorker(s.db.People(), cfg.Clock, cfg.Log))
+	storage.AddWorker(queue, people.PurgeWorker(people.PurgeStores{
+		Store: s.db.People(), Sessions: s.db.Sessions(), Passkeys: s.db.Passkeys(),
+	}, cfg.Clock, cfg.Log))
 }

@@ -17,7 +17,7 @@ import (
 func divided(t *testing.T, db *storage.DB, define func(org string) error, source string) (string, *segments.Segments) {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "demo", RetentionDays: 365}
-	if err := db.Access().InsertOrg(t.Context(), org); err != nil {
+	if err := db.Orgs().InsertOrg(t.Context(), org); err != nil {
 		t.Fatal(err)
 	}
 	if err := define(org.ID); err != nil {

@@ -92,7 +92,7 @@ func stopUnderLoad(t *testing.T, postgres, patient bool) {
 	}
 	h := running(t, cfg)
 	key, now, org := sha256.Sum256([]byte("key of the bus")), h.Clock()(), core.Org{ID: core.NewID(), Slug: "busy", RetentionDays: 90}
-	if err := h.DB().Access().InsertOrg(t.Context(), org); err != nil {
+	if err := h.DB().Orgs().InsertOrg(t.Context(), org); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Connections().SaveConnection(t.Context(), sending.Connection{

@@ -89,7 +89,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.queue, err = storage.NewJobs(s.db, storage.JobsConfig{}); err != nil {
 		return err
 	}
-	if s.signing, err = access.NewSigningKeys(ctx, s.db.Access(), master, cfg.Clock); err != nil {
+	if s.signing, err = access.NewSigningKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {
 		return err
 	}
 	// Derived, so that all processes over one database agree on it without storing

@@ -32,7 +32,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	}
 	guard := guardrails.New(guardrails.Config{
 		Authenticator: tokens.Principals,
-		Transactor:    s.db, Replays: s.db.Replay(), Process: s.process, Audit: s.db.Access(), ConfirmationSecret: s.confirm,
+		Transactor:    s.db, Replays: s.db.Replay(), Process: s.process, Audit: s.db.Audit(), ConfirmationSecret: s.confirm,
 		SharedBuckets: s.sharedBuckets(), SharedTimeout: cfg.RedisTimeout,
 		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
 		ExpensiveSlots: s.db.ExpensiveSlots(),

@@ -7,12 +7,26 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
+// UserStore keeps people and their password hashes. Finders and changes fail with
+// core.CodeNotFound. Every method takes part in the transaction of its context.
+type UserStore interface {
+	// InsertUser fails with core.CodeConflict when the id or the address is taken.
+	InsertUser(ctx context.Context, u User) error
+	UserByEmail(ctx context.Context, email string) (User, error)
+	UserByID(ctx context.Context, userID string) (User, error)
+	// HoldUser waits until no other transaction holds the person, and holds the
+	// person until its own transaction ends: sessions and factors of one person are
+	// several rows.
+	HoldUser(ctx context.Context, userID string) error
+	SetPassword(ctx context.Context, userID, hash string) error
+}
+
 // Session is a signed-in browser. The cookie holds 256 random bits; only their
 // hash is stored.
 type Session struct {
 	Hash   []byte
 	UserID string
-	// OrgID is the organization the person works in at the moment.
+	// OrgID is the organization that the person works in now.
 	OrgID      string
 	CreatedAt  time.Time
 	LastSeenAt time.Time
@@ -21,17 +35,19 @@ type Session struct {
 	// session; nil means never. Sensitive steps ask for a recent one.
 	SecondFactorAt *time.Time
 	// AwaitsSecondFactor is true between the password and the second factor. Such a
-	// session lets nobody in.
+	// session gives access to no page but that of the factor.
 	AwaitsSecondFactor bool
 }
 
-// SessionStore keeps sessions. Finders fail with core.CodeNotFound.
+// SessionStore keeps sessions. Finders fail with core.CodeNotFound. Every method takes
+// part in the transaction of its context.
 type SessionStore interface {
 	InsertSession(ctx context.Context, s Session) error
 	// Session finds one that has not expired at now.
 	Session(ctx context.Context, hash []byte, now time.Time) (Session, error)
-	// TouchSession moves LastSeenAt and ExpiresAt, switches the organization and
-	// records a second factor: it stores what s says for the session with s.Hash.
+	// TouchSession stores LastSeenAt, ExpiresAt, the organization and the second
+	// factor that s says for the session with s.Hash. It fails with core.CodeNotFound
+	// for a session that has ended.
 	TouchSession(ctx context.Context, s Session) error
 	DeleteSession(ctx context.Context, hash []byte) error
 	// DeleteSessionsOf ends every session of a person: sign-out everywhere.
@@ -42,19 +58,12 @@ type SessionStore interface {
 	PurgeSessions(ctx context.Context, now time.Time) (int, error)
 }
 
-// MemberStore keeps who belongs to which organization with which permissions.
-type MemberStore interface {
+// MembershipFinder finds memberships; core/members has the store.
+type MembershipFinder interface {
 	// Member fails with core.CodeNotFound when the user does not belong to it.
 	Member(ctx context.Context, orgID, userID string) (Member, error)
-	Members(ctx context.Context, orgID string) ([]Member, error)
-	// HoldMembers waits until nobody else holds the organization, and holds it until
-	// the transaction ends. It fails with core.CodeNotFound for an unknown one.
-	HoldMembers(ctx context.Context, orgID string) error
-	// MembershipsOf lists the organizations of a user, by name of organization.
+	// MembershipsOf lists the memberships of a user, by name of organization.
 	MembershipsOf(ctx context.Context, userID string) ([]Member, error)
-	// OrganizationsOf are the organizations themselves, in the same order.
+	// OrganizationsOf lists the organizations of a user in the same order.
 	OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error)
-	SetMember(ctx context.Context, m Member) error
-	RemoveMember(ctx context.Context, orgID, userID string) error
-	UserByID(ctx context.Context, userID string) (User, error)
 }

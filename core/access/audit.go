@@ -1,0 +1,123 @@
+package access
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// AuditEvent is one line of the audit log. It names things by id. It holds no
+// address, no secret and no argument.
+type AuditEvent struct {
+	ID         string
+	OrgID      string
+	OccurredAt time.Time
+	// Action is an operation's name or a lifecycle slug: api_key.created.
+	Action string
+	// ActorKind is api_key, oauth_client, user, operator or system.
+	ActorKind string
+	ActorID   string
+	Surface   core.Surface
+	// SubjectID is the id of what was changed, "" when there is none.
+	SubjectID string
+	RequestID string
+	// Detail is a JSON object, "{}" when there is nothing to add.
+	Detail string
+}
+
+// Actor is who does something, as the audit log names it.
+type Actor struct {
+	Kind string // user, operator or system
+	ID   string
+}
+
+// The kinds of actor besides credentials.
+const (
+	// Operator is the administrator at a shell, who has the database itself.
+	Operator = "operator"
+	// Person is a user at the pages.
+	Person = "user"
+)
+
+// ActorOf returns the actor for a user id, or for [Operator].
+func ActorOf(id string) Actor {
+	if id == Operator {
+		return Actor{Kind: Operator, ID: Operator}
+	}
+	return Actor{Kind: Person, ID: id}
+}
+
+// System returns the actor of jobs: the service itself.
+func System() Actor { return Actor{Kind: "system", ID: "mailhelm"} }
+
+// AuditEntry is a line of the audit log before it has an id and a time.
+type AuditEntry struct {
+	Actor   Actor
+	Action  string
+	OrgID   string
+	Subject string // the id of what was changed, "" when there is none
+	Detail  any    // marshaled to a JSON object; nil is an empty one
+}
+
+// Edited is one changed setting in the detail of an entry.
+type Edited struct {
+	Before any `json:"before"`
+	After  any `json:"after"`
+}
+
+// AuditAppender appends to the audit log. It takes part in the transaction of its
+// context.
+type AuditAppender interface {
+	AppendAudit(ctx context.Context, e AuditEvent) error
+}
+
+// RecordAudit appends an entry at an instant, under a fresh id.
+func RecordAudit(ctx context.Context, to AuditAppender, now time.Time, e AuditEntry) error {
+	detail := []byte("{}")
+	if e.Detail != nil {
+		var err error
+		if detail, err = json.Marshal(e.Detail); err != nil {
+			return fmt.Errorf("audit detail of %s: %w", e.Action, err)
+		}
+	}
+	return to.AppendAudit(ctx, AuditEvent{
+		ID: core.NewID(), OrgID: e.OrgID, OccurredAt: now, Action: e.Action, ActorKind: e.Actor.Kind, ActorID: e.Actor.ID,
+		SubjectID: e.Subject, Detail: string(detail),
+	})
+}
+
+// AuditStore keeps the audit log. Every method takes part in the transaction of its
+// context.
+type AuditStore interface {
+	AuditAppender
+	// AuditEvents lists an organization's events, newest first, at most limit.
+	AuditEvents(ctx context.Context, orgID string, limit int) ([]AuditEvent, error)
+	// FindAudit lists an organization's events that match the filter, newest first.
+	// Events of the same time are ordered by id.
+	FindAudit(ctx context.Context, orgID string, f AuditFilter) ([]AuditEvent, error)
+}
+
+// AuditFilter narrows the audit log. The zero value of a field does not narrow it.
+type AuditFilter struct {
+	Action    string
+	ActorID   string
+	SubjectID string
+	// From is the first instant that matches, To the first that no longer does.
+	From, To time.Time
+	// Before is the last event of the previous page.
+	Before *AuditCursor
+	// Limit is the most events to return; it is required.
+	Limit int
+}
+
+// AuditCursor is the place of an event in the log.
+type AuditCursor struct {
+	OccurredAt time.Time
+	ID         string
+}
+
+// Cursor returns the place of the event.
+func (e AuditEvent) Cursor() AuditCursor { return AuditCursor{OccurredAt: e.OccurredAt, ID: e.ID} }
