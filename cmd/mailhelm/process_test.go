@@ -269,15 +269,22 @@ func request(t *testing.T, method, address, bearer, body string) answer {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "application/json, text/event-stream")
 	}
+	a, err := ask(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// ask sends a request on a connection of its own and reads the answer whole. It may be
+// called from any goroutine.
+func ask(r *http.Request) (answer, error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: endTimeout}
 	a, err := client.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		return answer{}, err
 	}
 	defer a.Body.Close()
 	text, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer{a.StatusCode, a.Header, string(text)}
+	return answer{a.StatusCode, a.Header, string(text)}, err
 }

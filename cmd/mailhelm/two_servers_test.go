@@ -1,0 +1,178 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// remembered is how long a server remembers a caller that nothing tells it to forget.
+const remembered = 5 * time.Second
+
+// pair is two servers over one PostgreSQL, behind the public addresses of the first.
+// The organization acme has an OAuth client.
+type pair struct {
+	shell
+	database    string
+	first       *process
+	public      printed   // addresses and credentials as those of the demo
+	apis        [2]string // where the API of each server listens
+	secondToken string    // token endpoint of the second server
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	p := &pair{database: storagetest.PostgresURL(t)}
+	p.shell = shell{t, []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", p.database}}
+	p.does("org", "create", "acme")
+	client := p.does("client", "create", "acme", "--name", "Agent", "--scopes", "all")
+	key := p.does("key", "create", "acme", "--name", "CI", "--scopes", "all")
+	ports := [2]int{sixPorts(t), sixPorts(t)}
+	local := func(port int) string { return fmt.Sprintf("http://localhost:%d", port) }
+	p.public = printed{
+		"base_url": local(ports[0]), "auth_url": local(ports[0] + 1), "mcp_url": local(ports[0] + 2),
+		"client_id": client["client_id"].(string), "client_secret": client["client_secret"].(string), "api_key": key["secret"].(string),
+	}
+	for i, port := range ports {
+		server := launch(t, nil, append([]string{
+			"serve", "--port", fmt.Sprint(port),
+			"--base-url", p.public["base_url"], "--auth-url", p.public["auth_url"], "--app-url", p.public["auth_url"], "--mcp-url", p.public["mcp_url"],
+		}, p.where...)...)
+		server.awaits(`"msg":"ready"`)
+		p.apis[i] = local(port)
+		if i == 0 {
+			p.first = server
+		}
+	}
+	p.secondToken = local(ports[1]+1) + "/oauth/token"
+	return p
+}
+
+// create creates a contact with an idempotency key at one of the servers.
+func (p *pair) create(server int, email, key string) (answer, error) {
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.apis[server]+"/v1/contacts", strings.NewReader(fmt.Sprintf(`{"email":%q}`, email)))
+	if err != nil {
+		return answer{}, err
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + p.public["api_key"]}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
+	return ask(r)
+}
+
+// TestASecondServerTakesOverAKeyOfAKilledOne: one of two servers is killed in a call with
+// an idempotency key. While it lives, a retry at the other is refused as a call that
+// still runs; afterwards the first retry succeeds, within five seconds of the kill on a
+// machine that is not busy. The contact is created once.
+func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	db, err := sql.Open("postgres", p.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // nothing is written
+	if made, err := p.create(0, "first@example.com", "first"); err != nil || made.status != http.StatusCreated {
+		t.Fatalf("before the kill: %v %+v", err, made)
+	}
+	held, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.ExecContext(t.Context(), "LOCK TABLE contacts IN SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	const email, key = "taken.over@example.com", "taken-over"
+	cut := make(chan error, 1)
+	go func() {
+		got, err := p.create(0, email, key)
+		if err == nil {
+			err = fmt.Errorf("the killed server answered %d %s", got.status, got.body)
+		} else {
+			err = nil
+		}
+		cut <- err
+	}()
+	for reserved := 0; reserved == 0; {
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM replay_records WHERE NOT done").Scan(&reserved); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := p.create(1, email, key); err != nil || got.status != http.StatusConflict || got.header.Get("Retry-After") != "1" {
+		t.Errorf("while the first server lives: %v %d %s", err, got.status, got.body)
+	}
+
+	p.first.signal(syscall.SIGKILL)
+	killed := time.Now()
+	if !p.first.waits() {
+		t.Fatal("the server outlives SIGKILL")
+	}
+	if err := held.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.create(1, email, key)
+	t.Logf("the first retry was answered %v after the kill", time.Since(killed).Round(time.Millisecond))
+	if err != nil || got.status != http.StatusCreated {
+		t.Errorf("first retry at the second server: %v %d %s", err, got.status, got.body)
+	}
+	if again, err := p.create(1, email, key); err != nil || again.status != http.StatusCreated || again.body != got.body {
+		t.Errorf("the same call once more: %v %d %s", err, again.status, again.body)
+	}
+	if err := <-cut; err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(p.says("audit", "list", "acme", "--json"), `"contacts_create"`); n != 2 {
+		t.Errorf("the audit log has %d lines of contacts created, want 2", n)
+	}
+}
+
+// TestARevocationReachesASecondServer: an access token is revoked at one of two servers,
+// and an API key by a command. The other server knew both and refuses them long before
+// it would have asked the database again by itself.
+func TestARevocationReachesASecondServer(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	for round := range 3 {
+		token := tokenFrom(t, p.public, p.public["client_id"], p.public["client_secret"], p.public["base_url"])
+		p.refusedAtOnce(fmt.Sprintf("token %d", round), token, func() {
+			form := url.Values{"token": {token}}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.public["auth_url"]+"/oauth/revoke", strings.NewReader(form.Encode()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.SetBasicAuth(p.public["client_id"], p.public["client_secret"])
+			if got, err := ask(r); err != nil || got.status != http.StatusOK {
+				t.Fatalf("revocation: %v %d %s", err, got.status, got.body)
+			}
+		})
+	}
+	key := p.does("key", "create", "acme", "--name", "Other", "--scopes", "read")
+	p.refusedAtOnce("API key", key["secret"].(string), func() { p.does("key", "revoke", "acme", key["id"].(string)) })
+}
+
+// refusedAtOnce has the second server get to know a credential, revokes it, and waits
+// until the second server refuses it. What the server remembers must not run out first.
+func (p *pair) refusedAtOnce(what, bearer string, revoke func()) {
+	p.t.Helper()
+	address := p.apis[1] + "/v1/_scopes"
+	known := time.Now()
+	if got := request(p.t, http.MethodGet, address, bearer, ""); got.status != http.StatusOK {
+		p.t.Fatalf("%s before it is revoked: %d %s", what, got.status, got.body)
+	}
+	revoke()
+	revoked := time.Now()
+	for request(p.t, http.MethodGet, address, bearer, "").status == http.StatusOK {
+		continue // it ends at the latest when the second server reads the credential again
+	}
+	if time.Since(known) >= remembered {
+		p.t.Errorf("%s: the second server was not notified within %v", what, remembered)
+	}
+	p.t.Logf("%s: refused by the second server %v after it was revoked", what, time.Since(revoked).Round(time.Microsecond))
+}
