@@ -66,7 +66,7 @@ func (t adminTarget) with(p *program, do func(context.Context, *session) error) 
 		return err
 	}
 	cfg := config.Config{DataDir: t.Data, DatabaseURL: t.DatabaseURL, Clock: core.SystemClock, Log: log}
-	db, err := openExisting(p.ctx, cfg)
+	db, err := openExisting(p.ctx, cfg, p.wait)
 	if err != nil {
 		return err
 	}
@@ -86,15 +86,16 @@ const commandWait = time.Minute
 
 // openExisting opens a database that is there and up to date. Making or changing
 // one is for 'mailhelm serve' and 'mailhelm migrate': a folder that was misspelt
-// must not become an empty installation.
-func openExisting(ctx context.Context, cfg config.Config) (*storage.DB, error) {
+// must not become an empty installation. Each of the command's calls waits for a busy
+// database at most as long as wait.
+func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*storage.DB, error) {
 	if cfg.DatabaseURL == "" {
 		if _, err := os.Stat(cfg.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("there is no database in %s: name the folder with --data, or make one with 'mailhelm serve' or 'mailhelm migrate up'", cfg.DataDir)
 		}
 	}
 	where := cfg.Storage()
-	where.CallerWait = commandWait
+	where.CallerWait = wait
 	db, err := storage.Open(ctx, where)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
@@ -37,6 +38,7 @@ type program struct {
 	stderr  io.Writer
 	sources *settings.Sources
 	parsed  *kong.Context
+	wait    time.Duration // for a busy database
 }
 
 func (p *program) execute(args []string, lookup func(string) (string, bool)) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -14,6 +15,9 @@ func (p *program) explained(err error) error {
 	refusal, ok := errors.AsType[*core.Error](err)
 	if !ok || refusal.Code == core.CodeInternalError {
 		return err
+	}
+	if refusal.Code == core.CodeOverloaded {
+		return fmt.Errorf("the database was busy for %s, so the command gave up: another process, such as an import, is writing to it. Run the command again when that process has finished.", p.wait)
 	}
 	text := p.refusalText(refusal)
 	if refusal.Next != "" {

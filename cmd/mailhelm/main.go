@@ -32,7 +32,7 @@ func main() {
 
 // run is the program as a function of everything outside it that it depends on.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, lookup func(string) (string, bool)) int {
-	p := &program{ctx: ctx, stdin: os.Stdin, stdout: stdout, stderr: stderr}
+	p := &program{ctx: ctx, stdin: os.Stdin, stdout: stdout, stderr: stderr, wait: commandWait}
 	err := p.execute(args, lookup)
 	usage := (*usageError)(nil)
 	switch {

@@ -90,6 +90,9 @@ type Config struct {
 	// Recipients is what becomes of mail that simulated accounts send; the zero
 	// value has all of it delivered.
 	Recipients simulator.Behaviour
+	// Operations are appended to those of the product, and mounted on the same surfaces
+	// behind the same rails. The program mailhelm appends none.
+	Operations []core.Operation
 	Build      Build
 	Clock      core.Clock
 	Log        *slog.Logger

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -37,7 +39,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
 		ExpensiveSlots: s.db.ExpensiveSlots(),
 	})
-	operations := guard.Catalogue(catalogue.Operations(domains))
+	operations := guard.Catalogue(slices.Concat(catalogue.Operations(domains), cfg.Operations))
 	api, err := rest.New(rest.Config{
 		Catalogue: operations, BaseURL: public.API, AuthURL: public.Auth, DocsURL: public.Docs,
 		Commit: cfg.Build.Commit, Clock: cfg.Clock, Log: cfg.Log, Tracer: seen.tracer,
