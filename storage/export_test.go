@@ -7,6 +7,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 )
 
 // What the tests in storage_test see of the inside. They stand outside, because
@@ -88,4 +90,19 @@ func SetCallerWait(db *DB, wait time.Duration) {
 	for _, p := range db.pools() {
 		p.gate.wait = wait
 	}
+}
+
+// JobRows returns the jobs of the queue, at most 100.
+func JobRows(ctx context.Context, j *Jobs) ([]*rivertype.JobRow, error) {
+	listed, err := j.inserter.JobList(ctx, river.NewJobListParams())
+	if err != nil {
+		return nil, err
+	}
+	return listed.Jobs, nil
+}
+
+// MakeDue makes a job run now that waits for a time.
+func MakeDue(ctx context.Context, j *Jobs, id int64) error {
+	_, err := j.inserter.JobRetry(ctx, id)
+	return err
 }
