@@ -1,21 +1,17 @@
 package faults
 
 import (
-	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
-	sqlite "modernc.org/sqlite"
 )
 
 // databaseCalls are what a caller does while the database is away: reads and writes on
@@ -145,80 +141,5 @@ func TestTheDatabaseIsStopped(t *testing.T) {
 	defer log.mu.Unlock()
 	if text := log.text.String(); !strings.Contains(text, `"outcome":"temporarily_unavailable"`) || !strings.Contains(text, "connect:") {
 		t.Error("the log does not name the cause")
-	}
-}
-
-// full bounds the database files that are listed to the pages they have.
-var full = struct {
-	mu     sync.Mutex
-	files  map[string]bool
-	writer chan string // the file of each writing connection that opens on a listed one
-}{files: map[string]bool{}, writer: make(chan string, 100)}
-
-func init() {
-	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, name string) error {
-		path, options, _ := strings.Cut(strings.TrimPrefix(name, "file://"), "?")
-		full.mu.Lock()
-		bounded, listed := full.files[path]
-		full.mu.Unlock()
-		if !listed || !strings.Contains(options, "_txlock=immediate") {
-			return nil
-		}
-		most := "1073741823"
-		if bounded {
-			most = "1" // as many as there are
-		}
-		_, err := conn.ExecContext(context.Background(), "PRAGMA max_page_count = "+most, []driver.NamedValue{})
-		full.writer <- path
-		return err
-	})
-}
-
-// fill makes the disk of the product's database file full, or empties it again.
-func fill(t *testing.T, p *product.Product, bounded bool) {
-	t.Helper()
-	path := p.DataDir + "/mailhelm.db"
-	full.mu.Lock()
-	full.files[path] = bounded
-	full.mu.Unlock()
-	for { // a connection that a job holds at the moment stays
-		if err := p.DB.GiveBack(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.DB.InTx(t.Context(), func(context.Context) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-full.writer:
-			return
-		default:
-		}
-	}
-}
-
-// TestTheDiskIsFull: writes are refused, reads go on, and readiness says why until there
-// is room again.
-func TestTheDiskIsFull(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, product.Options{})
-	s.begin(t, "full")
-	fill(t, s.p, true)
-	var refused answer
-	for n := 0; n < 1000 && refused.status != http.StatusServiceUnavailable; n++ { // until pages in use have no room
-		refused = s.do(t, call{operation: "lists_create", method: "POST", path: "/v1/lists", body: fmt.Sprintf(`{"name":"Fill %d ROUND","description":"%s"}`, n, strings.Repeat("d", 500))})
-	}
-	checkUnavailable(t, "a write", false, refused)
-	s.checkReady(t, "is full")
-	checkUnavailable(t, "a tool that writes", true, s.do(t, databaseCalls[6].call))
-	for _, c := range databaseCalls {
-		if !c.writes {
-			checkDone(t, c.name(), s.do(t, c.call))
-		}
-	}
-	checkDone(t, "a token", s.askToken(t, s.p.Live))
-	fill(t, s.p, false)
-	s.checkReady(t, "")
-	for _, c := range databaseCalls {
-		checkDone(t, c.name()+", with room again", s.do(t, c.call))
 	}
 }

@@ -1,0 +1,145 @@
+package faults
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	sqlite "modernc.org/sqlite"
+)
+
+// TestTheDiskIsFull: writes are refused, reads go on, and readiness says why until there
+// is room again.
+func TestTheDiskIsFull(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t, product.Options{})
+		checkFullDisk(t, s, func(full bool) { fillSQLite(t, s.p, full) })
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		address := storagetest.PostgresURL(t)
+		fill := fillPostgres(t, address)
+		checkFullDisk(t, newScene(t, product.Options{Postgres: true, PostgresURL: address}), fill)
+	})
+}
+
+func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
+	t.Helper()
+	s.begin(t, "full")
+	fill(true)
+	var refused answer
+	for n := 0; n < 1000 && refused.status != http.StatusServiceUnavailable; n++ { // until pages in use have no room
+		refused = s.do(t, call{operation: "lists_create", method: "POST", path: "/v1/lists", body: fmt.Sprintf(`{"name":"Fill %d ROUND","description":"%s"}`, n, strings.Repeat("d", 500))})
+	}
+	checkUnavailable(t, "a write", false, refused)
+	s.checkReady(t, "disk")
+	s.checkReady(t, "is full")
+	checkUnavailable(t, "a tool that writes", true, s.do(t, databaseCalls[6].call))
+	for _, c := range databaseCalls {
+		if !c.writes {
+			checkDone(t, c.name(), s.do(t, c.call))
+		}
+	}
+	checkDone(t, "a token", s.askToken(t, s.p.Live))
+	fill(false)
+	s.checkReady(t, "")
+	for _, c := range databaseCalls {
+		checkDone(t, c.name()+", with room again", s.do(t, c.call))
+	}
+}
+
+// full bounds the database files that are listed to the pages they have.
+var full = struct {
+	mu     sync.Mutex
+	files  map[string]bool
+	writer chan string // the file of each writing connection that opens on a listed one
+}{files: map[string]bool{}, writer: make(chan string, 100)}
+
+func init() {
+	sqlite.RegisterConnectionHook(func(conn sqlite.ExecQuerierContext, name string) error {
+		path, options, _ := strings.Cut(strings.TrimPrefix(name, "file://"), "?")
+		full.mu.Lock()
+		bounded, listed := full.files[path]
+		full.mu.Unlock()
+		if !listed || !strings.Contains(options, "_txlock=immediate") {
+			return nil
+		}
+		most := "1073741823"
+		if bounded {
+			most = "1" // as many as there are
+		}
+		_, err := conn.ExecContext(context.Background(), "PRAGMA max_page_count = "+most, []driver.NamedValue{})
+		full.writer <- path
+		return err
+	})
+}
+
+// fillSQLite makes the disk of the product's database file full, or empties it again.
+func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
+	t.Helper()
+	path := p.DataDir + "/mailhelm.db"
+	full.mu.Lock()
+	full.files[path] = bounded
+	full.mu.Unlock()
+	for { // a connection that a job holds at the moment stays
+		if err := p.DB.GiveBack(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.DB.InTx(t.Context(), func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-full.writer:
+			return
+		default:
+		}
+	}
+}
+
+// fillPostgres prepares a migrated database whose writes can be made to fail as on a full
+// disk: with the SQLSTATE and the words of PostgreSQL, sent by the server itself.
+func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
+	t.Helper()
+	db, err := sql.Open("postgres", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	do := func(query string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(`CREATE TABLE no_room (full_since bigint)`)
+	do(`CREATE FUNCTION extend_file() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			IF EXISTS (SELECT 1 FROM no_room) THEN
+				RAISE EXCEPTION 'could not extend file "base/16384/16385": No space left on device' USING ERRCODE = '53100', HINT = 'Check free disk space.';
+			END IF;
+			RETURN NULL;
+		END $$`)
+	do(`DO $$
+		DECLARE one text;
+		BEGIN
+			FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'no_room' LOOP
+				EXECUTE format('CREATE TRIGGER extend_file BEFORE INSERT OR UPDATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION extend_file()', one);
+			END LOOP;
+		END $$`)
+	return func(full bool) {
+		if full {
+			do(`INSERT INTO no_room VALUES (1)`)
+			return
+		}
+		do(`DELETE FROM no_room`)
+	}
+}
