@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -18,13 +19,25 @@ type holding struct {
 	scopes core.Scopes
 }
 
-// holdings are none, all but one of those needed, for each of them, exactly those
-// needed, and all there are.
+// scopesOfArguments are the scopes that arguments need besides those of their operation.
+var scopesOfArguments = map[string]map[string]core.Scope{
+	"messages_list":   {"recipient": core.MessagesUnmask},
+	"messages_search": {"recipient": core.MessagesUnmask},
+}
+
+// holdings returns none, all but one of those needed, for each of them, exactly those
+// needed, and all there are. For an argument that needs a scope it adds that scope alone,
+// and that scope with those needed.
 func (s subject) holdings() []holding {
 	sets := []holding{{"no scope", nil}}
 	for _, missing := range s.Scopes {
 		others := slices.DeleteFunc(slices.Clone(s.Scopes), func(held core.Scope) bool { return held == missing })
 		sets = append(sets, holding{"all it needs but " + string(missing), sortedScopes(others)})
+	}
+	for argument, scope := range scopesOfArguments[s.Name] {
+		sets = append(sets,
+			holding{"only the scope of " + argument, core.NewScopes(string(scope))},
+			holding{"exactly what it needs with " + argument, sortedScopes(append(slices.Clone(s.Scopes), scope))})
 	}
 	return append(sets, holding{"exactly what it needs", sortedScopes(s.Scopes)}, holding{"every scope", core.AllScopes()})
 }
@@ -58,8 +71,8 @@ func credentialsWith(t *testing.T, p *product.Product, orgID string, env core.En
 
 // TestCallableIfAndOnlyIfAllowed: each tool and each route × live and test
 // credentials × what the caller holds. A tool is listed if and only if it can be
-// called, and whoever may not call is told which scope is missing and which are
-// needed.
+// called; every refusal names the missing scope and the needed ones. With an argument
+// that needs a scope the call is allowed if and only if the caller holds that one too.
 func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -123,6 +136,43 @@ func (s subject) checkAllowed(t *testing.T, c caller, env core.Environment, held
 	case callable && (status == http.StatusUnauthorized || status == http.StatusForbidden || status >= http.StatusInternalServerError):
 		t.Errorf("refused: %d %s", got.status, got.body)
 	}
+	for argument, scope := range scopesOfArguments[s.Name] {
+		arguments := s.pathArguments(t)
+		arguments[argument] = c.p.Contact
+		s.checkArgumentAllowed(t, c.call(t, s, arguments), held, scope)
+	}
+}
+
+// checkArgumentAllowed checks a call with an argument that needs a scope. The scopes of
+// the operation come first: without them the refusal is the same as without the argument.
+func (s subject) checkArgumentAllowed(t *testing.T, got answer, held core.Scopes, needed core.Scope) {
+	t.Helper()
+	missing := held.Missing(s.Scopes)
+	status, code := got.outcome()
+	switch {
+	case missing != "":
+		s.checkNamesScope(t, got, missing)
+	case held.Has(needed) && status != http.StatusOK:
+		t.Errorf("with %s: %d %s", needed, status, got.body)
+	case !held.Has(needed):
+		s.checkNamesArgument(t, got, code, needed)
+	}
+}
+
+// checkNamesArgument: over REST the refusal is that of a missing scope. A tool fails with
+// missing_scope and no challenge, because a greater token is not needed to call it.
+func (s subject) checkNamesArgument(t *testing.T, got answer, code string, needed core.Scope) {
+	t.Helper()
+	want, status := "invalid_scope", http.StatusForbidden
+	if s.surface == core.Agent {
+		want, status = "missing_scope", http.StatusOK
+		if got.said()["hint"] == nil || got.header.Get("WWW-Authenticate") != "" || got.result()["isError"] != true {
+			t.Errorf("no tool's error with a hint: %v %s", got.header, got.body)
+		}
+	}
+	if got.status != status || code != want || got.said()["scope"] != string(needed) {
+		t.Errorf("%d %s, want %d %s that names %s: %s", got.status, code, status, want, needed, got.body)
+	}
 }
 
 // pathArguments name nothing that there is, wherever the path names something.
@@ -161,40 +211,40 @@ func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 	}
 }
 
-// TestAnArgumentMayNeedAScope: the operation can be called without it. With the
-// argument REST answers 403 invalid_scope, and a tool a failed result that
-// names the scope, without a challenge to get a greater token.
-func TestAnArgumentMayNeedAScope(t *testing.T) {
+// TestNoOtherArgumentNeedsAScope: with exactly the scopes of an operation, each of its
+// arguments is allowed, but for those of the table. So the table is complete.
+func TestNoOtherArgumentNeedsAScope(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
-		held := core.NewScopes(string(core.MessagesView))
-		c := scopedCaller(t, p, core.Live, held)
-		seen := map[core.Surface]bool{}
-		for _, s := range subjects() {
-			if s.Name != "messages_list" && s.Name != "messages_search" {
+	p := product.Start(t, product.Options{})
+	callers := map[string]caller{}
+	refused := map[string]map[string]core.Scope{}
+	for _, s := range subjects() {
+		known := strings.Join(sortedScopes(s.Scopes).Strings(), " ")
+		if _, ok := callers[known]; !ok {
+			callers[known] = scopedCaller(t, p, core.Live, sortedScopes(s.Scopes))
+		}
+		input := nodeOf(t, s.input)
+		beside := func(string) string { return p.Contact }
+		for name, property := range input.Properties {
+			arguments := input.sample("", "", beside).(map[string]any)
+			arguments[name] = property.sample(name, p.Contact, beside)
+			if property.is("boolean") {
+				arguments[name] = true
+			}
+			got := callers[known].call(t, s, arguments)
+			if _, code := got.outcome(); code != "missing_scope" && code != "invalid_scope" {
 				continue
 			}
-			seen[s.surface] = true
-			if status, code := c.call(t, s, map[string]any{}).outcome(); status != http.StatusOK {
-				t.Errorf("%s without the argument: %d %s", s.name(), status, code)
+			if refused[s.Name] == nil {
+				refused[s.Name] = map[string]core.Scope{}
 			}
-			got := c.call(t, s, map[string]any{"recipient": "ann@example.com"})
-			_, code := got.outcome()
-			want, status := "invalid_scope", http.StatusForbidden
-			if s.surface == core.Agent {
-				want, status = "missing_scope", http.StatusOK
-				if got.said()["hint"] == nil || got.header.Get("WWW-Authenticate") != "" {
-					t.Errorf("%s: %v %s", s.name(), got.header, got.body)
-				}
-			}
-			if got.status != status || code != want || got.said()["scope"] != string(core.MessagesUnmask) {
-				t.Errorf("%s: %d %s, want %d %s: %s", s.name(), got.status, code, status, want, got.body)
-			}
+			scope, _ := got.said()["scope"].(string)
+			refused[s.Name][name] = core.Scope(scope)
 		}
-		if !seen[core.REST] || !seen[core.Agent] {
-			t.Errorf("surfaces: %v", seen)
-		}
-	})
+	}
+	if diff := cmp.Diff(scopesOfArguments, refused); diff != "" {
+		t.Errorf("arguments that need a scope (- in the table, + found):\n%s", diff)
+	}
 }
 
 func (c caller) lists(t *testing.T, tool string) bool {
