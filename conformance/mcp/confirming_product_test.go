@@ -11,44 +11,43 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/conformance/standin"
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// reach is the endpoint with a declared operation that reaches people, over the
-// database, the clock and the tokens of a running product.
+// reach is the product with a declared operation that reaches people: the operation runs
+// behind the product's own rails and listeners, and its callers have the product's tokens.
 type reach struct {
-	p   *product.Product
-	url string
+	p *product.Product
 
 	mu     sync.Mutex
-	people int            // whom the next call would reach
-	sent   map[string]int // calls that went through, by broadcast
+	people int            // recipients of the next call
+	sent   map[string]int // calls that were carried out, by broadcast
 }
 
-func startReach(t *testing.T, p *product.Product) *reach {
+func startReach(t *testing.T, postgres bool) *reach {
 	t.Helper()
-	r := &reach{p: p, people: 1204, sent: map[string]int{}}
-	r.url = standin.Serve(t, standin.Config{
-		Operations: []core.Operation{core.Declare(core.Op[broadcastIn, broadcastOut]{
-			Name: "broadcasts_send", Title: "Send a broadcast", Purpose: "Sends a broadcast.", Effect: core.Destroys,
-			Scopes: []core.Scope{core.BroadcastsManage},
-			Confirm: func(context.Context, *core.Call, broadcastIn) (*core.Confirmation, error) {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				return &core.Confirmation{Message: "This sends the broadcast.", Preview: map[string]int{"recipients": r.people}}, nil
-			},
-			Do: func(_ context.Context, c *core.Call, in broadcastIn) (broadcastOut, error) {
-				c.About(in.ID)
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				r.sent[in.ID]++
-				return broadcastOut{Status: "sending"}, nil
-			},
-		})},
-		DB: p.DB, Clock: p.Clock.Now, Callers: p.Principals(t),
-	})
+	r := &reach{people: 1204, sent: map[string]int{}}
+	r.p = product.Start(t, product.Options{Postgres: postgres, Operations: []core.Operation{r.send()}})
 	return r
+}
+
+func (r *reach) send() core.Operation {
+	return core.Declare(core.Op[broadcastIn, broadcastOut]{
+		Name: "broadcasts_send", Title: "Send a broadcast", Purpose: "Sends a broadcast.", Effect: core.Destroys,
+		Scopes: []core.Scope{core.BroadcastsManage},
+		Confirm: func(context.Context, *core.Call, broadcastIn) (*core.Confirmation, error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return &core.Confirmation{Message: "This sends the broadcast.", Preview: map[string]int{"recipients": r.people}}, nil
+		},
+		Do: func(_ context.Context, c *core.Call, in broadcastIn) (broadcastOut, error) {
+			c.About(in.ID)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.sent[in.ID]++
+			return broadcastOut{Status: "sending"}, nil
+		},
+	})
 }
 
 func (r *reach) times(id string) int {
@@ -63,45 +62,52 @@ func (r *reach) grow() {
 	r.people++
 }
 
-// TestTheTwoStepsWithTokensOfTheProduct: until the product has operations that
-// confirm, a declared one takes each client, at each revision, through both steps
-// over HTTP, with an access token that the product issued and on both databases.
-func TestTheTwoStepsWithTokensOfTheProduct(t *testing.T) {
+// TestTheTwoStepsInTheProduct takes each client, at each revision, through both steps of a
+// confirmation over HTTP, in the product itself and on both databases. Until the product
+// has operations that confirm, a declared one stands in for them.
+func TestTheTwoStepsInTheProduct(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
-		r := startReach(t, p)
-		all := map[string]func(t *testing.T, endpoint, token, revision string, answer person) agent{"raw": connectRaw}
-		for library, connect := range libraries {
-			all[library] = connect
+	for _, postgres := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sqlite", true: "postgres"}[postgres], func(t *testing.T) {
+			t.Parallel()
+			checkBothSteps(t, startReach(t, postgres))
+		})
+	}
+}
+
+func checkBothSteps(t *testing.T, r *reach) {
+	t.Helper()
+	all := map[string]func(t *testing.T, endpoint, token, revision string, answer person) agent{"raw": connectRaw}
+	for library, connect := range libraries {
+		all[library] = connect
+	}
+	for library, connect := range all {
+		for _, revision := range revisions {
+			id := library + " " + revision
+			t.Log(id)
+			r.confirm(t, connect(t, r.p.MCPURL+"/mcp", r.p.Token(t, r.p.MCPURL), revision, nil), id)
 		}
-		for library, connect := range all {
-			for _, revision := range revisions {
-				id := library + " " + revision
-				t.Log(id)
-				r.confirm(t, connect(t, r.url+"/mcp", p.Token(t, p.MCPURL), revision, nil), id)
-			}
+	}
+	r.byForm(t)
+	r.refused(t)
+	events, err := r.p.DB.Audit().AuditEvents(t.Context(), r.p.OrgID, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	audited := map[string]int{}
+	for _, e := range events {
+		if e.Action == "broadcasts_send" {
+			audited[e.SubjectID]++
 		}
-		r.byForm(t)
-		r.refused(t)
-		events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 1000)
-		if err != nil {
-			t.Fatal(err)
+	}
+	for id, n := range r.sent {
+		if n != 1 || audited[id] != 1 {
+			t.Errorf("%s was sent %d times, with %d lines in the audit log", id, n, audited[id])
 		}
-		audited := map[string]int{}
-		for _, e := range events {
-			if e.Action == "broadcasts_send" {
-				audited[e.SubjectID]++
-			}
-		}
-		for id, n := range r.sent {
-			if n != 1 || audited[id] != 1 {
-				t.Errorf("%s was sent %d times, with %d lines in the audit log", id, n, audited[id])
-			}
-		}
-		if len(r.sent) != len(audited) || len(r.sent) != len(all)*len(revisions)+len(libraries) {
-			t.Errorf("sent %v, audited %v", r.sent, audited)
-		}
-	})
+	}
+	if len(r.sent) != len(audited) || len(r.sent) != len(all)*len(revisions)+len(libraries) {
+		t.Errorf("sent %v, audited %v", r.sent, audited)
+	}
 }
 
 // repetition is a little more than the time in which the same call is a repetition.
@@ -149,7 +155,7 @@ func (r *reach) byForm(t *testing.T) {
 	for library, connect := range libraries {
 		id := library + " by form"
 		for _, agrees := range []bool{false, true} {
-			a := connect(t, r.url+"/mcp", token, modern, func() (string, map[string]any) { return "accept", map[string]any{"confirm": agrees} })
+			a := connect(t, r.p.MCPURL+"/mcp", token, modern, func() (string, map[string]any) { return "accept", map[string]any{"confirm": agrees} })
 			got, err := a.call(t, "broadcasts_send", map[string]any{"broadcast_id": id}, nil)
 			if want := map[bool]string{false: "declined", true: "sending"}[agrees]; err != nil || got.Failed || got.Value["status"] != want {
 				t.Errorf("%s, agrees %t: %+v, %v", id, agrees, got, err)
@@ -172,7 +178,7 @@ func (r *reach) refused(t *testing.T) {
 		"a token of the API": {r.p.Token(t, r.p.BaseURL), http.StatusUnauthorized, `"code":"invalid_key"`},
 		"an API key":         {r.p.Live.APIKey, http.StatusBadRequest, `"code":"wrong_host"`},
 	} {
-		got := rawCall(t, r.p.HTTP, r.url+"/mcp", c.token, revision, ask)
+		got := rawCall(t, r.p.HTTP, r.p.MCPURL+"/mcp", c.token, revision, ask)
 		if got.status != c.status || !strings.Contains(got.body, c.code) || strings.Contains(got.body, "confirmation_token") {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -57,6 +58,9 @@ type Options struct {
 	// sign; with nil nobody answers.
 	Topics   http.RoundTripper
 	TopicCAs *x509.CertPool
+	// Operations are mounted in the product behind its own, such as stand-ins for tools
+	// that the product promises and does not have yet.
+	Operations []core.Operation
 	// OTLPEndpoint is a collector on the loopback that gets spans; "" makes none.
 	OTLPEndpoint string
 	// RedisURL is where the product shares rate limits with others; "" means that it
@@ -131,7 +135,7 @@ func Start(t testing.TB, opts Options) *Product {
 	}
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)
 	cfg.OTLPEndpoint, cfg.Recipients = opts.OTLPEndpoint, opts.Recipients
-	cfg.ActivitiesPerMinute = opts.ActivitiesPerMinute
+	cfg.Operations, cfg.ActivitiesPerMinute = opts.Operations, opts.ActivitiesPerMinute
 	cfg.DynamicRegistration, cfg.ClientDocumentCAs = opts.DynamicRegistration, opts.ClientDocumentCAs
 	var mailbox *Mailbox
 	if opts.Mail {
