@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -111,14 +112,16 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 		ConfirmationSecret: make([]byte, guardrails.ConfirmationSecretBytes),
 		Clock:              s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
 	})
+	people := audience.New(audience.Config{
+		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Account: sim, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
+	})
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{
 			Account: sim, Connections: db.Connections(nil), Mirror: db.Channels(), Requests: db.ProductionRequests(), Orgs: db.Orgs().OrgIDs,
 			Clock: s.clock.Now, Log: log,
 		}),
-		Audience: audience.New(audience.Config{
-			Store: db.Audience(), Transactor: db, Account: sim, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
-		}),
+		Audience:   people,
+		Attributes: attributes.New(attributes.Config{Store: db.Attributes(), Transactor: db, Topics: people, Clock: s.clock.Now, Log: log}),
 	})
 	server, err := rest.NewServer(rest.Config{
 		Catalogue: guard.Catalogue(append(product, ops...)),

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/attributes"
 )
 
 // movingPause is how long to wait before a name that values leave is tried again.
@@ -98,10 +98,10 @@ func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
 }
 
 // Pass locks contacts before it shares the registry, as every write does.
-func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (audience.Passed, error) {
-	var passed audience.Passed
+func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (attributes.Passed, error) {
+	var passed attributes.Passed
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
-		passed = audience.Passed{}
+		passed = attributes.Passed{}
 		due, err := list[passRow](ctx, s.db, passOf, orgID)
 		if err != nil || len(due) == 0 {
 			passed.Done = len(due) == 0
@@ -139,12 +139,12 @@ func (s audienceStore) settleContacts(ctx context.Context, orgID string, contact
 		if err != nil {
 			return nil, err
 		}
-		attributes, differs := audience.SettleAttributes(contact.Attributes, r.attributes, r.moved)
-		slotted[i] = slottedContact{row.ID, row.Status, attributes}
+		values, differs := attributes.Settle(contact.Attributes, r.attributes, r.moved)
+		slotted[i] = slottedContact{row.ID, row.Status, values}
 		if !differs {
 			continue
 		}
-		encoded, err := encodeAttributes(attributes)
+		encoded, err := encodeAttributes(values)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/attributes"
 )
 
 // Writes to contacts follow the registry, so they share a lock that changes of the
@@ -37,9 +37,9 @@ var (
 // registry is the attributes of an organization as writes to contacts need them.
 type registry struct {
 	rows       []attributeRow
-	attributes map[string]audience.Attribute // by name
-	moved      map[string]string             // names that values have to leave, with where they go
-	exceptions []audience.AttributeException
+	attributes map[string]attributes.Attribute // by name
+	moved      map[string]string               // names that values have to leave, with where they go
+	exceptions []attributes.Exception
 }
 
 type registryRow struct {
@@ -90,7 +90,7 @@ func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registr
 	if err != nil {
 		return nil, err
 	}
-	r := &registry{attributes: make(map[string]audience.Attribute, len(rows)), moved: map[string]string{}}
+	r := &registry{attributes: make(map[string]attributes.Attribute, len(rows)), moved: map[string]string{}}
 	nameOf := make(map[string]string, len(rows))
 	for _, row := range rows {
 		if row.LeftBehind {
@@ -108,9 +108,9 @@ func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registr
 			if row.ID != "" {
 				r.moved[row.Name] = nameOf[row.ID]
 			}
-			r.exceptions = append(r.exceptions, audience.AttributeException{Name: row.Name, Present: nameOf[row.ID]})
+			r.exceptions = append(r.exceptions, attributes.Exception{Name: row.Name, Present: nameOf[row.ID]})
 		case row.Recast:
-			r.exceptions = append(r.exceptions, audience.AttributeException{Name: row.Name, Present: row.Name, Type: row.Type})
+			r.exceptions = append(r.exceptions, attributes.Exception{Name: row.Name, Present: row.Name, Type: row.Type})
 		}
 	}
 	return r, nil
@@ -136,7 +136,7 @@ func (s audienceStore) changeRegistry(ctx context.Context, orgID string, f func(
 	})
 }
 
-func (s audienceStore) InsertAttribute(ctx context.Context, orgID string, a audience.Attribute) error {
+func (s audienceStore) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := jsonParameter(a.EnumValues)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func stillMoving(name string) error {
 	return e
 }
 
-func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a audience.Attribute) error {
+func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := jsonParameter(a.EnumValues)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a audi
 }
 
 // rename makes the values of an attribute follow it to another name.
-func (s audienceStore) rename(ctx context.Context, orgID string, r *registry, a audience.Attribute, name string) error {
+func (s audienceStore) rename(ctx context.Context, orgID string, r *registry, a attributes.Attribute, name string) error {
 	if _, taken := r.attributes[name]; taken {
 		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")
 	}
@@ -256,7 +256,7 @@ func (s audienceStore) DeleteAttribute(ctx context.Context, orgID, id string) er
 var slotsOf = []struct {
 	kind  string
 	count int
-}{{audience.TextSlots, 16}, {audience.NumberSlots, 16}, {audience.InstantSlots, 8}}
+}{{attributes.TextSlots, 16}, {attributes.NumberSlots, 16}, {attributes.InstantSlots, 8}}
 
 // slotNames are the columns of contact_slots that hold values.
 func slotNames() []string {

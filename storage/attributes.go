@@ -6,21 +6,26 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/attributes"
 )
 
+var _ attributes.Store = audienceStore{}
+
+// Attributes returns the store of the attribute registry.
+func (db *DB) Attributes() attributes.Store { return audienceStore{db} }
+
 type attributeRow struct {
-	ID          string                 `db:"id"`
-	Name        string                 `db:"name"`
-	Type        audience.AttributeType `db:"type"`
-	EnumValues  string                 `db:"enum_values"`
-	Description string                 `db:"description"`
-	Origin      audience.Origin        `db:"origin"`
-	CreatedAt   Time                   `db:"created_at"`
-	UpdatedAt   Time                   `db:"updated_at"`
-	Slot        string                 `db:"slot"`
-	Filling     string                 `db:"filling"`
-	Recast      bool                   `db:"recast"`
+	ID          string          `db:"id"`
+	Name        string          `db:"name"`
+	Type        attributes.Type `db:"type"`
+	EnumValues  string          `db:"enum_values"`
+	Description string          `db:"description"`
+	Origin      core.Origin     `db:"origin"`
+	CreatedAt   Time            `db:"created_at"`
+	UpdatedAt   Time            `db:"updated_at"`
+	Slot        string          `db:"slot"`
+	Filling     string          `db:"filling"`
+	Recast      bool            `db:"recast"`
 }
 
 const attributeColumns = `id, name, type, enum_values, description, origin, created_at, updated_at, slot, filling, recast`
@@ -50,19 +55,19 @@ var (
 		WHERE v.value IS NOT NULL GROUP BY v.value`)
 )
 
-func (s audienceStore) Attributes(ctx context.Context, orgID string) ([]audience.Attribute, error) {
+func (s audienceStore) Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error) {
 	return s.attributes(ctx, allAttributes, orgID)
 }
 
-func (s audienceStore) AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]audience.Attribute, error) {
+func (s audienceStore) AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]attributes.Attribute, error) {
 	created, id := start(after)
 	return s.attributes(ctx, attributesPage, orgID, created, id, limit)
 }
 
-func (s audienceStore) Attribute(ctx context.Context, orgID, id string) (audience.Attribute, error) {
+func (s audienceStore) Attribute(ctx context.Context, orgID, id string) (attributes.Attribute, error) {
 	row, err := one[attributeRow](ctx, s.db, "attribute", attributeByID, orgID, id)
 	if err != nil {
-		return audience.Attribute{}, err
+		return attributes.Attribute{}, err
 	}
 	return row.attribute()
 }
@@ -75,12 +80,12 @@ func (s audienceStore) CountAttributes(ctx context.Context, orgID string) (int, 
 	return counts[0], nil
 }
 
-func (s audienceStore) attributes(ctx context.Context, by *Statement, args ...any) ([]audience.Attribute, error) {
+func (s audienceStore) attributes(ctx context.Context, by *Statement, args ...any) ([]attributes.Attribute, error) {
 	rows, err := list[attributeRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]audience.Attribute, len(rows))
+	all := make([]attributes.Attribute, len(rows))
 	for i, row := range rows {
 		if all[i], err = row.attribute(); err != nil {
 			return nil, err
@@ -89,12 +94,12 @@ func (s audienceStore) attributes(ctx context.Context, by *Statement, args ...an
 	return all, nil
 }
 
-func (r attributeRow) attribute() (audience.Attribute, error) {
-	a := audience.Attribute{
+func (r attributeRow) attribute() (attributes.Attribute, error) {
+	a := attributes.Attribute{
 		ID: r.ID, Name: r.Name, Type: r.Type, Description: r.Description, Origin: r.Origin,
 		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(), Slot: r.Slot,
 	}
-	if r.Type != audience.EnumAttribute {
+	if r.Type != attributes.Enum {
 		return a, nil
 	}
 	if err := json.Unmarshal([]byte(r.EnumValues), &a.EnumValues); err != nil {
@@ -108,7 +113,7 @@ type attributeValueRow struct {
 	Contacts int    `db:"contacts"`
 }
 
-func (s audienceStore) AttributeValues(ctx context.Context, orgID string, a audience.Attribute, f func(value any, contacts int)) error {
+func (s audienceStore) AttributeValues(ctx context.Context, orgID string, a attributes.Attribute, f func(value any, contacts int)) error {
 	names := []string{a.Name}
 	leftovers, err := s.leftovers(ctx, orgID)
 	if err != nil {

@@ -27,7 +27,7 @@ func insertListed(ctx context.Context, db *storage.DB, orgID, email string, list
 		}
 		ids := make([]string, lists)
 		for i := range ids {
-			l := audience.List{ID: core.NewID(), Key: fmt.Sprintf("%s-%d", email, i), Name: "List", Origin: audience.Managed, Status: "active", CreatedAt: now, UpdatedAt: now}
+			l := audience.List{ID: core.NewID(), Key: fmt.Sprintf("%s-%d", email, i), Name: "List", Origin: core.ManagedOrigin, Status: "active", CreatedAt: now, UpdatedAt: now}
 			if err := store.InsertList(ctx, orgID, l); err != nil {
 				return err
 			}

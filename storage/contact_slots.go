@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 )
 
@@ -44,9 +45,9 @@ func slotColumn(name string) string {
 	value := fmt.Sprintf(`j.v ->> '%s'`, name)
 	switch {
 	case name == longTexts:
-	case strings.HasPrefix(name, audience.NumberSlots):
+	case strings.HasPrefix(name, attributes.NumberSlots):
 		return `CAST(` + value + ` AS double precision)`
-	case strings.HasPrefix(name, audience.InstantSlots):
+	case strings.HasPrefix(name, attributes.InstantSlots):
 		return `CAST(` + value + ` AS bigint)`
 	}
 	return value
@@ -69,18 +70,18 @@ type slottedContact struct {
 // slotAttributes brings the attributes of a contact that is about to be stored to
 // the registry and returns them with their stored form. Every write of a contact
 // calls it before, and writeSlots after.
-func (s audienceStore) slotAttributes(ctx context.Context, orgID string, attributes map[string]any) (map[string]any, string, error) {
+func (s audienceStore) slotAttributes(ctx context.Context, orgID string, values map[string]any) (map[string]any, string, error) {
 	r, err := s.registry(ctx, orgID)
 	if err != nil {
 		return nil, "", err
 	}
-	settled, _ := audience.SettleAttributes(attributes, r.attributes, r.moved)
+	settled, _ := attributes.Settle(values, r.attributes, r.moved)
 	encoded, err := encodeAttributes(settled)
 	return settled, encoded, err
 }
 
 // exceptionsOf are the names under which stored values may not be what reads show; see
-// [audience.AttributeException]. There are none in most organizations.
+// [attributes.Exception]. There are none in most organizations.
 const exceptionsOf = `
 	SELECT l.name, coalesce(a.name, '') AS present, coalesce(a.type, '') AS type
 	FROM attribute_leftovers AS l LEFT JOIN attributes AS a ON a.org_id = l.org_id AND a.id = l.attribute_id
@@ -90,14 +91,14 @@ const exceptionsOf = `
 var attributeExceptions = registerPoint("attribute exceptions", exceptionsOf)
 
 type exceptionRow struct {
-	Name    string                 `db:"name"`
-	Present string                 `db:"present"`
-	Type    audience.AttributeType `db:"type"`
+	Name    string          `db:"name"`
+	Present string          `db:"present"`
+	Type    attributes.Type `db:"type"`
 }
 
 // exceptions are those of the registry that holds until the transaction ends, or of
 // the one that is there now.
-func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]audience.AttributeException, error) {
+func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]attributes.Exception, error) {
 	if s.db.transaction(ctx) != nil {
 		r, err := s.registry(ctx, orgID)
 		if err != nil {
@@ -106,9 +107,9 @@ func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]audience
 		return r.exceptions, nil
 	}
 	rows, err := list[exceptionRow](ctx, s.db, attributeExceptions, orgID)
-	all := make([]audience.AttributeException, len(rows))
+	all := make([]attributes.Exception, len(rows))
 	for i, row := range rows {
-		all[i] = audience.AttributeException(row)
+		all[i] = attributes.Exception(row)
 	}
 	return all, err
 }
@@ -121,7 +122,7 @@ func (s audienceStore) shown(ctx context.Context, orgID string, contacts ...*aud
 	}
 	exceptions, err := s.exceptions(ctx, orgID)
 	for _, c := range contacts {
-		c.Attributes, c.Hidden = audience.ShowAttributes(c.Attributes, exceptions)
+		c.Attributes, c.Hidden = attributes.Show(c.Attributes, exceptions)
 	}
 	return err
 }
@@ -131,7 +132,7 @@ func (s audienceStore) shown(ctx context.Context, orgID string, contacts ...*aud
 func (r *registry) settled(contacts []audience.Contact) []audience.Contact {
 	settled := slices.Clone(contacts)
 	for i := range settled {
-		settled[i].Attributes, _ = audience.SettleAttributes(settled[i].StoredAttributes(), r.attributes, r.moved)
+		settled[i].Attributes, _ = attributes.Settle(settled[i].StoredAttributes(), r.attributes, r.moved)
 		settled[i].Hidden = nil
 	}
 	return settled

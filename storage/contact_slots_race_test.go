@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -23,8 +24,8 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		const writers, rounds = 4, 25
 		store, org := db.Audience(), core.NewID()
-		a := audience.Attribute{ID: core.NewID(), Name: "a0", Type: audience.StringAttribute, CreatedAt: time.Unix(1, 0)}
-		fatal(t, store.InsertAttribute(t.Context(), org, a))
+		a := attributes.Attribute{ID: core.NewID(), Name: "a0", Type: attributes.String, CreatedAt: time.Unix(1, 0)}
+		fatal(t, db.Attributes().InsertAttribute(t.Context(), org, a))
 		for w := range writers {
 			fatal(t, store.InsertContact(t.Context(), org, audience.Contact{
 				ID: core.NewID(), Email: fmt.Sprintf("c%d@x", w), Status: audience.Active, Attributes: map[string]any{"a0": "0"},
@@ -37,19 +38,19 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 		running.Go(func() {
 			for i := range rounds {
 				renamed := a
-				renamed.Name, renamed.Type = "a"+strconv.Itoa(i%3), []audience.AttributeType{audience.StringAttribute, audience.NumberAttribute}[i%2]
-				if err := store.UpdateAttribute(t.Context(), org, renamed); err != nil {
+				renamed.Name, renamed.Type = "a"+strconv.Itoa(i%3), []attributes.Type{attributes.String, attributes.Number}[i%2]
+				if err := db.Attributes().UpdateAttribute(t.Context(), org, renamed); err != nil {
 					t.Errorf("change %d: %v", i, err)
 				}
-				if _, err := store.Pass(t.Context(), org, 2); err != nil {
+				if _, err := db.Attributes().Pass(t.Context(), org, 2); err != nil {
 					t.Errorf("pass: %v", err)
 				}
 			}
 		})
 		running.Wait()
-		passedOver(t, store, org)
+		passedOver(t, db.Attributes(), org)
 
-		last, err := store.Attribute(t.Context(), org, a.ID)
+		last, err := db.Attributes().Attribute(t.Context(), org, a.ID)
 		fatal(t, err)
 		for w := range writers {
 			c, err := store.ContactByEmail(t.Context(), org, fmt.Sprintf("c%d@x", w))
@@ -81,7 +82,7 @@ func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string
 			if err != nil {
 				return err
 			}
-			now, err := store.Attribute(ctx, org, attribute)
+			now, err := db.Attributes().Attribute(ctx, org, attribute)
 			if err != nil {
 				return err
 			}
@@ -99,7 +100,7 @@ func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string
 	}
 }
 
-func passedOver(t *testing.T, store audience.Store, org string) {
+func passedOver(t *testing.T, store attributes.Store, org string) {
 	t.Helper()
 	for {
 		passed, err := store.Pass(t.Context(), org, 2)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
@@ -49,7 +50,7 @@ type slotModel struct {
 	store audience.Store
 	org   string
 
-	attributes []audience.Attribute
+	attributes []attributes.Attribute
 	contacts   []string // addresses
 	shells     []string
 	records    map[string]map[string]any // values by address and name
@@ -63,30 +64,30 @@ func (m *slotModel) must(err error) {
 	}
 }
 
-var attributeTypes = []audience.AttributeType{
-	audience.StringAttribute, audience.NumberAttribute, audience.BoolAttribute, audience.DatetimeAttribute, audience.EnumAttribute,
+var attributeTypes = []attributes.Type{
+	attributes.String, attributes.Number, attributes.Bool, attributes.Datetime, attributes.Enum,
 }
 
-func (m *slotModel) definition(t *rapid.T) (string, audience.AttributeType) {
+func (m *slotModel) definition(t *rapid.T) (string, attributes.Type) {
 	return rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "name"), rapid.SampledFrom(attributeTypes).Draw(t, "type")
 }
 
 // settle brings every record of the model to the registry at once.
 func (m *slotModel) settle(moved map[string]string) {
-	byName := map[string]audience.Attribute{}
+	byName := map[string]attributes.Attribute{}
 	for _, a := range m.attributes {
 		byName[a.Name] = a
 	}
 	for email, record := range m.records {
-		m.records[email], _ = audience.SettleAttributes(record, byName, moved)
+		m.records[email], _ = attributes.Settle(record, byName, moved)
 	}
 }
 
 func (m *slotModel) create(t *rapid.T) {
-	a := audience.Attribute{ID: core.NewID(), Origin: audience.Managed, CreatedAt: time.UnixMicro(int64(m.made)), EnumValues: []string{"1", "x"}}
+	a := attributes.Attribute{ID: core.NewID(), Origin: core.ManagedOrigin, CreatedAt: time.UnixMicro(int64(m.made)), EnumValues: []string{"1", "x"}}
 	a.Name, a.Type = m.definition(t)
 	m.made++
-	err := m.store.InsertAttribute(t.Context(), m.org, a)
+	err := m.db.Attributes().InsertAttribute(t.Context(), m.org, a)
 	if err != nil && core.AsError(err).Code == core.CodeConflict {
 		return
 	}
@@ -95,14 +96,14 @@ func (m *slotModel) create(t *rapid.T) {
 	m.settle(nil)
 }
 
-func (m *slotModel) change(t *rapid.T, edit func(*audience.Attribute)) {
+func (m *slotModel) change(t *rapid.T, edit func(*attributes.Attribute)) {
 	if len(m.attributes) == 0 {
 		return
 	}
 	i := rapid.IntRange(0, len(m.attributes)-1).Draw(t, "attribute")
 	after := m.attributes[i]
 	edit(&after)
-	err := m.store.UpdateAttribute(t.Context(), m.org, after)
+	err := m.db.Attributes().UpdateAttribute(t.Context(), m.org, after)
 	if err != nil && core.AsError(err).Code == core.CodeConflict {
 		return
 	}
@@ -118,7 +119,7 @@ func (m *slotModel) change(t *rapid.T, edit func(*audience.Attribute)) {
 
 func (m *slotModel) rename(t *rapid.T) {
 	name, _ := m.definition(t)
-	m.change(t, func(a *audience.Attribute) { a.Name = name })
+	m.change(t, func(a *attributes.Attribute) { a.Name = name })
 }
 
 // A value that waits for the pass goes through one conversion where the model makes
@@ -126,7 +127,7 @@ func (m *slotModel) rename(t *rapid.T) {
 func (m *slotModel) retype(t *rapid.T) {
 	m.finish()
 	_, kind := m.definition(t)
-	m.change(t, func(a *audience.Attribute) { a.Type = kind })
+	m.change(t, func(a *attributes.Attribute) { a.Type = kind })
 	m.finish()
 }
 
@@ -136,7 +137,7 @@ func (m *slotModel) delete(t *rapid.T) {
 	}
 	m.finish() // of a deleted attribute values stay under the name where they are
 	i := rapid.IntRange(0, len(m.attributes)-1).Draw(t, "attribute")
-	m.must(m.store.DeleteAttribute(t.Context(), m.org, m.attributes[i].ID))
+	m.must(m.db.Attributes().DeleteAttribute(t.Context(), m.org, m.attributes[i].ID))
 	m.attributes = slices.Delete(m.attributes, i, i+1)
 }
 
@@ -294,13 +295,13 @@ func (m *slotModel) dropShell(t *rapid.T) {
 }
 
 func (m *slotModel) pass(t *rapid.T) {
-	_, err := m.store.Pass(t.Context(), m.org, 2)
+	_, err := m.db.Attributes().Pass(t.Context(), m.org, 2)
 	m.must(err)
 }
 
 func (m *slotModel) finish() {
 	for {
-		passed, err := m.store.Pass(m.t.Context(), m.org, 3)
+		passed, err := m.db.Attributes().Pass(m.t.Context(), m.org, 3)
 		m.must(err)
 		if passed.Done {
 			return
@@ -382,7 +383,7 @@ func text(v any) string {
 // trusted holds the first of the two promises, at any time.
 func (m *slotModel) trusted(t *rapid.T) {
 	statuses, records, slots := m.stored()
-	attributes, err := m.store.Attributes(t.Context(), m.org)
+	attributes, err := m.db.Attributes().Attributes(t.Context(), m.org)
 	m.must(err)
 	left := m.left()
 	for email, status := range statuses {
@@ -428,7 +429,7 @@ func (m *slotModel) settled() {
 	if diff := cmp.Diff(m.records, records); diff != "" {
 		m.t.Fatalf("records (-want +got):\n%s", diff)
 	}
-	attributes, err := m.store.Attributes(m.t.Context(), m.org)
+	attributes, err := m.db.Attributes().Attributes(m.t.Context(), m.org)
 	m.must(err)
 	used := map[string]bool{}
 	for _, a := range attributes {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
@@ -106,7 +107,7 @@ func (s audienceStore) lockedInside(ctx context.Context, read, lock *Statement) 
 func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key string) (audience.Contact, error) {
 	var row contactRow
 	var lists []audience.ListRef
-	var exceptions []audience.AttributeException
+	var exceptions []attributes.Exception
 	err := s.db.retry(ctx, func() error {
 		row, lists, exceptions = contactRow{}, []audience.ListRef{}, nil
 		var c contactRow // every row is scanned into it
@@ -117,7 +118,7 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 			case "":
 				lists = append(lists, audience.ListRef{ID: c.ID, Key: c.Email, Name: c.Attributes})
 			case exceptionKind:
-				exceptions = append(exceptions, audience.AttributeException{Name: c.ID, Present: c.Email, Type: audience.AttributeType(c.Attributes)})
+				exceptions = append(exceptions, attributes.Exception{Name: c.ID, Present: c.Email, Type: attributes.Type(c.Attributes)})
 			default:
 				row = c
 			}
@@ -145,7 +146,7 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 	if s.db.transaction(ctx) != nil {
 		return contact, s.shown(ctx, orgID, &contact)
 	}
-	contact.Attributes, contact.Hidden = audience.ShowAttributes(contact.Attributes, exceptions)
+	contact.Attributes, contact.Hidden = attributes.Show(contact.Attributes, exceptions)
 	return contact, nil
 }
 
@@ -172,19 +173,19 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 		if contacts[i], err = row.contact(); err != nil {
 			return nil, err
 		}
-		contacts[i].Attributes, contacts[i].Hidden = audience.ShowAttributes(contacts[i].Attributes, exceptions)
+		contacts[i].Attributes, contacts[i].Hidden = attributes.Show(contacts[i].Attributes, exceptions)
 	}
 	return contacts, nil
 }
 
 // hides reports whether reads show no contact with this value of the attribute: another
 // attribute has the values of the name now, or none has, or the value is not of its type.
-func hides(exceptions []audience.AttributeException, key string, value *string) bool {
-	return key != "" && slices.ContainsFunc(exceptions, func(e audience.AttributeException) bool {
+func hides(exceptions []attributes.Exception, key string, value *string) bool {
+	return key != "" && slices.ContainsFunc(exceptions, func(e attributes.Exception) bool {
 		if e.Name != key || e.Present != key {
 			return e.Name == key
 		}
-		_, fits := audience.Attribute{Type: e.Type}.Settle(*value)
+		_, fits := attributes.Attribute{Type: e.Type}.Settle(*value)
 		return !fits
 	})
 }

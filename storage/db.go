@@ -129,7 +129,7 @@ func (db *DB) Ping(ctx context.Context) error {
 // Engine names the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return string(db.engine) }
 
-// Audience is the store of contacts, lists, attributes and topics.
+// Audience is the store of contacts, lists and topics.
 func (db *DB) Audience() audience.Store { return audienceStore{db} }
 
 // Replay is the store of replay records and used confirmations.

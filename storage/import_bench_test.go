@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
@@ -69,7 +70,7 @@ func BenchmarkImport(b *testing.B) {
 // product does for segments.
 func importing(db *storage.DB) *audience.Audience {
 	return audience.New(audience.Config{
-		Store: db.Audience(), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
+		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
 		Changed: segments.New(segments.Config{Store: db.Segments()}).Changed,
 	})
 }
@@ -88,16 +89,16 @@ func importOrg(tb testing.TB, db *storage.DB) string {
 	orgID, now := core.NewID(), core.SystemClock()
 	for _, of := range []struct {
 		name string
-		kind audience.AttributeType
+		kind attributes.Type
 	}{
-		{"plan", audience.StringAttribute},
-		{"city", audience.StringAttribute},
-		{"mrr", audience.NumberAttribute},
-		{"vip", audience.BoolAttribute},
-		{"signed_up", audience.DatetimeAttribute},
+		{"plan", attributes.String},
+		{"city", attributes.String},
+		{"mrr", attributes.Number},
+		{"vip", attributes.Bool},
+		{"signed_up", attributes.Datetime},
 	} {
-		a := audience.Attribute{ID: core.NewID(), Name: of.name, Type: of.kind, Origin: audience.Managed, CreatedAt: now, UpdatedAt: now}
-		if err := db.Audience().InsertAttribute(tb.Context(), orgID, a); err != nil {
+		a := attributes.Attribute{ID: core.NewID(), Name: of.name, Type: of.kind, Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now}
+		if err := db.Attributes().InsertAttribute(tb.Context(), orgID, a); err != nil {
 			tb.Fatal(err)
 		}
 	}

@@ -9,17 +9,17 @@ import (
 )
 
 type listRow struct {
-	ID          string          `db:"id"`
-	Key         string          `db:"key"`
-	Name        string          `db:"name"`
-	Description string          `db:"description"`
-	Source      string          `db:"source"`
-	MemberCount int             `db:"member_count"`
-	Origin      audience.Origin `db:"origin"`
-	SourcePath  string          `db:"source_path"`
-	Status      string          `db:"status"`
-	CreatedAt   Time            `db:"created_at"`
-	UpdatedAt   Time            `db:"updated_at"`
+	ID          string      `db:"id"`
+	Key         string      `db:"key"`
+	Name        string      `db:"name"`
+	Description string      `db:"description"`
+	Source      string      `db:"source"`
+	MemberCount int         `db:"member_count"`
+	Origin      core.Origin `db:"origin"`
+	SourcePath  string      `db:"source_path"`
+	Status      string      `db:"status"`
+	CreatedAt   Time        `db:"created_at"`
+	UpdatedAt   Time        `db:"updated_at"`
 }
 
 type listRefRow struct {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -68,8 +69,8 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		store, org := db.Audience(), core.NewID()
-		a := audience.Attribute{ID: core.NewID(), Name: "bio", Type: audience.StringAttribute, CreatedAt: time.Unix(1, 0)}
-		fatal(t, store.InsertAttribute(t.Context(), org, a))
+		a := attributes.Attribute{ID: core.NewID(), Name: "bio", Type: attributes.String, CreatedAt: time.Unix(1, 0)}
+		fatal(t, db.Attributes().InsertAttribute(t.Context(), org, a))
 		texts := longTexts()
 		without := audience.Contact{ID: core.NewID(), Email: "without@x", Status: audience.Active}
 		fatal(t, store.InsertContact(t.Context(), org, without))
@@ -96,9 +97,9 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 
 		judgedWhole(t, db, org, "bio", texts, held)
 		a.Name = "about"
-		fatal(t, store.UpdateAttribute(t.Context(), org, a))
+		fatal(t, db.Attributes().UpdateAttribute(t.Context(), org, a))
 		judgedWhole(t, db, org, "about", texts[:13], held)
-		passedOver(t, store, org)
+		passedOver(t, db.Attributes(), org)
 		judgedWhole(t, db, org, "about", texts[13:], held)
 	})
 }

@@ -15,7 +15,7 @@ type topicRow struct {
 	DisplayName string               `db:"display_name"`
 	Description string               `db:"description"`
 	Default     sending.Subscription `db:"default_subscription"`
-	Origin      audience.Origin      `db:"origin"`
+	Origin      core.Origin          `db:"origin"`
 	Status      string               `db:"status"`
 	CreatedAt   Time                 `db:"created_at"`
 	UpdatedAt   Time                 `db:"updated_at"`

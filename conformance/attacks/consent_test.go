@@ -69,7 +69,7 @@ type writer struct {
 func newWriter(p *product.Product) *writer {
 	w := &writer{p: p, account: &gated{Account: p.Simulator}, store: &watched{Store: p.DB.Audience()}}
 	w.people = audience.New(audience.Config{
-		Store: w.store, Transactor: p.DB, Account: w.account, Orgs: p.DB.Orgs().OrgIDs, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: w.store, Attributes: p.DB.Attributes(), Transactor: p.DB, Account: w.account, Orgs: p.DB.Orgs().OrgIDs, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	return w
 }

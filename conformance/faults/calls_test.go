@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -262,7 +263,7 @@ func (s *scene) begin(t *testing.T, round string) {
 // last round's.
 func (s *scene) registerAttributes(t *testing.T) {
 	t.Helper()
-	store, named := s.p.DB.Audience(), []string{"read", "put", "delete"}
+	store, named := s.p.DB.Attributes(), []string{"read", "put", "delete"}
 	registered, err := store.Attributes(t.Context(), s.p.OrgID)
 	for _, a := range registered {
 		if slices.Contains(append(named, "created"), a.Name) {
@@ -270,7 +271,7 @@ func (s *scene) registerAttributes(t *testing.T) {
 		}
 	}
 	for _, name := range named {
-		a := audience.Attribute{ID: name + "-" + s.round, Name: name, Type: audience.StringAttribute, Origin: audience.Managed}
+		a := attributes.Attribute{ID: name + "-" + s.round, Name: name, Type: attributes.String, Origin: core.ManagedOrigin}
 		err = errors.Join(err, store.InsertAttribute(t.Context(), s.p.OrgID, a))
 	}
 	if err != nil {
@@ -303,7 +304,7 @@ func (s *scene) makeLists(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"read", "put", "delete"} {
 		l := audience.List{
-			ID: core.NewID(), Key: name + "-" + s.round, Name: name, Source: "api", Origin: audience.Managed, Status: string(audience.Active),
+			ID: core.NewID(), Key: name + "-" + s.round, Name: name, Source: "api", Origin: core.ManagedOrigin, Status: string(audience.Active),
 			CreatedAt: s.p.Clock.Now(), UpdatedAt: s.p.Clock.Now(),
 		}
 		if err := s.p.DB.Audience().InsertList(t.Context(), s.p.OrgID, l); err != nil {

@@ -26,8 +26,12 @@ type Source struct {
 // Folder is the file's package as a path in the repository; "." is the root.
 func (s Source) Folder() string { return path.Dir(s.Path) }
 
-// IsTest reports whether the file is built for tests only.
-func (s Source) IsTest() bool { return strings.HasSuffix(s.Path, "_test.go") }
+// IsTest reports whether the file is for tests only: a _test.go file, or any file of a
+// folder named after the package that it helps to test, as audiencetest.
+func (s Source) IsTest() bool {
+	folder := s.Folder()
+	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(folder, path.Base(path.Dir(folder))+"test")
+}
 
 // Lines is the number of lines.
 func (s Source) Lines() int { return bytes.Count(s.Text, []byte("\n")) }

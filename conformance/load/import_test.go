@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -121,12 +121,12 @@ func defineAttributes(b *testing.B, url, orgID string) {
 	b.Helper()
 	db := storagetest.Open(b, storage.Config{URL: url, MaxConns: 2})
 	now := core.SystemClock()
-	for name, kind := range map[string]audience.AttributeType{
-		"plan": audience.StringAttribute, "city": audience.StringAttribute, "mrr": audience.NumberAttribute,
-		"vip": audience.BoolAttribute, "signed_up": audience.DatetimeAttribute,
+	for name, kind := range map[string]attributes.Type{
+		"plan": attributes.String, "city": attributes.String, "mrr": attributes.Number,
+		"vip": attributes.Bool, "signed_up": attributes.Datetime,
 	} {
-		a := audience.Attribute{ID: core.NewID(), Name: name, Type: kind, Origin: audience.Managed, CreatedAt: now, UpdatedAt: now}
-		if err := db.Audience().InsertAttribute(b.Context(), orgID, a); err != nil {
+		a := attributes.Attribute{ID: core.NewID(), Name: name, Type: kind, Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now}
+		if err := db.Attributes().InsertAttribute(b.Context(), orgID, a); err != nil {
 			b.Fatal(err)
 		}
 	}

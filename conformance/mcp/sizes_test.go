@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -125,7 +126,7 @@ func flood(t *testing.T, p *product.Product, lists int) {
 		for i := range lists {
 			l := audience.List{
 				ID: core.NewID(), Key: fmt.Sprintf("flood-%d", i), Name: strings.Repeat("😀", 200), Description: strings.Repeat(`<"`, 900),
-				Source: "api", Origin: audience.Managed, Status: "active", CreatedAt: now, UpdatedAt: now,
+				Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: now, UpdatedAt: now,
 			}
 			if err := store.InsertList(ctx, p.OrgID, l); err != nil {
 				return err
@@ -133,11 +134,11 @@ func flood(t *testing.T, p *product.Product, lists int) {
 			ids = append(ids, l.ID)
 		}
 		for i := range 300 {
-			a := audience.Attribute{
-				ID: core.NewID(), Name: fmt.Sprintf("flood_%d", i), Type: audience.EnumAttribute, EnumValues: slices.Repeat([]string{strings.Repeat("é", 50)}, 30),
-				Description: strings.Repeat("\u202e<", 500), Origin: audience.Managed, CreatedAt: now, UpdatedAt: now,
+			a := attributes.Attribute{
+				ID: core.NewID(), Name: fmt.Sprintf("flood_%d", i), Type: attributes.Enum, EnumValues: slices.Repeat([]string{strings.Repeat("é", 50)}, 30),
+				Description: strings.Repeat("\u202e<", 500), Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
 			}
-			if err := store.InsertAttribute(ctx, p.OrgID, a); err != nil {
+			if err := p.DB.Attributes().InsertAttribute(ctx, p.OrgID, a); err != nil {
 				return err
 			}
 			contact.Attributes[a.Name] = strings.Repeat("😀", 1000)

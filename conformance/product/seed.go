@@ -43,7 +43,7 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	}
 	defer account.Close() //nolint:errcheck // likewise
 	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Audience: audience.New(audience.Config{
-		Store: db.Audience(), Transactor: db, Account: account, Orgs: db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
+		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Account: account, Orgs: db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
 	})}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {

@@ -28,7 +28,7 @@ func (a *api) consent(t *testing.T, address string) *sending.Contact {
 // follower is the audience as the job has it that follows the account.
 func follower(p *product.Product) *audience.Audience {
 	return audience.New(audience.Config{
-		Store: p.DB.Audience(), Transactor: p.DB, Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
+		Store: p.DB.Audience(), Attributes: p.DB.Attributes(), Transactor: p.DB, Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
 		Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
 	})
 }

@@ -66,7 +66,7 @@ func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 		var topics struct{ Data []audience.Topic }
 		a.do(t, "GET", "/v1/topics", "").want(200).decode(&topics)
 		for _, topic := range topics.Data {
-			if (topic.Origin == audience.Git) != (topic.Name == "offers") {
+			if (topic.Origin == core.GitOrigin) != (topic.Name == "offers") {
 				t.Errorf("%+v", topic)
 			}
 		}
@@ -108,7 +108,7 @@ func TestAThousandLists(t *testing.T) {
 		err := p.DB.InTx(t.Context(), func(ctx context.Context) error {
 			for i := range 999 {
 				if err := p.DB.Audience().InsertList(ctx, org.ID, audience.List{
-					ID: core.NewID(), Key: fmt.Sprint("list-", i), Name: "L", Source: "api", Origin: audience.Managed, Status: "active",
+					ID: core.NewID(), Key: fmt.Sprint("list-", i), Name: "L", Source: "api", Origin: core.ManagedOrigin, Status: "active",
 					CreatedAt: p.Clock.Now(), UpdatedAt: p.Clock.Now(),
 				}); err != nil {
 					return err

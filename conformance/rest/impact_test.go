@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
@@ -111,9 +111,9 @@ func TestDefinitionsOfARepositoryAreReadOnly(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		a, now := on(t, p), p.Clock.Now()
-		attribute := audience.Attribute{ID: core.NewID(), Name: "from_git", Type: audience.StringAttribute, Origin: audience.Git, CreatedAt: now, UpdatedAt: now}
+		attribute := attributes.Attribute{ID: core.NewID(), Name: "from_git", Type: attributes.String, Origin: core.GitOrigin, CreatedAt: now, UpdatedAt: now}
 		property := activities.Property{ID: core.NewID(), ActivityName: "a", Property: "p", Type: activities.NumberProperty, Origin: activities.Git, CreatedAt: now, UpdatedAt: now}
-		must(t, p.DB.Audience().InsertAttribute(t.Context(), p.OrgID, attribute))
+		must(t, p.DB.Attributes().InsertAttribute(t.Context(), p.OrgID, attribute))
 		must(t, p.DB.Activities().InsertProperty(t.Context(), p.OrgID, property))
 		for path, body := range map[string]string{
 			"/v1/attributes/" + attribute.ID: `{"name":"from_git","type":"number"}`, "/v1/activity-properties/" + property.ID: `{"activity_name":"a","property":"p","type":"string"}`,

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -100,7 +100,7 @@ func (d divided) becomes(t *testing.T, key, want string) {
 		if time.Since(began) > followWait {
 			t.Fatalf("%s is %s, want %s", key, got, want)
 		}
-		if _, err := d.jobs.EnqueueOnce(t.Context(), audience.AttributePassArgs{}); err != nil {
+		if _, err := d.jobs.EnqueueOnce(t.Context(), attributes.PassArgs{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := d.jobs.EnqueueOnce(t.Context(), segments.FollowArgs{OrgID: d.OrgID}); err != nil {

@@ -35,7 +35,7 @@ func newContact(email string) audience.Contact {
 
 func newList(key string) audience.List {
 	return audience.List{
-		ID: core.NewID(), Key: key, Name: "List " + key, Source: "api", Origin: audience.Managed, Status: "active",
+		ID: core.NewID(), Key: key, Name: "List " + key, Source: "api", Origin: core.ManagedOrigin, Status: "active",
 		CreatedAt: start, UpdatedAt: start,
 	}
 }

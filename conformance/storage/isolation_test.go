@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -71,7 +72,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	o.shell, err = store.ContactByEmail(ctx, o.org, "shell@x")
 	must(t, err)
 	must(t, store.InsertList(ctx, o.org, o.list))
-	must(t, store.InsertAttribute(ctx, o.org, audience.Attribute{ID: core.NewID(), Name: "plan", Type: audience.StringAttribute, CreatedAt: start, UpdatedAt: start}))
+	must(t, db.Attributes().InsertAttribute(ctx, o.org, attributes.Attribute{ID: core.NewID(), Name: "plan", Type: attributes.String, CreatedAt: start, UpdatedAt: start}))
 	must(t, store.ReplaceTopics(ctx, o.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, start))
 	must(t, store.SaveContactList(ctx, o.org, audience.ContactList{Name: "main", LastSyncedAt: start, CreatedAt: start, UpdatedAt: start}))
 	_, _, err = store.ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
@@ -119,7 +120,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(on, err)
 	lists, err := store.Lists(ctx, o.org, audience.ListFilter{Limit: 10})
 	see(lists, err)
-	attributes, err := store.Attributes(ctx, o.org)
+	attributes, err := db.Attributes().Attributes(ctx, o.org)
 	see(attributes, err)
 	topics, err := store.Topics(ctx, o.org)
 	see(topics, err)
@@ -219,9 +220,9 @@ func reachAudience(o owned, org string) map[string]reach {
 		"ListsByRef": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Audience().ListsByRef(t.Context(), org, []string{o.list.ID, o.list.Key})
 		},
-		"Attributes": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().Attributes(t.Context(), org) },
+		"Attributes": func(t *testing.T, db *storage.DB) (any, error) { return db.Attributes().Attributes(t.Context(), org) },
 		"AttributePage": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().AttributePage(t.Context(), org, nil, 10)
+			return db.Attributes().AttributePage(t.Context(), org, nil, 10)
 		},
 		"Topics": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().Topics(t.Context(), org) },
 		"ReplaceTopics": func(t *testing.T, db *storage.DB) (any, error) {
@@ -335,7 +336,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 		reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[access.SigningStore](),
 		reflect.TypeFor[access.UserStore](), reflect.TypeFor[access.SessionStore](), reflect.TypeFor[access.FactorStore](), reflect.TypeFor[access.PasskeyStore](),
-		reflect.TypeFor[access.OrgStore](), reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[access.OrgStore](), reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[attributes.Store](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),

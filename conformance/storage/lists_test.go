@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -15,7 +16,7 @@ func TestLists(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
 		vip, tests, gone := newList("vip"), newList("100%_test"), newList("gone")
-		vip.Name, vip.Description, vip.Origin, vip.SourcePath = "Très ÉLÉGANT", "d", audience.Git, "lists/vip.yaml"
+		vip.Name, vip.Description, vip.Origin, vip.SourcePath = "Très ÉLÉGANT", "d", core.GitOrigin, "lists/vip.yaml"
 		gone.Status = "archived"
 		for i, l := range []*audience.List{&vip, &tests, &gone} {
 			l.CreatedAt = later(i)
@@ -104,29 +105,29 @@ func TestMembership(t *testing.T) {
 func TestAttributeRegistry(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
-		plan := audience.Attribute{
-			ID: core.NewID(), Name: "plan", Type: audience.EnumAttribute, EnumValues: []string{"pro", "free"},
-			Description: "What they pay for", Origin: audience.Git, CreatedAt: start, UpdatedAt: later(1),
+		ctx, org := t.Context(), newOrg(t, db)
+		plan := attributes.Attribute{
+			ID: core.NewID(), Name: "plan", Type: attributes.Enum, EnumValues: []string{"pro", "free"},
+			Description: "What they pay for", Origin: core.GitOrigin, CreatedAt: start, UpdatedAt: later(1),
 		}
-		seats := audience.Attribute{ID: core.NewID(), Name: "Seats", Type: audience.NumberAttribute, Origin: audience.Managed, CreatedAt: later(2), UpdatedAt: later(2)}
-		must(t, store.InsertAttribute(ctx, org, plan))
-		must(t, store.InsertAttribute(ctx, org, seats))
+		seats := attributes.Attribute{ID: core.NewID(), Name: "Seats", Type: attributes.Number, Origin: core.ManagedOrigin, CreatedAt: later(2), UpdatedAt: later(2)}
+		must(t, db.Attributes().InsertAttribute(ctx, org, plan))
+		must(t, db.Attributes().InsertAttribute(ctx, org, seats))
 		again := seats
 		again.ID = core.NewID()
-		wantCode(t, "a taken name", store.InsertAttribute(ctx, org, again), core.CodeConflict)
+		wantCode(t, "a taken name", db.Attributes().InsertAttribute(ctx, org, again), core.CodeConflict)
 
 		plan.Slot, seats.Slot = "s1", "n1"
-		byName, err := store.Attributes(ctx, org)
+		byName, err := db.Attributes().Attributes(ctx, org)
 		must(t, err)
-		if diff := cmp.Diff([]audience.Attribute{seats, plan}, byName); diff != "" {
+		if diff := cmp.Diff([]attributes.Attribute{seats, plan}, byName); diff != "" {
 			t.Errorf("Attributes (-want +got):\n%s", diff)
 		}
-		first, err := store.AttributePage(ctx, org, nil, 1)
+		first, err := db.Attributes().AttributePage(ctx, org, nil, 1)
 		must(t, err)
-		second, err := store.AttributePage(ctx, org, &core.After{At: first[0].CreatedAt, ID: first[0].ID}, 5)
+		second, err := db.Attributes().AttributePage(ctx, org, &core.After{At: first[0].CreatedAt, ID: first[0].ID}, 5)
 		must(t, err)
-		if diff := cmp.Diff([]audience.Attribute{seats, plan}, append(first, second...)); diff != "" {
+		if diff := cmp.Diff([]attributes.Attribute{seats, plan}, append(first, second...)); diff != "" {
 			t.Errorf("AttributePage (-want +got):\n%s", diff)
 		}
 	})

@@ -119,8 +119,8 @@ func TestTopics(t *testing.T) {
 		got, err := store.Topics(ctx, org)
 		must(t, err)
 		want := []audience.Topic{
-			{Name: "Z", Default: sending.OptOut, Origin: audience.Managed, Status: "active", CreatedAt: start, UpdatedAt: start},
-			{Name: "b", DisplayName: "Bee", Description: "é", Default: sending.OptIn, Origin: audience.Managed, Status: "active", CreatedAt: start, UpdatedAt: later(1)},
+			{Name: "Z", Default: sending.OptOut, Origin: core.ManagedOrigin, Status: "active", CreatedAt: start, UpdatedAt: start},
+			{Name: "b", DisplayName: "Bee", Description: "é", Default: sending.OptIn, Origin: core.ManagedOrigin, Status: "active", CreatedAt: start, UpdatedAt: later(1)},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Topics (-want +got):\n%s", diff)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -27,11 +28,11 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
 		for i, id := range orderIDs {
 			c, l := newContact(fmt.Sprintf("%d@x", i)), newList(id)
-			a := audience.Attribute{ID: id, Name: id, Type: audience.StringAttribute, Origin: audience.Managed, CreatedAt: start, UpdatedAt: start}
+			a := attributes.Attribute{ID: id, Name: id, Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: start, UpdatedAt: start}
 			c.ID, l.ID = id, id
 			must(t, store.InsertContact(ctx, org, c))
 			must(t, store.InsertList(ctx, org, l))
-			must(t, store.InsertAttribute(ctx, org, a))
+			must(t, db.Attributes().InsertAttribute(ctx, org, a))
 		}
 		for what, page := range map[string]func(after *core.After) ([]string, error){
 			"contacts": func(after *core.After) ([]string, error) {
@@ -43,8 +44,8 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 				return ids(rows, func(l audience.List) string { return l.ID }), err
 			},
 			"attributes": func(after *core.After) ([]string, error) {
-				rows, err := store.AttributePage(ctx, org, after, 2)
-				return ids(rows, func(a audience.Attribute) string { return a.ID }), err
+				rows, err := db.Attributes().AttributePage(ctx, org, after, 2)
+				return ids(rows, func(a attributes.Attribute) string { return a.ID }), err
 			},
 		} {
 			if diff := cmp.Diff(want, pages(t, page)); diff != "" {
@@ -52,10 +53,10 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 			}
 		}
 
-		byName, err := store.Attributes(ctx, org)
+		byName, err := db.Attributes().Attributes(ctx, org)
 		must(t, err)
 		slices.Reverse(byName)
-		if diff := cmp.Diff(want, ids(byName, func(a audience.Attribute) string { return a.Name })); diff != "" {
+		if diff := cmp.Diff(want, ids(byName, func(a attributes.Attribute) string { return a.Name })); diff != "" {
 			t.Errorf("attributes by name (-want +got):\n%s", diff)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -57,13 +58,13 @@ var (
 	}, func(n int) string { return fmt.Sprintf("absent promoted %03d", n) }}
 
 	predicateOfAttribute = predicateOf("attribute", "has attr.%s", func(t *testing.T, w world, name string) {
-		w.must(t, w.p.DB.Audience().InsertAttribute(t.Context(), w.p.Other.OrgID, audience.Attribute{
-			ID: core.NewID(), Name: name, Type: audience.StringAttribute, Origin: audience.Managed, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
+		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), w.p.Other.OrgID, attributes.Attribute{
+			ID: core.NewID(), Name: name, Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
 		}))
 	})
 	predicateOfList = predicateOf("list", "in list %q", func(t *testing.T, w world, name string) {
 		w.must(t, w.p.DB.Audience().InsertList(t.Context(), w.p.Other.OrgID, audience.List{
-			ID: core.NewID(), Key: name, Name: name, Source: "api", Origin: audience.Managed, Status: "active", CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
+			ID: core.NewID(), Key: name, Name: name, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
 		}))
 	})
 	predicateOfSegment = predicateOf("segment", "in segment %q", func(t *testing.T, w world, name string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -147,20 +148,20 @@ func (w world) storeDefinitions(t *testing.T, texts []hostile) {
 	for i, h := range texts {
 		list := audience.List{
 			ID: core.NewID(), Key: keyOfList(i, h), Name: h.text, Description: h.text, Source: "api",
-			Origin: audience.Git, SourcePath: h.text, Status: "active", CreatedAt: now, UpdatedAt: now,
+			Origin: core.GitOrigin, SourcePath: h.text, Status: "active", CreatedAt: now, UpdatedAt: now,
 		}
 		w.must(t, store.InsertList(t.Context(), w.p.OrgID, list))
 		contact, err := store.ContactByEmail(t.Context(), w.p.OrgID, address(i))
 		w.must(t, err)
 		_, _, err = store.ReplaceMembership(t.Context(), w.p.OrgID, contact.ID, []string{list.ID}, now)
 		w.must(t, err)
-		w.must(t, store.InsertAttribute(t.Context(), w.p.OrgID, audience.Attribute{
-			ID: core.NewID(), Name: nameOfAttribute(i, h), Type: audience.NumberAttribute, Description: h.text,
-			Origin: audience.Managed, CreatedAt: now, UpdatedAt: now,
+		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), w.p.OrgID, attributes.Attribute{
+			ID: core.NewID(), Name: nameOfAttribute(i, h), Type: attributes.Number, Description: h.text,
+			Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
 		}))
-		w.must(t, store.InsertAttribute(t.Context(), w.p.OrgID, audience.Attribute{
-			ID: core.NewID(), Name: fmt.Sprintf("hostile_%03d", i), Type: audience.EnumAttribute, EnumValues: []string{h.text, "other"},
-			Description: h.text, Origin: audience.Managed, CreatedAt: now, UpdatedAt: now,
+		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), w.p.OrgID, attributes.Attribute{
+			ID: core.NewID(), Name: fmt.Sprintf("hostile_%03d", i), Type: attributes.Enum, EnumValues: []string{h.text, "other"},
+			Description: h.text, Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
 		}))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -43,15 +44,15 @@ var (
 	}, func(n int) string { return fmt.Sprintf("Absent list %03d", n) }}
 	attributeName = kind{"attribute name", func(t *testing.T, w world, n int) string {
 		name := fmt.Sprintf("foreign_%03d", n)
-		w.must(t, w.p.DB.Audience().InsertAttribute(t.Context(), w.p.Other.OrgID, audience.Attribute{
-			ID: core.NewID(), Name: name, Type: audience.StringAttribute, Origin: audience.Managed, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
+		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), w.p.Other.OrgID, attributes.Attribute{
+			ID: core.NewID(), Name: name, Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
 		}))
 		return name
 	}, func(n int) string { return fmt.Sprintf("no_thing_%03d", n) }}
 	attributeID = kind{"attribute id", func(t *testing.T, w world, n int) string {
 		id := core.NewID()
-		w.must(t, w.p.DB.Audience().InsertAttribute(t.Context(), w.p.Other.OrgID, audience.Attribute{
-			ID: id, Name: fmt.Sprintf("foreign_by_id_%03d", n), Type: audience.StringAttribute, Origin: audience.Managed, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
+		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), w.p.Other.OrgID, attributes.Attribute{
+			ID: id, Name: fmt.Sprintf("foreign_by_id_%03d", n), Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
 		}))
 		return id
 	}, func(int) string { return core.NewID() }}
@@ -302,7 +303,7 @@ func (w world) foreignList(t *testing.T, n int) audience.List {
 	t.Helper()
 	l := audience.List{
 		ID: core.NewID(), Key: fmt.Sprintf("foreign-list-%03d", n), Name: fmt.Sprintf("Foreign list %03d", n), Source: "api",
-		Origin: audience.Managed, Status: "active", CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
+		Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
 	}
 	w.must(t, w.p.DB.Audience().InsertList(t.Context(), w.p.Other.OrgID, l))
 	return l

@@ -69,7 +69,7 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	parts := channels.New(channels.Config{Store: w.p.DB.Channels(), Account: w.p.Simulator, Clock: now, Log: quiet})
 	names := templates.New(templates.Config{Store: w.p.DB.Templates(), Account: w.p.Simulator, Clock: now, Log: quiet})
 	_, topics := audience.New(audience.Config{
-		Store: w.p.DB.Audience(), Transactor: w.p.DB, Account: w.p.Simulator, Orgs: w.p.DB.Orgs().OrgIDs, Clock: now, Log: quiet,
+		Store: w.p.DB.Audience(), Attributes: w.p.DB.Attributes(), Transactor: w.p.DB, Account: w.p.Simulator, Orgs: w.p.DB.Orgs().OrgIDs, Clock: now, Log: quiet,
 	}).Sync(t.Context(), orgID)
 	w.must(t, errors.Join(seeded, parts.Sync(t.Context(), orgID), topics))
 	for range syncsOfTemplates {

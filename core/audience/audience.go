@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/jobs"
-	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -17,6 +17,8 @@ type Config struct {
 	Store      Store
 	Transactor core.Transactor
 	Account    sending.Account
+	// Attributes reads the registry that values of contacts are checked against.
+	Attributes AttributeReader
 	// Sealer seals visitor ids.
 	Sealer sending.Sealer
 	// Orgs lists every organization, for the job that visits all.
@@ -41,14 +43,15 @@ type Config struct {
 	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
 	// SegmentsOf counts the segments that a contact is in; nil counts none.
 	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
-	// Affected is what a change of the registry does to segments, asked in the
-	// transaction of the change and before it; nil means that nothing reads attributes.
-	Affected func(ctx context.Context, orgID string, change AttributeChange) ([]AffectedSegment, error)
 	// Redefined is told, in the transaction of the change and before it, what becomes of
 	// lists and topics that predicates may test; nil tells nobody.
 	Redefined func(ctx context.Context, orgID string, what Redefinition) error
-	// ActivityProperties are what predicates may test of activities; nil means none.
-	ActivityProperties func(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error)
+}
+
+// AttributeReader reads the registry of attributes.
+type AttributeReader interface {
+	// Attributes returns all attributes of the organization, by name.
+	Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error)
 }
 
 // Audience does the tasks of this package.
@@ -93,17 +96,10 @@ func (a *Audience) Operations() []core.Operation {
 		a.listsDelete(),
 		a.listsMembers(),
 		a.listsCheckMember(),
-		a.attributesList(),
 		a.contactListGet(),
-		a.attributesGet(),
-		a.attributesCreate(),
-		a.attributesUpdate(),
-		a.attributesDelete(),
-		a.attributesPreview(),
 		a.topicsList(),
 		a.topicsCreate(),
 		a.topicsUpdate(),
 		a.topicsDelete(),
-		a.audienceGetSchema(),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -22,7 +23,7 @@ type readRow struct {
 	// contact has. nil where it takes them.
 	misfit   error
 	stated   map[string]any
-	registry registry
+	registry attributes.Registry
 }
 
 // attributes are the row's values, given those that the contact has.
@@ -30,7 +31,7 @@ func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 	if row.misfit == nil {
 		return row.change.attributes, nil
 	}
-	coerced, err := row.registry.coerce(row.stated, held)
+	coerced, err := row.registry.Coerce(row.stated, held)
 	if err != nil {
 		return nil, row.misfit
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -218,7 +219,7 @@ func (a *Audience) readRows(ctx context.Context, org string, chunk BulkChunk) ([
 type rowReader struct {
 	audience *Audience
 	org      string
-	registry registry
+	registry attributes.Registry
 	topics   map[string]bool
 	lists    map[string]string // ids by id and by key
 }
@@ -237,7 +238,7 @@ func (r *rowReader) load(ctx context.Context, rows []BulkRow) error {
 	}
 	var err error
 	if attributes {
-		if r.registry, err = r.audience.registry(ctx, r.org); err != nil {
+		if r.registry, err = r.audience.readRegistry(ctx, r.org); err != nil {
 			return err
 		}
 	}
@@ -278,7 +279,7 @@ func (r *rowReader) read(row BulkRow) (readRow, error) {
 	read := readRow{claim: row.claim(), change: changes{topics: row.TopicPreferences, unsubscribeAll: row.UnsubscribeAll}}
 	var err error
 	if len(row.Attributes) > 0 {
-		if read.change.attributes, err = r.registry.coerce(row.Attributes, nil); err != nil {
+		if read.change.attributes, err = r.registry.Coerce(row.Attributes, nil); err != nil {
 			read.misfit, read.stated, read.registry = err, row.Attributes, r.registry
 		}
 	}

@@ -72,14 +72,14 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 // written back.
 func (a *Audience) checkContact(ctx context.Context, org string, find func(context.Context) (Contact, error), attributes map[string]any, choices TopicChoices) (map[string]any, error) {
 	if len(attributes) > 0 {
-		r, err := a.registry(ctx, org)
+		r, err := a.readRegistry(ctx, org)
 		if err != nil {
 			return nil, err
 		}
-		coerced, err := r.coerce(attributes, nil)
+		coerced, err := r.Coerce(attributes, nil)
 		if err != nil {
 			if held, errFind := find(ctx); errFind == nil {
-				coerced, err = r.coerce(attributes, held.Attributes)
+				coerced, err = r.Coerce(attributes, held.Attributes)
 			}
 		}
 		if err != nil {

@@ -32,20 +32,6 @@ func TestListsForAnAgentAreCounted(t *testing.T) {
 	b.refuse(t, "lists_list", `{"cursor":"x"}`, core.CodeValidationFailed)
 }
 
-func TestSchemaForAnAgent(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.surface = core.Agent
-	got := b.want(t, "audience_get_schema", ``)
-	var names []any
-	for _, a := range got["attributes"].([]any) {
-		names = append(names, a.(map[string]any)["name"])
-	}
-	if diff := cmp.Diff([]any{"age", "city", "plan"}, names); diff != "" || len(got["topics"].([]any)) != 2 || got["git_connected"] != false {
-		t.Errorf("%s %v", diff, got)
-	}
-}
-
 func TestTopicsAreRememberedForAMinute(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -68,27 +54,6 @@ func TestTopicsOfAnAccountWithoutAListAreNone(t *testing.T) {
 	if got := b.want(t, "topics_list", ``); len(got["data"].([]any)) != 0 {
 		t.Errorf("got %v", got)
 	}
-}
-
-func TestAttributesNewestFirst(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	first := b.want(t, "attributes_list", `{"limit":2}`)
-	if diff := cmp.Diff([]string{"city", "age"}, attributeNames(first)); diff != "" {
-		t.Error(diff)
-	}
-	cursor := first["pagination"].(map[string]any)["next_cursor"].(string)
-	if diff := cmp.Diff([]string{"plan"}, attributeNames(b.want(t, "attributes_list", `{"limit":2,"cursor":"`+cursor+`"}`))); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func attributeNames(page map[string]any) []string {
-	var names []string
-	for _, a := range page["data"].([]any) {
-		names = append(names, a.(map[string]any)["name"].(string))
-	}
-	return names
 }
 
 func TestSyncFollowsTheAccount(t *testing.T) {

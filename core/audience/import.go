@@ -60,7 +60,7 @@ func (a *Audience) TryImport(ctx context.Context, orgID string, rows []json.RawM
 
 // AttributeNames are the registered attributes.
 func (a *Audience) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
-	all, err := a.Store.Attributes(ctx, orgID)
+	all, err := a.Attributes.Attributes(ctx, orgID)
 	names := make([]string, len(all))
 	for i, attribute := range all {
 		names[i] = attribute.Name

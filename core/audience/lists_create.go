@@ -54,7 +54,7 @@ func (a *Audience) createList(ctx context.Context, c *core.Call, in CreateListIn
 		return List{}, core.Invalid("name", fmt.Sprintf("would be one list more than the %d there may be", maxLists))
 	}
 	made := List{
-		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: "api", Origin: Managed, Status: string(Active),
+		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: "api", Origin: core.ManagedOrigin, Status: string(Active),
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.About(made.ID)

@@ -51,8 +51,8 @@ func (a *Audience) managedList(ctx context.Context, c *core.Call, ref string) (L
 		return List{}, err
 	}
 	c.About(list.ID)
-	if list.Origin == Git {
-		return List{}, gitOwned("list")
+	if list.Origin == core.GitOrigin {
+		return List{}, core.RefuseGitOwned("list")
 	}
 	return list, nil
 }

@@ -48,7 +48,7 @@ func TestListWrites(t *testing.T) {
 func TestListRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	git := audience.List{ID: core.NewID(), Key: "from-git", Name: "Git", Source: "api", Origin: audience.Git, SourcePath: "mailhelm.json", Status: "active", CreatedAt: b.now, UpdatedAt: b.now}
+	git := audience.List{ID: core.NewID(), Key: "from-git", Name: "Git", Source: "api", Origin: core.GitOrigin, SourcePath: "mailhelm.json", Status: "active", CreatedAt: b.now, UpdatedAt: b.now}
 	if err := b.db.Audience().InsertList(t.Context(), b.org.ID, git); err != nil {
 		t.Fatal(err)
 	}

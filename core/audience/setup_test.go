@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -96,7 +97,7 @@ func setupOn(t *testing.T, db *storage.DB) *bundle {
 	}
 	b.define(t)
 	b.audience = audience.New(audience.Config{
-		Store: db.Audience(), Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
 		Changed: b.noteChanged, Record: b.noteActivity,
 	})
 	for _, op := range b.audience.Operations() {
@@ -117,20 +118,20 @@ func (b *bundle) define(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := b.db.Audience()
-	for i, a := range []audience.Attribute{
-		{Name: "plan", Type: audience.EnumAttribute, EnumValues: []string{"free", "pro"}},
-		{Name: "age", Type: audience.NumberAttribute},
-		{Name: "city", Type: audience.StringAttribute},
+	for i, a := range []attributes.Attribute{
+		{Name: "plan", Type: attributes.Enum, EnumValues: []string{"free", "pro"}},
+		{Name: "age", Type: attributes.Number},
+		{Name: "city", Type: attributes.String},
 	} {
-		a.ID, a.Origin = core.NewID(), audience.Managed
+		a.ID, a.Origin = core.NewID(), core.ManagedOrigin
 		a.CreatedAt = b.now.Add(time.Duration(i) * time.Second)
 		a.UpdatedAt = a.CreatedAt
-		if err := store.InsertAttribute(t.Context(), b.org.ID, a); err != nil {
+		if err := b.db.Attributes().InsertAttribute(t.Context(), b.org.ID, a); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, key := range []string{"customers", "beta"} {
-		l := audience.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: audience.Managed, Status: "active", CreatedAt: b.now, UpdatedAt: b.now}
+		l := audience.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: b.now, UpdatedAt: b.now}
 		if err := store.InsertList(t.Context(), b.org.ID, l); err != nil {
 			t.Fatal(err)
 		}

@@ -45,8 +45,6 @@ type Store interface {
 	PushStore
 	NoteStore
 
-	AttributeStore
-
 	// Topics is the mirror's memory of the topics, by name.
 	Topics(ctx context.Context, orgID string) ([]Topic, error)
 	// ReplaceTopics makes the mirror hold exactly these topics. A topic that was

@@ -67,3 +67,9 @@ func (c *topicCache) forget(orgID string) {
 	c.forgotten++
 	delete(c.byOrg, orgID)
 }
+
+// Topics returns the topics of the organization's account, at most a minute old. See
+// get.
+func (a *Audience) Topics(ctx context.Context, orgID string) ([]sending.Topic, error) {
+	return a.topics.get(ctx, orgID, a.Account)
+}

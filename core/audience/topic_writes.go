@@ -69,15 +69,10 @@ func (a *Audience) topicIsManaged(ctx context.Context, org, name string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(known, func(t Topic) bool { return t.Name == name && t.Origin == Git }) {
-		return gitOwned("topic")
+	if slices.ContainsFunc(known, func(t Topic) bool { return t.Name == name && t.Origin == core.GitOrigin }) {
+		return core.RefuseGitOwned("topic")
 	}
 	return nil
-}
-
-// gitOwned is the refusal of a write to a definition that came from a repository.
-func gitOwned(what string) error {
-	return core.Conflict("This "+what+" is defined by the connected repository, so it is read-only here.", "Change the definition in the repository and let it sync.")
 }
 
 // topicRefusal names what the account may have against a topic.

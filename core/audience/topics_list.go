@@ -22,7 +22,7 @@ func (a *Audience) topicsList() core.Operation {
 		Scopes:  []core.Scope{core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in ListTopicsIn) (ListTopicsIn, error) {
 			var err error
-			in.live, err = a.topics.get(ctx, c.Principal.Org.ID, a.Account)
+			in.live, err = a.Topics(ctx, c.Principal.Org.ID)
 			return in, err
 		},
 		Do: func(ctx context.Context, c *core.Call, in ListTopicsIn) (core.Collection[Topic], error) {
@@ -47,7 +47,7 @@ func (a *Audience) mirroredTopics(ctx context.Context, c *core.Call, live []send
 	for _, t := range live {
 		topic, ok := byName[t.Name]
 		if !ok {
-			topic = Topic{Name: t.Name, Origin: Managed, CreatedAt: c.Now, UpdatedAt: c.Now}
+			topic = Topic{Name: t.Name, Origin: core.ManagedOrigin, CreatedAt: c.Now, UpdatedAt: c.Now}
 		}
 		topic.DisplayName, topic.Description, topic.Default = t.DisplayName, t.Description, t.Default
 		topic.Status = string(Active)

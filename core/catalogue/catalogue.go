@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -29,6 +30,7 @@ type Domains struct {
 	Channels    *channels.Channels
 	Templates   *templates.Templates
 	Audience    *audience.Audience
+	Attributes  *attributes.Attributes
 	Activities  *activities.Activities
 	Segments    *segments.Segments
 }
@@ -46,6 +48,8 @@ func Operations(d Domains) []core.Operation {
 		d.Messages.Operations(),
 		d.Channels.Operations(),
 		d.Audience.Operations(),
+		d.Attributes.Operations(),
+		[]core.Operation{d.Attributes.GetSchema()},
 		d.Activities.Operations(),
 		d.Segments.Operations(),
 		d.Templates.Operations(),
@@ -62,6 +66,7 @@ func declared() Domains {
 		Channels:    channels.New(channels.Config{Clock: core.SystemClock}),
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
 		Audience:    audience.New(audience.Config{Clock: core.SystemClock}),
+		Attributes:  attributes.New(attributes.Config{Clock: core.SystemClock}),
 		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),
 		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
 	}

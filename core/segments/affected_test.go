@@ -116,7 +116,7 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 func (w *world) list(t *testing.T, key, member string) string {
 	t.Helper()
 	w.put(t, member, nil)
-	l := audience.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: audience.Managed, Status: "active", CreatedAt: w.now, UpdatedAt: w.now}
+	l := audience.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.now, UpdatedAt: w.now}
 	must(t, w.db.Audience().InsertList(t.Context(), w.org, l))
 	_, _, err := w.db.Audience().ReplaceMembership(t.Context(), w.org, w.contacts[member].ID, []string{l.ID}, w.now)
 	must(t, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -72,12 +73,12 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 		Store: db.Segments(), Transactor: db, Suppressions: accountList{w}, Orgs: db.Orgs().OrgIDs,
 		Clock: w.clock, Log: slog.New(slog.DiscardHandler),
 	})
-	for _, a := range []audience.Attribute{
-		{Name: "plan", Type: audience.EnumAttribute, EnumValues: []string{"free", "pro"}},
-		{Name: "mrr", Type: audience.NumberAttribute},
+	for _, a := range []attributes.Attribute{
+		{Name: "plan", Type: attributes.Enum, EnumValues: []string{"free", "pro"}},
+		{Name: "mrr", Type: attributes.Number},
 	} {
-		a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), audience.Managed, w.now, w.now
-		must(t, db.Audience().InsertAttribute(t.Context(), w.org, a))
+		a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), core.ManagedOrigin, w.now, w.now
+		must(t, db.Attributes().InsertAttribute(t.Context(), w.org, a))
 	}
 	must(t, db.Audience().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
 	return w

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -60,26 +61,26 @@ var redefinitions = map[string]redefinition{
 	"an attribute of another type": {
 		source: `has attr.score`,
 		prepare: func(t *testing.T, w *world) {
-			w.attribute(t, audience.Attribute{Name: "score", Type: audience.NumberAttribute})
+			w.attribute(t, attributes.Attribute{Name: "score", Type: attributes.Number})
 			w.put(t, "ann", map[string]any{"score": 1.0})
 			w.put(t, "bob", map[string]any{"score": "one"})
 		},
 		change: func(t *testing.T, w *world) {
-			w.changeAttribute(t, "score", audience.Attribute{Name: "score", Type: audience.StringAttribute})
+			w.changeAttribute(t, "score", attributes.Attribute{Name: "score", Type: attributes.String})
 		},
 	},
 	"another attribute of the name": {
 		source: `attr.score = 1`,
 		prepare: func(t *testing.T, w *world) {
-			w.attribute(t, audience.Attribute{Name: "score", Type: audience.NumberAttribute})
-			w.attribute(t, audience.Attribute{Name: "other", Type: audience.NumberAttribute})
+			w.attribute(t, attributes.Attribute{Name: "score", Type: attributes.Number})
+			w.attribute(t, attributes.Attribute{Name: "other", Type: attributes.Number})
 			w.put(t, "ann", map[string]any{"score": 1.0})
 			w.put(t, "bob", map[string]any{"other": 1.0})
 		},
 		change: func(t *testing.T, w *world) {
-			w.changeAttribute(t, "score", audience.Attribute{Name: "former", Type: audience.NumberAttribute})
+			w.changeAttribute(t, "score", attributes.Attribute{Name: "former", Type: attributes.Number})
 			w.pass(t)
-			w.changeAttribute(t, "other", audience.Attribute{Name: "score", Type: audience.NumberAttribute})
+			w.changeAttribute(t, "other", attributes.Attribute{Name: "score", Type: attributes.Number})
 			w.pass(t)
 		},
 	},
@@ -310,17 +311,17 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 }
 
 // attribute registers one more attribute.
-func (w *world) attribute(t *testing.T, a audience.Attribute) {
+func (w *world) attribute(t *testing.T, a attributes.Attribute) {
 	t.Helper()
-	a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), audience.Managed, w.clock(), w.clock()
-	must(t, w.db.Audience().InsertAttribute(t.Context(), w.org, a))
+	a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), core.ManagedOrigin, w.clock(), w.clock()
+	must(t, w.db.Attributes().InsertAttribute(t.Context(), w.org, a))
 }
 
 // changeAttribute changes name and type, as the audience does.
-func (w *world) changeAttribute(t *testing.T, name string, to audience.Attribute) {
+func (w *world) changeAttribute(t *testing.T, name string, to attributes.Attribute) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
-		all, err := w.db.Audience().Attributes(ctx, w.org)
+		all, err := w.db.Attributes().Attributes(ctx, w.org)
 		if err != nil {
 			return err
 		}
@@ -328,9 +329,9 @@ func (w *world) changeAttribute(t *testing.T, name string, to audience.Attribute
 		if _, err := w.AttributeEdited(ctx, w.org, edit); err != nil {
 			return err
 		}
-		at := slices.IndexFunc(all, func(a audience.Attribute) bool { return a.Name == name })
+		at := slices.IndexFunc(all, func(a attributes.Attribute) bool { return a.Name == name })
 		all[at].Name, all[at].Type, all[at].EnumValues = to.Name, to.Type, to.EnumValues
-		return w.db.Audience().UpdateAttribute(ctx, w.org, all[at])
+		return w.db.Attributes().UpdateAttribute(ctx, w.org, all[at])
 	}))
 }
 
@@ -339,7 +340,7 @@ func (w *world) pass(t *testing.T) {
 	t.Helper()
 	for done := false; !done; {
 		must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
-			passed, err := w.db.Audience().Pass(ctx, w.org, 100)
+			passed, err := w.db.Attributes().Pass(ctx, w.org, 100)
 			done = passed.Done
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -19,20 +20,20 @@ const (
 
 var plans = []string{"none", "monthly", "quarterly", "yearly"}
 
-// attributes is the registry, with every type in it.
-func attributes(now time.Time) []audience.Attribute {
-	all := []audience.Attribute{
-		{Name: "first_name", Type: audience.StringAttribute, Description: "Given name."},
-		{Name: "last_name", Type: audience.StringAttribute, Description: "Family name."},
-		{Name: "city", Type: audience.StringAttribute, Description: "City of the delivery address."},
-		{Name: "subscription", Type: audience.EnumAttribute, EnumValues: plans, Description: "Coffee subscription, by how it is paid."},
-		{Name: "orders", Type: audience.NumberAttribute, Description: "Orders so far."},
-		{Name: "spent_eur", Type: audience.NumberAttribute, Description: "Money spent so far, in euro."},
-		{Name: "wholesale", Type: audience.BoolAttribute, Description: "Buys for a shop or an office."},
-		{Name: "last_order_at", Type: audience.DatetimeAttribute, Description: "When the last order was placed."},
+// registeredAttributes returns the registry of the demo, with every type in it.
+func registeredAttributes(now time.Time) []attributes.Attribute {
+	all := []attributes.Attribute{
+		{Name: "first_name", Type: attributes.String, Description: "Given name."},
+		{Name: "last_name", Type: attributes.String, Description: "Family name."},
+		{Name: "city", Type: attributes.String, Description: "City of the delivery address."},
+		{Name: "subscription", Type: attributes.Enum, EnumValues: plans, Description: "Coffee subscription, by how it is paid."},
+		{Name: "orders", Type: attributes.Number, Description: "Orders so far."},
+		{Name: "spent_eur", Type: attributes.Number, Description: "Money spent so far, in euro."},
+		{Name: "wholesale", Type: attributes.Bool, Description: "Buys for a shop or an office."},
+		{Name: "last_order_at", Type: attributes.Datetime, Description: "When the last order was placed."},
 	}
 	for i := range all {
-		all[i].ID, all[i].Origin = core.NewID(), audience.Managed
+		all[i].ID, all[i].Origin = core.NewID(), core.ManagedOrigin
 		all[i].CreatedAt, all[i].UpdatedAt = now, now
 	}
 	return all
@@ -46,7 +47,7 @@ func lists(now time.Time) []audience.List {
 		{Key: testersList, Name: "App testers", Description: "Try the ordering app before the others.", Source: "api"},
 	}
 	for i := range all {
-		all[i].ID, all[i].Origin, all[i].Status = core.NewID(), audience.Managed, "active"
+		all[i].ID, all[i].Origin, all[i].Status = core.NewID(), core.ManagedOrigin, "active"
 		all[i].CreatedAt, all[i].UpdatedAt = now, now
 	}
 	return all

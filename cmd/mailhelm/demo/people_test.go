@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 )
 
@@ -58,8 +59,8 @@ func TestPeopleAreTheSameEachTime(t *testing.T) {
 
 func TestRegistryCoversEveryTypeAndEveryAttributeInUse(t *testing.T) {
 	t.Parallel()
-	registered, types := map[string]bool{}, map[audience.AttributeType]bool{}
-	for _, a := range attributes(someTime) {
+	registered, types := map[string]bool{}, map[attributes.Type]bool{}
+	for _, a := range registeredAttributes(someTime) {
 		registered[a.Name], types[a.Type] = true, true
 	}
 	if len(types) != 5 {

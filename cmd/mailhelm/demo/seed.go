@@ -91,8 +91,8 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 // segment is found out by its job.
 func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error {
 	store, now := s.DB.Audience(), s.Clock()
-	for _, attribute := range attributes(now) {
-		if err := store.InsertAttribute(ctx, orgID, attribute); err != nil {
+	for _, attribute := range registeredAttributes(now) {
+		if err := s.DB.Attributes().InsertAttribute(ctx, orgID, attribute); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ func seeder(t *testing.T, db *storage.DB, dir string) Seeder {
 	}
 	t.Cleanup(func() { account.Close() }) //nolint:errcheck // the test is over
 	return Seeder{DB: db, Account: account, Clock: core.SystemClock, Audience: audience.New(audience.Config{
-		Store: db.Audience(), Transactor: db, Account: account, Orgs: db.Orgs().OrgIDs, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
+		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Account: account, Orgs: db.Orgs().OrgIDs, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
 	})}
 }
 

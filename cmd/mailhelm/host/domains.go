@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -35,6 +36,11 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Store: s.db.Activities(), Admit: activityVolume(cfg, s), Changed: divided.Changed,
 		Affected: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
 	})
+	people := audience.New(audience.Config{
+		Store: s.db.Audience(), Attributes: s.db.Attributes(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+		Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf, Redefined: segmentsRedefined(divided),
+		Queue: s.queue, Observe: countAudience(metrics), Written: s.db.Replay().Supersede,
+	})
 	return catalogue.Domains{
 		Account: account.New(account.Config{
 			Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
@@ -50,11 +56,10 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Templates:   templates.New(templates.Config{Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log}),
 		Activities:  done,
 		Segments:    divided,
-		Audience: audience.New(audience.Config{
-			Store: s.db.Audience(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-			Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
-			Affected: segmentsAffected(divided), Redefined: segmentsRedefined(divided), ActivityProperties: divided.ActivityProperties,
-			Queue: s.queue, Observe: countAudience(metrics), Written: s.db.Replay().Supersede,
+		Audience:    people,
+		Attributes: attributes.New(attributes.Config{
+			Store: s.db.Attributes(), Transactor: s.db, Topics: people, Clock: cfg.Clock, Log: cfg.Log,
+			Changed: divided.Changed, Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
 }
@@ -84,7 +89,7 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 // a file. What the sending account is to learn of them waits for the product.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audience {
 	return audience.New(audience.Config{
-		Store: db.Audience(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 		Changed: newSegments(db, nil, clock, log).Changed,
 	})
 }

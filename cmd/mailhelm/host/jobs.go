@@ -19,7 +19,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 		return nil, err
 	}
 	storage.AddWorker(queue, domains.Audience.SyncWorker())
-	storage.AddWorker(queue, domains.Audience.AttributePassWorker())
+	storage.AddWorker(queue, domains.Attributes.PassWorker())
 	storage.AddWorker(queue, domains.Segments.FollowWorker())
 	storage.AddWorker(queue, domains.Segments.SweepWorker())
 	storage.AddWorker(queue, domains.Audience.BulkWorker())

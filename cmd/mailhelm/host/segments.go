@@ -4,23 +4,24 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
 // segmentsAffected is what a change of the attribute registry means to segments.
-func segmentsAffected(s *segments.Segments) func(context.Context, string, audience.AttributeChange) ([]audience.AffectedSegment, error) {
-	return func(ctx context.Context, orgID string, change audience.AttributeChange) ([]audience.AffectedSegment, error) {
-		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == audience.Disruptive, Preview: change.Preview}
+func segmentsAffected(s *segments.Segments) func(context.Context, string, attributes.Change) ([]attributes.AffectedSegment, error) {
+	return func(ctx context.Context, orgID string, change attributes.Change) ([]attributes.AffectedSegment, error) {
+		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == attributes.Disruptive, Preview: change.Preview}
 		if change.After != nil {
 			edit.NewName, edit.Type = change.After.Name, segments.TypeOf(string(change.After.Type), change.After.EnumValues)
 			edit.Loses = change.Dropout > 0 && !change.After.StoredLike(change.Before)
 		}
 		found, err := s.AttributeEdited(ctx, orgID, edit)
-		affected := make([]audience.AffectedSegment, len(found))
+		affected := make([]attributes.AffectedSegment, len(found))
 		for i, a := range found {
-			affected[i] = audience.AffectedSegment(a)
+			affected[i] = attributes.AffectedSegment(a)
 		}
 		return affected, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -75,14 +75,14 @@ func TestSegmentsHearOfPromotedProperties(t *testing.T) {
 func TestSegmentsHearOfAttributes(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	plan := audience.Attribute{ID: core.NewID(), Name: "plan", Type: audience.EnumAttribute, EnumValues: []string{"free", "pro"}, Origin: audience.Managed}
+	plan := attributes.Attribute{ID: core.NewID(), Name: "plan", Type: attributes.Enum, EnumValues: []string{"free", "pro"}, Origin: core.ManagedOrigin}
 	org, s := divided(t, db, func(org string) error {
-		return db.Audience().InsertAttribute(t.Context(), org, plan)
+		return db.Attributes().InsertAttribute(t.Context(), org, plan)
 	}, `attr.plan = "pro"`)
 	narrow := plan
 	narrow.EnumValues = []string{"free"}
 	for _, preview := range []bool{true, false} {
-		change := audience.AttributeChange{Before: plan, After: &narrow, Class: audience.SafeButStale, Preview: preview}
+		change := attributes.Change{Before: plan, After: &narrow, Class: attributes.SafeButStale, Preview: preview}
 		if a, err := segmentsAffected(s)(t.Context(), org, change); err != nil || len(a) != 1 || !a[0].TypecheckOK {
 			t.Errorf("%+v, %v", a, err)
 		}

@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"cmp"
@@ -11,12 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// GetSchemaIn has no members.
+// GetSchemaIn has no fields.
 type GetSchemaIn struct {
 	live []sending.Topic
 }
 
-// Schema is what an agent must know before it writes or filters contacts.
+// Schema describes what a contact may hold and subscribe to, and the predicate language.
+// An agent needs it before it writes or filters contacts.
 type Schema struct {
 	Attributes         []SchemaAttribute `json:"attributes"`
 	Topics             []SchemaTopic     `json:"topics"`
@@ -32,15 +33,15 @@ type SchemaProperty struct {
 	Type     string `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime"`
 }
 
-// SchemaAttribute is an attribute without what only administration needs.
+// SchemaAttribute is an attribute without the fields that only administration needs.
 type SchemaAttribute struct {
-	Name        string        `json:"name" voice:"untrusted"`
-	Type        AttributeType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum"`
-	EnumValues  []string      `json:"enum_values,omitempty" voice:"untrusted"`
-	Description string        `json:"description,omitempty" voice:"untrusted"`
+	Name        string   `json:"name" voice:"untrusted"`
+	Type        Type     `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum"`
+	EnumValues  []string `json:"enum_values,omitempty" voice:"untrusted"`
+	Description string   `json:"description,omitempty" voice:"untrusted"`
 }
 
-// SchemaTopic is a topic without what only administration needs.
+// SchemaTopic is a topic without the fields that only administration needs.
 type SchemaTopic struct {
 	Name        string               `json:"name" voice:"untrusted"`
 	DisplayName string               `json:"display_name" voice:"untrusted"`
@@ -48,7 +49,8 @@ type SchemaTopic struct {
 	Default     sending.Subscription `json:"default_subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
 }
 
-func (a *Audience) audienceGetSchema() core.Operation {
+// GetSchema returns the task audience_get_schema.
+func (a *Attributes) GetSchema() core.Operation {
 	return core.Declare(core.Op[GetSchemaIn, Schema]{
 		Name:  "audience_get_schema",
 		Title: "Describe the audience",
@@ -59,14 +61,14 @@ func (a *Audience) audienceGetSchema() core.Operation {
 		Scopes: []core.Scope{core.AttributesView, core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSchemaIn) (GetSchemaIn, error) {
 			var err error
-			in.live, err = a.topics.get(ctx, c.Principal.Org.ID, a.Account)
+			in.live, err = a.Topics.Topics(ctx, c.Principal.Org.ID)
 			return in, err
 		},
 		Do: a.getSchema,
 	})
 }
 
-func (a *Audience) getSchema(ctx context.Context, c *core.Call, in GetSchemaIn) (Schema, error) {
+func (a *Attributes) getSchema(ctx context.Context, c *core.Call, in GetSchemaIn) (Schema, error) {
 	attributes, err := a.Store.Attributes(ctx, c.Principal.Org.ID)
 	if err != nil {
 		return Schema{}, err

@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"context"
@@ -10,17 +10,17 @@ import (
 type DeleteAttributeIn struct {
 	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
 
-	counted *counted
+	counted *countedDropout
 }
 
-// AttributeEffect is what a change of the registry does, or would do.
-type AttributeEffect struct {
+// Effect is the effect of a change of the registry, made or previewed.
+type Effect struct {
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=safe_but_stale,enum=disruptive"`
 	Impact        *Impact       `json:"impact"`
 }
 
-func (a *Audience) attributesDelete() core.Operation {
-	return core.Declare(core.Op[DeleteAttributeIn, AttributeEffect]{
+func (a *Attributes) attributesDelete() core.Operation {
+	return core.Declare(core.Op[DeleteAttributeIn, Effect]{
 		Name:  "attributes_delete",
 		Title: "Delete an attribute",
 		Purpose: "Takes an attribute out of the registry, which is always disruptive, and says what that does. " +
@@ -31,24 +31,24 @@ func (a *Audience) attributesDelete() core.Operation {
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in DeleteAttributeIn) (DeleteAttributeIn, error) {
 			var err error
-			in.counted, err = a.count(ctx, c.Principal.Org.ID, in.ID, nil)
+			in.counted, err = a.countAhead(ctx, c.Principal.Org.ID, in.ID, nil)
 			return in, err
 		},
 		Do: a.deleteAttribute,
 	})
 }
 
-func (a *Audience) deleteAttribute(ctx context.Context, c *core.Call, in DeleteAttributeIn) (AttributeEffect, error) {
+func (a *Attributes) deleteAttribute(ctx context.Context, c *core.Call, in DeleteAttributeIn) (Effect, error) {
 	org := c.Principal.Org.ID
-	before, err := a.editable(ctx, org, in.ID)
+	before, err := a.readEditable(ctx, org, in.ID)
 	if err != nil {
-		return AttributeEffect{}, err
+		return Effect{}, err
 	}
-	change := changeOf(before, nil)
-	impact, err := a.impact(ctx, org, change, in.counted.dropout(before))
+	change := classify(before, nil)
+	impact, err := a.assess(ctx, org, change, in.counted.of(before))
 	if err != nil {
-		return AttributeEffect{}, err
+		return Effect{}, err
 	}
 	c.About(before.ID)
-	return AttributeEffect{change.Class, impact}, a.Store.DeleteAttribute(ctx, org, before.ID)
+	return Effect{change.Class, impact}, a.Store.DeleteAttribute(ctx, org, before.ID)
 }

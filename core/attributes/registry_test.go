@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"encoding/json"
@@ -12,38 +12,38 @@ import (
 func TestCoercion(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		kind AttributeType
+		kind Type
 		in   string // JSON
 		out  string // JSON, "" for refused
 	}{
-		{StringAttribute, `"x"`, `"x"`},
-		{StringAttribute, `""`, `""`},
-		{StringAttribute, `1.50`, `"1.50"`},
-		{StringAttribute, `12345678901234567890`, `"12345678901234567890"`},
-		{StringAttribute, `true`, `"true"`},
-		{StringAttribute, `[1]`, ``},
-		{NumberAttribute, `1`, `1`},
-		{NumberAttribute, `"-2.5e3"`, `-2500`},
-		{NumberAttribute, `"0x10"`, ``},
-		{NumberAttribute, `"1_000"`, ``},
-		{NumberAttribute, `"Inf"`, ``},
-		{NumberAttribute, `"1e999"`, ``},
-		{NumberAttribute, `" 1"`, ``},
-		{NumberAttribute, `true`, ``},
-		{BoolAttribute, `false`, `false`},
-		{BoolAttribute, `"true"`, `true`},
-		{BoolAttribute, `"TRUE"`, ``},
-		{BoolAttribute, `1`, ``},
-		{DatetimeAttribute, `"2026-02-28"`, `"2026-02-28T00:00:00Z"`},
-		{DatetimeAttribute, `"2026-02-28T23:30:00+02:00"`, `"2026-02-28T21:30:00Z"`},
-		{DatetimeAttribute, `"2026-02-30"`, ``},
-		{DatetimeAttribute, `"yesterday"`, ``},
-		{DatetimeAttribute, `"9999-12-31T23:59:59-10:00"`, ``},
-		{DatetimeAttribute, `"0001-01-01T00:00:00+14:00"`, ``},
-		{DatetimeAttribute, `1772236800`, ``},
-		{EnumAttribute, `"pro"`, `"pro"`},
-		{EnumAttribute, `"Pro"`, ``},
-		{EnumAttribute, `1`, ``},
+		{String, `"x"`, `"x"`},
+		{String, `""`, `""`},
+		{String, `1.50`, `"1.50"`},
+		{String, `12345678901234567890`, `"12345678901234567890"`},
+		{String, `true`, `"true"`},
+		{String, `[1]`, ``},
+		{Number, `1`, `1`},
+		{Number, `"-2.5e3"`, `-2500`},
+		{Number, `"0x10"`, ``},
+		{Number, `"1_000"`, ``},
+		{Number, `"Inf"`, ``},
+		{Number, `"1e999"`, ``},
+		{Number, `" 1"`, ``},
+		{Number, `true`, ``},
+		{Bool, `false`, `false`},
+		{Bool, `"true"`, `true`},
+		{Bool, `"TRUE"`, ``},
+		{Bool, `1`, ``},
+		{Datetime, `"2026-02-28"`, `"2026-02-28T00:00:00Z"`},
+		{Datetime, `"2026-02-28T23:30:00+02:00"`, `"2026-02-28T21:30:00Z"`},
+		{Datetime, `"2026-02-30"`, ``},
+		{Datetime, `"yesterday"`, ``},
+		{Datetime, `"9999-12-31T23:59:59-10:00"`, ``},
+		{Datetime, `"0001-01-01T00:00:00+14:00"`, ``},
+		{Datetime, `1772236800`, ``},
+		{Enum, `"pro"`, `"pro"`},
+		{Enum, `"Pro"`, ``},
+		{Enum, `1`, ``},
 	} {
 		value := decoded(t, tc.in)
 		got, reason := Attribute{Name: "a", Type: tc.kind, EnumValues: []string{"free", "pro"}}.coerce(value)
@@ -70,7 +70,7 @@ func decoded(t interface{ Fatal(...any) }, raw string) any {
 
 func TestLongTextIsRefused(t *testing.T) {
 	t.Parallel()
-	if _, reason := (Attribute{Type: StringAttribute}).coerce(strings.Repeat("x", maxAttributeText+1)); reason == "" {
+	if _, reason := (Attribute{Type: String}).coerce(strings.Repeat("x", maxText+1)); reason == "" {
 		t.Error("accepted")
 	}
 }
@@ -80,8 +80,8 @@ func TestLongTextIsRefused(t *testing.T) {
 func TestCoercedValuesStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		a := Attribute{Name: "a", EnumValues: []string{"free", "pro"}, Type: rapid.SampledFrom([]AttributeType{
-			StringAttribute, NumberAttribute, BoolAttribute, DatetimeAttribute, EnumAttribute,
+		a := Attribute{Name: "a", EnumValues: []string{"free", "pro"}, Type: rapid.SampledFrom([]Type{
+			String, Number, Bool, Datetime, Enum,
 		}).Draw(t, "type")}
 		value := rapid.OneOf(
 			rapid.String().AsAny(), rapid.Float64().AsAny(), rapid.Bool().AsAny(),
@@ -109,9 +109,9 @@ func resent(t *rapid.T, value any) any {
 
 func TestAMisspelledAttributeIsSuggested(t *testing.T) {
 	t.Parallel()
-	r := registry{"plan": {Name: "plan", Type: StringAttribute}, "age": {Name: "age", Type: NumberAttribute}}
+	r := Registry{"plan": {Name: "plan", Type: String}, "age": {Name: "age", Type: Number}}
 	for name, want := range map[string]string{"plna": "did you mean plan?", "agee": "did you mean age?", "zzzzzz": "is not in the attribute registry"} {
-		_, err := r.coerce(map[string]any{name: "x"}, nil)
+		_, err := r.Coerce(map[string]any{name: "x"}, nil)
 		if got := core.AsError(err).Fields[0].Reason; !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", name, got)
 		}

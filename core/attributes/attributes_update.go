@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"context"
@@ -6,23 +6,23 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// UpdateAttributeIn is what the attribute shall be.
+// UpdateAttributeIn replaces the definition of an attribute.
 type UpdateAttributeIn struct {
 	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
-	AttributeDefinition
+	Definition
 
-	counted *counted
+	counted *countedDropout
 }
 
-// AttributeUpdated is the attribute as it is now and what the change did.
-type AttributeUpdated struct {
+// Updated is the attribute after the change, and the effect of the change.
+type Updated struct {
 	Attribute
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=safe_but_stale,enum=disruptive"`
 	Impact        *Impact       `json:"impact,omitempty" jsonschema_description:"Present when the change is disruptive."`
 }
 
-func (a *Audience) attributesUpdate() core.Operation {
-	return core.Declare(core.Op[UpdateAttributeIn, AttributeUpdated]{
+func (a *Attributes) attributesUpdate() core.Operation {
+	return core.Declare(core.Op[UpdateAttributeIn, Updated]{
 		Name:  "attributes_update",
 		Title: "Change an attribute",
 		Purpose: "Replaces the definition of an attribute, whatever that does to segments, and says what it does. " +
@@ -35,29 +35,29 @@ func (a *Audience) attributesUpdate() core.Operation {
 			if err := in.check(); err != nil {
 				return in, err
 			}
-			after := in.over(Attribute{})
+			after := in.applyTo(Attribute{})
 			var err error
-			in.counted, err = a.count(ctx, c.Principal.Org.ID, in.ID, &after)
+			in.counted, err = a.countAhead(ctx, c.Principal.Org.ID, in.ID, &after)
 			return in, err
 		},
 		Do: a.updateAttribute,
 	})
 }
 
-func (a *Audience) updateAttribute(ctx context.Context, c *core.Call, in UpdateAttributeIn) (AttributeUpdated, error) {
+func (a *Attributes) updateAttribute(ctx context.Context, c *core.Call, in UpdateAttributeIn) (Updated, error) {
 	org := c.Principal.Org.ID
-	before, err := a.editable(ctx, org, in.ID)
+	before, err := a.readEditable(ctx, org, in.ID)
 	if err != nil {
-		return AttributeUpdated{}, err
+		return Updated{}, err
 	}
-	after := in.over(before)
+	after := in.applyTo(before)
 	after.UpdatedAt = c.Now
-	change := changeOf(before, &after)
-	updated := AttributeUpdated{Attribute: after, MutationClass: change.Class}
+	change := classify(before, &after)
+	updated := Updated{Attribute: after, MutationClass: change.Class}
 	if change.Class != Free {
-		impact, err := a.impact(ctx, org, change, in.counted.dropout(before))
+		impact, err := a.assess(ctx, org, change, in.counted.of(before))
 		if err != nil {
-			return AttributeUpdated{}, err
+			return Updated{}, err
 		}
 		if change.Class == Disruptive {
 			updated.Impact = impact

@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"context"
@@ -6,14 +6,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// PreviewAttributeIn is what the attribute might become.
+// PreviewAttributeIn is the definition to preview for an attribute.
 type PreviewAttributeIn struct {
 	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
-	AttributeDefinition
+	Definition
 }
 
-func (a *Audience) attributesPreview() core.Operation {
-	return core.Declare(core.Op[PreviewAttributeIn, AttributeEffect]{
+func (a *Attributes) attributesPreview() core.Operation {
+	return core.Declare(core.Op[PreviewAttributeIn, Effect]{
 		Name:    "attributes_preview",
 		Title:   "Preview a change of an attribute",
 		Purpose: "Says what a change of an attribute would do to segments and contacts. It changes nothing.",
@@ -24,18 +24,18 @@ func (a *Audience) attributesPreview() core.Operation {
 	})
 }
 
-func (a *Audience) previewAttribute(ctx context.Context, c *core.Call, in PreviewAttributeIn) (AttributeEffect, error) {
+func (a *Attributes) previewAttribute(ctx context.Context, c *core.Call, in PreviewAttributeIn) (Effect, error) {
 	if err := in.check(); err != nil {
-		return AttributeEffect{}, err
+		return Effect{}, err
 	}
 	org := c.Principal.Org.ID
 	before, err := a.Store.Attribute(ctx, org, in.ID)
 	if err != nil {
-		return AttributeEffect{}, err
+		return Effect{}, err
 	}
-	after := in.over(before)
-	change := changeOf(before, &after)
+	after := in.applyTo(before)
+	change := classify(before, &after)
 	change.Preview = true
-	impact, err := a.impact(ctx, org, change, nil)
-	return AttributeEffect{change.Class, impact}, err
+	impact, err := a.assess(ctx, org, change, nil)
+	return Effect{change.Class, impact}, err
 }

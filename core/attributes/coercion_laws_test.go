@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ import (
 
 func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 	t.Parallel()
-	number := Attribute{Type: NumberAttribute}
+	number := Attribute{Type: Number}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Float64Range(-predicate.MaxNumber, predicate.MaxNumber).Draw(t, "number")
 		spelled, err := json.Marshal(n)
@@ -46,7 +46,7 @@ func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 // was stored as text stays that.
 func TestNumbersBeyondPredicatesAreRefused(t *testing.T) {
 	t.Parallel()
-	number := Attribute{Type: NumberAttribute}
+	number := Attribute{Type: Number}
 	for _, n := range []float64{1.0000001e100, -1.0000001e100, 1e308, -math.MaxFloat64} {
 		spelled, err := json.Marshal(n)
 		if err != nil {
@@ -69,7 +69,7 @@ func TestNumbersBeyondPredicatesAreRefused(t *testing.T) {
 			t.Errorf("%v = %v, %q", n, got, reason)
 		}
 	}
-	_, err := registry{"mrr": {Type: NumberAttribute}}.coerce(map[string]any{"mrr": json.Number("-1e101")}, nil)
+	_, err := Registry{"mrr": {Type: Number}}.Coerce(map[string]any{"mrr": json.Number("-1e101")}, nil)
 	if e := core.AsError(err); e == nil || e.Code != core.CodeAttributeValidationFailed || len(e.Fields) != 1 || e.Fields[0].Field != "attributes.mrr" {
 		t.Errorf("refused with %v", err)
 	}
@@ -77,7 +77,7 @@ func TestNumbersBeyondPredicatesAreRefused(t *testing.T) {
 
 func TestDatetimesAreInstantsInUTC(t *testing.T) {
 	t.Parallel()
-	datetime := Attribute{Type: DatetimeAttribute}
+	datetime := Attribute{Type: Datetime}
 	rapid.Check(t, func(t *rapid.T) {
 		offset := rapid.IntRange(-14*60, 14*60).Draw(t, "offset in minutes")
 		at := time.Unix(rapid.Int64Range(-62135510400, 253402214400).Draw(t, "second"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanosecond")).
@@ -102,7 +102,7 @@ func TestDatetimesAreInstantsInUTC(t *testing.T) {
 
 func TestBooleansAreTwoWords(t *testing.T) {
 	t.Parallel()
-	boolean := Attribute{Type: BoolAttribute}
+	boolean := Attribute{Type: Bool}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"true", "false", "True", "1", "0", "yes", "t"})).Draw(t, "text")
 		got, reason := boolean.coerce(text)
@@ -117,7 +117,7 @@ func TestEnumsAreTheirValuesOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.StringN(1, 8, -1), 1, 5).Draw(t, "values")
 		text := rapid.OneOf(rapid.SampledFrom(values), rapid.String()).Draw(t, "text")
-		enum := Attribute{Type: EnumAttribute, EnumValues: values}
+		enum := Attribute{Type: Enum, EnumValues: values}
 		got, reason := enum.coerce(text)
 		if is := slices.Contains(values, text); is != (reason == "") || is && got != text {
 			t.Fatalf("%q of %q = %v, %q", text, values, got, reason)
@@ -135,11 +135,11 @@ func TestStringsSpellWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		original := rapid.OneOf(rapid.Float64Range(-predicate.MaxNumber, predicate.MaxNumber).AsAny(), rapid.Bool().AsAny()).Draw(t, "value")
-		back := Attribute{Type: NumberAttribute}
+		back := Attribute{Type: Number}
 		if _, is := original.(bool); is {
-			back.Type = BoolAttribute
+			back.Type = Bool
 		}
-		text, fits := Attribute{Type: StringAttribute}.Settle(original)
+		text, fits := Attribute{Type: String}.Settle(original)
 		again, fitsBack := back.Settle(text)
 		if !fits || !fitsBack || again != original {
 			t.Fatalf("%v -> %v -> %v", original, text, again)
@@ -151,7 +151,7 @@ func TestStringsSpellWhatTheyWere(t *testing.T) {
 // type has none.
 func TestASlotHoldsWhatFits(t *testing.T) {
 	t.Parallel()
-	types := []AttributeType{StringAttribute, NumberAttribute, BoolAttribute, DatetimeAttribute, EnumAttribute}
+	types := []Type{String, Number, Bool, Datetime, Enum}
 	rapid.Check(t, func(t *rapid.T) {
 		a := Attribute{Type: rapid.SampledFrom(types).Draw(t, "type")}
 		value := rapid.OneOf(

@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 
 // CreateAttributeIn is the attribute to register.
 type CreateAttributeIn struct {
-	AttributeDefinition
+	Definition
 }
 
-func (a *Audience) attributesCreate() core.Operation {
+func (a *Attributes) attributesCreate() core.Operation {
 	return core.Declare(core.Op[CreateAttributeIn, Attribute]{
 		Name:  "attributes_create",
 		Title: "Register an attribute",
@@ -25,12 +25,12 @@ func (a *Audience) attributesCreate() core.Operation {
 	})
 }
 
-func (a *Audience) createAttribute(ctx context.Context, c *core.Call, in CreateAttributeIn) (Attribute, error) {
+func (a *Attributes) createAttribute(ctx context.Context, c *core.Call, in CreateAttributeIn) (Attribute, error) {
 	if err := in.check(); err != nil {
 		return Attribute{}, err
 	}
 	org := c.Principal.Org.ID
-	attribute := in.over(Attribute{ID: core.NewID(), Origin: Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
+	attribute := in.applyTo(Attribute{ID: core.NewID(), Origin: core.ManagedOrigin, CreatedAt: c.Now, UpdatedAt: c.Now})
 	if err := a.Store.InsertAttribute(ctx, org, attribute); err != nil {
 		return Attribute{}, err
 	}

@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"context"
@@ -11,7 +11,7 @@ type GetAttributeIn struct {
 	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
 }
 
-func (a *Audience) attributesGet() core.Operation {
+func (a *Attributes) attributesGet() core.Operation {
 	return core.Declare(core.Op[GetAttributeIn, Attribute]{
 		Name:    "attributes_get",
 		Title:   "Get an attribute",

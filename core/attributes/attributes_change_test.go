@@ -1,4 +1,4 @@
-package audience_test
+package attributes_test
 
 import (
 	"context"
@@ -10,15 +10,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/audience/audiencetest"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// attribute is the id of a registered attribute.
-func (b *bundle) attribute(t *testing.T, name string) string {
+// world is an audience with helpers for its registry.
+type world struct{ *audiencetest.World }
+
+func newWorld(t *testing.T) world { return newWorldOn(t, storagetest.SQLite(t)) }
+
+func newWorldOn(t *testing.T, db *storage.DB) world { return world{audiencetest.New(t, db)} }
+
+// attribute returns the id of a registered attribute.
+func (w world) attribute(t *testing.T, name string) string {
 	t.Helper()
-	for _, a := range b.want(t, "attributes_list", `{}`)["data"].([]any) {
+	for _, a := range w.Want(t, "attributes_list", `{}`)["data"].([]any) {
 		if a := a.(map[string]any); a["name"] == name {
 			return a["id"].(string)
 		}
@@ -28,17 +36,17 @@ func (b *bundle) attribute(t *testing.T, name string) string {
 }
 
 // passed lets all contacts follow the registry.
-func (b *bundle) passed(t *testing.T) {
+func (w world) passed(t *testing.T) {
 	t.Helper()
-	if err := b.audience.AttributePassWorker().Work(t.Context(), audience.AttributePassArgs{}); err != nil {
+	if err := w.Attributes.PassWorker().Work(t.Context(), attributes.PassArgs{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // holds compares the attributes of a contact.
-func (b *bundle) holds(t *testing.T, email, want string) {
+func (w world) holds(t *testing.T, email, want string) {
 	t.Helper()
-	got, err := json.Marshal(b.want(t, "contacts_lookup", fmt.Sprintf(`{"email":%q}`, email))["attributes"])
+	got, err := json.Marshal(w.Want(t, "contacts_lookup", fmt.Sprintf(`{"email":%q}`, email))["attributes"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,24 +57,24 @@ func (b *bundle) holds(t *testing.T, email, want string) {
 
 func TestAttributesAreRegistered(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	created := b.want(t, "attributes_create", `{"name":"tier","type":"enum","enum_values":["gold","silver"],"description":"Of the shop"}`)
-	if diff := cmp.Diff(created, b.want(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, created["id"]))); diff != "" {
+	w := newWorld(t)
+	created := w.Want(t, "attributes_create", `{"name":"tier","type":"enum","enum_values":["gold","silver"],"description":"Of the shop"}`)
+	if diff := cmp.Diff(created, w.Want(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, created["id"]))); diff != "" {
 		t.Errorf("created and read (-created +read):\n%s", diff)
 	}
 	if created["origin"] != "managed" || created["created_at"] != created["updated_at"] {
 		t.Errorf("created: %v", created)
 	}
-	b.refuse(t, "attributes_get", `{"id":"tier"}`, core.CodeNotFound)
-	b.refuse(t, "attributes_create", `{"name":"tier","type":"number"}`, core.CodeConflict)
-	b.want(t, "contacts_create", `{"email":"a@x.test","attributes":{"tier":"gold"}}`)
-	b.refuse(t, "contacts_create", `{"email":"b@x.test","attributes":{"tier":"bronze"}}`, core.CodeAttributeValidationFailed)
+	w.Refuse(t, "attributes_get", `{"id":"tier"}`, core.CodeNotFound)
+	w.Refuse(t, "attributes_create", `{"name":"tier","type":"number"}`, core.CodeConflict)
+	w.Want(t, "contacts_create", `{"email":"a@x.test","attributes":{"tier":"gold"}}`)
+	w.Refuse(t, "contacts_create", `{"email":"b@x.test","attributes":{"tier":"bronze"}}`, core.CodeAttributeValidationFailed)
 }
 
 func TestDefinitionsThatAreRefused(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	id := b.attribute(t, "city")
+	w := newWorld(t)
+	id := w.attribute(t, "city")
 	many := strings.TrimSuffix(strings.Repeat(`"v",`, 501), ",")
 	for definition, field := range map[string]string{
 		`"name":"","type":"string"`:                                                   "name",
@@ -93,7 +101,7 @@ func TestDefinitionsThatAreRefused(t *testing.T) {
 			{"attributes_update", fmt.Sprintf(`{"id":%q,%s}`, id, definition)},
 			{"attributes_preview", fmt.Sprintf(`{"id":%q,%s}`, id, definition)},
 		} {
-			refused := b.refusal(t, call.name, call.arguments, core.CodeValidationFailed)
+			refused := w.Refusal(t, call.name, call.arguments, core.CodeValidationFailed)
 			if len(refused.Fields) == 0 || refused.Fields[0].Field != field {
 				t.Errorf("%s(%.80s): %v", call.name, call.arguments, refused.Fields)
 			}
@@ -120,14 +128,14 @@ func TestMutationClasses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
-			before := b.want(t, "attributes_create", "{"+tc.before+"}")
+			w := newWorld(t)
+			before := w.Want(t, "attributes_create", "{"+tc.before+"}")
 			change := fmt.Sprintf(`{"id":%q,%s}`, before["id"], tc.after)
-			preview := b.want(t, "attributes_preview", change)
-			if diff := cmp.Diff(before, b.want(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, before["id"]))); diff != "" {
+			preview := w.Want(t, "attributes_preview", change)
+			if diff := cmp.Diff(before, w.Want(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, before["id"]))); diff != "" {
 				t.Errorf("a preview changed (-before +after):\n%s", diff)
 			}
-			updated := b.want(t, "attributes_update", change)
+			updated := w.Want(t, "attributes_update", change)
 			if preview["mutation_class"] != tc.class || updated["mutation_class"] != tc.class {
 				t.Errorf("%v, then %v, want %s", preview["mutation_class"], updated["mutation_class"], tc.class)
 			}
@@ -137,7 +145,7 @@ func TestMutationClasses(t *testing.T) {
 			if _, told := preview["impact"]; !told {
 				t.Error("no impact previewed")
 			}
-			if b.attribute(t, updated["name"].(string)) != before["id"] {
+			if w.attribute(t, updated["name"].(string)) != before["id"] {
 				t.Error("it is another attribute now")
 			}
 		})
@@ -145,112 +153,112 @@ func TestMutationClasses(t *testing.T) {
 }
 
 // contacts are three with an age as text would be, and one without.
-func (b *bundle) seedText(t *testing.T) {
+func (w world) seedText(t *testing.T) {
 	t.Helper()
 	for email, attributes := range map[string]string{
 		"one@x.test": `{"city":"12"}`, "two@x.test": `{"city":"1.50"}`, "three@x.test": `{"city":"Rome","age":3}`, "none@x.test": `{"age":4}`,
 	} {
-		b.want(t, "contacts_create", fmt.Sprintf(`{"email":%q,"attributes":%s}`, email, attributes))
+		w.Want(t, "contacts_create", fmt.Sprintf(`{"email":%q,"attributes":%s}`, email, attributes))
 	}
 }
 
 func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		b := setupOn(t, db)
-		b.seedText(t)
-		b.want(t, "contacts_archive", `{"email":"two@x.test"}`)
-		id := b.attribute(t, "city")
-		updated := b.want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"city","type":"number"}`, id))
+		w := newWorldOn(t, db)
+		w.seedText(t)
+		w.Want(t, "contacts_archive", `{"email":"two@x.test"}`)
+		id := w.attribute(t, "city")
+		updated := w.Want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"city","type":"number"}`, id))
 		if lost := updated["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
 			t.Errorf("drop-out %v, want the one that is no number", lost)
 		}
-		b.passed(t)
-		b.holds(t, "one@x.test", `{"city":12}`)
-		b.holds(t, "two@x.test", `{"city":1.5}`) // archived ones follow too
-		b.holds(t, "three@x.test", `{"age":3}`)  // Rome is no number: kept, and left out of reads
-		b.want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
-		b.holds(t, "three@x.test", `{"age":5}`)
+		w.passed(t)
+		w.holds(t, "one@x.test", `{"city":12}`)
+		w.holds(t, "two@x.test", `{"city":1.5}`) // archived ones follow too
+		w.holds(t, "three@x.test", `{"age":3}`)  // Rome is no number: kept, and left out of reads
+		w.Want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
+		w.holds(t, "three@x.test", `{"age":5}`)
 		// Rome was no number before either: nobody who has it drops out any more.
-		renamed := b.want(t, "attributes_preview", fmt.Sprintf(`{"id":%q,"name":"town","type":"number"}`, id))
+		renamed := w.Want(t, "attributes_preview", fmt.Sprintf(`{"id":%q,"name":"town","type":"number"}`, id))
 		if lost := renamed["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
 			t.Errorf("drop-out of a name that goes %v, want the one in use with a number", lost)
 		}
 
-		b.want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"city","type":"string"}`, id))
-		b.passed(t)
-		b.holds(t, "one@x.test", `{"city":"12"}`)
-		b.holds(t, "three@x.test", `{"age":5,"city":"Rome"}`)
+		w.Want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"city","type":"string"}`, id))
+		w.passed(t)
+		w.holds(t, "one@x.test", `{"city":"12"}`)
+		w.holds(t, "three@x.test", `{"age":5,"city":"Rome"}`)
 	})
 }
 
 func TestValuesFollowARename(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		b := setupOn(t, db)
-		b.seedText(t)
-		id := b.attribute(t, "city")
+		w := newWorldOn(t, db)
+		w.seedText(t)
+		id := w.attribute(t, "city")
 		rename := func(to string) map[string]any {
-			return b.want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":%q,"type":"string"}`, id, to))
+			return w.Want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":%q,"type":"string"}`, id, to))
 		}
 		if lost := rename("town")["impact"].(map[string]any)["projected_dropout"]; lost != 3.0 {
 			t.Errorf("drop-out %v, want all three that have a value", lost)
 		}
 		// Before the pass: an edit finds the value under the new name, a clearing clears it.
-		b.want(t, "contacts_update", `{"email":"one@x.test","attributes":{"age":1}}`)
-		b.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
-		b.want(t, "contacts_update", `{"email":"two@x.test","attributes":{"town":null}}`)
-		b.holds(t, "two@x.test", `{}`)
-		b.refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
-		if refused := b.refusal(t, "attributes_create", `{"name":"city","type":"bool"}`, core.CodeConflict); refused.RetryAfter == 0 {
+		w.Want(t, "contacts_update", `{"email":"one@x.test","attributes":{"age":1}}`)
+		w.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
+		w.Want(t, "contacts_update", `{"email":"two@x.test","attributes":{"town":null}}`)
+		w.holds(t, "two@x.test", `{}`)
+		w.Refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
+		if refused := w.Refusal(t, "attributes_create", `{"name":"city","type":"bool"}`, core.CodeConflict); refused.RetryAfter == 0 {
 			t.Error("it does not say that the name will be free")
 		}
 		rename("place")
 		rename("town")
-		b.passed(t)
-		b.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
-		b.holds(t, "two@x.test", `{}`)
-		b.holds(t, "three@x.test", `{"age":3,"town":"Rome"}`)
-		b.want(t, "attributes_create", `{"name":"city","type":"bool"}`)
+		w.passed(t)
+		w.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
+		w.holds(t, "two@x.test", `{}`)
+		w.holds(t, "three@x.test", `{"age":3,"town":"Rome"}`)
+		w.Want(t, "attributes_create", `{"name":"city","type":"bool"}`)
 	})
 }
 
 func TestADeletedAttributeKeepsItsValues(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	b.seedText(t)
-	id := b.attribute(t, "city")
-	deleted := b.want(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id))
+	w := newWorld(t)
+	w.seedText(t)
+	id := w.attribute(t, "city")
+	deleted := w.Want(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id))
 	want := map[string]any{"mutation_class": "disruptive", "impact": map[string]any{"affected_segments": []any{}, "projected_dropout": 3.0}}
 	if diff := cmp.Diff(want, deleted); diff != "" {
 		t.Errorf("deleted (-want +got):\n%s", diff)
 	}
-	b.refuse(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
-	b.refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
-	b.passed(t)
-	b.holds(t, "one@x.test", `{}`)
-	b.refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
+	w.Refuse(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
+	w.Refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
+	w.passed(t)
+	w.holds(t, "one@x.test", `{}`)
+	w.Refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
 
 	// Another attribute cannot take the name as long as values stand under it.
-	age := fmt.Sprintf(`{"id":%q,"name":"city","type":"number"}`, b.attribute(t, "age"))
-	b.refuse(t, "attributes_update", age, core.CodeConflict)
-	b.want(t, "attributes_create", `{"name":"city","type":"number"}`)
-	b.passed(t)
-	b.holds(t, "one@x.test", `{"city":12}`)
-	b.holds(t, "three@x.test", `{"age":3}`) // "Rome" is no number
+	age := fmt.Sprintf(`{"id":%q,"name":"city","type":"number"}`, w.attribute(t, "age"))
+	w.Refuse(t, "attributes_update", age, core.CodeConflict)
+	w.Want(t, "attributes_create", `{"name":"city","type":"number"}`)
+	w.passed(t)
+	w.holds(t, "one@x.test", `{"city":12}`)
+	w.holds(t, "three@x.test", `{"age":3}`) // "Rome" is no number
 }
 
 func TestDefinitionsFromARepositoryAreReadOnly(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	git := audience.Attribute{ID: core.NewID(), Name: "git", Type: audience.StringAttribute, Origin: audience.Git}
-	if err := b.db.Audience().InsertAttribute(t.Context(), b.org.ID, git); err != nil {
+	w := newWorld(t)
+	git := attributes.Attribute{ID: core.NewID(), Name: "git", Type: attributes.String, Origin: core.GitOrigin}
+	if err := w.DB.Attributes().InsertAttribute(t.Context(), w.Org.ID, git); err != nil {
 		t.Fatal(err)
 	}
 	change := fmt.Sprintf(`{"id":%q,"name":"git","type":"number"}`, git.ID)
-	b.refuse(t, "attributes_update", change, core.CodeConflict)
-	b.refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, git.ID), core.CodeConflict)
-	if class := b.want(t, "attributes_preview", change)["mutation_class"]; class != "disruptive" {
+	w.Refuse(t, "attributes_update", change, core.CodeConflict)
+	w.Refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, git.ID), core.CodeConflict)
+	if class := w.Want(t, "attributes_preview", change)["mutation_class"]; class != "disruptive" {
 		t.Errorf("previewed as %v", class)
 	}
 }
@@ -259,19 +267,19 @@ func TestDefinitionsFromARepositoryAreReadOnly(t *testing.T) {
 // error of theirs undoes the change.
 func TestSegmentsAreAsked(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
-	var asked []audience.AttributeChange
+	w := newWorld(t)
+	var asked []attributes.Change
 	var refusal error
-	b.audience.Affected = func(_ context.Context, orgID string, change audience.AttributeChange) ([]audience.AffectedSegment, error) {
-		if orgID != b.org.ID {
+	w.Attributes.Affected = func(_ context.Context, orgID string, change attributes.Change) ([]attributes.AffectedSegment, error) {
+		if orgID != w.Org.ID {
 			t.Errorf("asked for organization %s", orgID)
 		}
 		asked = append(asked, change)
-		return []audience.AffectedSegment{{ID: core.NewID(), Name: "Locals", Warning: "attr.city is gone"}}, refusal
+		return []attributes.AffectedSegment{{ID: core.NewID(), Name: "Locals", Warning: "attr.city is gone"}}, refusal
 	}
-	id := b.attribute(t, "city")
+	id := w.attribute(t, "city")
 	change := fmt.Sprintf(`{"id":%q,"name":"town","type":"string"}`, id)
-	for _, result := range []map[string]any{b.want(t, "attributes_preview", change), b.want(t, "attributes_update", change), b.want(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id))} {
+	for _, result := range []map[string]any{w.Want(t, "attributes_preview", change), w.Want(t, "attributes_update", change), w.Want(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id))} {
 		affected := result["impact"].(map[string]any)["affected_segments"].([]any)
 		if len(affected) != 1 || affected[0].(map[string]any)["typecheck_ok"] != false {
 			t.Errorf("affected: %v", affected)
@@ -281,27 +289,27 @@ func TestSegmentsAreAsked(t *testing.T) {
 		t.Errorf("asked %+v", asked)
 	}
 	// A value that nobody can get any more is told of too, and so is nothing that is free.
-	plan := b.attribute(t, "plan")
+	plan := w.attribute(t, "plan")
 	free := fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free","pro","team"]}`, plan)
 	narrow := fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free","team"]}`, plan)
 	asked = nil
-	b.want(t, "attributes_update", free)
-	if updated := b.want(t, "attributes_update", narrow); len(asked) != 1 || asked[0].Class != audience.SafeButStale || asked[0].Preview || updated["impact"] != nil {
+	w.Want(t, "attributes_update", free)
+	if updated := w.Want(t, "attributes_update", narrow); len(asked) != 1 || asked[0].Class != attributes.SafeButStale || asked[0].Preview || updated["impact"] != nil {
 		t.Errorf("asked %+v, and told %v", asked, updated)
 	}
 	refusal = errors.New("cannot say")
-	b.refuse(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free"]}`, plan), core.CodeInternalError)
-	b.refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, b.attribute(t, "age")), core.CodeInternalError)
-	b.attribute(t, "age")
+	w.Refuse(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free"]}`, plan), core.CodeInternalError)
+	w.Refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, w.attribute(t, "age")), core.CodeInternalError)
+	w.attribute(t, "age")
 }
 
 func TestTheRegistryIsBounded(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	w := newWorld(t)
 	for i := range 497 {
-		b.want(t, "attributes_create", fmt.Sprintf(`{"name":"a%d","type":"bool"}`, i))
+		w.Want(t, "attributes_create", fmt.Sprintf(`{"name":"a%d","type":"bool"}`, i))
 	}
-	b.refuse(t, "attributes_create", `{"name":"one_more","type":"bool"}`, core.CodeValidationFailed)
+	w.Refuse(t, "attributes_create", `{"name":"one_more","type":"bool"}`, core.CodeValidationFailed)
 }
 
 // TestDeletedAttributesAreGoneFromReads: no read shows a value of a deleted attribute,
@@ -310,86 +318,88 @@ func TestTheRegistryIsBounded(t *testing.T) {
 func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		b := setupOn(t, db)
+		w := newWorldOn(t, db)
 		const ada, bob = "ada@x.example", "bob@x.example"
 		shows := func(step, email, want string) {
 			t.Helper()
-			b.showsAndTakesBack(t, step, email, want)
+			w.showsAndTakesBack(t, step, email, want)
 		}
 		for email, city := range map[string]string{ada: "5", bob: "five"} {
-			b.want(t, "contacts_create", `{"email":"`+email+`","attributes":{"city":"`+city+`","plan":"pro"}}`)
+			w.Want(t, "contacts_create", `{"email":"`+email+`","attributes":{"city":"`+city+`","plan":"pro"}}`)
 		}
 		for _, passes := range []bool{false, true} {
 			step := fmt.Sprintf("passed %v, ", passes)
 			pass := func() {
 				if passes {
-					b.passed(t)
+					w.passed(t)
 				}
 			}
-			b.want(t, "attributes_delete", `{"id":"`+b.attribute(t, "city")+`"}`)
+			w.Want(t, "attributes_delete", `{"id":"`+w.attribute(t, "city")+`"}`)
 			pass()
 			shows(step+"deleted", ada, `{"plan":"pro"}`)
 			shows(step+"deleted", bob, `{"plan":"pro"}`)
 			for _, value := range []string{"5", "five"} {
-				if found := emails(b.want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"`+value+`"}`)); found != nil {
+				if found := audiencetest.Emails(w.Want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"`+value+`"}`)); found != nil {
 					t.Errorf("%sa filter finds %v", step, found)
 				}
 			}
-			b.refuse(t, "contacts_update", `{"email":"`+ada+`","attributes":{"city":"Oslo"}}`, core.CodeAttributeValidationFailed)
-			b.want(t, "attributes_create", `{"name":"city","type":"number"}`)
+			w.Refuse(t, "contacts_update", `{"email":"`+ada+`","attributes":{"city":"Oslo"}}`, core.CodeAttributeValidationFailed)
+			w.Want(t, "attributes_create", `{"name":"city","type":"number"}`)
 			pass()
 			shows(step+"a number now", ada, `{"city":5,"plan":"pro"}`)
 			shows(step+"a number now", bob, `{"plan":"pro"}`)
-			if found := emails(b.want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"five"}`)); found != nil {
+			if found := audiencetest.Emails(w.Want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"five"}`)); found != nil {
 				t.Errorf("%sa filter finds %v", step, found)
 			}
-			b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "city")+`","name":"city","type":"string"}`)
+			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "city")+`","name":"city","type":"string"}`)
 			pass()
 			shows(step+"a string again", ada, `{"city":"5","plan":"pro"}`)
 			shows(step+"a string again", bob, `{"city":"five","plan":"pro"}`)
-			b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "city")+`","name":"town","type":"string"}`)
+			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "city")+`","name":"town","type":"string"}`)
 			shows(step+"renamed", bob, `{"plan":"pro","town":"five"}`)
-			b.passed(t) // a name is free again when the values have left it
-			b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "town")+`","name":"city","type":"string"}`)
-			b.passed(t)
+			w.passed(t) // a name is free again when the values have left it
+			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "town")+`","name":"city","type":"string"}`)
+			w.passed(t)
 		}
 		// null also clears values that no read shows, and names that were never registered.
-		b.want(t, "attributes_delete", `{"id":"`+b.attribute(t, "city")+`"}`)
-		b.want(t, "contacts_update", `{"email":"`+ada+`","attributes":{"city":null,"never":null}}`)
-		b.writeAs(t, "contacts_upsert", `{"email":"`+ada+`","attributes":{"never":null}}`)
-		b.want(t, "contacts_replace", `{"email":"`+bob+`","attributes":{"plan":"pro","city":null}}`)
-		b.want(t, "attributes_create", `{"name":"city","type":"string"}`)
+		w.Want(t, "attributes_delete", `{"id":"`+w.attribute(t, "city")+`"}`)
+		w.Want(t, "contacts_update", `{"email":"`+ada+`","attributes":{"city":null,"never":null}}`)
+		w.Surface = core.Agent
+		w.Want(t, "contacts_upsert", `{"email":"`+ada+`","attributes":{"never":null}}`)
+		w.Surface = core.REST
+		w.Want(t, "contacts_replace", `{"email":"`+bob+`","attributes":{"plan":"pro","city":null}}`)
+		w.Want(t, "attributes_create", `{"name":"city","type":"string"}`)
 		shows("cleared", ada, `{"plan":"pro"}`)
 		shows("replaced", bob, `{"plan":"pro"}`)
 		// A value that an enum has lost is shown, and may be written back where it is.
-		b.want(t, "attributes_update", `{"id":"`+b.attribute(t, "plan")+`","name":"plan","type":"enum","enum_values":["free"]}`)
+		w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "plan")+`","name":"plan","type":"enum","enum_values":["free"]}`)
 		shows("an enum that lost the value", ada, `{"plan":"pro"}`)
-		b.want(t, "contacts_replace", `{"email":"`+ada+`","attributes":{"plan":"pro"}}`)
-		b.refuse(t, "contacts_create", `{"email":"new@x.example","attributes":{"plan":"pro"}}`, core.CodeAttributeValidationFailed)
+		w.Want(t, "contacts_replace", `{"email":"`+ada+`","attributes":{"plan":"pro"}}`)
+		w.Refuse(t, "contacts_create", `{"email":"new@x.example","attributes":{"plan":"pro"}}`, core.CodeAttributeValidationFailed)
 	})
 }
 
 // showsAndTakesBack holds the attributes that every read shows of a contact against those
 // wanted, and writes them back by every way.
-func (b *bundle) showsAndTakesBack(t *testing.T, step, email, want string) {
+func (w world) showsAndTakesBack(t *testing.T, step, email, want string) {
 	t.Helper()
-	c := b.want(t, "contacts_lookup", `{"email":"`+email+`"}`)
+	c := w.Want(t, "contacts_lookup", `{"email":"`+email+`"}`)
 	listed := map[string]any{}
-	for _, row := range b.want(t, "contacts_list", `{}`)["data"].([]any) {
+	for _, row := range w.Want(t, "contacts_list", `{}`)["data"].([]any) {
 		if row := row.(map[string]any); row["email"] == email {
 			listed = row
 		}
 	}
-	written := b.want(t, "contacts_update", `{"email":"`+email+`"}`)
+	written := w.Want(t, "contacts_update", `{"email":"`+email+`"}`)
 	for from, got := range map[string]any{"one": c["attributes"], "page": listed["attributes"], "write": written["attributes"]} {
 		if text, _ := json.Marshal(got); string(text) != want {
 			t.Errorf("%s: the %s shows %s of %s, want %s", step, from, text, email, want)
 		}
 	}
 	text, _ := json.Marshal(map[string]any{"email": email, "attributes": c["attributes"]})
-	b.want(t, "contacts_update", string(text))
-	b.want(t, "contacts_upsert_by_external_id", `{"external_id":"`+email+`",`+string(text[1:]))
-	if items := b.accepted(t, b.accept(t, string(text))); items[0]["status"] != "updated" {
+	w.Want(t, "contacts_update", string(text))
+	w.Want(t, "contacts_upsert_by_external_id", `{"external_id":"`+email+`",`+string(text[1:]))
+	if items := w.Bulk(t, string(text)); items[0]["status"] != "updated" {
 		t.Errorf("%s: as a row: %v", step, items[0])
 	}
 }

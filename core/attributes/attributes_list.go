@@ -1,4 +1,4 @@
-package audience
+package attributes
 
 import (
 	"context"
@@ -12,7 +12,7 @@ type ListAttributesIn struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 }
 
-func (a *Audience) attributesList() core.Operation {
+func (a *Attributes) attributesList() core.Operation {
 	return core.Declare(core.Op[ListAttributesIn, core.Page[Attribute]]{
 		Name:    "attributes_list",
 		Title:   "List attributes",
@@ -24,7 +24,7 @@ func (a *Audience) attributesList() core.Operation {
 	})
 }
 
-func (a *Audience) listAttributes(ctx context.Context, c *core.Call, in ListAttributesIn) (core.Page[Attribute], error) {
+func (a *Attributes) listAttributes(ctx context.Context, c *core.Call, in ListAttributesIn) (core.Page[Attribute], error) {
 	return core.ReadPage("attributes", in.Cursor, in.Limit, func(after *core.After, limit int) ([]Attribute, error) {
 		return a.Store.AttributePage(ctx, c.Principal.Org.ID, after, limit)
 	}, func(at Attribute) core.After { return core.After{At: at.CreatedAt, ID: at.ID} })

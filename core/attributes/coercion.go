@@ -1,0 +1,124 @@
+package attributes
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+// maxText is in bytes. It bounds the row of one contact.
+const maxText = 4096
+
+// coerce converts a value to the attribute's type. It returns the reason for a refusal,
+// or "".
+func (a Attribute) coerce(value any) (any, string) {
+	switch a.Type {
+	case String:
+		return coerceString(value)
+	case Number:
+		return coerceNumber(value)
+	case Bool:
+		return coerceBool(value)
+	case Datetime:
+		return coerceDatetime(value)
+	case Enum:
+		s, ok := value.(string)
+		if !ok || !slices.Contains(a.EnumValues, s) {
+			return nil, "must be one of " + core.QuotedList(a.EnumValues)
+		}
+		return s, ""
+	}
+	return nil, "has no type that can be checked"
+}
+
+func coerceString(value any) (any, string) {
+	switch v := value.(type) {
+	case string:
+		if len(v) > maxText {
+			return nil, fmt.Sprintf("must have at most %d bytes", maxText)
+		}
+		return v, ""
+	case json.Number:
+		return v.String(), ""
+	case float64: // stored when the attribute was a number
+		b, err := json.Marshal(v)
+		if err == nil {
+			return string(b), ""
+		}
+	case bool:
+		return strconv.FormatBool(v), ""
+	}
+	return nil, "must be a string"
+}
+
+func coerceNumber(value any) (any, string) {
+	var text string
+	switch v := value.(type) {
+	case json.Number:
+		text = v.String()
+	case string:
+		text = v
+	case float64: // stored
+		return limitNumber(v)
+	}
+	if !isJSONNumber(text) {
+		return nil, "must be a number"
+	}
+	if !core.IsExactNumber(text) {
+		return nil, core.InexactNumber + "; register the attribute as a string for identifiers"
+	}
+	n, _ := strconv.ParseFloat(text, 64) // a number out of range becomes infinite
+	return limitNumber(n)
+}
+
+// limitNumber refuses numbers that predicates treat as absent, so that every stored
+// number counts.
+func limitNumber(n float64) (any, string) {
+	if !isWithinPredicates(n) {
+		return nil, fmt.Sprintf("must be a number from %g to %g", -predicate.MaxNumber, predicate.MaxNumber)
+	}
+	return n, ""
+}
+
+func isWithinPredicates(n float64) bool { return math.Abs(n) <= predicate.MaxNumber }
+
+// isJSONNumber refuses spellings that ParseFloat takes and JSON does not: hexadecimal
+// numbers, Inf, NaN, "1_0".
+func isJSONNumber(s string) bool {
+	return strings.Trim(s, "0123456789+-.eE") == "" && json.Valid([]byte(s))
+}
+
+func coerceBool(value any) (any, string) {
+	switch value {
+	case true, "true":
+		return true, ""
+	case false, "false":
+		return false, ""
+	}
+	return nil, "must be true or false"
+}
+
+func coerceDatetime(value any) (any, string) {
+	s, _ := value.(string)
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, is := parseInstant(layout, s); is {
+			return t.Format(time.RFC3339Nano), ""
+		}
+	}
+	return nil, "must be a date and time in RFC 3339, or a date as YYYY-MM-DD"
+}
+
+// parseInstant reads a time, in UTC and to the microsecond. It refuses a year in UTC
+// that does not have four digits, because such a time cannot be read back.
+func parseInstant(layout, s string) (time.Time, bool) {
+	t, err := time.Parse(layout, s)
+	t = t.UTC().Truncate(time.Microsecond)
+	return t, err == nil && t.Year() > 0 && t.Year() < 10000
+}

@@ -1,0 +1,67 @@
+package attributes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	maxAttributes = 500
+	maxEnumValue  = 255 // bytes
+)
+
+// builtIn is the attribute that every contact has without an entry in the registry.
+const builtIn = "email"
+
+// Definition is what a caller states about an attribute.
+type Definition struct {
+	Name        string   `json:"name" jsonschema:"minLength=1,maxLength=63,pattern=^[a-z][a-z0-9_]*$" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
+	Type        Type     `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum" jsonschema_description:"What its values are."`
+	EnumValues  []string `json:"enum_values,omitempty" jsonschema:"maxItems=500" jsonschema_description:"Required for an enum, and for nothing else: the values it may have."`
+	Description string   `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What the attribute means, for people and agents."`
+}
+
+// check applies the rules that a schema cannot express. It fails with
+// core.CodeValidationFailed and one entry for each fault.
+func (d Definition) check() error {
+	var faults []core.FieldError
+	fault := func(field, reason string) { faults = append(faults, core.FieldError{Field: field, Reason: reason}) }
+	if d.Name == builtIn {
+		fault("name", "is built in: every contact has attr.email")
+	}
+	switch {
+	case d.Type != Enum && d.EnumValues != nil:
+		fault("enum_values", "belongs to the type enum alone")
+	case d.Type == Enum && len(d.EnumValues) == 0:
+		fault("enum_values", "is required for an enum, with one value or more")
+	}
+	seen := make(map[string]bool, len(d.EnumValues))
+	for i, value := range d.EnumValues {
+		field := fmt.Sprintf("enum_values.%d", i)
+		switch {
+		case strings.TrimSpace(value) == "":
+			fault(field, "is blank")
+		case len(value) > maxEnumValue:
+			fault(field, fmt.Sprintf("has more than %d bytes", maxEnumValue))
+		case seen[value]:
+			fault(field, "stands there twice")
+		}
+		seen[value] = true
+		if len(faults) == maxFaults {
+			break
+		}
+	}
+	if len(faults) > 0 {
+		return core.InvalidFields(faults...)
+	}
+	return nil
+}
+
+// applyTo returns the attribute with the definition in place of its own.
+func (d Definition) applyTo(a Attribute) Attribute {
+	a.Name, a.Type, a.EnumValues, a.Description = d.Name, d.Type, slices.Clone(d.EnumValues), d.Description
+	return a
+}

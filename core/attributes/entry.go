@@ -1,0 +1,47 @@
+package attributes
+
+import (
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Attribute is one entry of the registry of contact attributes.
+type Attribute struct {
+	ID          string      `json:"id" jsonschema:"format=uuid"`
+	Name        string      `json:"name" voice:"untrusted" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
+	Type        Type        `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum"`
+	EnumValues  []string    `json:"enum_values,omitempty" voice:"untrusted" jsonschema_description:"The values an enum may have."`
+	Description string      `json:"description,omitempty" voice:"untrusted"`
+	Origin      core.Origin `json:"origin" jsonschema:"enum=managed,enum=git"`
+	CreatedAt   time.Time   `json:"created_at"`
+	UpdatedAt   time.Time   `json:"updated_at"`
+	// Slot is the column that also holds the values; "" when only the contact's record
+	// holds them. The store assigns it.
+	Slot string `json:"-"`
+}
+
+// Type is the type of an attribute's values.
+type Type string
+
+// The attribute types.
+const (
+	String   Type = "string"
+	Number   Type = "number"
+	Bool     Type = "bool"
+	Datetime Type = "datetime"
+	Enum     Type = "enum"
+)
+
+// castClass returns the type that the attribute's values are stored as. An enum is
+// stored as a string.
+func (a Attribute) castClass() Type {
+	if a.Type == Enum {
+		return String
+	}
+	return a.Type
+}
+
+// StoredLike reports whether the values of both attributes are stored in the same way.
+// A change from one to the other then needs no pass over contacts.
+func (a Attribute) StoredLike(b Attribute) bool { return a.castClass() == b.castClass() }

@@ -1,0 +1,60 @@
+package attributes
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+const (
+	passEvery = 15 * time.Second
+	passLimit = 10 * time.Minute
+	// passStep is how many contacts one transaction holds.
+	passStep = 500
+)
+
+// PassArgs are the arguments of the pass over contacts.
+type PassArgs struct{}
+
+// Kind returns the name of the job.
+func (PassArgs) Kind() string { return "attribute_pass" }
+
+// PassWorker returns the job that brings stored contacts to the changed registry. It
+// continues where an interrupted run stopped.
+func (a *Attributes) PassWorker() jobs.Worker[PassArgs] {
+	return jobs.Worker[PassArgs]{Every: passEvery, Timeout: passLimit, Work: func(ctx context.Context, _ PassArgs) error {
+		return jobs.ForEachOrg(ctx, "", a.Store.PassesDue, "attribute pass", a.passContacts)
+	}}
+}
+
+// passContacts brings all contacts of one organization to the registry, some in each
+// transaction.
+func (a *Attributes) passContacts(ctx context.Context, orgID string) error {
+	started, changed := a.Clock(), 0
+	for {
+		var passed Passed
+		err := a.Transactor.InTx(ctx, func(ctx context.Context) error {
+			var err error
+			if passed, err = a.Store.Pass(ctx, orgID, passStep); err != nil {
+				return err
+			}
+			return a.reportChanged(ctx, orgID, passed.Changed)
+		})
+		if err != nil {
+			return err
+		}
+		changed += len(passed.Changed)
+		if passed.Done {
+			a.Log.InfoContext(ctx, "contacts follow the attribute registry", "org_id", orgID, "changed", changed, "took", a.Clock().Sub(started))
+			return nil
+		}
+	}
+}
+
+func (a *Attributes) reportChanged(ctx context.Context, orgID string, contactIDs []string) error {
+	if a.Changed == nil || len(contactIDs) == 0 {
+		return nil
+	}
+	return a.Changed(ctx, orgID, contactIDs)
+}

@@ -1,0 +1,118 @@
+package audiencetest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Run runs an operation with the steps that the rails take: decode, Prepare, and Do in a
+// transaction.
+func (w *World) Run(ctx context.Context, name, arguments string) (any, *core.Error) {
+	op := w.ops[name]
+	call := &core.Call{Principal: core.Principal{Org: w.Org}, Surface: w.Surface, Now: w.Clock()}
+	defer call.Finish()
+	in, err := op.Decode(w.Surface, []byte(arguments))
+	if err != nil {
+		return nil, core.AsError(err)
+	}
+	if in, err = op.Prepare(ctx, call, in); err != nil {
+		return nil, core.AsError(err)
+	}
+	var out any
+	err = w.DB.InTx(ctx, func(ctx context.Context) error {
+		out, err = op.Do(ctx, call, in)
+		return err
+	})
+	return out, core.AsError(err)
+}
+
+// Want runs an operation that must succeed and returns its result as JSON shows it on
+// the surface. It fails the test if the result does not fit the output schema.
+func (w *World) Want(t testing.TB, name, arguments string) map[string]any {
+	t.Helper()
+	out, err := w.Run(t.Context(), name, arguments)
+	if err != nil {
+		t.Fatalf("%s(%s): %v", name, arguments, err)
+	}
+	raw, jsonErr := json.Marshal(w.ops[name].View(w.Surface, out))
+	must(t, jsonErr)
+	if err := w.ops[name].Output(w.Surface).Check(raw); err != nil {
+		t.Errorf("%s: the result does not fit its own schema: %v\n%s", name, err, raw)
+	}
+	var shown map[string]any
+	must(t, json.Unmarshal(raw, &shown))
+	return shown
+}
+
+// Refusal runs an operation that must fail with the code and returns the error.
+func (w *World) Refusal(t testing.TB, name, arguments string, code core.Code) *core.Error {
+	t.Helper()
+	_, err := w.Run(t.Context(), name, arguments)
+	if err == nil || err.Code != code {
+		t.Fatalf("%s(%s) = %v, want %s", name, arguments, err, code)
+	}
+	return err
+}
+
+// Refuse runs an operation that must fail with the code.
+func (w *World) Refuse(t testing.TB, name, arguments string, code core.Code) {
+	t.Helper()
+	_ = w.Refusal(t, name, arguments, code)
+}
+
+// AtAccount returns what the account holds of an address, and whether it lists it.
+func (w *World) AtAccount(t testing.TB, email string) (sending.Contact, bool) {
+	t.Helper()
+	c, err := w.Account.Contact(t.Context(), w.Org.ID, email)
+	if sending.IsNotFound(err) {
+		return c, false
+	}
+	must(t, err)
+	return c, true
+}
+
+// Emails returns the addresses on a shown page of contacts or members.
+func Emails(page map[string]any) []string {
+	var all []string
+	for _, c := range page["data"].([]any) {
+		all = append(all, c.(map[string]any)["email"].(string))
+	}
+	return all
+}
+
+// ListKeys returns the keys of the lists of a shown contact.
+func ListKeys(contact map[string]any) []string {
+	var keys []string
+	lists, _ := contact["lists"].([]any)
+	for _, l := range lists {
+		keys = append(keys, l.(map[string]any)["key"].(string))
+	}
+	return keys
+}
+
+// Bulk writes rows in bulk, lets the job finish and returns the outcomes, at most 200.
+func (w *World) Bulk(t testing.TB, rows ...string) []map[string]any {
+	t.Helper()
+	raw := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		raw[i] = json.RawMessage(row)
+	}
+	arguments, err := json.Marshal(map[string]any{"contacts": raw})
+	must(t, err)
+	id := w.Want(t, "contacts_bulk", string(arguments))["job_id"].(string)
+	must(t, w.Audience.BulkWorker().Work(t.Context(), audience.BulkArgs{}))
+	page := w.Want(t, "contacts_bulk_get", `{"job_id":"`+id+`","limit":200}`)
+	if page["status"] != "completed" {
+		t.Fatalf("the bulk write is not completed: %v", page)
+	}
+	var items []map[string]any
+	for _, item := range page["results"].([]any) {
+		items = append(items, item.(map[string]any))
+	}
+	return items
+}

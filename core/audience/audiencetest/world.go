@@ -1,0 +1,136 @@
+package audiencetest
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// World is one organization's audience.
+type World struct {
+	DB      *storage.DB
+	Account *simulator.Simulator
+	Org     core.Org
+	// Surface is the surface that operations are called on; REST unless a test sets it.
+	Surface core.Surface
+
+	Audience   *audience.Audience
+	Attributes *attributes.Attributes
+
+	ops map[string]core.Operation
+
+	mu      sync.Mutex
+	now     time.Time
+	changed []string // org and contact id
+}
+
+// New returns a world on the database. The account has the topics news (OPT_IN) and
+// offers (OPT_OUT); the organization has the attributes plan, age and city and the lists
+// customers and beta.
+func New(t testing.TB, db *storage.DB) *World {
+	t.Helper()
+	w := &World{DB: db, Surface: core.REST, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), ops: map[string]core.Operation{}}
+	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{Clock: w.Clock})
+	must(t, err)
+	t.Cleanup(func() { _ = account.Close() })
+	w.Account = account
+	w.Org = core.Org{ID: core.NewID(), Name: "Org", Slug: "org-" + core.NewID()[24:], Tier: "demo", RetentionDays: 365}
+	must(t, db.Orgs().InsertOrg(t.Context(), w.Org))
+	w.define(t)
+	w.assemble(t)
+	return w
+}
+
+// assemble wires the rooms as the product does.
+func (w *World) assemble(t testing.TB) {
+	t.Helper()
+	key, err := access.NewMasterKey(make([]byte, 32))
+	must(t, err)
+	log := slog.New(slog.DiscardHandler)
+	w.Audience = audience.New(audience.Config{
+		Store: w.DB.Audience(), Attributes: w.DB.Attributes(), Transactor: w.DB, Account: w.Account, Sealer: key,
+		Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.noteChanged,
+	})
+	w.Attributes = attributes.New(attributes.Config{
+		Store: w.DB.Attributes(), Transactor: w.DB, Topics: w.Audience, Clock: w.Clock, Log: log, Changed: w.noteChanged,
+	})
+	for _, op := range slices.Concat(w.Audience.Operations(), w.Attributes.Operations(), []core.Operation{w.Attributes.GetSchema()}) {
+		w.ops[op.Info().Name] = op
+	}
+}
+
+func (w *World) define(t testing.TB) {
+	t.Helper()
+	ctx := t.Context()
+	must(t, w.Account.Seed(ctx, w.Org.ID, simulator.Setup{List: &sending.ContactList{Name: "main", Topics: []sending.Topic{
+		{Name: "news", DisplayName: "News", Default: sending.OptIn},
+		{Name: "offers", DisplayName: "Offers", Default: sending.OptOut},
+	}}}))
+	for i, a := range []attributes.Attribute{
+		{Name: "plan", Type: attributes.Enum, EnumValues: []string{"free", "pro"}},
+		{Name: "age", Type: attributes.Number},
+		{Name: "city", Type: attributes.String},
+	} {
+		a.ID, a.Origin = core.NewID(), core.ManagedOrigin
+		a.CreatedAt = w.now.Add(time.Duration(i) * time.Second)
+		a.UpdatedAt = a.CreatedAt
+		must(t, w.DB.Attributes().InsertAttribute(ctx, w.Org.ID, a))
+	}
+	for _, key := range []string{"customers", "beta"} {
+		must(t, w.DB.Audience().InsertList(ctx, w.Org.ID, audience.List{
+			ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.now, UpdatedAt: w.now,
+		}))
+	}
+}
+
+// Clock returns the time in the world.
+func (w *World) Clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+// Advance moves the clock forward.
+func (w *World) Advance(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+// Changed returns the organization and id of each contact that was reported as changed
+// since the last call.
+func (w *World) Changed() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.changed
+	w.changed = nil
+	return all
+}
+
+func (w *World) noteChanged(_ context.Context, org string, contactIDs []string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range contactIDs {
+		w.changed = append(w.changed, org+"/"+id)
+	}
+	return nil
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
