@@ -52,15 +52,20 @@ var domainEdges = map[[2]string]string{
 	{"access", "throttle"}:      "registrations and codes are guessed at",
 	{"people", "access"}:        "people have passwords, sessions and second factors",
 	{"people", "jobs"}:          "mail to people is left as a job",
-	{"people", "throttle"}:      "passwords are guessed at",
+	{"people", "throttle"}:      "codes of second factors are guessed at",
+	{"people", "letters"}:       "changes of an account are mailed to its owner",
+	{"attempts", "access"}:      "a device is known by the hash of a secret",
+	{"attempts", "jobs"}:        "the warning of an owner is a job",
+	{"attempts", "people"}:      "the limits are on signing in, and the job that warns is of people",
+	{"attempts", "throttle"}:    "passwords are guessed at",
 	{"replay", "jobs"}:          "expired records are swept by a job",
 }
 
 // adapterEdges are the domains that an adapter knows besides the one whose port it
 // is for, with the reason.
 var adapterEdges = map[[2]string]string{
-	{"core/people/smtpmail", "sending"}: "the operator's server is spoken to as a customer's is",
-	{"core/sending/smtp", "outbound"}:   "customers name the servers, and the ways out are judged in one place",
+	{"core/letters/smtpmail", "sending"}: "the operator's server is spoken to as a customer's is",
+	{"core/sending/smtp", "outbound"}:    "customers name the servers, and the ways out are judged in one place",
 }
 
 // coreModules are the modules that core's own code may import. Each one works on

@@ -40,16 +40,18 @@ type SessionsConfig struct {
 	Clock    core.Clock
 }
 
-// Attempts limits how often passwords are tried.
+// Attempts limits guessing; core/attempts has the limits.
 type Attempts interface {
-	// Admit counts an attempt at a password. It fails with rate_limited when there
-	// were too many, for addresses that exist or not.
+	// Admit counts an attempt at a password. It fails with rate_limited after too
+	// many, for addresses that exist or not.
 	Admit(ctx context.Context, in SignInRequest) error
 	// AdmitFrom counts an attempt that names no address. It fails as Admit does.
 	AdmitFrom(client string) error
-	// Passed forgives the mistakes of before a right password.
+	// AdmitLink counts a request for the link of a reset. It fails as Admit does.
+	AdmitLink(email, client string) error
+	// Passed clears the counts of wrong passwords before a right one.
 	Passed(in SignInRequest)
-	// Failed notes a wrong password, with equal work for addresses that exist or not.
+	// Failed counts a wrong password, with equal work for addresses that exist or not.
 	Failed(ctx context.Context, in SignInRequest)
 }
 

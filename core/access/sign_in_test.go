@@ -8,7 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -50,7 +50,7 @@ func newEntranceOn(t *testing.T, db *storage.DB) *entrance {
 	e.sessions = access.NewSessions(access.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(),
 		Orgs: db.Orgs(), Audit: db.Audit(), Tx: db, Clock: e.clock,
-		Attempts: people.NewAttempts(people.AttemptsConfig{Store: e.db.People(), Queue: queue, Clock: e.clock, Log: slog.New(slog.DiscardHandler)}),
+		Attempts: attempts.New(attempts.Config{Devices: e.db.People(), Queue: queue, Clock: e.clock, Log: slog.New(slog.DiscardHandler)}),
 	})
 	return e
 }

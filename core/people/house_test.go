@@ -10,7 +10,9 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/letters"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -35,7 +37,7 @@ type house struct {
 	db        *storage.DB
 	user      access.User
 	orgs      []core.Org
-	attempts  *people.Attempts
+	attempts  *attempts.Limits
 	sessions  *access.Sessions
 	factors   *access.SecondFactors
 	passwords *people.Passwords
@@ -75,11 +77,11 @@ func (q *queue) take() []jobs.Args {
 
 // mailbox is a sender that keeps what it is given, or fails.
 type mailbox struct {
-	letters []people.Letter
+	letters []letters.Letter
 	err     error
 }
 
-func (m *mailbox) Send(_ context.Context, l people.Letter) error {
+func (m *mailbox) Send(_ context.Context, l letters.Letter) error {
 	if m.err == nil {
 		m.letters = append(m.letters, l)
 	}
@@ -87,7 +89,7 @@ func (m *mailbox) Send(_ context.Context, l people.Letter) error {
 }
 
 // take returns what was sent since the last call.
-func (m *mailbox) take() []people.Letter {
+func (m *mailbox) take() []letters.Letter {
 	taken := m.letters
 	m.letters = nil
 	return taken
@@ -111,8 +113,8 @@ func newHouse(t *testing.T, db *storage.DB) *house {
 		h.must(db.Members().AddMember(t.Context(), org.ID, h.user.ID, string(access.Owner)))
 		h.orgs = append(h.orgs, org)
 	}
-	h.attempts = people.NewAttempts(people.AttemptsConfig{
-		Store: db.People(), Queue: h.queue, Clock: h.clock, Log: slog.New(slog.DiscardHandler),
+	h.attempts = attempts.New(attempts.Config{
+		Devices: db.People(), Queue: h.queue, Clock: h.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	stores := access.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(),
@@ -123,7 +125,7 @@ func newHouse(t *testing.T, db *storage.DB) *house {
 	h.must(err)
 	h.factors = access.NewSecondFactors(access.SecondFactorsConfig{Sessions: h.sessions, Master: master})
 	h.passwords = people.NewPasswords(people.PasswordsConfig{
-		Sessions: h.sessions, Factors: h.factors, Attempts: h.attempts, Store: db.People(), Queue: h.queue, Mails: true,
+		Sessions: h.sessions, Factors: h.factors, Store: db.People(), Queue: h.queue, Mails: true,
 	})
 	h.mail = people.NewMail(people.MailConfig{
 		Sessions: stores, Store: db.People(), Queue: h.queue, Sender: h.sender, SecurityURL: "https://app.test/security",
@@ -228,8 +230,8 @@ func attempt(client, device string) access.SignInRequest {
 }
 
 // newHouseBeside is the limits of another process on the same database.
-func newHouseBeside(h *house) *people.Attempts {
-	return people.NewAttempts(h.attempts.AttemptsConfig)
+func newHouseBeside(h *house) *attempts.Limits {
+	return attempts.New(h.attempts.Config)
 }
 
 // before is a database on which something happens just before a transaction.

@@ -8,14 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/letters"
 )
-
-// Sender hands mail of the service to its people over. It is the operator's own and
-// never an organization's. It fails when the letter was not handed over, or when that
-// is not known.
-type Sender interface {
-	Send(ctx context.Context, l Letter) error
-}
 
 // MailConfig is what mail to people is made of.
 type MailConfig struct {
@@ -23,7 +17,7 @@ type MailConfig struct {
 	Store    Store
 	Queue    jobs.Queue
 	// Sender is nil where the operator configured none; then nothing is mailed.
-	Sender Sender
+	Sender letters.Sender
 	// SecurityURL is the address of the page on which people look after their account.
 	SecurityURL string
 	// ResetAddress is the address of the link with a secret.
@@ -39,26 +33,15 @@ func NewMail(cfg MailConfig) *Mail { return &Mail{cfg: cfg} }
 // system is who the audit log names for what a job does.
 var system = access.Actor{Kind: "system", ID: "mailhelm"}
 
-// notice names what a mail reports to a person about their account.
-type notice string
-
-// The notices. They are stored in jobs.
-const (
-	passwordChanged notice = "password_changed"
-	passwordReset   notice = "password_reset"
-	passwordSet     notice = "password_set"
-	wrongPasswords  notice = "wrong_passwords"
-)
-
 // noticeKept is how long a notice that could not be sent is worth sending.
 const noticeKept = 24 * time.Hour
 
 // NoticeArgs tell a person what happened to their account.
 type NoticeArgs struct {
-	UserID string    `json:"user_id"`
-	Of     notice    `json:"of"`
-	At     time.Time `json:"at"`
-	From   string    `json:"from,omitempty"` // the network, "" when it is not known
+	UserID string         `json:"user_id"`
+	Of     letters.Notice `json:"of"`
+	At     time.Time      `json:"at"`
+	From   string         `json:"from,omitempty"` // the network, "" when it is not known
 }
 
 // Kind names the job.
@@ -80,5 +63,5 @@ func (m *Mail) mailNotice(ctx context.Context, n NoticeArgs) error {
 	if err != nil {
 		return fmt.Errorf("person: %w", err)
 	}
-	return m.cfg.Sender.Send(ctx, noticeLetter(user, m.cfg.SecurityURL, n))
+	return m.cfg.Sender.Send(ctx, n.Of.Letter(user.Email, m.cfg.SecurityURL, letters.Event{At: n.At, From: n.From}))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/letters"
 )
 
 // PasswordsConfig is what changes of passwords are made of. All members but Mails
@@ -16,11 +17,10 @@ import (
 type PasswordsConfig struct {
 	Sessions *access.Sessions
 	Factors  *access.SecondFactors
-	Attempts *Attempts
 	Store    Store
 	// Queue takes the jobs that mail.
 	Queue jobs.Queue
-	// Mails is true when there is a [Sender] where jobs are worked.
+	// Mails is true when there is a [letters.Sender] where jobs are worked.
 	Mails bool
 }
 
@@ -86,7 +86,7 @@ func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 		if err := s.AuditEverywhere(ctx, access.ActorOf(user.ID), user.ID, "user.password_changed", c.RequestID); err != nil {
 			return err
 		}
-		return p.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: passwordChanged, At: s.Clock(), From: c.Client})
+		return p.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: letters.PasswordChanged, At: s.Clock(), From: c.Client})
 	})
 	if err != nil {
 		return "", err
@@ -147,7 +147,7 @@ func SetPassword(ctx context.Context, cfg OperatorConfig, by access.Actor, user 
 		if err := cfg.Sessions.AuditEverywhere(ctx, by, user.ID, "user.password_set", ""); err != nil {
 			return err
 		}
-		return cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: passwordSet, At: cfg.Sessions.Clock()})
+		return cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: letters.PasswordSet, At: cfg.Sessions.Clock()})
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/letters"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/pquerna/otp/totp"
 )
@@ -73,7 +74,7 @@ func (h *house) wantNotice(subject, text string) {
 }
 
 // linkIn is the secret of the link in the one letter.
-func linkIn(t *testing.T, letters []people.Letter) string {
+func linkIn(t *testing.T, letters []letters.Letter) string {
 	t.Helper()
 	if len(letters) != 1 {
 		t.Fatalf("%d letters: %+v", len(letters), letters)

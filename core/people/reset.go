@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/letters"
 )
 
 var errReset = errors.New("unknown, used, expired or void link of a reset")
@@ -95,6 +96,6 @@ func (p *Passwords) Reset(ctx context.Context, in UseReset) error {
 		if err := s.AuditEverywhere(ctx, access.ActorOf(user.ID), user.ID, "user.password_reset", in.RequestID); err != nil {
 			return err
 		}
-		return p.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: passwordReset, At: s.Clock(), From: in.Client})
+		return p.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: letters.PasswordReset, At: s.Clock(), From: in.Client})
 	})
 }

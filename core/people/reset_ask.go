@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
-	"github.com/mailhelm/mailhelm/core/throttle"
+	"github.com/mailhelm/mailhelm/core/letters"
 )
 
 const (
@@ -18,35 +18,6 @@ const (
 	// processes, and so how much mail strangers can have sent to the person.
 	maxOpenResets = 5
 )
-
-// The limits on asking for links. Like those on guessing, none refuses an address.
-const (
-	linksPerNetwork   = 10
-	linkNetworkRefill = time.Minute
-	linksPerPair      = 3
-	linkPairRefill    = 5 * time.Minute
-)
-
-type linkLimits struct{ byNetwork, byPair *throttle.Throttle }
-
-func newLinkLimits() linkLimits {
-	return linkLimits{throttle.New(linksPerNetwork, linkNetworkRefill), throttle.New(linksPerPair, linkPairRefill)}
-}
-
-// admit counts a request for a link to an address.
-func (l linkLimits) admit(email, client string, now time.Time) error {
-	wait := l.byNetwork.Take(client, now)
-	if wait == 0 {
-		wait = l.byPair.Take(pairOf(email, client), now)
-	}
-	if wait == 0 {
-		return nil
-	}
-	return &core.Error{
-		Code: core.CodeRateLimited, RetryAfter: wholeSeconds(wait),
-		Message: "Too many links were asked for.", Next: "Look for the mail that was sent, or wait " + inWords(wait) + " and ask again.",
-	}
-}
 
 // Mails reports whether links can be mailed here.
 func (p *Passwords) Mails() bool { return p.cfg.Mails }
@@ -64,7 +35,7 @@ func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 		return &core.Error{Code: core.CodeValidationFailed, Message: "This is no email address.", Next: "Type one such as ada@example.com."}
 	}
 	now := p.cfg.Sessions.Clock()
-	if err := p.cfg.Attempts.links.admit(address, client, now); err != nil {
+	if err := p.cfg.Sessions.Attempts.AdmitLink(address, client); err != nil {
 		return err
 	}
 	return p.cfg.Queue.Enqueue(ctx, AskResetArgs{Email: address, At: now, From: client})
@@ -109,7 +80,7 @@ func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
 	if err != nil || !made {
 		return err
 	}
-	return m.cfg.Sender.Send(ctx, resetLetter(user, m.cfg.ResetAddress(minted.Secret), asked))
+	return m.cfg.Sender.Send(ctx, letters.Reset(user.Email, m.cfg.ResetAddress(minted.Secret), letters.Event{At: asked.At, From: asked.From}))
 }
 
 // makeReset stores a link, unless the person has as many as can be.

@@ -7,11 +7,12 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/letters"
 )
 
 const (
-	// warnEvery is how often a person is warned at most.
-	warnEvery = 24 * time.Hour
+	// WarnEvery is the least time between two warnings of a person.
+	WarnEvery = 24 * time.Hour
 	// WarningKept is how long the security page shows a warning.
 	WarningKept = 30 * 24 * time.Hour
 )
@@ -40,14 +41,14 @@ func (m *Mail) WarnWorker() jobs.Worker[WarnArgs] {
 		}
 		now := m.cfg.Sessions.Clock()
 		return m.cfg.Sessions.Tx.InTx(ctx, func(ctx context.Context) error {
-			first, err := m.cfg.Store.Warn(ctx, user.ID, now, now.Add(-warnEvery))
+			first, err := m.cfg.Store.Warn(ctx, user.ID, now, now.Add(-WarnEvery))
 			if err != nil || !first {
 				return err
 			}
 			if err := m.cfg.Sessions.AuditEverywhere(ctx, system, user.ID, "user.wrong_passwords", ""); err != nil {
 				return err
 			}
-			return m.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: wrongPasswords, At: now})
+			return m.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: letters.WrongPasswords, At: now})
 		})
 	}}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
@@ -63,13 +64,13 @@ func newOffice(t *testing.T) *office {
 	o.must(err)
 	queue, err := storage.NewJobs(o.db, storage.JobsConfig{})
 	o.must(err)
-	attempts := people.NewAttempts(people.AttemptsConfig{Store: o.db.People(), Queue: queue, Clock: clock, Log: log})
+	limits := attempts.New(attempts.Config{Devices: o.db.People(), Queue: queue, Clock: clock, Log: log})
 	sessions := access.NewSessions(access.SessionsConfig{
-		Users: o.db.Users(), Sessions: o.db.Sessions(), Factors: o.db.Factors(), Passkeys: o.db.Passkeys(), Members: o.db.Members(), Orgs: o.db.Orgs(), Audit: o.db.Audit(), Attempts: attempts, Tx: o.db, Clock: clock,
+		Users: o.db.Users(), Sessions: o.db.Sessions(), Factors: o.db.Factors(), Passkeys: o.db.Passkeys(), Members: o.db.Members(), Orgs: o.db.Orgs(), Audit: o.db.Audit(), Attempts: limits, Tx: o.db, Clock: clock,
 	})
 	site, err := login.New(login.Config{
 		Sessions: sessions, Factors: access.NewSecondFactors(access.SecondFactorsConfig{Sessions: sessions, Master: master}),
-		Devices: attempts, Passwords: people.NewPasswords(people.PasswordsConfig{Sessions: sessions, Attempts: attempts, Store: o.db.People(), Queue: queue}),
+		Devices: limits, Passwords: people.NewPasswords(people.PasswordsConfig{Sessions: sessions, Store: o.db.People(), Queue: queue}),
 		AppURL: appURL, DocsURL: appURL + "/docs", Log: log,
 	})
 	o.must(err)

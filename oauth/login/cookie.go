@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/attempts"
 )
 
 // cookie is how a secret is kept in the browser.
@@ -34,7 +34,7 @@ func cookiesFor(https bool) cookies {
 	}
 	return cookies{
 		session: cookie{name: prefix + "mailhelm_session", secure: https, life: access.SessionLifetime},
-		device:  cookie{name: prefix + "mailhelm_device", secure: https, life: people.DeviceLifetime},
+		device:  cookie{name: prefix + "mailhelm_device", secure: https, life: attempts.DeviceLifetime},
 	}
 }
 

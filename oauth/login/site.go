@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
@@ -35,7 +36,7 @@ type Config struct {
 	Factors   *access.SecondFactors
 	Passwords *people.Passwords
 	// Devices remembers where people signed in.
-	Devices *people.Attempts
+	Devices *attempts.Limits
 	// AppURL is the origin of the pages, without a slash at the end. Its scheme
 	// decides about the cookie.
 	AppURL  string
@@ -50,7 +51,7 @@ type Site struct {
 	sessions  *access.Sessions
 	factors   *access.SecondFactors
 	passwords *people.Passwords
-	devices   *people.Attempts
+	devices   *attempts.Limits
 	cookies   cookies
 	docsURL   string
 	proxies   proxies.Trusted

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
@@ -79,9 +80,9 @@ func newHouse(t *testing.T, appURL string) *house {
 	queue, err := storage.NewJobs(db, storage.JobsConfig{})
 	h.must(err)
 	clock := func() time.Time { return h.now }
-	attempts := people.NewAttempts(people.AttemptsConfig{Store: db.People(), Queue: queue, Clock: clock, Log: log})
+	limits := attempts.New(attempts.Config{Devices: db.People(), Queue: queue, Clock: clock, Log: log})
 	h.sessions = access.NewSessions(access.SessionsConfig{
-		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Attempts: attempts, Tx: db, Clock: clock,
+		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Attempts: limits, Tx: db, Clock: clock,
 	})
 	master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 	h.must(err)
@@ -89,9 +90,9 @@ func newHouse(t *testing.T, appURL string) *house {
 	h.must(err)
 	factors := access.NewSecondFactors(access.SecondFactorsConfig{Sessions: h.sessions, Master: master, Passkeys: ceremonies})
 	site, err := login.New(login.Config{
-		Sessions: h.sessions, Factors: factors, Devices: attempts,
+		Sessions: h.sessions, Factors: factors, Devices: limits,
 		Passwords: people.NewPasswords(people.PasswordsConfig{
-			Sessions: h.sessions, Factors: factors, Attempts: attempts, Store: db.People(), Queue: queue, Mails: true,
+			Sessions: h.sessions, Factors: factors, Store: db.People(), Queue: queue, Mails: true,
 		}),
 		AppURL: appURL, DocsURL: appURL + "/docs", Proxies: knownProxies(t), Log: log,
 	})

@@ -3,7 +3,7 @@ package doctor
 import (
 	"context"
 
-	"github.com/mailhelm/mailhelm/core/people/smtpmail"
+	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 )
 
 // mail signs in to the operator's SMTP server and hands nothing over. A server starts

@@ -3,8 +3,9 @@ package host
 import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/people"
-	"github.com/mailhelm/mailhelm/core/people/smtpmail"
+	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -32,18 +33,18 @@ func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, 
 	if err != nil {
 		return nil, nil, err
 	}
-	attempts := people.NewAttempts(people.AttemptsConfig{Store: s.db.People(), Queue: s.queue, Clock: cfg.Clock, Log: cfg.Log})
+	limits := attempts.New(attempts.Config{Devices: s.db.People(), Queue: s.queue, Clock: cfg.Clock, Log: cfg.Log})
 	stores := peopleStores(cfg, s.db)
-	stores.Attempts = attempts
+	stores.Attempts = limits
 	sessions := access.NewSessions(stores)
 	factors, err := secondFactors(sessions, s.master, public.App)
 	if err != nil {
 		return nil, nil, err
 	}
 	site, err := login.New(login.Config{
-		Sessions: sessions, Factors: factors, Devices: attempts,
+		Sessions: sessions, Factors: factors, Devices: limits,
 		Passwords: people.NewPasswords(people.PasswordsConfig{
-			Sessions: sessions, Factors: factors, Attempts: attempts, Store: s.db.People(), Queue: s.queue, Mails: s.mailer != nil,
+			Sessions: sessions, Factors: factors, Store: s.db.People(), Queue: s.queue, Mails: s.mailer != nil,
 		}),
 		AppURL: public.App, DocsURL: public.Docs, Proxies: trusted, Log: cfg.Log,
 	})

@@ -1,5 +1,5 @@
 // Package smtpmail hands the mail of the service to its people over to the operator's
-// own SMTP server: a people.Sender. The connection, its encryption and the form of the
+// own SMTP server: a letters.Sender. The connection, its encryption and the form of the
 // message are core/sending/smtp's; this package says which server, and from whom.
 package smtpmail
 
@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/letters"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/smtp"
 )
@@ -34,7 +34,7 @@ type Sender struct {
 	server *smtp.SMTP
 }
 
-var _ people.Sender = (*Sender)(nil)
+var _ letters.Sender = (*Sender)(nil)
 
 // owner is the key under which the adapter keeps the connections of this one server.
 const owner = "operator"
@@ -53,7 +53,7 @@ func New(cfg Config) *Sender {
 
 // Send hands a letter over. Automatic replies to it are asked not to be sent
 // (RFC 3834).
-func (s *Sender) Send(ctx context.Context, l people.Letter) error {
+func (s *Sender) Send(ctx context.Context, l letters.Letter) error {
 	_, err := s.server.Send(ctx, owner, sending.Message{
 		Envelope: sending.Envelope{From: s.from, Headers: []sending.Header{{Name: "Auto-Submitted", Value: "auto-generated"}}},
 		To:       []string{l.To},

@@ -1,0 +1,58 @@
+package attempts
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
+)
+
+const (
+	// DeviceLifetime is how long a device is known after a sign-in on it.
+	DeviceLifetime = 180 * 24 * time.Hour
+	// devicesKept is the most known devices of a person.
+	devicesKept = 20
+)
+
+// DeviceStore keeps known devices; core/people has the store. Both methods take part
+// in the transaction of their context.
+type DeviceStore interface {
+	// PutDevice stores a device, or its last use and end, and deletes the person's
+	// least recently used ones beyond keep.
+	PutDevice(ctx context.Context, d people.Device, keep int) error
+	// Device finds one that has not expired at now, with its person's address. It
+	// fails with core.CodeNotFound.
+	Device(ctx context.Context, hash []byte, now time.Time) (d people.Device, email string, err error)
+}
+
+// Remember stores that a person has signed in on a device, and returns the secret for
+// its cookie. It keeps a secret that belongs to a device of the same person. It replaces
+// any other, such as one that an attacker planted, by a fresh one.
+func (l *Limits) Remember(ctx context.Context, userID, secret string) (string, error) {
+	now := l.Clock()
+	d := people.Device{UserID: userID, LastUsedAt: now, ExpiresAt: now.Add(DeviceLifetime)}
+	known, err := l.deviceOf(ctx, userID, secret, now)
+	if err != nil {
+		return "", err
+	}
+	if known {
+		d.Hash = access.HashSecret(secret)
+	} else {
+		minted := access.MintLink()
+		secret, d.Hash = minted.Secret, minted.Hash
+	}
+	return secret, l.Devices.PutDevice(ctx, d, devicesKept)
+}
+
+func (l *Limits) deviceOf(ctx context.Context, userID, secret string, now time.Time) (bool, error) {
+	if !access.IsLink(secret) {
+		return false, nil
+	}
+	d, _, err := l.Devices.Device(ctx, access.HashSecret(secret), now)
+	if core.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil && d.UserID == userID, err
+}

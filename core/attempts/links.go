@@ -1,0 +1,40 @@
+package attempts
+
+import (
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/throttle"
+)
+
+// The limits on asking for links of resets. Like those on passwords, each refuses a
+// network and none an address.
+const (
+	linksPerNetwork   = 10
+	linkNetworkRefill = time.Minute
+	linksPerPair      = 3
+	linkPairRefill    = 5 * time.Minute
+)
+
+type linkLimits struct{ byNetwork, byPair *throttle.Throttle }
+
+func newLinkLimits() linkLimits {
+	return linkLimits{throttle.New(linksPerNetwork, linkNetworkRefill), throttle.New(linksPerPair, linkPairRefill)}
+}
+
+// AdmitLink counts a network's request for a link to an address. It fails with
+// rate_limited after too many.
+func (l *Limits) AdmitLink(email, client string) error {
+	now := l.Clock()
+	wait := l.links.byNetwork.Take(client, now)
+	if wait == 0 {
+		wait = l.links.byPair.Take(pairOf(email, client), now)
+	}
+	if wait == 0 {
+		return nil
+	}
+	return &core.Error{
+		Code: core.CodeRateLimited, RetryAfter: wholeSeconds(wait),
+		Message: "Too many links were asked for.", Next: "Look for the mail that was sent, or wait " + inWords(wait) + " and ask again.",
+	}
+}

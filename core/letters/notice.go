@@ -1,0 +1,50 @@
+package letters
+
+import "fmt"
+
+// Notice names what a letter reports to a person about their account.
+type Notice string
+
+// The notices. Jobs store them.
+const (
+	PasswordChanged Notice = "password_changed"
+	PasswordReset   Notice = "password_reset"
+	PasswordSet     Notice = "password_set"
+	WrongPasswords  Notice = "wrong_passwords"
+)
+
+// notices are the words of each notice. %s stands for the event.
+var notices = map[Notice]struct{ subject, event, advice, end string }{
+	PasswordChanged: {
+		subject: "Your Mailhelm password was changed",
+		event:   "Your password was changed at %s. You were signed out in all other browsers.",
+		advice:  "If this was not you, reset your password at once, then look at your second factors and at what you allowed applications to do:",
+	},
+	PasswordReset: {
+		subject: "Your Mailhelm password was reset",
+		event:   "Your password was reset with a mailed link at %s. You were signed out in all browsers. Your second factors are still in force.",
+		advice:  "If this was not you, somebody can read your mail. Secure your mailbox first, then reset your password and look at your second factors and at what you allowed applications to do:",
+	},
+	PasswordSet: {
+		subject: "Your Mailhelm password was set by the operator",
+		event:   "The operator of this server set a new password for you at %s. You were signed out in all browsers.",
+		advice:  "Sign in with the password that the operator gives you, and change it:",
+	},
+	WrongPasswords: {
+		subject: "Many wrong passwords were tried for your Mailhelm account",
+		event:   "Ten wrong passwords and more were tried for your account by %s. No attempt succeeded.",
+		advice:  "If this was you, you need not do anything. If it was not, choose a password that you use nowhere else, and set up a second factor:",
+		end:     "You can still sign in. You get this mail at most once a day.",
+	},
+}
+
+// Letter returns the letter of a notice about an event. link is the address of the page
+// on which people look after their account.
+func (n Notice) Letter(address, link string, event Event) Letter {
+	words := notices[n]
+	c := content{subject: words.subject, before: []string{fmt.Sprintf(words.event, event), words.advice}, link: link}
+	if words.end != "" {
+		c.after = []string{words.end}
+	}
+	return c.to(address)
+}
