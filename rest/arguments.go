@@ -17,30 +17,47 @@ import (
 // writes JSON that the operation then checks; it checks only what would be lost
 // in that object: a parameter given twice, or by two parts of the request.
 func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
-	object := make([]byte, 1, 128)
-	object[0] = '{'
+	texts := make([]string, len(m.inPath))
 	for i, p := range m.inPath {
 		text, err := url.PathUnescape(c.Params[i].Value)
 		if err != nil {
 			return nil, core.Invalid(p.name, "is not percent-encoded correctly in the path")
 		}
-		object = append(object, p.prefix...)
-		if object, err = appendText(object, p.name, text); err != nil {
-			return nil, err
-		}
-		object = append(object, ',')
+		texts[i] = text
 	}
 	if m.takesBody() {
-		return m.withBody(c, object)
+		return m.withBody(c, texts)
 	}
 	if err := refuseBody(c.Request); err != nil {
 		return nil, err
 	}
-	object, err := m.appendQuery(object, c.Request.URL.RawQuery)
+	object, err := m.openObject(texts, nil)
 	if err != nil {
 		return nil, err
 	}
+	if object, err = m.appendQuery(object, c.Request.URL.RawQuery); err != nil {
+		return nil, err
+	}
 	return closeObject(object), nil
+}
+
+// openObject begins the object of arguments with the members that the path names, but
+// for those that inBody holds too.
+func (m *mount) openObject(texts, inBody []string) ([]byte, error) {
+	object := make([]byte, 1, 128)
+	object[0] = '{'
+	for i, p := range m.inPath {
+		if slices.Contains(inBody, p.name) {
+			continue
+		}
+		var err error
+		object = append(object, p.prefix...)
+		if object, err = appendText(object, p.name, texts[i]); err != nil {
+			return nil, err
+		}
+		object = append(object, ',')
+	}
+	return object, nil
 }
 
 // closeObject ends an object whose members each end in a comma.
@@ -119,7 +136,7 @@ func appendText(object []byte, field, text string) ([]byte, error) {
 
 // withBody puts the members of the path in front of those of the body. The body
 // itself is checked by the operation, with everything else.
-func (m *mount) withBody(c *gin.Context, object []byte) (json.RawMessage, error) {
+func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error) {
 	if err := refuseQuery(c.Request.URL.RawQuery); err != nil {
 		return nil, err
 	}
@@ -134,7 +151,12 @@ func (m *mount) withBody(c *gin.Context, object []byte) (json.RawMessage, error)
 	if !isObject {
 		return body, nil // the schema says what it wants instead
 	}
-	if err := m.refuseRepeated(body); err != nil {
+	inBody, err := m.repeated(body, texts)
+	if err != nil {
+		return nil, err
+	}
+	object, err := m.openObject(texts, inBody)
+	if err != nil {
 		return nil, err
 	}
 	if rest := bytes.TrimLeft(members, " \t\r\n"); len(rest) > 0 && rest[0] == '}' {
@@ -143,23 +165,36 @@ func (m *mount) withBody(c *gin.Context, object []byte) (json.RawMessage, error)
 	return append(object, members...), nil
 }
 
-// refuseRepeated fails when the body names what the path names. What is wrong
-// with the body otherwise is for the operation's own check to say.
-func (m *mount) refuseRepeated(body []byte) error {
+// repeated returns the members of the path that the body names too, which stand as the
+// body spells them. It fails when one has another value there. So a body that a read
+// answered with may be sent back. What is wrong with the body otherwise is for the
+// operation's own check to say.
+func (m *mount) repeated(body []byte, texts []string) ([]string, error) {
+	var names []string
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if _, err := d.ReadToken(); err != nil {
-		return nil
+		return nil, nil
 	}
 	for {
-		name, err := d.ReadToken()
-		if err != nil || name.Kind() != '"' {
-			return nil
+		token, err := d.ReadToken()
+		if err != nil || token.Kind() != '"' {
+			return names, nil
 		}
-		if m.namesInPath(name.String()) {
-			return core.Invalid(name.String(), "is given by the path and may not be repeated in the body")
+		name := token.String()
+		i := slices.IndexFunc(m.inPath, func(p pathMember) bool { return p.name == name })
+		if i < 0 {
+			if d.SkipValue() != nil {
+				return names, nil
+			}
+			continue
 		}
-		if d.SkipValue() != nil {
-			return nil
+		value, err := d.ReadValue()
+		if err != nil {
+			return names, nil
 		}
+		if !m.inPath[i].is(value, texts[i]) {
+			return nil, core.Invalid(name, "is given by the path, and the body has another value; leave it out of the body")
+		}
+		names = append(names, name)
 	}
 }

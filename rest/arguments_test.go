@@ -131,6 +131,7 @@ func TestBodyJoinsThePath(t *testing.T) {
 		"create":            {"PUT", "/v1/probes/new", `{}`, 201, written{Name: "new", New: true}},
 		"empty with space":  {"PUT", "/v1/probes/a", " \r\n{\t }\n", 200, written{Name: "a"}},
 		"null is kept":      {"PATCH", "/v1/probes/a", `{"note":null,"patch":{"gone":null,"kept":1}}`, 200, written{Name: "a", Patch: map[string]any{"gone": nil, "kept": 1.0}}},
+		"as in the path":    {"PUT", "/v1/probes/a", `{"n\u0061me":"a","note":"x"}`, 200, written{Name: "a"}},
 		"inner member":      {"PATCH", "/v1/probes/a", `{"patch":{"name":"b"}}`, 200, written{Name: "a", Patch: map[string]any{"name": "b"}}},
 		"all from the body": {"POST", "/v1/probes", `{"name":"b"}`, 201, written{Name: "b"}},
 	} {
@@ -166,7 +167,9 @@ func TestBodyThatIsRefused(t *testing.T) {
 		"comma first":         {"PUT", "/v1/probes/a", `{,"note":"x"}`, nil, "", "not valid JSON"},
 		"two values":          {"PUT", "/v1/probes/a", `{}{}`, nil, "", "something after"},
 		"brace too many":      {"PUT", "/v1/probes/a", `{"note":"x"}}`, nil, "", ""},
-		"named in the path":   {"PUT", "/v1/probes/a", `{"note":"x","name":"a"}`, nil, "name", "given by the path"},
+		"not as in the path":  {"PUT", "/v1/probes/a", `{"note":"x","name":"A"}`, nil, "name", "given by the path"},
+		"null for the path's": {"PUT", "/v1/probes/a", `{"note":"x","name":null}`, nil, "name", "given by the path"},
+		"the path's twice":    {"PUT", "/v1/probes/a", `{"name":"a","name":"a"}`, nil, "name", "twice"},
 		"the same, escaped":   {"PUT", "/v1/probes/a", `{"n\u0061me":"b"}`, nil, "name", "given by the path"},
 		"named twice":         {"POST", "/v1/probes", `{"name":"a","name":"b"}`, nil, "name", "twice"},
 		"wrong case":          {"POST", "/v1/probes", `{"name":"a","Note":"b"}`, nil, "Note", "not known"},

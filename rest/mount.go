@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/guardrails"
@@ -36,6 +37,17 @@ type mount struct {
 type pathMember struct {
 	name   string
 	prefix string // `"email":`
+	// isAddress is true for an address, which may be spelled in several ways.
+	isAddress bool
+}
+
+// is reports whether a JSON value of the body says what the path says.
+func (p pathMember) is(value jsontext.Value, text string) bool {
+	said, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return false
+	}
+	return string(said) == text || p.isAddress && core.EmailKey(string(said)) == core.EmailKey(text)
 }
 
 func (s *Server) mount(route Route) (*mount, error) {
@@ -52,20 +64,20 @@ func (s *Server) mount(route Route) (*mount, error) {
 		m.cacheControl = "max-age=" + strconv.Itoa(int(route.MaxAge.Seconds()))
 	}
 	members := op.Input(core.REST).Members()
+	types, err := queryTypes(op.Input(core.REST))
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range pathParameters(route.Path) {
 		if !slices.Contains(members, name) {
 			return nil, fmt.Errorf("path parameter %q is not a member of the operation's input", name)
 		}
-		m.inPath = append(m.inPath, pathMember{name, strconv.Quote(name) + ":"})
+		m.inPath = append(m.inPath, pathMember{name, strconv.Quote(name) + ":", types[name] == queryAddress})
 	}
 	if m.Items != "" && !slices.Contains(members, m.Items) {
 		return nil, fmt.Errorf("%q, whose items the body is, is not a member of the operation's input", m.Items)
 	}
 	if !m.takesBody() {
-		types, err := queryTypes(op.Input(core.REST))
-		if err != nil {
-			return nil, err
-		}
 		m.inQuery = types
 	}
 	return m, nil
@@ -118,6 +130,7 @@ const (
 	queryText queryType = iota
 	queryInteger
 	queryBoolean
+	queryAddress // text that is an e-mail address
 )
 
 // queryTypes reads from the input schema how each member's text converts.
@@ -137,9 +150,10 @@ func queryTypes(input *core.Schema) (map[string]queryType, error) {
 
 // propertyType is a property's type, alone or as one of several.
 type propertyType struct {
-	Type  any            `json:"type"`
-	OneOf []propertyType `json:"oneOf"`
-	AnyOf []propertyType `json:"anyOf"`
+	Type   any            `json:"type"`
+	Format string         `json:"format"`
+	OneOf  []propertyType `json:"oneOf"`
+	AnyOf  []propertyType `json:"anyOf"`
 }
 
 func (p propertyType) query() queryType {
@@ -148,6 +162,8 @@ func (p propertyType) query() queryType {
 		return queryInteger
 	case p.is("boolean"):
 		return queryBoolean
+	case p.Format == "email" || p.Format == "idn-email":
+		return queryAddress
 	}
 	return queryText
 }

@@ -197,15 +197,13 @@ func propertiesOf(input *core.Schema) ([]property, error) {
 	return properties, nil
 }
 
-// requestBody is the input schema without what the path names.
+// requestBody is the input schema. What the path names may stand in the body too, with
+// the same value.
 func (m *mount) requestBody(properties []property) object {
 	members, required := object{}, []string{}
 	for _, p := range properties {
-		if m.namesInPath(p.name) {
-			continue
-		}
 		members = members.with(p.name, p.schema)
-		if p.required {
+		if p.required && !m.namesInPath(p.name) {
 			required = append(required, p.name)
 		}
 	}

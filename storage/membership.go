@@ -76,7 +76,7 @@ func (s audienceStore) logLists(ctx context.Context, orgID, contactID string, le
 
 func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]audience.ListMember, error) {
 	return setMembers(ctx, s.db, listMembersPage, orgID, listID, after, limit, func(r setMemberRow) audience.ListMember {
-		return audience.ListMember{ContactID: r.ContactID, Email: r.Email, AddedAt: r.Since.Time()}
+		return audience.ListMember{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, AddedAt: r.Since.Time()}
 	})
 }
 

@@ -61,7 +61,7 @@ var (
 
 func (s segmentStore) SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]segments.Member, error) {
 	return setMembers(ctx, s.db, segmentMembersPage, orgID, segmentID, after, limit, func(r setMemberRow) segments.Member {
-		return segments.Member{ContactID: r.ContactID, Email: r.Email, EnteredAt: r.Since.Time()}
+		return segments.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, EnteredAt: r.Since.Time()}
 	})
 }
 
@@ -93,11 +93,11 @@ func (s segmentStore) Examples(ctx context.Context, q segments.Question, limit i
 	}
 	// The addresses are looked up for the few that are shown, not for all.
 	first := c.selecting(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
-	text, args := numbered(`SELECT c.id, c.email FROM contacts AS c WHERE c.org_id = `+orgParameter+
+	text, args := numbered(`SELECT c.id, c.email, `+isMailable+` FROM contacts AS c WHERE c.org_id = `+orgParameter+
 		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`, c.args)
 	examples, err := composed(ctx, s.db, "sample of a predicate", text, args, func(rows *sql.Rows) (segments.Example, error) {
 		var e segments.Example
-		err := rows.Scan(&e.ContactID, &e.Email)
+		err := rows.Scan(&e.ContactID, &e.Email, &e.Mailable)
 		return e, err
 	})
 	if examples == nil {

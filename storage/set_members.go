@@ -13,7 +13,7 @@ import (
 // the organization, the set, a place and a limit.
 func setMembersPage(table, set, since string) string {
 	return `
-		SELECT m.contact_id, c.email, m.` + since + ` AS since FROM ` + table + ` AS m
+		SELECT m.contact_id, c.email, ` + isMailable + ` AS mailable, m.` + since + ` AS since FROM ` + table + ` AS m
 		JOIN contacts AS c ON c.org_id = m.org_id AND c.id = m.contact_id
 		WHERE m.org_id = $1 AND m.` + set + ` = $2 AND (m.` + since + `, m.contact_id) < ($3, $4)
 		ORDER BY m.` + since + ` DESC, m.contact_id DESC LIMIT $5`
@@ -35,6 +35,7 @@ func setMemberByEmail(table, set string) string {
 type setMemberRow struct {
 	ContactID string `db:"contact_id"`
 	Email     string `db:"email"`
+	Mailable  bool   `db:"mailable"`
 	Since     Time   `db:"since"`
 }
 

@@ -140,6 +140,7 @@ func (c *importContacts) print(s *session, org core.Org, rows *contactfile.Reade
 		{"created", strconv.Itoa(sum.Created)},
 		{"updated", strconv.Itoa(sum.Updated)},
 		{"rejected", lineCount(sum.Rejected, sum.RejectedLines)},
+		{"not mailable", lineCount(sum.NotMailable, sum.NotMailableLines)},
 		{"done before", strconv.Itoa(sum.DoneBefore)},
 	}
 	if name := rejected.made(); name != "" {

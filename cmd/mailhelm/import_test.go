@@ -49,7 +49,8 @@ func importPeople(t *testing.T, s shell) {
 	columns := map[string]any{"E-mail": "email", "external_id": "external_id", "unsubscribe_all": "unsubscribe_all"}
 	want := map[string]any{
 		"organization": "acme", "dry_run": true, "columns": columns, "rows": 5.0, "created": 2.0, "updated": 0.0,
-		"rejected": 3.0, "rejected_lines": []any{4.0, 5.0, 6.0}, "done_before": 0.0, "rejected_file": file + ".rejected.csv",
+		"rejected": 3.0, "rejected_lines": []any{4.0, 5.0, 6.0}, "done_before": 0.0,
+		"not_mailable": 1.0, "not_mailable_lines": []any{3.0}, "rejected_file": file + ".rejected.csv",
 	}
 	check := func(what string, args ...string) {
 		t.Helper()

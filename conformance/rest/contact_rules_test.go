@@ -8,7 +8,7 @@ import (
 )
 
 func allRules() []rule {
-	return slices.Concat(contactRules, externalIDRules, membershipRules, addressRules, identifyRules, definitionRules, toolRules, attributeRules, activityRules, segmentRules, audienceToolRules)
+	return slices.Concat(contactRules, readBackRules, externalIDRules, membershipRules, addressRules, identifyRules, definitionRules, toolRules, attributeRules, activityRules, segmentRules, audienceToolRules)
 }
 
 const (
@@ -318,8 +318,9 @@ var externalIDRules = []rule{
 		{call: "PUT " + byID + strings.Repeat("%C3%A9", 255), body: `{"email":"$a"}`, status: 201, want: `{"email":"$a"}`},
 		{call: "PUT " + byID + strings.Repeat("%C3%A9", 256), body: `{"email":"$b"}`, status: 422, want: `{"code":"validation_failed","errors":[{"field":"external_id"}]}`},
 	}},
-	{"the external id stands in the path alone", []step{
-		{call: "PUT " + byID + "$x", body: `{"email":"$a","external_id":"$x"}`, status: 422, code: core.CodeValidationFailed},
+	{"the external id of the body is that of the path", []step{
+		{call: "PUT " + byID + "$x", body: `{"email":"$a","external_id":"$y"}`, status: 422, code: core.CodeValidationFailed},
+		{call: "PUT " + byID + "$x", body: `{"email":"$a","external_id":"$x"}`, status: 201, want: `{"external_id":"$x"}`},
 	}},
 	{"a NUL is in no external id", []step{
 		{call: "PUT " + byID + "a%00b", body: `{"email":"$a"}`, status: 422, code: core.CodeValidationFailed},

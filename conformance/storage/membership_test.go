@@ -72,7 +72,7 @@ func TestListsAreFoundByIDAndByKey(t *testing.T) {
 			t.Errorf("the new name finds %d lists, %v", found, err)
 		}
 		members, err := store.ListMembers(ctx, org, want.ID, nil, 10)
-		if diff := cmp.Diff([]audience.ListMember{{ContactID: contact.ID, Email: "Ada@x", AddedAt: later(5)}}, members); err != nil || diff != "" {
+		if diff := cmp.Diff([]audience.ListMember{{ContactID: contact.ID, Email: "Ada@x", Mailable: true, AddedAt: later(5)}}, members); err != nil || diff != "" {
 			t.Errorf("%v members (-want +got):\n%s", err, diff)
 		}
 		for who, is := range map[string]bool{contact.ID: true, "ada@X": true, core.NewID(): false, "bob@x": false} {

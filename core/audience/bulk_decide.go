@@ -146,7 +146,10 @@ func (s *bulkState) decide(ctx context.Context, row readRow) BulkItem {
 		s.drop(after.Email)
 	}
 	s.put(before, after, row)
-	return BulkItem{Index: row.index, Status: status, ContactID: after.ID, Email: after.Email, ExternalID: after.ExternalID}
+	return BulkItem{
+		Index: row.index, Status: status, ContactID: after.ID, Email: after.Email, ExternalID: after.ExternalID,
+		Mailable: mailability(after.Mailable),
+	}
 }
 
 // inForce is the consent that a row starts from, as far as it is known here; the

@@ -26,8 +26,20 @@ type BulkItem struct {
 	ContactID  string      `json:"contact_id,omitempty" jsonschema:"format=uuid"`
 	Email      string      `json:"email,omitempty" voice:"untrusted"`
 	ExternalID *string     `json:"external_id,omitempty" voice:"untrusted"`
+	Mailable   *bool       `json:"mailable,omitempty" jsonschema_description:"Whether mail may be sent to the contact at all, after the row. A failed row has none."`
 	Reason     string      `json:"reason,omitempty" voice:"ours" jsonschema_description:"Of a failed row: the code of the error that a single write would have had."`
 	Errors     []BulkFault `json:"errors,omitempty" jsonschema_description:"Of a failed row: what is wrong with which member."`
+}
+
+// The outcomes of all rows share these two, so that a row costs no allocation.
+var mailable, notMailable = true, false
+
+// mailability returns the Mailable of an outcome from that of its contact.
+func mailability(is bool) *bool {
+	if is {
+		return &mailable
+	}
+	return &notMailable
 }
 
 // BulkFault says what is wrong with one member of a row. It may repeat the row's words.

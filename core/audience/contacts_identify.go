@@ -20,6 +20,7 @@ type IdentifyContactIn struct {
 type Identified struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	Result    string `json:"result" jsonschema:"enum=created,enum=existing"`
+	Mailable  bool   `json:"mailable"`
 	// VisitorID is shown and not remembered with the result: it is a credential.
 	VisitorID string `json:"-"`
 }
@@ -29,11 +30,12 @@ type IdentifiedView struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	VisitorID string `json:"visitor_id" voice:"ours" jsonschema_description:"Recognizes the contact on your website; the same until the contact is archived. Treat it as a credential."`
 	Result    string `json:"result" jsonschema:"enum=created,enum=existing" jsonschema_description:"Whether the call made the contact."`
+	Mailable  bool   `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all."`
 }
 
 // RESTView shows the visitor id.
 func (i Identified) RESTView() IdentifiedView {
-	return IdentifiedView{ContactID: i.ContactID, VisitorID: i.VisitorID, Result: i.Result}
+	return IdentifiedView{ContactID: i.ContactID, VisitorID: i.VisitorID, Result: i.Result, Mailable: i.Mailable}
 }
 
 func (a *Audience) contactsIdentify() core.Operation {
@@ -130,7 +132,7 @@ func (a *Audience) identify(ctx context.Context, c *core.Call, in IdentifyContac
 	case existing != nil && existing.Status == Archived:
 		return Identified{}, errArchivedVisitor()
 	case existing != nil && in.isKnownAs(*existing):
-		found.ContactID = existing.ID
+		found.ContactID, found.Mailable = existing.ID, existing.judged().Mailable
 		c.About(existing.ID)
 	case !in.pushed:
 		return Identified{}, &core.Error{
@@ -141,7 +143,7 @@ func (a *Audience) identify(ctx context.Context, c *core.Call, in IdentifyContac
 		if err != nil {
 			return Identified{}, claim{}.lostRace(err)
 		}
-		found.ContactID = written.Contact.ID
+		found.ContactID, found.Mailable = written.Contact.ID, written.Contact.Mailable
 		if written.WasCreated() {
 			found.Result = "created"
 		}

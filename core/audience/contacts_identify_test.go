@@ -30,7 +30,7 @@ func TestIdentifyGivesOneVisitorID(t *testing.T) {
 		}
 		for _, names := range []string{`{"email":"ADA@example.com"}`, `{"email":"ada@example.com","external_id":"7"}`, `{"external_id":"7"}`} {
 			again := b.want(t, identify, names)
-			want := map[string]any{"contact_id": first["contact_id"], "visitor_id": first["visitor_id"], "result": "existing"}
+			want := map[string]any{"contact_id": first["contact_id"], "visitor_id": first["visitor_id"], "result": "existing", "mailable": true}
 			if diff := cmp.Diff(want, again); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", names, diff)
 			}

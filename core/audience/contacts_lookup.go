@@ -10,7 +10,7 @@ import (
 type LookupContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact."`
-	ContactID  string `json:"contact_id,omitempty" only:"agent" jsonschema:"format=uuid" jsonschema_description:"Id of the contact here."`
+	ContactID  string `json:"contact_id,omitempty" only:"agent" jsonschema:"format=uuid" jsonschema_description:"Id of the contact."`
 
 	found Contact
 }

@@ -14,7 +14,9 @@ type ReplaceContactIn struct {
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Left out: the contact has none."`
 	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default; opt-outs of a contact that was not in use hold."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
-	Lists            *[]string      `json:"lists,omitempty" jsonschema:"nullable,maxItems=200" jsonschema_description:"Exactly the static lists to be on, by id or key. Empty: none. Left out or null: untouched."`
+	Lists            *ListNames     `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
+	ExternalID       *string        `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"As a read showed it; another one is refused. Left out or null: untouched."`
+	ReadBack
 
 	write *contactWrite
 }
@@ -23,7 +25,7 @@ func (a *Audience) contactsReplace() core.Operation {
 	return core.Declare(core.Op[ReplaceContactIn, ContactWritten]{
 		Name:    "contacts_replace",
 		Title:   "Create or replace a contact",
-		Purpose: "Makes the contact with this address exactly what is sent: attributes that are left out are wiped and topics revert to their defaults. Creates the contact when there is none and takes an archived one back into use, with its opt-outs. To change single values use contacts_update.",
+		Purpose: "Makes the contact with this address exactly what is sent: attributes that are left out are wiped and topics revert to their defaults. Creates the contact when there is none and takes an archived one back into use, with its opt-outs. It takes the body that a read of the contact returned, changed or not, and refuses by name what it cannot change. To change single values use contacts_update.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,
@@ -41,7 +43,7 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 	if err != nil {
 		return in, err
 	}
-	lists, err := a.exactly(ctx, org, "lists", in.Lists)
+	lists, err := a.exactlyNamed(ctx, org, "lists", in.Lists)
 	if err != nil {
 		return in, err
 	}
@@ -52,6 +54,9 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 		states:    true,
 		lists:     lists,
 		edit: func(existing *Contact) (Contact, error) {
+			if err := in.check(existing, checkExternalID(in.ExternalID, existing)...); err != nil {
+				return Contact{}, err
+			}
 			replaced := Contact{}
 			if existing != nil {
 				replaced = *existing

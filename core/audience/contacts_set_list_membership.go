@@ -11,7 +11,7 @@ import (
 type SetListMembershipIn struct {
 	Contact string   `json:"contact" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Contact id, address or external id."`
 	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, by id or key."`
-	Remove  []string `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to leave, likewise."`
+	Remove  []string `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to leave."`
 
 	edit membershipEdit
 }

@@ -14,8 +14,9 @@ type UpsertByExternalIDIn struct {
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
 	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in. Left out or null: untouched."`
-	Lists            *[]string      `json:"lists,omitempty" jsonschema:"nullable,maxItems=200" jsonschema_description:"Exactly the static lists to be on, by id or key. Empty: none. Left out or null: untouched."`
+	Lists            *ListNames     `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
 	RebindExternalID bool           `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`
+	ReadBack
 
 	write *contactWrite
 }
@@ -30,7 +31,7 @@ func (a *Audience) contactsUpsertByExternalID() core.Operation {
 		Title: "Create or change a contact by external id",
 		Purpose: "Creates the contact with this external id, or changes the parts named of the one that has it. " +
 			"A contact that has the address and no external id gets this one, and an archived contact is taken back into use. " +
-			"Unlike contacts_replace it does not clear what is left out.",
+			"It takes the body that a read of the contact returned, as contacts_replace does. Unlike contacts_replace it does not clear what is left out.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,
@@ -48,12 +49,19 @@ func (a *Audience) prepareUpsertByExternalID(ctx context.Context, c *core.Call, 
 	if err != nil {
 		return in, err
 	}
-	lists, err := a.exactly(ctx, org, "lists", in.Lists)
+	lists, err := a.exactlyNamed(ctx, org, "lists", in.Lists)
 	if err != nil {
 		return in, err
 	}
 	in.write = a.claimed(org, in.claim(), changes{
 		attributes: attributes, topics: in.TopicPreferences, unsubscribeAll: in.UnsubscribeAll, lists: lists,
 	})
+	edit := in.write.edit
+	in.write.edit = func(existing *Contact) (Contact, error) {
+		if err := in.check(existing); err != nil {
+			return Contact{}, err
+		}
+		return edit(existing)
+	}
 	return in, a.push(ctx, c, in.write)
 }

@@ -52,6 +52,7 @@ type ListFilter struct {
 type ListMember struct {
 	ContactID string    `json:"contact_id" jsonschema:"format=uuid"`
 	Email     string    `json:"email" voice:"untrusted"`
+	Mailable  bool      `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all."`
 	AddedAt   time.Time `json:"added_at"`
 }
 

@@ -18,7 +18,7 @@ func (a *Audience) listsMembers() core.Operation {
 	return core.Declare(core.Op[ListMembersIn, core.Page[ListMember]]{
 		Name:    "lists_members",
 		Title:   "List the members of a static list",
-		Purpose: "Pages through the contacts on a static list, those added last first. It does not show their attributes or consent.",
+		Purpose: "Pages through the contacts on a static list, those added last first, with whether each may be mailed. It does not show their attributes or choices.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},

@@ -53,7 +53,7 @@ func TestPreviewCountsAndSavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := fmt.Sprintf(`{"count":1,"eval_class":"incremental","sample":[{"contact_id":%q,"email":"c11@example.com"}]}`, w.contacts["c11"].ID)
+		want := fmt.Sprintf(`{"count":1,"eval_class":"incremental","sample":[{"contact_id":%q,"email":"c11@example.com","mailable":true}]}`, w.contacts["c11"].ID)
 		if got != want {
 			t.Errorf("over REST %s, want %s", got, want)
 		}

@@ -57,6 +57,7 @@ type Segment struct {
 type Member struct {
 	ContactID string    `json:"contact_id" jsonschema:"format=uuid"`
 	Email     string    `json:"email" voice:"untrusted"`
+	Mailable  bool      `json:"mailable"`
 	EnteredAt time.Time `json:"entered_at"`
 }
 
@@ -64,4 +65,5 @@ type Member struct {
 type Example struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	Email     string `json:"email" voice:"untrusted"`
+	Mailable  bool   `json:"mailable"`
 }

@@ -10,7 +10,7 @@ import (
 
 // PreviewIn is a predicate to try.
 type PreviewIn struct {
-	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"The predicate; audience_get_schema teaches the language."`
+	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"See audience_get_schema for the language."`
 }
 
 // Preview is what a predicate finds.

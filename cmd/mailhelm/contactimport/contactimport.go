@@ -53,6 +53,11 @@ type Summary struct {
 	Rejected int `json:"rejected"`
 	// RejectedLines are where the first rejected rows begin, from 1.
 	RejectedLines []int `json:"rejected_lines"`
+	// NotMailable counts the rows that were taken and whose contact may not be mailed
+	// after it: it is a stub, or opted out of everything.
+	NotMailable int `json:"not_mailable"`
+	// NotMailableLines are where the first of these rows begin, from 1.
+	NotMailableLines []int `json:"not_mailable_lines"`
 	// DoneBefore counts rows that an earlier run had done, which are among the others.
 	DoneBefore int `json:"done_before"`
 }
@@ -70,7 +75,7 @@ type run struct {
 func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{cfg: cfg, Summary: Summary{RejectedLines: []int{}}}
+	r := &run{cfg: cfg, Summary: Summary{RejectedLines: []int{}, NotMailableLines: []int{}}}
 	parts, ended := make(chan []contactfile.Row), make(chan error, 1)
 	go func() {
 		defer close(parts)
@@ -144,13 +149,19 @@ func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 			return err
 		}
 		for _, item := range items {
-			r.count(item, &reasons[places[item.Index]])
+			r.count(item, part[places[item.Index]].Line, &reasons[places[item.Index]])
 		}
 	}
 	return r.reject(part, reasons)
 }
 
-func (r *run) count(item audience.BulkItem, reason *string) {
+func (r *run) count(item audience.BulkItem, line int, reason *string) {
+	if item.Mailable != nil && !*item.Mailable {
+		r.NotMailable++
+		if len(r.NotMailableLines) < maxNoted {
+			r.NotMailableLines = append(r.NotMailableLines, line)
+		}
+	}
 	switch item.Status {
 	case audience.ItemCreated:
 		r.Created++
