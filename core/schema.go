@@ -2,6 +2,7 @@ package core
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -208,7 +209,9 @@ func foldNullable(s *reflector.Schema) {
 		return
 	}
 	if len(s.OneOf) == 2 && s.OneOf[1].Type == "null" && s.OneOf[0].Type != "" {
+		description := s.Description
 		*s = *s.OneOf[0]
+		s.Description = cmp.Or(s.Description, description)
 		s.Extras = map[string]any{"type": []string{s.Type, "null"}}
 		s.Type = ""
 		if s.Enum != nil {
