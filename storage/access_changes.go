@@ -46,6 +46,9 @@ func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Chang
 		case err := <-listening:
 			if err == nil {
 				changed(access.Change{Kind: access.Anything})
+			} else if ctx.Err() == nil { // such as on a server that is read-only; a lost connection is no error here
+				db.logger.LogAttrs(ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the database refuses to notify of them",
+					slog.Any("error", err))
 			}
 		case message, open := <-listener.Notify:
 			switch {

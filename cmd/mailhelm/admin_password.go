@@ -57,7 +57,7 @@ func readPassword(stdin io.Reader, read bool) (password string, made bool, err e
 	if !read {
 		return rand.Text(), true, nil
 	}
-	line, err := bufio.NewReader(io.LimitReader(stdin, 4096)).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(stdin, 8192)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", false, fmt.Errorf("standard input: %w", err)
 	}

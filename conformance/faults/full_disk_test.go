@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -142,4 +143,40 @@ func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 		}
 		do(`DELETE FROM no_room`)
 	}
+}
+
+// TestAPageFailsForAFullDisk: a form that cannot be stored is answered as a failure of the
+// server, with the time to try again and nothing of the cause, which is in the log.
+func TestAPageFailsForAFullDisk(t *testing.T) {
+	t.Parallel()
+	log := new(journal)
+	address := storagetest.PostgresURL(t)
+	fill := fillPostgres(t, address)
+	p := product.Start(t, product.Options{Postgres: true, PostgresURL: address, Mail: true, Log: log})
+	s := &scene{p: p}
+	fill(true)
+	form := url.Values{"email": {p.UserEmail}}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.AppURL+"/login/forgotten", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	got := s.ask(r)
+	fill(false)
+	if got.err != nil || got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") != "5" || !strings.Contains(got.body, "Something failed on our side") {
+		t.Errorf("%v %d %v %s", got.err, got.status, got.header, got.body)
+	}
+	for _, word := range internals {
+		if strings.Contains(got.body, word) {
+			t.Errorf("the page tells %q: %s", word, got.body)
+		}
+	}
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	for line := range strings.Lines(log.text.String()) {
+		if strings.Contains(line, `"page failed"`) && strings.Contains(line, "/login/forgotten") && strings.Contains(line, "No space left") {
+			return
+		}
+	}
+	t.Error("the log does not name the cause of the page's failure")
 }

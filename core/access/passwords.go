@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core/passwords"
 	"golang.org/x/crypto/argon2"
@@ -33,7 +34,7 @@ var (
 const (
 	saltBytes     = 16
 	passwordBytes = 32
-	maxPassword   = passwords.Most
+	maxPassword   = passwords.Most * utf8.UTFMax // bytes
 )
 
 var (

@@ -3,13 +3,14 @@ package passwords
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// Bounds of a password in bytes. NIST SP 800-63B section 3.1.1.2 asks for at least
-// 8 characters where a second factor stands beside the password. Argon2id reads a
-// password of any length, and hashing megabytes is work that a stranger gets free.
+// Bounds of a password in characters. NIST SP 800-63B section 3.1.1.2 asks for at least
+// 8 where a second factor stands beside the password. Argon2id reads a password of any
+// length, so without an upper bound a stranger could have megabytes hashed.
 const (
 	Least = 8
 	Most  = 1024
@@ -34,7 +35,7 @@ func (r *Refusal) Error() string { return "the password " + r.Reason }
 // name; nil takes it. Upper and lower case, and characters that Unicode calls
 // compatible (NFKC), count as equal.
 func Check(password, email string) *Refusal {
-	if len(password) < Least || len(password) > Most {
+	if n := utf8.RuneCountInString(password); n < Least || n > Most {
 		return &Refusal{fmt.Sprintf("must have from %d to %d characters", Least, Most), "Choose another one."}
 	}
 	plain := folded(password)

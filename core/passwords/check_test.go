@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core/passwords"
 )
@@ -22,6 +23,9 @@ func TestCheck(t *testing.T) {
 		"1234567":                   "from 8 to 1024",
 		"":                          "from 8 to 1024",
 		strings.Repeat("x", 1025):   "from 8 to 1024",
+		"äöüßé":                     "from 8 to 1024", // 10 bytes, 5 characters
+		strings.Repeat("語", 1025):   "from 8 to 1024",
+		strings.Repeat("語", 1024):   "",
 		"password1":                 "most common",
 		"PassWord1":                 "most common",
 		"ｐａｓｓｗｏｒｄ１":                 "most common", // full width
@@ -30,7 +34,7 @@ func TestCheck(t *testing.T) {
 		"x-ADA.lovelace+WORK-x":     `"ada.lovelace`,
 		"acme-tools are great":      `"acme-tools"`,
 		"for example a long one":    `"example"`,
-		"ada.ｌｏｖｅｌａｃｅ, full width": `"ada.lovelace"`,
+		"ada.ｌｏｖｅｌａｃｅ, full width":  `"ada.lovelace"`,
 	} {
 		refused := passwords.Check(password, email)
 		if says == "" {
@@ -57,7 +61,7 @@ func TestEachFrequentPasswordIsRefused(t *testing.T) {
 	}
 	for _, password := range listed {
 		want := "most common"
-		if len(password) < passwords.Least {
+		if utf8.RuneCountInString(password) < passwords.Least {
 			want = "from 8"
 		}
 		if err := passwords.Check(password, ""); err == nil || !strings.Contains(err.Error(), want) {
@@ -73,7 +77,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add("password1", "a@example.com")
 	f.Add("\xff\xfe", "@")
 	f.Fuzz(func(t *testing.T, password, email string) {
-		if err := passwords.Check(password, email); err == nil && (len(password) < passwords.Least || slices.Contains(strings.Fields(frequent), password)) {
+		if err := passwords.Check(password, email); err == nil && (utf8.RuneCountInString(password) < passwords.Least || slices.Contains(strings.Fields(frequent), password)) {
 			t.Errorf("%q passes", password)
 		}
 	})

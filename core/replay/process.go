@@ -59,6 +59,8 @@ type Process struct {
 	held       map[Token]bool
 	unreturned map[Token]unreturned
 	seen       map[string]sight
+	looks      int           // how many looks at the others began
+	shown      int           // the look that seen is from
 	looked     time.Time     // when the others were last seen
 	ticked     chan struct{} // closed by the next Tick
 }
@@ -197,14 +199,23 @@ func (p *Process) returnAll(ctx context.Context) {
 }
 
 // look reads the signs of life of the other processes. Time in which no process could
-// read them does not count as silence: all processes were silent then.
+// read them does not count as silence: all processes were silent then. A look that ends
+// after a later one changes nothing, since it may lack processes that have started since.
 func (p *Process) look(ctx context.Context) error {
+	p.mu.Lock()
+	p.looks++
+	look := p.looks
+	p.mu.Unlock()
 	beats, err := p.Store.Beats(ctx)
 	if err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if look < p.shown {
+		return nil
+	}
+	p.shown = look
 	now := p.Clock()
 	missed := !p.looked.IsZero() && now.Sub(p.looked) > 2*Beat
 	seen := make(map[string]sight, len(beats))

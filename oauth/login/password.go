@@ -73,7 +73,7 @@ func (s *Site) passwordRefused(w http.ResponseWriter, r *http.Request, v access.
 		seeOther(w, withNext(ConfirmPath, PasswordPath))
 	case IsSignedOut(err):
 		s.AskToSignIn(w, PasswordPath)
-	case e.Code == core.CodeInternalError:
+	case e.IsFault():
 		s.Fail(w, r, err)
 	default:
 		s.logRefusal(r, "change of password", e)

@@ -32,7 +32,7 @@ func (s *Site) askReset(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	if err := s.passwords.AskReset(r.Context(), page.Email, s.clientOf(r)); err != nil {
 		e := core.AsError(err)
-		if e.Code == core.CodeInternalError {
+		if e.IsFault() {
 			s.Fail(w, r, err)
 			return
 		}

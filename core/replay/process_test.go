@@ -1,0 +1,86 @@
+package replay_test
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// lateStore holds back one answer of Beats after it was read.
+type lateStore struct {
+	replay.ProcessStore
+	late    atomic.Bool
+	read    chan struct{} // closed when the answer was read
+	release chan struct{}
+	looks   chan struct{} // gets one for every other answer
+}
+
+// Beats reads the beats, and holds one answer back.
+func (s *lateStore) Beats(ctx context.Context) (map[string]time.Time, error) {
+	beats, err := s.ProcessStore.Beats(ctx)
+	if s.late.CompareAndSwap(true, false) {
+		close(s.read)
+		<-s.release
+		return beats, err
+	}
+	s.looks <- struct{}{}
+	return beats, err
+}
+
+// TestALateLookForgetsNoProcess: a tick read the beats before another process had
+// started, and its answer comes after a later look found that process. The process still
+// counts as living, and keeps its reservations.
+func TestALateLookForgetsNoProcess(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+		store := &lateStore{ProcessStore: db.Processes(), read: make(chan struct{}), release: make(chan struct{}), looks: make(chan struct{}, 10)}
+		p := replay.NewProcess(replay.ProcessConfig{
+			Store: store, Replays: db.Replay(), Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
+		})
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(p.Start(t.Context()))
+		<-store.looks
+		store.late.Store(true)
+		ticked := make(chan struct{})
+		go func() { p.Tick(t.Context()); close(ticked) }()
+		<-store.read
+		must(db.Processes().Beat(t.Context(), "other", now))
+
+		verdicts := make(chan replay.Verdict, 1)
+		go func() {
+			verdict, err := p.Judge(t.Context(), replay.Record{Holder: "token", Process: "other"})
+			if err != nil {
+				t.Error(err)
+			}
+			verdicts <- verdict
+		}()
+		<-store.looks
+		close(store.release)
+		<-ticked
+		for beat := 1; ; beat++ { // the other process goes on
+			must(db.Processes().Beat(t.Context(), "other", now.Add(time.Duration(beat)*replay.Beat)))
+			p.Tick(t.Context())
+			<-store.looks
+			select {
+			case verdict := <-verdicts:
+				if verdict.Ended {
+					t.Error("a process that shows signs of life counts as ended")
+				}
+				return
+			default:
+			}
+		}
+	})
+}
