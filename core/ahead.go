@@ -2,10 +2,9 @@ package core
 
 import "fmt"
 
-// Ahead has f run beside what its caller does, and returns a function that waits for
-// what comes of it. A panic of f is an error there, since nobody above its goroutine
-// would catch one. A caller that gives up need not wait; who must not leave f behind
-// ends its context and then waits.
+// Ahead starts f in a goroutine and returns a function that waits for its result. A panic of
+// f becomes an error of that function, because no caller could recover it. The caller may
+// leave without waiting. To stop f, end its context and then wait.
 func Ahead[T any](f func() (T, error)) func() (T, error) {
 	type outcome struct {
 		value T

@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Places are the places of a value under which any JSON text may stand (RFC 8259), also
-// one that CheckJSON refuses: a member named twice, a number of any length, a NUL. Such a
-// text is kept as bytes and given back as bytes; nobody takes it apart on the way. They
-// are declared by a member of type json.RawMessage, or of a slice of that for rows.
+// Places are the places of a value where any JSON text may stand (RFC 8259). That includes
+// texts that CheckJSON refuses: a member named twice, a number of any length, a NUL. Such a
+// text is stored and returned as bytes, without being parsed. A member of type
+// json.RawMessage declares a place, a slice of that type declares rows.
 type Places struct {
 	any     bool
 	deep    bool // of any depth, because a row is read by itself; see [ReadRow]
@@ -21,8 +21,8 @@ type Places struct {
 	members map[string]*Places
 }
 
-// CheckJSON is [CheckJSON] for a value with such places. What stands there is one JSON
-// text in UTF-8 of at most MaxJSONDepth levels, which a row may exceed.
+// CheckJSON is [CheckJSON] for a value with such places. A place holds one JSON text in
+// UTF-8. Its depth is at most MaxJSONDepth, except in rows.
 func (p *Places) CheckJSON(raw []byte) error {
 	err := CheckJSON(raw)
 	if err == nil || p == nil {
@@ -31,7 +31,7 @@ func (p *Places) CheckJSON(raw []byte) error {
 	return CheckJSON(p.cover(raw))
 }
 
-// Below are the places of an object whose member has these.
+// Below returns the places of an object in which the member with this path has the places p.
 func (p *Places) Below(names ...string) *Places {
 	for i := len(names) - 1; i >= 0 && p != nil; i-- {
 		p = &Places{members: map[string]*Places{names[i]: p}}
@@ -39,7 +39,7 @@ func (p *Places) Below(names ...string) *Places {
 	return p
 }
 
-// Of are the places below a member, or "*" below the items of an array.
+// Of returns the places below a member, or with "*" those below the items of an array.
 func (p *Places) Of(name string) *Places {
 	switch {
 	case p == nil:
@@ -50,7 +50,7 @@ func (p *Places) Of(name string) *Places {
 	return p.members[name]
 }
 
-// With are the places of both.
+// With returns the places of p and q together.
 func (p *Places) With(q *Places) *Places {
 	if p == nil || q == nil || p.any || q.any {
 		if p == nil || q != nil && q.any {
@@ -70,10 +70,10 @@ func (p *Places) With(q *Places) *Places {
 
 var rawJSON = reflect.TypeFor[json.RawMessage]()
 
-// PlacesOf are the places of a type, nil for none.
+// PlacesOf returns the places of a type, nil for a type without places.
 func PlacesOf[T any]() *Places { return placesOf(reflect.TypeFor[T]()) }
 
-// placesOf is nil for a type without such a place.
+// placesOf returns the places of t, nil when it has no places.
 func placesOf(t reflect.Type) *Places {
 	switch {
 	case t == rawJSON:
@@ -107,8 +107,8 @@ func placesOfMembers(t reflect.Type) *Places {
 	return p
 }
 
-// cover puts null into the places, if they hold JSON. Then what is wrong is wrong
-// elsewhere, or in a place that is left as it is.
+// cover returns raw with null in each place that holds JSON. The errors that remain are
+// outside the places, or in a place that holds no JSON.
 func (p *Places) cover(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		return raw
@@ -123,7 +123,7 @@ func (p *Places) cover(raw []byte) []byte {
 	return append(c.covered, raw[c.taken:]...)
 }
 
-// covering copies raw as far as it was read.
+// covering copies raw up to the position of the reader.
 type covering struct {
 	*jsontext.Decoder
 	raw, covered []byte
@@ -164,7 +164,7 @@ func (c *covering) value(p *Places) error {
 	}
 }
 
-// hide covers the next value, unless it is too deep for its place.
+// hide writes null in place of the next value, unless the value is too deep for its place.
 func (c *covering) hide(deep bool) error {
 	above := c.StackDepth()
 	value, err := c.ReadValue()
@@ -178,7 +178,7 @@ func (c *covering) hide(deep bool) error {
 	return nil
 }
 
-// levels is how deep the arrays and objects of a JSON text nest.
+// levels returns how deep the arrays and objects of a JSON text nest.
 func levels(text []byte) int {
 	depth, most, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {

@@ -2,12 +2,12 @@ package core
 
 import "time"
 
-// Clock tells the time. Everything that needs the time is handed one, so that a
-// test can hold it still or move it.
+// Clock returns the current time. Code that needs the time takes a Clock, so that a test can
+// stop or move it.
 type Clock func() time.Time
 
-// SystemClock is the machine's clock in UTC, cut to microseconds: the finest
-// step both databases keep, so that a stored time equals the one in memory.
+// SystemClock returns the machine's time in UTC, truncated to microseconds. Both databases
+// store microseconds, so a stored time equals the one in memory.
 func SystemClock() time.Time {
 	return time.Now().UTC().Truncate(time.Microsecond)
 }

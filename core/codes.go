@@ -39,8 +39,8 @@ const (
 	CodeWrongHost                    Code = "wrong_host"
 )
 
-// CodeInfo is what the catalogue knows about a code. The served page of an error
-// is made from it.
+// CodeInfo is the catalogue's entry for a code. The documentation page of an error is
+// generated from it.
 type CodeInfo struct {
 	Code      Code
 	Status    int

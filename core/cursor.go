@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 )
 
-// A cursor holds the sort keys of the last row of a page and a digest of the
-// filters that page was made with. It is no secret and grants nothing: a forged
-// one only moves a reader within rows that the reader may see anyway.
+// A cursor holds the sort keys of the last row of a page and a digest of the page's filters.
+// It is not secret and grants nothing: with a forged cursor a reader only moves within rows
+// that the reader may see.
 type cursor struct {
 	Filter string   `json:"f"`
 	Keys   []string `json:"k"`
@@ -23,9 +23,9 @@ func EncodeCursor(filter string, keys ...string) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// DecodeCursor gives back the n sort keys of a cursor that EncodeCursor made for
-// the same filter text. The empty string is the start of the list: nil, nil.
-// Anything else fails with validation_failed on the field "cursor".
+// DecodeCursor returns the n sort keys of a cursor that EncodeCursor made for the same
+// filter text. For "", the start of the list, it returns nil, nil. Any other text fails with
+// validation_failed on the field "cursor".
 func DecodeCursor(filter, s string, n int) ([]string, error) {
 	if s == "" {
 		return nil, nil

@@ -14,22 +14,21 @@ const (
 	maxLabel     = 63
 )
 
-// IsEmail reports whether s is an address as we take them: a dot-string and a
-// domain (RFC 5321 section 4.1.2), all of it visible ASCII. Quoted local parts and
-// address literals are left out on purpose: they let nearly every character into
-// headers, logs and prompts, and sending accounts do not take them either. An
-// internationalized domain is written in its ASCII form; see [CanonicalEmail].
+// IsEmail reports whether s is an address that Mailhelm accepts: a dot-string and a domain
+// (RFC 5321 section 4.1.2) in visible ASCII. Quoted local parts and address literals are
+// refused on purpose: they let nearly every character into headers, logs and prompts, and
+// sending accounts refuse them too. An internationalized domain has its ASCII form; see
+// [CanonicalEmail].
 func IsEmail(s string) bool {
 	at := strings.LastIndexByte(s, '@')
 	return at > 0 && at <= maxLocalPart && len(s) <= maxAddress && isDotString(s[:at]) && isDomain(s[at+1:])
 }
 
-// CanonicalEmail writes an address the way mail carries it. A domain with letters
-// beyond ASCII is taken to its ASCII form by the rules for looking a name up
-// (UTS 46, nontransitional; RFC 5891 section 5); one in ASCII stays as it is
-// spelled. The local part is never touched: one beyond ASCII needs SMTPUTF8
-// (RFC 6531), which sending accounts do not speak, and is refused. It fails for
-// whatever is no address then, as IsEmail says.
+// CanonicalEmail returns an address in the form that mail carries. A domain with letters
+// beyond ASCII is converted to its ASCII form by the rules for looking a name up (UTS 46,
+// nontransitional; RFC 5891 section 5). A domain in ASCII keeps its spelling. The local part
+// is never changed: one beyond ASCII needs SMTPUTF8 (RFC 6531), which sending accounts do
+// not support, and is refused. It reports false when IsEmail refuses the result.
 func CanonicalEmail(s string) (string, bool) {
 	at := strings.LastIndexByte(s, '@')
 	if at < 0 {
@@ -45,9 +44,9 @@ func CanonicalEmail(s string) (string, bool) {
 	return s, IsEmail(s)
 }
 
-// EmailKey is what every spelling of an address has in common, for comparing: the
-// canonical form in lower case throughout, as accounts match addresses. What is no
-// address is in lower case alone.
+// EmailKey returns what all spellings of an address have in common, for comparing: the
+// canonical form in lower case, as accounts match addresses. A text that is not an address
+// is only put into lower case.
 func EmailKey(s string) string {
 	if canonical, ok := CanonicalEmail(s); ok {
 		s = canonical
@@ -86,8 +85,8 @@ func isAlphanumeric(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// MaskAddress hides whose address it is and keeps where mail to it goes: the first
-// character of the local part, three asterisks and the domain. What is no address
+// MaskAddress hides the person and keeps the destination of an address: the first character
+// of the local part, three asterisks and the domain. Of a text that is not an address it
 // keeps nothing.
 func MaskAddress(address string) string {
 	const hidden = "***"

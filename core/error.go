@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// Error is a refusal or a failure as Mailhelm means it. Message and Next are
-// shown to the caller and so hold nothing internal; Err is for the log alone.
+// Error is a refusal or a failure. Callers see Message and Next, which therefore hold
+// nothing internal; Err is only for the log.
 type Error struct {
 	Code Code
 	// Message says what was wrong, with the caller's own value where that helps.
 	Message string
-	// Next says what to do now. Empty means the catalogue's remedy.
+	// Next says what to do. "" means the catalogue's remedy.
 	Next string
 	// Status replaces the catalogue's status where one code has two: 504 for an
 	// upstream that timed out. Zero means the catalogue's.
 	Status int
-	// Fields lists what was wrong with which member of the request.
+	// Fields lists the faults of the members of the request.
 	Fields []FieldError
-	// RetryAfter is how long to wait before trying again; zero means not said.
+	// RetryAfter is how long to wait before a retry; zero says nothing.
 	RetryAfter time.Duration
-	// Resource is what was not found (not_found).
+	// Resource is the kind of record that was not found (not_found).
 	Resource string
 	// Scope is the scope that is missing (invalid_scope, missing_scope).
 	Scope Scope
 	// Extra holds members that belong to one code, by their wire name.
 	Extra map[string]any
-	// Call is the call of another operation that repairs it, nil when none does.
-	// It is for agents: a problem document over REST does not have it.
+	// Call is the call of another operation that repairs the fault, or nil. Only agents get
+	// it: a problem document over REST does not have it.
 	Call *NextCall
 	// Err is the cause. It is logged and never leaves the process.
 	Err error
@@ -43,13 +43,14 @@ type FieldError struct {
 	Reason string `json:"reason"`
 }
 
-// NextCall is a call that somebody who was refused can make now.
+// NextCall is a call that a refused caller can make next.
 type NextCall struct {
 	Operation string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
 }
 
-// WithCall sets the call that repairs it and returns e. No arguments are {}.
+// WithCall sets the call that repairs the fault and returns e. Without arguments it sends
+// {}.
 func (e *Error) WithCall(operation string, arguments map[string]any) *Error {
 	if arguments == nil {
 		arguments = map[string]any{}
@@ -58,7 +59,7 @@ func (e *Error) WithCall(operation string, arguments map[string]any) *Error {
 	return e
 }
 
-// Error is the text for the log.
+// Error returns the text for the log.
 func (e *Error) Error() string {
 	text := string(e.Code) + ": " + e.Message
 	if e.Err != nil {
@@ -67,10 +68,10 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
-// HTTPStatus is the status a surface answers the error with.
+// HTTPStatus returns the HTTP status of the error.
 func (e *Error) HTTPStatus() int {
 	if e.Status != 0 {
 		return e.Status
@@ -78,13 +79,13 @@ func (e *Error) HTTPStatus() int {
 	return e.Code.Info().Status
 }
 
-// WithNext sets what to do now and returns e, for use where the error is made.
+// WithNext sets the next step and returns e.
 func (e *Error) WithNext(next string) *Error {
 	e.Next = next
 	return e
 }
 
-// NextStep is the error's own next step, or the catalogue's remedy.
+// NextStep returns the error's own next step, or the catalogue's remedy.
 func (e *Error) NextStep() string {
 	if e.Next != "" {
 		return e.Next
@@ -94,10 +95,10 @@ func (e *Error) NextStep() string {
 
 // The constructors below are the refusals that several tasks give.
 
-// MissingScope refuses an argument that needs a scope beyond those of the
-// operation. Over REST it is invalid_scope. A tool answers missing_scope as a
-// result that failed: HTTP 403 would have clients ask for a greater token, for
-// an argument that the agent can leave out.
+// MissingScope refuses an argument that needs a scope beyond those of the operation. Over
+// REST the code is invalid_scope. A tool fails with missing_scope in its result, because
+// HTTP 403 would make clients ask for a token with more scopes, although the agent can leave
+// the argument out.
 func MissingScope(c *Call, argument string, scope Scope) *Error {
 	code := CodeInvalidScope
 	if c.Surface == Agent {
@@ -110,16 +111,16 @@ func MissingScope(c *Call, argument string, scope Scope) *Error {
 	}
 }
 
-// Invalid is validation_failed for one field.
+// Invalid returns validation_failed for one field.
 func Invalid(field, reason string) *Error {
 	return InvalidFields(FieldError{Field: field, Reason: reason})
 }
 
-// namedFaults is how many of several faults the message names: an agent reads it
-// and perhaps nothing else. The member `errors` has them all.
+// namedFaults is how many of several faults the message names, since some agents read only
+// the message. The member `errors` has all of them.
 const namedFaults = 3
 
-// InvalidFields is validation_failed for several fields.
+// InvalidFields returns validation_failed for several fields.
 func InvalidFields(fields ...FieldError) *Error {
 	if len(fields) == 0 {
 		return &Error{Code: CodeValidationFailed, Message: "The request is not valid."}
@@ -134,7 +135,7 @@ func InvalidFields(fields ...FieldError) *Error {
 	return &Error{Code: CodeValidationFailed, Message: strings.Join(sentences, " "), Fields: fields}
 }
 
-// sentence ends a text that is none yet.
+// sentence appends a full stop if the text has no closing punctuation.
 func sentence(text string) string {
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {
 		return text
@@ -149,7 +150,7 @@ func subject(field string) string {
 	return "`" + field + "`"
 }
 
-// NotFound is not_found for the kind of thing named: "contact", "list".
+// NotFound returns not_found for a kind of record: "contact", "list".
 func NotFound(resource string) *Error {
 	return &Error{Code: CodeNotFound, Message: "No such " + resource + " in this organization.", Resource: resource}
 }
@@ -160,26 +161,27 @@ func IsNotFound(err error) bool {
 	return ok && e.Code == CodeNotFound
 }
 
-// Conflict is conflict with a message of its own.
+// Conflict returns conflict with a message and a next step.
 func Conflict(message, next string) *Error {
 	return &Error{Code: CodeConflict, Message: message, Next: next}
 }
 
-// Internal wraps a cause that the caller must not see.
+// Internal returns internal_error around a cause that the caller must not see.
 func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}
 }
 
-// Overloaded is overloaded: the call waited as long as it may and did nothing.
+// Overloaded returns overloaded: the call waited as long as it may, and did nothing.
 func Overloaded(retryAfter time.Duration) *Error {
 	return &Error{Code: CodeOverloaded, Message: "Too many calls wait to be done, so this one was turned away. Nothing was stored.", RetryAfter: retryAfter}
 }
 
-// storageRetry is when to ask again after storage failed: a database that is
-// restarted takes some seconds.
+// storageRetry is when to retry after storage failed: a restart of a database takes some
+// seconds.
 const storageRetry = 5 * time.Second
 
-// TemporarilyUnavailable wraps why storage failed, which the caller must not see.
+// TemporarilyUnavailable returns temporarily_unavailable around the cause, which the caller
+// must not see.
 func TemporarilyUnavailable(err error) *Error {
 	return &Error{
 		Code: CodeTemporarilyUnavailable, RetryAfter: storageRetry, Err: err,
@@ -193,14 +195,14 @@ func (e *Error) IsFault() bool {
 	return e.Code == CodeInternalError || e.Code == CodeTemporarilyUnavailable
 }
 
-// CallerGone reports whether err is a failure that came of the caller's leaving:
-// the work for its request was cancelled then, which is nobody's fault.
+// CallerGone reports whether the caller left and err is a consequence: the work was then
+// cancelled, and neither side is at fault.
 func CallerGone(ctx context.Context, err error) bool {
 	return err != nil && errors.Is(ctx.Err(), context.Canceled) && AsError(err).HTTPStatus() >= 500
 }
 
-// AsError returns err as a *Error; one that is none becomes internal_error with
-// err as its cause. nil stays nil.
+// AsError returns err as a *Error. An error of another type becomes internal_error with err
+// as its cause. nil stays nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

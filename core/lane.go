@@ -2,23 +2,24 @@ package core
 
 import "context"
 
-// Lane says on whose behalf work asks the database, which gives each lane
-// connections of its own: what one lane has too much of keeps no other waiting.
+// Lane says on whose behalf work uses the database. Each lane has connections of its own, so
+// that work on one lane does not delay the others.
 type Lane int
 
 // The lanes. Work that says nothing is a call.
 const (
-	// Calls are calls of callers, and the pages for people.
+	// Calls are calls of callers, and the pages for people. It is the default.
 	Calls Lane = iota
-	// ExpensiveReads are reads that may look at much of what an organization has.
+	// ExpensiveReads are reads that may look at much of an organization's data.
 	ExpensiveReads
-	// Vital is what must answer while everything else waits: tokens and readiness.
+	// Vital are tokens, revocations and readiness, which must work while all other lanes
+	// wait.
 	Vital
-	// Background is the work of jobs, which waits longer than a caller would.
+	// Background is the work of jobs, which may wait longer than a caller.
 	Background
 )
 
-// Lanes is how many there are.
+// Lanes is the number of lanes.
 const Lanes = int(Background) + 1
 
 type laneKey struct{}

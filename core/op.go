@@ -2,64 +2,61 @@ package core
 
 import "context"
 
-// Op declares one task of the product: what it is called, what it does to the
-// world, who may do it and how. Everything that describes the task elsewhere
-// (tool, route, schema, documentation, audit line, metric) is read from here.
+// Op declares one task of the product: its name, its effect, the scopes that it needs and
+// its functions. The tool, the route, the schemas, the documentation, the audit line and the
+// metric are derived from it.
 //
-// In and Out are structs. Their JSON member names come from the "json" tag,
-// descriptions and limits from "jsonschema" and "jsonschema_description" tags,
-// and a field tagged only:"rest" or only:"agent" exists on that surface alone; a
-// number tagged agentmax:"50" may not be more than that on the agent endpoint, and an
-// array not longer.
-// A text of Out says in the tag "voice" whose words it holds; see [Voice].
-// A field of In tagged json:"-" is where Prepare leaves what it found for Do.
+// In and Out are structs. Their JSON member names come from the "json" tag, descriptions and
+// limits from the "jsonschema" and "jsonschema_description" tags. A field tagged only:"rest"
+// or only:"agent" exists on that surface alone. agentmax:"50" bounds a number, or the length
+// of an array, on the agent endpoint. A text of Out names its author in the tag "voice"; see
+// [Voice]. Prepare leaves its results for Do in fields of In that are tagged json:"-".
 type Op[In, Out any] struct {
 	// Name is verb and noun in snake case, domain first: contacts_upsert. It is
 	// the tool's name, the operationId, the audit verb and the metric's label.
 	Name  string
 	Title string
-	// Purpose is the tool's description, written for an agent, in this order: what
-	// it does, when to use it ("Use it", "Call it"), what it "Returns", and in the
-	// last sentence what it is not for ("It ... not").
+	// Purpose is the tool's description, written for an agent, in this order: what it does,
+	// when to use it ("Use it", "Call it"), what it "Returns", and last what it does not do
+	// ("It ... not").
 	Purpose string
 	Effect  Effect
-	// Cost is what a read costs the database; every read of the catalogue declares it.
+	// Cost is how much a read asks of the database. Every read of the catalogue declares it.
 	Cost Cost
-	// CostOf is the cost of one call of a read that is Heavy with some arguments and
-	// Light with others; nil means Cost.
+	// CostOf is the cost of one call, for a read that is Heavy with some arguments and Light
+	// with others; nil means Cost.
 	CostOf func(*Call, In) Cost
 	// Scopes are all required.
 	Scopes   []Scope
 	GitOwned GitOwned
-	// Writes are the records that a write changes, and Replay how long a repeated call
-	// without a key is a repetition. The zero values are right for operations that
-	// write no contact.
+	// Writes are the records that a write changes. Replay is how long a repeated call
+	// without a key counts as a repetition. The zero values fit operations that write no
+	// contact.
 	Writes Subject
 	Replay ReplayScope
 
-	// Confirm describes what the call would do, for a caller who must agree to
-	// it first. nil for all operations but the two that cannot be taken back. It is
-	// computed when the caller asks, when the caller confirms, and inside the
-	// transaction before Do; so it never touches the network and changes nothing.
+	// Confirm describes the effect of the call for a caller who must agree first. It is nil
+	// for all operations but the two that cannot be undone. It runs when the caller asks,
+	// when the caller confirms, and inside the transaction before Do. So it must not use the
+	// network or change anything.
 	Confirm func(context.Context, *Call, In) (*Confirmation, error)
-	// Prepare may ask the network; it runs before the transaction opens. What it
-	// returns is what Do gets. nil when there is nothing to prepare.
+	// Prepare may use the network; it runs before the transaction opens. Do gets the In that
+	// it returns. nil when nothing needs preparing.
 	Prepare func(context.Context, *Call, In) (In, error)
-	// Propose does the task for an organization whose definitions come from a
-	// repository: it says what changes there and opens the pull request. Like
-	// Prepare it runs before the transaction, and Do does not run then. Declared
-	// if and only if GitOwned is GitPullRequest.
+	// Propose does the task for an organization whose definitions come from a repository: it
+	// computes the change there and opens the pull request. Like Prepare it runs before the
+	// transaction, and Do does not run. It is declared if and only if GitOwned is
+	// GitPullRequest.
 	Propose func(context.Context, *Call, In, OpenPullRequest) (Out, error)
 	// Do does the task. Writes run inside a transaction that also holds the
 	// audit line and the replay record, and never touch the network.
 	Do func(context.Context, *Call, In) (Out, error)
-	// Recall completes a result that a repeated call is answered with, by what must
-	// not be remembered: members of Out that are secrets, tagged json:"-". nil when
-	// there is nothing of the kind.
+	// Recall completes the result of a repeated call with members of Out that must not be
+	// stored: secrets, tagged json:"-". nil when Out has no secrets.
 	Recall func(context.Context, *Call, Out) (Out, error)
 }
 
-// Effect is what an operation does to the world.
+// Effect is what an operation does to stored data and to recipients.
 type Effect int
 
 // The effects, from harmless to not to be undone.
@@ -69,7 +66,7 @@ const (
 	Destroys        // loses something or reaches people; refused to test credentials
 )
 
-// String names the effect as documentation shows it.
+// String returns the name of the effect as the documentation shows it.
 func (e Effect) String() string {
 	switch e {
 	case Writes:
@@ -81,7 +78,7 @@ func (e Effect) String() string {
 	}
 }
 
-// Cost is what a read costs the database. Heavy reads wait for a slot, fairly between
+// Cost is how much a read asks of the database. Heavy reads wait for a slot, fairly between
 // organizations; see guardrails.
 type Cost int
 
@@ -94,8 +91,8 @@ const (
 	Heavy
 )
 
-// GitOwned is what becomes of a write when the organization's definitions come
-// from a repository.
+// GitOwned is how a write behaves when the organization's definitions come from a
+// repository.
 type GitOwned int
 
 // What a git-connected organization does with an operation.
@@ -105,11 +102,11 @@ const (
 	GitPullRequest                 // the write becomes a pull request
 )
 
-// OpenPullRequest opens a pull request with a change. Opening the change of a call
-// that is repeated gives the request that is open already.
+// OpenPullRequest opens a pull request with a change. For a repeated call it returns the
+// pull request that is already open.
 type OpenPullRequest func(context.Context, RepositoryChange) (PullRequest, error)
 
-// RepositoryChange is a write as the repository sees it.
+// RepositoryChange is a write in the form of a commit.
 type RepositoryChange struct {
 	// Title is the first line of the commit, Message what follows it.
 	Title, Message string
@@ -118,19 +115,18 @@ type RepositoryChange struct {
 	Files map[string][]byte
 }
 
-// PullRequest is one that awaits review. Merging it is up to people.
+// PullRequest is a pull request that awaits review. People decide whether to merge it.
 type PullRequest struct {
 	URL string
 }
 
-// Confirmation is what a caller must agree to before an operation that cannot
-// be taken back proceeds. Both members are part of what is signed: when either
-// comes out differently the second time, the agreement no longer counts.
+// Confirmation is what a caller must agree to before an operation that cannot be undone.
+// Both members are signed: when either differs the second time, the agreement is void.
 type Confirmation struct {
-	// Message states the consequence with numbers that we computed. Names that
-	// others wrote stand in it quoted and clipped, see [Quoted].
+	// Message states the consequence with numbers that Mailhelm computed. Names that
+	// customers wrote stand in it quoted and clipped, see [Quoted].
 	Message string
-	// Preview is what will happen, as data.
+	// Preview is the consequence as data.
 	Preview any
 }
 
@@ -142,6 +138,6 @@ type AgentViewer[V any] interface{ AgentView() V }
 // return type is the route's response schema.
 type RESTViewer[V any] interface{ RESTView() V }
 
-// Creator is an Out that knows whether the call made a new thing, which REST
-// answers with 201 instead of 200.
+// Creator is an Out that reports whether the call created a record. REST then answers 201
+// instead of 200.
 type Creator interface{ WasCreated() bool }

@@ -8,36 +8,36 @@ import (
 	"reflect"
 )
 
-// Operation is an [Op] with its types erased: what surfaces and rails work with.
-// It is sealed; [Declare] is the only way to make one.
+// Operation is an [Op] with its types erased, which surfaces and rails work with. Only
+// [Declare] makes one.
 type Operation interface {
 	Info() OperationInfo
-	// Input is the schema of the arguments on a surface.
+	// Input returns the schema of the arguments on a surface.
 	Input(Surface) *Schema
-	// Output is the schema of the result on a surface.
+	// Output returns the schema of the result on a surface.
 	Output(Surface) *Schema
-	// Texts are the members of the result that hold text on a surface.
+	// Texts returns the members of the result that hold text on a surface.
 	Texts(Surface) []Text
 	// Decode checks raw arguments (strict JSON, then the input schema) and
 	// returns them typed. It fails with validation_failed.
 	Decode(s Surface, raw []byte) (any, error)
 	Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error)
-	// CostOf is what a call with these arguments costs the database.
+	// CostOf returns the cost of a call with these arguments.
 	CostOf(c *Call, in any) Cost
 	Prepare(ctx context.Context, c *Call, in any) (any, error)
-	// Propose is the write as a pull request; see Op.Propose.
+	// Propose carries the write out as a pull request; see Op.Propose.
 	Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error)
 	Do(ctx context.Context, c *Call, in any) (any, error)
-	// DecodeResult gives back a result that was stored as its JSON.
+	// DecodeResult reads a result that was stored as its JSON.
 	DecodeResult(raw []byte) (any, error)
-	// Recall completes a result that DecodeResult gave back; see Op.Recall.
+	// Recall completes a result of DecodeResult; see Op.Recall.
 	Recall(ctx context.Context, c *Call, out any) (any, error)
-	// View is the result as the surface shows it.
+	// View returns the result in the form of the surface.
 	View(s Surface, out any) any
 	sealed()
 }
 
-// OperationInfo is what is declared of an operation besides its functions.
+// OperationInfo is the declaration of an operation without its functions.
 type OperationInfo struct {
 	Name    string
 	Title   string
@@ -52,9 +52,8 @@ type OperationInfo struct {
 	Confirms bool
 }
 
-// Declare makes an Operation of an Op. It compiles the schemas, so it is called
-// once for each operation at start; a declaration that is wrong in itself
-// panics there, never later.
+// Declare makes an Operation of an Op and compiles its schemas. It is called once for each
+// operation, at start. It panics for an invalid declaration.
 func Declare[In, Out any](op Op[In, Out]) Operation {
 	if op.Name == "" || op.Purpose == "" || op.Do == nil || len(op.Scopes) > 0 && op.Scopes[0] == "" {
 		panic(fmt.Sprintf("core: operation %q is declared without name, purpose or function", op.Name))

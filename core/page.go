@@ -1,13 +1,12 @@
 package core
 
-// Page is one page of a list as an operation returns it. Each surface shows it
-// in its own form: REST as an envelope with a cursor, an agent as a bounded
-// sample that says how much there is.
+// Page is one page of a list as an operation returns it. REST shows it as an envelope with a
+// cursor, the agent endpoint as a bounded sample with the total.
 type Page[T any] struct {
 	Items []T `json:"items"`
 	// Next is the cursor of the following page, "" on the last.
 	Next string `json:"next,omitempty" voice:"ours"`
-	// Total is how many there are in all. REST never shows it.
+	// Total is the number of items on all pages. REST never shows it.
 	Total int `json:"total"`
 }
 
@@ -17,8 +16,8 @@ type Envelope[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// Next is the cursor of the following page, "" on the last. It lets a surface
-// link pages without knowing what is on them.
+// Next returns the cursor of the following page, "" on the last. Surfaces link pages with
+// it.
 func (e Envelope[T]) Next() string {
 	if e.Pagination.NextCursor == nil {
 		return ""
@@ -26,7 +25,7 @@ func (e Envelope[T]) Next() string {
 	return *e.Pagination.NextCursor
 }
 
-// Pagination tells whether there is more and where it starts.
+// Pagination says whether more items follow, and where the next page starts.
 type Pagination struct {
 	HasMore    bool    `json:"has_more" jsonschema_description:"Whether another page follows."`
 	NextCursor *string `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"Opaque start of the next page; null on the last."`
@@ -44,7 +43,7 @@ type Sample[T any] struct {
 // WasTruncated reports whether some items are left out.
 func (s Sample[T]) WasTruncated() bool { return s.Truncated }
 
-// RESTView is the page as an envelope.
+// RESTView returns the page as an envelope.
 func (p Page[T]) RESTView() Envelope[T] {
 	e := Envelope[T]{Data: p.Items, Pagination: Pagination{HasMore: p.Next != ""}}
 	if e.Data == nil {
@@ -56,7 +55,7 @@ func (p Page[T]) RESTView() Envelope[T] {
 	return e
 }
 
-// AgentView is the page as a bounded sample.
+// AgentView returns the page as a bounded sample.
 func (p Page[T]) AgentView() Sample[T] {
 	s := Sample[T]{Items: p.Items, Shown: len(p.Items), Total: p.Total}
 	if s.Items == nil {
@@ -69,7 +68,7 @@ func (p Page[T]) AgentView() Sample[T] {
 	return s
 }
 
-// Collection is a list that is always whole: REST shows {data}, without pagination.
+// Collection is a list that is never paged: REST shows {data}, without pagination.
 type Collection[T any] struct {
 	Data []T `json:"data"`
 }

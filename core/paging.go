@@ -9,7 +9,7 @@ import (
 // DefaultLimit is the page size of a list whose caller names none.
 const DefaultLimit = 50
 
-// Limit is the page size: what was asked for, else the default.
+// Limit returns the page size that was asked for, or the default for 0.
 func Limit(asked int) int {
 	if asked == 0 {
 		return DefaultLimit
@@ -26,8 +26,8 @@ type After struct {
 
 const maxPlaceID = 256
 
-// AfterCursor reads the cursor of a list ordered newest first; filter is the text
-// of all the filters the list was made with. It is nil at the start of the list.
+// AfterCursor reads the cursor of a list ordered newest first. filter is the text of all
+// filters of the list. It returns nil at the start of the list.
 func AfterCursor(filter, cursor string) (*After, error) {
 	keys, err := DecodeCursor(filter, cursor, 2)
 	if err != nil || keys == nil {
@@ -40,13 +40,13 @@ func AfterCursor(filter, cursor string) (*After, error) {
 	return &After{At: time.UnixMicro(micros).UTC(), ID: keys[1]}, nil
 }
 
-// isPlaceID holds for ids of ours and of providers: visible ASCII.
+// isPlaceID reports whether id may be an id of Mailhelm or of a provider: visible ASCII.
 func isPlaceID(id string) bool {
 	return id != "" && len(id) <= maxPlaceID && !strings.ContainsFunc(id, func(r rune) bool { return r < '!' || r > '~' })
 }
 
-// PageOf makes a page of rows, of which one more than limit was read to see
-// whether there is more.
+// PageOf makes a page of rows. The caller reads one row more than limit, which shows whether
+// more follow.
 func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page[T] {
 	if len(rows) <= limit {
 		return Page[T]{Items: rows}
@@ -56,8 +56,8 @@ func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page
 	return Page[T]{Items: rows, Next: EncodeCursor(filter, strconv.FormatInt(last.At.UnixMicro(), 10), last.ID)}
 }
 
-// ReadPage reads one page of a list that is ordered newest first. limit is what the
-// caller asked for; read is given the place to begin behind, and how many rows to read.
+// ReadPage reads one page of a list that is ordered newest first. limit is the page size
+// that the caller asked for. read gets the row to begin after, and how many rows to read.
 func ReadPage[T any](filter, cursor string, limit int, read func(after *After, limit int) ([]T, error), place func(T) After) (Page[T], error) {
 	after, err := AfterCursor(filter, cursor)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"runtime/debug"
 )
 
-// PanicText says in a log what a recovered panic was and where. Its own words are
-// there only when they are the run time's, which repeat nothing that anybody sent;
-// of any other value there is its type, because texts may hold addresses. It is
-// called by the deferred function that recovered.
+// PanicText returns the text of a recovered panic for the log, with the stack. It repeats
+// the panic's own words only for errors of the Go runtime, which hold no data of callers. Of
+// any other value it returns the type, since a text may hold addresses. The deferred
+// function that recovered must call it.
 func PanicText(v any) string { return PanicCause(v) + "\n" + string(debug.Stack()) }
 
-// PanicCause is [PanicText] without where it was, for whoever was told of a panic and
-// recovered none.
+// PanicCause is [PanicText] without the stack, for code that gets the value from another
+// recovering function.
 func PanicCause(v any) string {
 	if e, ok := v.(runtime.Error); ok {
 		return e.Error()

@@ -12,7 +12,7 @@ const (
 	Test Environment = "test"
 )
 
-// CredentialKind tells the two interchangeable kinds of bearer credential apart.
+// CredentialKind distinguishes the two interchangeable kinds of bearer credential.
 type CredentialKind string
 
 // The kinds of credential.
@@ -21,7 +21,7 @@ const (
 	OAuthClient CredentialKind = "oauth_client"
 )
 
-// Credential is what the caller presented, without anything secret in it.
+// Credential is the credential that the caller presented, without its secret.
 type Credential struct {
 	Kind CredentialKind
 	// ID is the stored credential's own id: an API key's UUID, or the UUID of
@@ -41,10 +41,10 @@ type Org struct {
 	Slug string
 	// Tier is the plan: free, team, business, admin, sponsored or demo.
 	Tier string
-	// RetentionDays is how old a row may be for an analytics query: what [RetentionOf]
-	// says of the tier, as it is stored.
+	// RetentionDays is the greatest age in days of a row in an analytics query: the stored
+	// result of [RetentionOf].
 	RetentionDays int
-	// RateLimit is the plan's limit in calls a minute; nil means none is set.
+	// RateLimit is the plan's limit in calls a minute; nil means no limit.
 	RateLimit *int
 	// GitConnected is true when definitions come from a repository, which makes
 	// them read-only here.
@@ -57,8 +57,8 @@ type Org struct {
 	PlatformMode bool
 }
 
-// RetentionOf is how many days back a tier keeps what analytics read. Single messages
-// and their events are kept for 365 days whatever the tier.
+// RetentionOf returns how many days back analytics read for a tier. Single messages and
+// their events are kept for 365 days on every tier.
 func RetentionOf(tier string) int {
 	switch tier {
 	case "free":
@@ -70,8 +70,8 @@ func RetentionOf(tier string) int {
 	}
 }
 
-// Principal is who is calling: an organization, perhaps a user in it, and a
-// credential with the scopes in force for this call.
+// Principal is the caller: an organization, a user in it or none, and a credential with the
+// scopes in force for this call.
 type Principal struct {
 	Org        Org
 	UserID     string // empty for API keys and client_credentials tokens
@@ -79,12 +79,12 @@ type Principal struct {
 	Scopes     Scopes
 }
 
-// Caller tells who calls from every other caller of the organization: the credential
-// and the user behind it. It is an id, fit to be stored.
+// Caller identifies the caller within the organization by the credential and the user. The
+// text holds ids only, so it may be stored.
 func (p Principal) Caller() string { return p.Credential.ID + "/" + p.UserID }
 
-// RateLimit is the number of calls a minute this principal may make, nil when
-// unthrottled. Test credentials get a tenth of the plan's limit, at least one.
+// RateLimit returns the number of calls a minute that the principal may make, nil for no
+// limit. Test credentials get a tenth of the plan's limit, at least one.
 func (p Principal) RateLimit() *int {
 	if p.Org.RateLimit == nil || p.Credential.Environment != Test {
 		return p.Org.RateLimit

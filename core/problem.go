@@ -25,12 +25,11 @@ type Problem struct {
 	Extra map[string]any `json:"-"`
 }
 
-// maxFieldErrors bounds an answer: whoever makes more mistakes than this is not
-// helped by reading all of them.
+// maxFieldErrors bounds the faults in an answer: a longer list helps no reader.
 const maxFieldErrors = 20
 
-// ProblemOf is the only way an error leaves the process. The cause of an
-// internal error is not in what it returns; the caller logs it.
+// ProblemOf returns the error in the form in which it leaves the process. It is the only
+// such conversion. The cause of an internal error is not in the result; the caller logs it.
 func ProblemOf(err error, docsURL, requestID string) Problem {
 	e := AsError(err)
 	info := e.Code.Info()
@@ -50,7 +49,7 @@ func ProblemOf(err error, docsURL, requestID string) Problem {
 	}
 }
 
-// wholeSeconds rounds up, so that a client that waits that long waits enough.
+// wholeSeconds rounds up, so that a client that waits as long as it says waits long enough.
 func wholeSeconds(d time.Duration) int {
 	return int(math.Ceil(d.Seconds()))
 }

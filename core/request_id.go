@@ -2,10 +2,9 @@ package core
 
 const maxRequestID = 128
 
-// RequestID is the id of a request, given the values of its X-Request-Id header:
-// the caller's own when there is exactly one, of 1 to 128 characters of
-// A-Za-z0-9._:- (so that it is safe in a header, a log and a shell), and a fresh
-// one otherwise.
+// RequestID returns the id of a request, given the values of its X-Request-Id header. It
+// takes the caller's id when there is exactly one, of 1 to 128 characters of A-Za-z0-9._:-,
+// which are safe in a header, a log and a shell. Otherwise it mints one.
 func RequestID(given []string) string {
 	if len(given) == 1 && isRequestID(given[0]) {
 		return given[0]

@@ -17,12 +17,12 @@ import (
 // from one another, because the text is no JSON or no UTF-8, the request is refused.
 // [RowsSchema] is what such a type returns from JSONSchema.
 
-// RowMember is a member of a row, for its documentation. The description names the
-// type: nothing is checked by schema.
+// RowMember documents a member of a row. The description names the type, since the schema
+// checks nothing.
 type RowMember struct{ Name, Description string }
 
-// RowsSchema describes least to most rows. It checks their number and nothing in them, so
-// that a caller who validates by it does not hold back a request for one row.
+// RowsSchema describes least to most rows. It checks their number only, so that a caller who
+// validates by it sends a request in spite of one invalid row.
 func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema.Schema {
 	described := jsonschema.NewProperties()
 	for _, m := range members {
@@ -34,12 +34,12 @@ func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema
 	}
 }
 
-// ReadRow checks a row as [Places.CheckJSON] does and calls take with each of its
-// members, until it fails. It fails with validation_failed and at least one entry in
-// Fields; "" there is the row itself. Values are only valid until take returns.
+// ReadRow checks a row as [Places.CheckJSON] does and calls take with each member, until
+// take fails. It fails with validation_failed and at least one entry in Fields; the field ""
+// is the row itself. Values are valid only until take returns.
 //
-// Rows are read member by member and not by encoding/json alone, which would take
-// "Email" for "email" and describe an unknown member in words of its own.
+// encoding/json alone would accept "Email" for "email" and describe an unknown member in its
+// own words.
 func ReadRow(row []byte, places *Places, take func(name string, value []byte) error) error {
 	if text := bytes.TrimLeft(row, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 		return Invalid("", "is no object")
@@ -50,11 +50,11 @@ func ReadRow(row []byte, places *Places, take func(name string, value []byte) er
 	return ReadMembers(row, take)
 }
 
-// ErrNoObject is what [ReadMembers] returns for any other JSON value.
+// ErrNoObject is returned by [ReadMembers] for a JSON value that is not an object.
 var ErrNoObject = errors.New("is no JSON object")
 
-// ReadMembers calls take with each member of an object until it fails. A member that is
-// named twice was refused before.
+// ReadMembers calls take with each member of an object until take fails. The text has passed
+// CheckJSON, so no member is named twice.
 func ReadMembers(object []byte, take func(name string, value []byte) error) error {
 	d := rowDecoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -85,7 +85,7 @@ func ReadMembers(object []byte, take func(name string, value []byte) error) erro
 	return refused
 }
 
-// rowDecoders are used again, as those that read whole requests.
+// rowDecoders are reused, like the decoders of whole requests.
 var rowDecoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }}
 
 // TakeText reads a string, or null as nil.
@@ -106,8 +106,8 @@ func TakeText(name string, value []byte, into **string) error {
 	return nil
 }
 
-// TakeAs reads a value as encoding/json does, numbers as they are spelled. kind is what
-// it must be, for a refusal.
+// TakeAs reads a value as encoding/json does, and numbers as json.Number. kind names the
+// expected type in a refusal.
 func TakeAs(name string, value []byte, into any, kind string) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()

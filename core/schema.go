@@ -23,17 +23,17 @@ type Schema struct {
 	members  []string // names of the top-level members, for a refusal that teaches
 }
 
-// Text is the schema itself. It must not be changed.
+// Text returns the schema as JSON. It must not be changed.
 func (s *Schema) Text() json.RawMessage { return s.text }
 
-// Members are the names of the top-level members in order of declaration.
+// Members returns the names of the top-level members in order of declaration.
 func (s *Schema) Members() []string { return s.members }
 
-// Places are those of the input under which any JSON may stand, nil for none.
+// Places returns the places of the input where any JSON may stand, nil for none.
 func (s *Schema) Places() *Places { return s.places }
 
-// Canonical is [CanonicalJSON] of a text that Check takes. One that holds what has no
-// canonical form is known by its bytes: no other text is taken for it.
+// Canonical returns [CanonicalJSON] of a text that Check accepts. A text without a canonical
+// form is its own, byte by byte.
 func (s *Schema) Canonical(raw []byte) ([]byte, error) {
 	if s.places != nil && CheckJSON(raw) != nil {
 		return bytes.Clone(raw), nil
@@ -41,8 +41,8 @@ func (s *Schema) Canonical(raw []byte) ([]byte, error) {
 	return CanonicalJSON(raw)
 }
 
-// Check holds raw JSON against the schema. It fails with validation_failed and
-// one entry in errors for each thing that is wrong.
+// Check validates raw JSON against the schema. It fails with validation_failed and one entry
+// in errors for each fault.
 func (s *Schema) Check(raw []byte) error {
 	value, err := decodeJSON(raw)
 	if err != nil && s.places != nil {
@@ -54,7 +54,7 @@ func (s *Schema) Check(raw []byte) error {
 	return s.CheckValue(value)
 }
 
-// CheckValue is Check for a value already decoded from strict JSON, numbers as
+// CheckValue is Check for a value that was decoded from strict JSON, with numbers as
 // json.Number or float64.
 func (s *Schema) CheckValue(value any) error {
 	if fault := s.lengths.check(value, ""); fault != nil {
@@ -75,8 +75,8 @@ const (
 	open   openness = true
 )
 
-// mustSchema panics when the type cannot be described, which only a wrong
-// declaration can cause; see Declare.
+// mustSchema panics for a type that cannot be described, which only an invalid declaration
+// causes; see Declare.
 func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 	r := reflector.Reflector{
 		Anonymous: true, DoNotReference: true, ExpandedStruct: true,
@@ -135,7 +135,8 @@ func checkEmailFormat(value any) error {
 	return nil
 }
 
-// checkIDNEmailFormat likewise, for addresses whose domain may be internationalized.
+// checkIDNEmailFormat is checkEmailFormat for addresses whose domain may be
+// internationalized.
 func checkIDNEmailFormat(value any) error {
 	if s, ok := value.(string); ok {
 		if _, ok := CanonicalEmail(s); !ok {
@@ -145,7 +146,7 @@ func checkIDNEmailFormat(value any) error {
 	return nil
 }
 
-// dropOtherSurface takes out the members tagged only:"..." for the other surface.
+// dropOtherSurface removes the members tagged only:"..." for the other surface.
 func dropOtherSurface(schema *reflector.Schema, t reflect.Type, s Surface) {
 	if t.Kind() != reflect.Struct || schema.Properties == nil {
 		return

@@ -17,7 +17,7 @@ type lengths struct {
 	members map[string]*lengths
 }
 
-// lengthsOf is nil for a schema in which nothing has a limit.
+// lengthsOf returns nil for a schema without limits.
 func lengthsOf(s *reflector.Schema) *lengths {
 	if s == nil {
 		return nil
@@ -58,7 +58,7 @@ func (l *lengths) member(name string, of *lengths) {
 	l.members[name] = of
 }
 
-// check finds the first array or object that is too large.
+// check returns the first array or object that is too large.
 func (l *lengths) check(value any, at string) *FieldError {
 	if l == nil {
 		return nil

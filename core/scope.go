@@ -45,12 +45,12 @@ const (
 	DomainAuthManage  Scope = "api.domain_auth.manage"
 )
 
-// ScopeInfo says in plain words what a scope lets its holder do and how
-// sensitive that is. Consent pages, documentation and OpenAPI show it.
+// ScopeInfo says in plain words what a scope permits and how sensitive that is. Consent
+// pages, documentation and OpenAPI show it.
 type ScopeInfo struct {
 	Scope       Scope
 	Description string
-	// Personal is true when what the scope opens holds personal data in full.
+	// Personal is true when the scope permits reading personal data in full.
 	Personal bool
 }
 

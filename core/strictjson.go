@@ -12,13 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxJSONDepth is how deep arrays and objects may nest in anything a caller sends.
+// MaxJSONDepth is how deep arrays and objects may nest in a request.
 const MaxJSONDepth = 64
 
-// CheckJSON accepts exactly one JSON value: valid UTF-8, no member named twice in
-// an object, no NUL character in a string (PostgreSQL cannot hold one), no number that a
-// float64 does not carry, nesting of at most MaxJSONDepth, nothing after it. It fails with validation_failed and says
-// where. It reads the value once and keeps nothing.
+// CheckJSON accepts exactly one JSON value and nothing after it. The value is valid UTF-8,
+// names no member twice in an object, has no NUL character in a string (PostgreSQL cannot
+// store one), no number that a float64 does not carry, and nests at most MaxJSONDepth
+// levels. It fails with validation_failed and names the place. It reads the value once and
+// keeps no copy.
 func CheckJSON(raw []byte) error {
 	return readStrictly(raw, func(r *strictReader) error {
 		for {
@@ -29,7 +30,7 @@ func CheckJSON(raw []byte) error {
 	})
 }
 
-// decodeJSON is CheckJSON that gives the value back, its numbers as json.Number.
+// decodeJSON is CheckJSON that also returns the value, with numbers as json.Number.
 func decodeJSON(raw []byte) (any, error) {
 	var value any
 	err := readStrictly(raw, func(r *strictReader) error {
@@ -46,13 +47,13 @@ type strictReader struct {
 	mayHoldNUL bool
 }
 
-// decoders are used again, because what one remembers names in is the larger part
-// of what reading a short request allocates.
+// decoders are reused: the names that a decoder remembers are most of what reading a short
+// request allocates.
 var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }}
 
 var noInput = strings.NewReader("")
 
-// readStrictly has read take the one value that raw must be.
+// readStrictly calls read for the one value that raw must be.
 func readStrictly(raw []byte, read func(*strictReader) error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(raw))
@@ -142,11 +143,11 @@ const (
 	wholeFloat64 = 64
 )
 
-// isReasonable accepts the numbers that a float64 carries: within its range, and
-// with no more digits than it gives back (RFC 7493 section 2.2). Others would be
-// changed on the way without a word, an identifier of 20 digits for one, and two
-// different ones would have the same canonical form. It also keeps out what takes
-// seconds to compare: a million digits, or the exponent 999999.
+// isReasonable reports whether a float64 carries the number: it is within the range, and has
+// no more digits than the float64 returns (RFC 7493 section 2.2). Other numbers would change
+// silently, such as an identifier of 20 digits, and two different numbers would have the
+// same canonical form. It also refuses numbers that take seconds to compare: a million
+// digits, or the exponent 999999.
 func isReasonable(number string) bool {
 	if len(number) > maxNumber {
 		return false
@@ -165,7 +166,7 @@ func isReasonable(number string) bool {
 	return len(digits) <= sureDigits || digits == significantDigits(strconv.FormatFloat(f, 'e', -1, wholeFloat64))
 }
 
-// significantDigits of 0.00120e7 are 12.
+// significantDigits returns the significant digits of a number: 12 for 0.00120e7.
 func significantDigits(number string) string {
 	digits := make([]byte, 0, maxNumber)
 	for i := range len(number) {
@@ -180,9 +181,9 @@ func significantDigits(number string) string {
 	return string(bytes.Trim(digits, "0"))
 }
 
-// CanonicalJSON is the canonical form of a JSON value (RFC 8785): the same for
-// two texts that mean the same, whatever their spacing, member order or number
-// spelling. The input must have passed CheckJSON.
+// CanonicalJSON returns the canonical form of a JSON value (RFC 8785). Texts with the same
+// meaning have the same form, whatever their spacing, member order or number spelling. The
+// input must have passed CheckJSON.
 func CanonicalJSON(raw []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(raw))
 	if err := v.Canonicalize(); err != nil {
@@ -205,8 +206,8 @@ func jsonError(err error) error {
 	return Invalid("", "is not valid JSON")
 }
 
-// pointerPath writes a JSON pointer (RFC 6901) as the dotted path that the
-// members of `errors` use, clipped, because the names in it are the caller's.
+// pointerPath writes a JSON pointer (RFC 6901) as the dotted path that the members of
+// `errors` use. It clips the path, because its names are the caller's.
 func pointerPath(pointer string) string {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, part := range parts {
@@ -216,8 +217,8 @@ func pointerPath(pointer string) string {
 	return strings.Join(parts, ".")
 }
 
-// decodeError is for what the schema lets through and the Go type does not; the
-// custom UnmarshalJSON of a type may return a *Error of its own.
+// decodeError explains a value that the schema accepts and the Go type refuses. A custom
+// UnmarshalJSON may return a *Error.
 func decodeError(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -1,9 +1,9 @@
 package core
 
-// Tags that Mailhelm puts on messages it hands to a sending account. Providers give
-// them back with every event, which is how an event says what a provider does not.
+// Tags that Mailhelm puts on the messages that it sends. Providers return them with every
+// event, so an event names the test or the template of its message.
 const (
-	// TestTag marks a message to try something out.
+	// TestTag marks a test message.
 	TestTag = "mailhelm_test"
 	// TemplateTag names the template that a message was made from.
 	TemplateTag = "mailhelm_template"

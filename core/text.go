@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Quotable makes a text that an outsider wrote fit to stand, quoted, in a
-// sentence of ours: invisible and direction-changing characters removed, white
-// space folded, the backticks that we quote with replaced, at most limit runes with
-// an ellipsis for the rest.
+// Quotable prepares a text of an outsider for quoting in a sentence of Mailhelm. It removes
+// invisible and direction-changing characters, folds white space, replaces backticks, and
+// cuts the text at limit runes with an ellipsis.
 func Quotable(s string, limit int) string {
 	s, _ = VisibleText(s)
 	s = strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "`", "'")
@@ -20,15 +19,15 @@ func Quotable(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// Quoted is a name that others wrote as it stands in a sentence of ours: made
-// [Quotable] at 80 characters and put in quotation marks, of which it then has
-// none of its own to end the quotation with.
+// Quoted returns a name that an outsider wrote, made [Quotable] at 80 characters and put in
+// quotation marks. Quotation marks inside are replaced, so that the name cannot end the
+// quotation.
 func Quoted(name string) string {
 	const longest = 80
 	return `"` + strings.ReplaceAll(Quotable(name, longest), `"`, "'") + `"`
 }
 
-// QuotedList is at most ten names, each [Quoted], and how many there are besides.
+// QuotedList returns at most ten names, each [Quoted], and the number of the others.
 func QuotedList(names []string) string {
 	const shown = 10
 	quoted := make([]string, 0, shown)
@@ -42,10 +41,10 @@ func QuotedList(names []string) string {
 	return text
 }
 
-// VisibleText removes from s the characters a reader cannot see but a machine
-// obeys: control characters except tab and newline, bidirectional overrides,
-// zero-width characters, tag characters, blank fillers and the variation
-// selectors that carry no emoji form. It returns how many it removed.
+// VisibleText removes from s the characters that a reader cannot see and a machine obeys:
+// control characters except tab and newline, bidirectional overrides, zero-width characters,
+// tag characters, blank fillers and variation selectors without an emoji form. It returns
+// how many it removed.
 func VisibleText(s string) (visible string, removed int) {
 	if isPlain(s) {
 		return s, 0
@@ -71,9 +70,9 @@ func isPlain(s string) bool {
 	return true
 }
 
-// hidden follows Unicode: the general categories Cc and Cf, which hold controls,
-// zero-width characters, bidi marks and tags, and what else it says to show nothing
-// for: fillers, variation selectors and the places it keeps for more of the kind.
+// hidden reports whether Unicode shows nothing for r: the general categories Cc and Cf with
+// controls, zero-width characters, bidi marks and tags, and also fillers, variation
+// selectors and the code points that are reserved for such characters.
 func hidden(r rune) bool {
 	const emojiForm = 0xFE0F // is to be seen, in the emoji before it
 	if r == '\t' || r == '\n' || r == emojiForm {

@@ -18,8 +18,8 @@ type viewer struct {
 	method int // -1 when the result is shown as it is
 }
 
-// viewerOf finds how out looks on the surface. A view method of the wrong shape
-// panics here, at declaration.
+// viewerOf returns how out looks on the surface. It panics, at declaration, for a view
+// method with a wrong signature.
 func viewerOf(out reflect.Type, s Surface) viewer {
 	m, ok := out.MethodByName(viewMethod(s))
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Voice says who speaks in a text of a result.
+// Voice names the author of a text in a result.
 type Voice string
 
 // The voices, as the field tag "voice" names them. A text that could carry an
@@ -20,17 +20,16 @@ const (
 	Untrusted Voice = "untrusted"
 )
 
-// Text is a member of a result that holds text. Path has dots between members and
-// [] behind a list: "items[].name". Everything below a member that may hold any
-// JSON goes with it. Voice is "" when the type does not say.
+// Text is a member of a result that holds text. Path has dots between members and [] behind
+// a list: "items[].name". It includes everything below a member that may hold any JSON.
+// Voice is "" when the type declares none.
 type Text struct {
 	Path  string
 	Voice Voice
 }
 
-// textsOf lists the texts of a result type in order of declaration. Identifiers,
-// times and members with a closed set of values are no texts: nobody can write a
-// sentence there.
+// textsOf lists the texts of a result type in order of declaration. Identifiers, times and
+// members with a closed set of values are left out: they cannot hold a sentence.
 func textsOf(t reflect.Type) []Text {
 	var found []Text
 	collectTexts(t, "", "", &found)
@@ -51,7 +50,7 @@ func collectTexts(t reflect.Type, path string, declared Voice, into *[]Text) {
 		for _, f := range reflect.VisibleFields(t) {
 			collectField(f, path, into)
 		}
-	// A map's keys are names that somebody chose, so every map is text.
+	// The keys of a map are names that a customer chose, so every map is text.
 	case t.Kind() == reflect.String || t.Kind() == reflect.Map || t.Kind() == reflect.Interface:
 		*into = append(*into, Text{path, declared})
 	}
@@ -74,8 +73,8 @@ func collectField(f reflect.StructField, path string, into *[]Text) {
 	}
 }
 
-// UntrustedPaths are the paths of texts that nobody here vouches for: those that
-// are declared so, and those about which nothing is declared.
+// UntrustedPaths returns the paths of texts that Mailhelm did not write: those declared
+// untrusted, and those without a declaration.
 func UntrustedPaths(texts []Text) []string {
 	var paths []string
 	for _, text := range texts {
@@ -86,9 +85,9 @@ func UntrustedPaths(texts []Text) []string {
 	return paths
 }
 
-// UntrustedExtra are the extra members of an error that may hold text, by
-// themselves or anywhere below: values of the caller or of what was found, in
-// either case not ours. What cannot hold any is known; all else is taken to.
+// UntrustedExtra returns the extra members of an error that may hold text, directly or
+// below: values of the caller or of stored records. A member counts as text unless its type
+// cannot hold any.
 func (e *Error) UntrustedExtra() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(e.Extra)) {

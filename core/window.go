@@ -5,20 +5,18 @@ import "time"
 // Window is a span of time, From included and To not.
 type Window struct{ From, To time.Time }
 
-// defaultWindow is how far a window reaches back when its caller does not say.
+// defaultWindow is the length of a window without a given start.
 const defaultWindow = 30 * 24 * time.Hour
 
-// LastDays is the last n days, UTC, of which today is one, so far: the days that a
-// person means who reads figures by the day.
+// LastDays returns the last n days, UTC, with today up to now as the last of them.
 func LastDays(now time.Time, n int) Window {
 	return Window{From: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), To: now}
 }
 
-// WindowOf makes the window between from and to. Without to it ends now. Without from
-// it begins 30 days before now, or before an earlier to, though not longer ago than the
-// retention. It fails with validation_failed when from is not before to, and with
-// plan_retention_exceeded when the window begins before what retentionDays keep: a
-// window is never narrowed behind its caller's back.
+// WindowOf makes the window between from and to. Without to it ends now. Without from it
+// begins 30 days before now, or before an earlier to, but not before the retention. It fails
+// with validation_failed when from is not before to, and with plan_retention_exceeded when
+// the window begins before the retention: it never narrows a window silently.
 func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, error) {
 	oldest := now.AddDate(0, 0, -retentionDays)
 	w := Window{To: now}
@@ -40,7 +38,7 @@ func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, er
 		return Window{}, Invalid("from", "is not before `to`").
 			WithNext("Send a `from` that is earlier than `to`; without `to` the window ends now.")
 	}
-	// A caller who computes "30 days ago" does so a moment before we do.
+	// A caller computes "30 days ago" a moment before this call.
 	if w.From.Before(oldest.Add(-time.Minute)) {
 		return Window{}, retentionExceeded("from", oldest, retentionDays)
 	}

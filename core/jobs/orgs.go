@@ -8,14 +8,13 @@ import (
 	"slices"
 )
 
-// ForEachOrg visits organizations one after the other: the one with the id, or all
-// that list names when the id is "". It goes on when a visit fails, because a
-// customer whose account is unreachable must not hold up the others. What failed
-// comes back joined, each with what was done and for whom in front of it.
+// ForEachOrg visits the organization with the id, or with "" all that list returns, one
+// after the other. It continues after a failed visit, because one unreachable account must
+// not delay other customers. It returns the failures joined, each prefixed with what and the
+// organization.
 //
-// Each run has another order. A visit may take all the time that the run has, and
-// those behind it get none: they are not visited, which is told as a failure, and the
-// next run comes to others first.
+// The order is random for each run, since one visit may use up the time of the run.
+// Organizations that were not visited are a failure, and the next run visits others first.
 func ForEachOrg(
 	ctx context.Context, id string, list func(context.Context) ([]string, error), what string, visit func(ctx context.Context, orgID string) error,
 ) error {

@@ -42,8 +42,8 @@ func TestOneOrganizationHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// The first organization of a run may use up all of its time. So none is always the
-// first, and none is visited without time.
+// The first organization of a run may use up the time of the run. So the order differs
+// between runs, and no organization is visited without time.
 func TestNoOrganizationIsAlwaysBehindASlowOne(t *testing.T) {
 	t.Parallel()
 	all := []string{"a", "b", "c", "slow", "x", "y", "z"}

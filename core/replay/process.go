@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// Beat is how often a process shows that it lives, looks at the others, and gives
-	// back what it could not give back before.
+	// Beat is how often a process shows a sign of life, looks at the others, and retries
+	// failed releases.
 	Beat = time.Second
-	// Silence is how long a process shows no sign of life before its reservations are
-	// taken over. With the second until others see a beat it is below five seconds.
+	// Silence is how long a process shows no sign of life before its reservations are taken
+	// over. With the second until other processes look it is below five seconds.
 	Silence = 3500 * time.Millisecond
-	// maxUnreturned bounds what a process remembers to give back. The leases end the
-	// rest.
+	// maxUnreturned bounds the releases that a process remembers for a retry. The others end
+	// with their leases.
 	maxUnreturned = 10_000
 )
 
 // ProcessStore keeps the signs of life of processes.
 type ProcessStore interface {
-	// Beat notes a process's sign of life by its own clock.
+	// Beat stores a process's sign of life by the process's clock.
 	Beat(ctx context.Context, process string, at time.Time) error
-	// Beats are the last signs of life of all processes.
+	// Beats returns the last signs of life of all processes.
 	Beats(ctx context.Context) (map[string]time.Time, error)
-	// EndProcess forgets a process.
+	// EndProcess deletes a process.
 	EndProcess(ctx context.Context, process string) error
-	// EndReservations frees the keys of every process but one, whose leases run at now.
-	// It returns how many they were.
+	// EndReservations frees the keys whose leases run at now, of all processes but one. It
+	// returns their number.
 	EndReservations(ctx context.Context, except string, now time.Time) (int, error)
 }
 
@@ -40,17 +40,17 @@ type ProcessConfig struct {
 	Replays Store
 	Clock   core.Clock
 	Log     *slog.Logger
-	// Alone is true when no other process works on the database. Then no signs of life
-	// are exchanged: what another process holds is left from before.
+	// Alone is true when no other process uses the database. Then there are no signs of
+	// life, and reservations of other processes are left from earlier ones.
 	Alone bool
 }
 
-// Process is this process as a holder of reservations, and its view of the others.
-// Another process counts as ended when its sign of life has not changed for Silence of
-// this process's clock, or is gone. Clocks of two processes are compared only at the
-// first look at a process. A wrong judgement costs the other process one refused call,
-// never a second effect: the token of a reservation that was taken over completes
-// nothing. A Process is safe for concurrent use.
+// Process holds the reservations of this process and judges those of the others. Another
+// process has ended when its row is gone, or when its sign of life has not changed for
+// Silence by this process's clock. Clocks of two processes are compared only at the first
+// look at a process. A wrong judgement costs the other process one refused call and never
+// causes a second effect: the token of a reservation that was taken over completes nothing.
+// A Process is safe for concurrent use.
 type Process struct {
 	ProcessConfig
 	id string
@@ -65,12 +65,12 @@ type Process struct {
 	ticked     chan struct{} // closed by the next Tick
 }
 
-// sight is what is seen of another process.
+// sight is the last known sign of life of another process.
 type sight struct {
 	beat time.Time
-	// since is when this beat was seen first, by our clock.
+	// since is when this beat was first seen, by this process's clock.
 	since time.Time
-	// beats counts the changes that were seen.
+	// beats counts the changes of beat.
 	beats int
 }
 
@@ -87,11 +87,11 @@ func NewProcess(cfg ProcessConfig) *Process {
 	}
 }
 
-// ID is what reservations of this process carry.
+// ID returns the id that reservations of this process carry.
 func (p *Process) ID() string { return p.id }
 
-// Start makes the process known, and ends what earlier processes left where this one
-// is alone. It runs before the first reservation.
+// Start stores the process's first sign of life. A process that is alone ends the
+// reservations of earlier processes instead. It must run before the first reservation.
 func (p *Process) Start(ctx context.Context) error {
 	if p.Alone {
 		ended, err := p.Store.EndReservations(ctx, p.id, p.Clock())
@@ -106,7 +106,7 @@ func (p *Process) Start(ctx context.Context) error {
 	return p.look(ctx)
 }
 
-// Follow shows signs of life at every tick until ctx ends.
+// Follow calls Tick at every tick until ctx ends.
 func (p *Process) Follow(ctx context.Context, tick <-chan time.Time) {
 	for {
 		select {
@@ -118,10 +118,10 @@ func (p *Process) Follow(ctx context.Context, tick <-chan time.Time) {
 	}
 }
 
-// Tick shows a sign of life, looks at the others and gives back what is left to give
-// back. What fails is tried again by the next.
+// Tick shows a sign of life, looks at the others and retries failed releases. The next tick
+// retries a failure.
 func (p *Process) Tick(ctx context.Context) {
-	// A process that is busy lives: its sign of life waits for no call.
+	// A busy process must not look dead, so its sign of life does not wait behind calls.
 	ctx, cancel := context.WithTimeout(core.OnLane(ctx, core.Vital), Silence)
 	defer cancel()
 	defer p.wake()
@@ -138,7 +138,8 @@ func (p *Process) Tick(ctx context.Context) {
 	}
 }
 
-// Stop gives back what it can and lets others take the rest over at once.
+// Stop retries failed releases once and deletes the process, so that others take over its
+// reservations at once.
 func (p *Process) Stop(ctx context.Context) error {
 	p.returnAll(ctx)
 	if p.Alone {
@@ -147,23 +148,23 @@ func (p *Process) Stop(ctx context.Context) error {
 	return p.Store.EndProcess(ctx, p.id)
 }
 
-// Hold notes that a call of this process works on a reservation. It is called before
-// the reservation is made, and Return when the call is over.
+// Hold notes that a call of this process works on a reservation. The rail calls it before it
+// makes the reservation, and Drop or Return when the call is over.
 func (p *Process) Hold(token Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held[token] = true
 }
 
-// Drop notes that a call is over which stored its outcome.
+// Drop notes that a call with a stored outcome is over.
 func (p *Process) Drop(token Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.held, token)
 }
 
-// Return gives a reservation back whose call stored nothing. What cannot be given back
-// now, because the database is away, is at the next tick that finds it.
+// Return releases the reservation of a call that stored nothing. A release that fails
+// because the database is away is retried by Tick.
 func (p *Process) Return(ctx context.Context, k Key, token Token) error {
 	defer p.Drop(token)
 	err := p.Replays.Release(ctx, k, token)

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Lease is how long a reservation holds a key at most for a call that never finished.
-// It is the last resort: reservations end earlier with their process, see [Process].
+// Lease bounds how long a reservation holds a key for a call that never finished.
+// Reservations usually end earlier, with their process; see [Process].
 const Lease = 60 * time.Second
 
 // Key names one remembered call. Space separates explicit keys from derived
@@ -24,15 +24,14 @@ type Key struct {
 	Key   string
 }
 
-// Token tells one reservation of a key from every other. Without it, a caller
-// whose lease ran out could not be told from the one who took the key over, when
-// both make the same call.
+// Token distinguishes the reservations of a key. Without it, a caller whose lease ran out
+// and the caller who took the key over would look the same.
 type Token string
 
-// NewToken is a token that no other reservation has.
+// NewToken returns a token that no other reservation has.
 func NewToken() Token { return Token(core.NewID()) }
 
-// Claim is what a caller reserves a key with.
+// Claim is an attempt to reserve a key.
 type Claim struct {
 	// Token is the caller's; with "" the store makes one.
 	Token Token
@@ -41,20 +40,20 @@ type Claim struct {
 	// Process holds the reservation; see [Process]. "" is a process that nothing is
 	// known of, whose reservations end with their lease.
 	Process string
-	// From is a reservation whose process has ended: the claim takes the key over from
-	// it although its lease runs. "" takes over from no such reservation.
+	// From is a reservation of a process that has ended: the claim takes the key over
+	// although its lease runs. "" takes nothing over.
 	From Token
 }
 
-// Record is what is known about a key.
+// Record is what is stored for a key.
 type Record struct {
 	// Token is the caller's own reservation. It is set only when Reserve was won.
 	Token Token
 	// Digest is of the arguments the key was first used with.
 	Digest string
-	// Done is false while the call that reserved the key is still running.
+	// Done is false while the call that reserved the key still runs.
 	Done bool
-	// Holder and Process are the reservation that is in the way and whose it is, unless
+	// Holder and Process are the reservation that holds the key, and its process, unless
 	// Done.
 	Holder  Token
 	Process string
@@ -62,14 +61,14 @@ type Record struct {
 	Result []byte
 }
 
-// Outcome is what Complete remembers.
+// Outcome is what Complete stores.
 type Outcome struct {
 	// Result is the operation's result as JSON.
 	Result []byte
-	// Expires is when the result is forgotten.
+	// Expires is when the result is deleted.
 	Expires time.Time
-	// Subject is the id of a record: the result is forgotten earlier, when Caller next
-	// writes to it. "" means that no write ends it.
+	// Subject is the id of a record. Caller's next write to that record deletes the result
+	// earlier. "" means that no write does.
 	Subject string
 	Caller  string
 }
@@ -85,19 +84,19 @@ type Store interface {
 	// left there. After an error the key may be reserved all the same: the caller
 	// releases the token of its claim.
 	Reserve(ctx context.Context, k Key, claim Claim, now time.Time) (record Record, won bool, err error)
-	// Complete stores the outcome, in the transaction of its context. It fails when
-	// another caller has taken the reservation over, which rolls the transaction back.
+	// Complete stores the outcome, in the transaction of its context. It fails, and so rolls
+	// the transaction back, when another caller has taken the reservation over.
 	Complete(ctx context.Context, k Key, token Token, outcome Outcome) error
-	// Release gives up a reservation whose call stored nothing. One that was lost
-	// or completed meanwhile stays as it is.
+	// Release frees a reservation whose call stored nothing. A reservation that was taken
+	// over or completed stays unchanged.
 	Release(ctx context.Context, k Key, token Token) error
-	// Supersede forgets the results of a caller about these subjects, in the
-	// transaction of the write to them. SupersedeAll forgets those about any subject.
+	// Supersede deletes the results of a caller about these subjects, in the transaction of
+	// the write to them. SupersedeAll deletes those about any subject.
 	Supersede(ctx context.Context, orgID, caller string, subjects []string) error
 	SupersedeAll(ctx context.Context, orgID, caller string) error
 	// Spend records that the confirmation with this id was used, in the
 	// transaction of its context. fresh is false when it was used before.
 	Spend(ctx context.Context, orgID, confirmationID string, expires time.Time) (fresh bool, err error)
-	// Purge forgets what expired before now and returns how many records that was.
+	// Purge deletes what expired before now and returns the number of records.
 	Purge(ctx context.Context, now time.Time) (int, error)
 }

@@ -5,24 +5,23 @@ import (
 	"time"
 )
 
-// Verdict is what is known of the call behind a reservation.
+// Verdict is whether the call behind a reservation still runs.
 type Verdict struct {
 	// Ended is true when no process works on the reservation: it may be taken over.
 	Ended bool
-	// Waited is true when it took time to know, in which the record may have changed.
+	// Waited is true when Judge waited, so that the record may have changed.
 	Waited bool
-	// RetryAfter is when it is worth asking again, unless Ended.
+	// RetryAfter is when to ask again, unless Ended.
 	RetryAfter time.Duration
 }
 
-// maxTicks is how long Judge waits at most, in ticks: by then a process has beaten or
-// been silent for too long, unless the database was away.
+// maxTicks bounds the wait of Judge, in ticks: by then a process has beaten or been silent
+// for too long, unless the database was away.
 const maxTicks = int(Silence/Beat) + 3
 
-// Judge says whether the process of a reservation still works on it. For another
-// process it waits until that one shows a sign of life, which proves that it lives
-// now, or has been silent for too long. It fails with the error of the store or of
-// ctx.
+// Judge reports whether the process of a reservation still works on it. For another process
+// it waits until that process shows a sign of life or has been silent for too long. It fails
+// with the error of the store or of ctx.
 func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	switch {
 	case holder.Process == p.id:
@@ -62,7 +61,8 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	}
 }
 
-// sightOf is what is seen of a process, and what the next tick closes.
+// sightOf returns the last known sign of life of a process, and a channel that the next tick
+// closes.
 func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
