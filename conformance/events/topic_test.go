@@ -69,7 +69,11 @@ func loopbackOnly(t *testing.T, server *httptest.Server) http.RoundTripper {
 
 func (s *topics) certificate(t *testing.T) *x509.Certificate {
 	t.Helper()
-	block, _ := pem.Decode(s.Certificate())
+	text, err := s.Certificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(text)
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
 		t.Fatal(err)
@@ -210,8 +214,9 @@ func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	t.Helper()
 	want := []string{"sns.eu-west-1.amazonaws.com/"}
 	for _, one := range append(others, s) {
-		named, err := url.Parse(one.SigningCertURL())
-		if err != nil {
+		address, unmade := one.SigningCertURL()
+		named, err := url.Parse(address)
+		if err := errors.Join(unmade, err); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, named.Host+named.Path)

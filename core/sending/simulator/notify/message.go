@@ -41,7 +41,7 @@ func (p *Publisher) message(kind string, s Subscription, text string) message {
 	return message{
 		Type: kind, MessageID: uuid.NewString(), TopicARN: s.TopicARN, Message: text,
 		Timestamp:        p.cfg.Clock().UTC().Format("2006-01-02T15:04:05.000Z"),
-		SignatureVersion: strconv.Itoa(p.cfg.SignatureVersion), SigningCertURL: p.certURL,
+		SignatureVersion: strconv.Itoa(p.cfg.SignatureVersion),
 	}
 }
 
@@ -67,13 +67,18 @@ func (m message) signedText() []byte {
 }
 
 func (p *Publisher) sign(m *message) error {
+	own, err := p.identity()
+	if err != nil {
+		return err
+	}
+	m.SigningCertURL = own.address
 	kind, sum := crypto.SHA256, sha256.Sum256(m.signedText())
 	digest := sum[:]
 	if p.cfg.SignatureVersion == 1 {
 		old := sha1.Sum(m.signedText()) //nolint:gosec // see the import
 		kind, digest = crypto.SHA1, old[:]
 	}
-	signature, err := rsa.SignPKCS1v15(rand.Reader, p.key, kind, digest)
+	signature, err := rsa.SignPKCS1v15(rand.Reader, own.key, kind, digest)
 	m.Signature = base64.StdEncoding.EncodeToString(signature)
 	return err
 }

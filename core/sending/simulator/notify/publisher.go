@@ -3,7 +3,6 @@ package notify
 import (
 	"context"
 	"crypto/rand"
-	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net/http"
@@ -32,13 +31,13 @@ type Subscription struct {
 	Endpoint string // an http or https URL
 }
 
-// Publisher signs and delivers. Its key lives as long as it does. Safe for
-// concurrent use.
+// Publisher signs and delivers. Its key is made for the first message and lives as long
+// as the publisher. Safe for concurrent use.
 type Publisher struct {
-	cfg         Config
-	key         *rsa.PrivateKey
-	certificate []byte
-	certURL     string
+	cfg Config
+	// identity makes the key and its certificate once: that takes longer than all the rest
+	// of a start, and most processes deliver nothing.
+	identity func() (identity, error)
 
 	mu     sync.Mutex
 	tokens map[string]Subscription // handed out and not yet followed
@@ -52,7 +51,7 @@ var ErrUnconfirmed = errors.New("notify: the endpoint has not confirmed its subs
 // ErrNotMine is an address that is none of this publisher's.
 var ErrNotMine = errors.New("notify: the address is not the publisher's")
 
-// New makes a publisher with a key and a certificate of its own.
+// New returns a publisher with a key and a certificate of its own.
 func New(cfg Config) (*Publisher, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
@@ -63,12 +62,11 @@ func New(cfg Config) (*Publisher, error) {
 	if cfg.SignatureVersion != 1 && cfg.SignatureVersion != 2 {
 		return nil, fmt.Errorf("notify: no signature version %d", cfg.SignatureVersion)
 	}
-	p := &Publisher{cfg: cfg, tokens: map[string]Subscription{}, taken: map[Subscription]bool{}}
-	var err error
-	if p.key, p.certificate, p.certURL, err = newCertificate(cfg.Clock()); err != nil {
-		return nil, err
-	}
-	return p, nil
+	now := cfg.Clock()
+	return &Publisher{
+		cfg: cfg, tokens: map[string]Subscription{}, taken: map[Subscription]bool{},
+		identity: sync.OnceValues(func() (identity, error) { return newIdentity(now) }),
+	}, nil
 }
 
 // Subscribe asks the endpoint to confirm. Whether it does is told by Confirmed: it

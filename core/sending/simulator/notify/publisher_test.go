@@ -188,9 +188,11 @@ func TestOnlyOwnAddressesAreAnswered(t *testing.T) {
 	sub := notify.Subscription{TopicARN: topic, Endpoint: "https://mail.example/"}
 	must(t, p.Subscribe(t.Context(), sub))
 	link := e.last()["SubscribeURL"]
+	certificate, err := p.SigningCertURL()
+	must(t, err)
 	for _, address := range []string{
 		link + "x", strings.Replace(link, "sns.", "sns.evil.", 1), strings.Replace(link, "https:", "http:", 1),
-		p.SigningCertURL() + "?x", "https://sns.eu-west-1.amazonaws.com/", "https://example.com/",
+		certificate + "?x", "https://sns.eu-west-1.amazonaws.com/", "https://example.com/",
 	} {
 		if _, status := e.get(t.Context(), address); status != http.StatusNotFound {
 			t.Errorf("%s answers %d", address, status)

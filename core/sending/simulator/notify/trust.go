@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -23,11 +24,19 @@ const (
 	validFrom = -24 * time.Hour
 )
 
-// newCertificate is signed by itself, for the name of the notification service.
-// Its address has the shape that the service's certificates have.
-func newCertificate(now time.Time) (key *rsa.PrivateKey, certificate []byte, address string, err error) {
-	if key, err = rsa.GenerateKey(rand.Reader, keyBits); err != nil {
-		return nil, nil, "", err
+// identity is what signatures are made and checked with.
+type identity struct {
+	key         *rsa.PrivateKey
+	certificate []byte // PEM
+	address     string // of the certificate
+}
+
+// newIdentity returns a key with a certificate that it signed itself, for the name of
+// the notification service. The address has the shape that the service's have.
+func newIdentity(now time.Time) (identity, error) {
+	key, err := rsa.GenerateKey(rand.Reader, keyBits)
+	if err != nil {
+		return identity{}, err
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "sns.amazonaws.com"}, DNSNames: []string{"sns.amazonaws.com"},
@@ -35,27 +44,39 @@ func newCertificate(now time.Time) (key *rsa.PrivateKey, certificate []byte, add
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
-		return nil, nil, "", err
+		return identity{}, err
 	}
 	sum := sha256.Sum256(der)
-	address = "https://sns." + defaultRegion + ".amazonaws.com/SimpleNotificationService-" + hex.EncodeToString(sum[:16]) + ".pem"
-	return key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), address, nil
+	return identity{
+		key: key, certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		address: "https://sns." + defaultRegion + ".amazonaws.com/SimpleNotificationService-" + hex.EncodeToString(sum[:16]) + ".pem",
+	}, nil
 }
 
-// Certificate is what signatures are checked with, in PEM.
-func (p *Publisher) Certificate() []byte { return append([]byte(nil), p.certificate...) }
+// Certificate returns what signatures are checked with, in PEM.
+func (p *Publisher) Certificate() ([]byte, error) {
+	own, err := p.identity()
+	return bytes.Clone(own.certificate), err
+}
 
-// SigningCertURL is the address that messages name for the certificate. Nothing
-// answers there but this publisher's RoundTrip.
-func (p *Publisher) SigningCertURL() string { return p.certURL }
+// SigningCertURL returns the address that messages name for the certificate. Only this
+// publisher's RoundTrip answers there.
+func (p *Publisher) SigningCertURL() (string, error) {
+	own, err := p.identity()
+	return own.address, err
+}
 
-// Key is the key that the certificate at the address holds; ErrNotMine for any
+// Key returns the key that the certificate at the address holds; ErrNotMine for any
 // other address.
 func (p *Publisher) Key(_ context.Context, certificateURL string) (*rsa.PublicKey, error) {
-	if certificateURL != p.certURL {
+	own, err := p.identity()
+	if err != nil {
+		return nil, err
+	}
+	if certificateURL != own.address {
 		return nil, ErrNotMine
 	}
-	return &p.key.PublicKey, nil
+	return &own.key.PublicKey, nil
 }
 
 // Confirm follows the link of a SubscriptionConfirmation of the topic; ErrNotMine
@@ -85,13 +106,17 @@ func (p *Publisher) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_ = r.Body.Close()
 	}
+	own, err := p.identity()
+	if err != nil {
+		return nil, err
+	}
 	status, body := http.StatusNotFound, ""
 	address := r.URL.String()
 	switch {
 	case r.Method != http.MethodGet:
 		status = http.StatusMethodNotAllowed
-	case address == p.certURL:
-		status, body = http.StatusOK, string(p.certificate)
+	case address == own.address:
+		status, body = http.StatusOK, string(own.certificate)
 	case p.Confirm(r.Context(), address, r.URL.Query().Get("TopicArn")) == nil:
 		status, body = http.StatusOK, "<ConfirmSubscriptionResponse/>"
 	}
