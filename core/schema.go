@@ -75,9 +75,27 @@ const (
 	open   openness = true
 )
 
-// mustSchema panics for a type that cannot be described, which only an invalid declaration
-// causes; see Declare.
+// schemaKey names a schema: operations that share a type share it.
+type schemaKey struct {
+	of      reflect.Type
+	surface Surface
+	open    openness
+}
+
+var schemas sync.Map // from schemaKey to *Schema
+
+// mustSchema returns the schema of the type, which it makes once. It panics for a type that
+// cannot be described, which only an invalid declaration causes; see Declare.
 func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
+	key := schemaKey{t, s, o}
+	if made, ok := schemas.Load(key); ok {
+		return made.(*Schema)
+	}
+	made, _ := schemas.LoadOrStore(key, newSchema(t, s, o))
+	return made.(*Schema)
+}
+
+func newSchema(t reflect.Type, s Surface, o openness) *Schema {
 	r := reflector.Reflector{
 		Anonymous: true, DoNotReference: true, ExpandedStruct: true,
 		AllowAdditionalProperties: bool(o),
