@@ -41,6 +41,10 @@ PKG ?= ./core/...
 test-fast: ## Run the tests of PKG (./core/...) that need no database server, Redis, Chromium or npm
 	MAILHELM_TEST_SERVICES=none $(GO) test $(TEST_FLAGS) $(PKG)
 
+.PHONY: test-full
+test-full: ## Run every test at full length: on every engine, with every text, seed and round
+	MAILHELM_TEST_FULL=1 $(GO) run ./conformance/verdict -timeout 60m $(TEST_FLAGS) ./...
+
 .PHONY: race
 race: ## Run the tests of concurrent code under the race detector
 	$(GO) run ./conformance/verdict $(RACE_FLAGS) $(TEST_FLAGS) $(RACE_PACKAGES)

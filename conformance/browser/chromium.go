@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // errNoChromium is the one reason for which a test may be skipped.
@@ -84,9 +85,12 @@ func (c *chromium) end() {
 // when CI is true.
 func shared(t *testing.T) *chromium {
 	t.Helper()
+	if !storagetest.Services() {
+		storagetest.Missing(t, errNoChromium.Error())
+	}
 	c, err := startOnce()
-	if errors.Is(err, errNoChromium) && os.Getenv("CI") != "true" {
-		t.Skip(err)
+	if errors.Is(err, errNoChromium) {
+		storagetest.Missing(t, err.Error())
 	}
 	if err != nil {
 		t.Fatalf("browser: %v", err)

@@ -13,8 +13,8 @@ type Server struct{ cluster cluster }
 func OwnServer(tb testing.TB) *Server {
 	tb.Helper()
 	bin := serverBinaries()
-	if bin == "" {
-		missing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later")
+	if bin == "" || !Services() {
+		Missing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later")
 	}
 	// The server's own user has to reach its folder, which that of a test does not let it.
 	dir, err := os.MkdirTemp("", "mailhelm-own-postgres-")

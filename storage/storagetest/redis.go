@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -56,13 +54,8 @@ func RedisTLS(tb testing.TB, certificate, key string) *RedisServer {
 
 func redis(tb testing.TB, scheme string, listen func(port string) []string) *RedisServer {
 	tb.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		reason := "REDIS TESTS SKIPPED: redis-server is not installed"
-		if os.Getenv("CI") == "true" {
-			tb.Fatal(reason)
-		}
-		announcedRedis.Do(func() { fmt.Fprintln(os.Stderr, reason) })
-		tb.Skip(reason)
+	if _, err := exec.LookPath("redis-server"); err != nil || !Services() {
+		Missing(tb, "REDIS TESTS SKIPPED: redis-server is not installed")
 	}
 	r := &RedisServer{dir: tb.TempDir()}
 	var err error
@@ -84,8 +77,6 @@ func redis(tb testing.TB, scheme string, listen func(port string) []string) *Red
 	tb.Cleanup(r.Stop)
 	return r
 }
-
-var announcedRedis sync.Once
 
 // freePort is a port of the loopback on which nothing listens at the moment.
 func freePort(ctx context.Context) (string, error) {

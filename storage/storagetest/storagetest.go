@@ -24,6 +24,20 @@ func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	})
 }
 
+// Once runs a test on SQLite, as subtest "sqlite", and on every engine in a full run. It is
+// for what the engines cannot answer differently (core/doc/decisions/0076).
+func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
+	t.Helper()
+	if Full() {
+		Each(t, test)
+		return
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, SQLite(t))
+	})
+}
+
 // callerWait is how long calls wait for a connection: long, because few tests are about a
 // machine that is busy.
 const callerWait = 30 * time.Second

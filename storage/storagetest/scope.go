@@ -1,0 +1,19 @@
+package storagetest
+
+import "os"
+
+const (
+	// servicesVariable set to "none" runs no test that needs a server or a program beside
+	// Go; see "make test-fast".
+	servicesVariable = "MAILHELM_TEST_SERVICES"
+	// fullVariable set to "1" runs everything there is; see "make test-full".
+	fullVariable = "MAILHELM_TEST_FULL"
+)
+
+// Services reports whether tests may use a database server, Redis, Chromium and npm.
+func Services() bool { return os.Getenv(servicesVariable) != "none" }
+
+// Full reports whether tests run at full length: on every engine, with every text, seed
+// and round. It is false in CI, which runs a share that finds the same kinds of faults
+// (core/doc/decisions/0076).
+func Full() bool { return os.Getenv(fullVariable) == "1" }
