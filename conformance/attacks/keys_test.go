@@ -50,7 +50,7 @@ func TestOneKeyWritesOnce(t *testing.T) {
 // does a credential that could not have made the call.
 func TestKeysDoNotReachAcross(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		own, other := caller{p, p.Live.APIKey}, caller{p, p.Other.Live.APIKey}
 		const body = `{"email":"key@example.com"}`
 		own.rest(t, "POST", "/v1/contacts", body, "Idempotency-Key", "shared").want(t, 201)

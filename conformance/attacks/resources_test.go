@@ -12,7 +12,7 @@ import (
 // Each credential is sent to each host that it is not for.
 func TestCredentialsAreGoodForOneHost(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		api, agent := p.Token(t, p.BaseURL), p.Token(t, p.MCPURL)
 		for range 2 { // the second time from what is remembered
 			caller{p, api}.rest(t, "GET", "/v1/_scopes", "").want(t, 200)

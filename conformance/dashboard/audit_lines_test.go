@@ -72,7 +72,7 @@ func idOf(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 // changed, and the API says of each end which it was.
 func TestKeysLinesAndEnds(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		p.Clock.Freeze(p.Clock.Now())
 		boss := owner(t, p)
 		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
@@ -129,7 +129,7 @@ func job(p *product.Product) access.Lifecycle {
 // The same of clients, members and the organization.
 func TestLinesOfTheOtherPages(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss, ada := owner(t, p), person(t, p, "ada", access.PlainMember, access.MayViewLists)
 		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {

@@ -29,7 +29,7 @@ func syncChannels(t *testing.T, p *product.Product) {
 
 func TestChannelsPage(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		err := p.Simulator.Seed(t.Context(), p.OrgID, simulator.Setup{
 			ConfigurationSets: []sending.ConfigurationSet{{Name: "Fresh"}, {Name: `<b>"x`}},
 			Identities:        []sending.Identity{{Identity: "shown.example", Verification: sending.Pending}},
@@ -78,7 +78,7 @@ func TestChannelsPage(t *testing.T) {
 
 func TestAccountPage(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		const here, ask = "/dashboard/account", "/dashboard/account/production-access"
 		boss.wants(boss.open(here), "connected", "Region", "Connect the sending account", "The account has it")

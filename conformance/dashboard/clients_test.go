@@ -59,7 +59,7 @@ func issues(t *testing.T, p *product.Product, clientID, secret string, want int)
 
 func TestLifeOfAClient(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		path, secret := boss.newClient("Reporter", func(form url.Values) {
 			form.Set("redirect_uris", "https://app.example.com/cb\r\n\r\n http://localhost:3000/cb \r\n")
@@ -98,7 +98,7 @@ func TestLifeOfAClient(t *testing.T) {
 
 func TestWhatAClientsFormRefuses(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		const here = "/dashboard/clients/new"
 		for what, c := range map[string]struct {
@@ -178,7 +178,7 @@ func documented(t *testing.T, p *product.Product, address, name string) access.C
 
 func TestBlockingApplications(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss, ann := owner(t, p), person(t, p, "ann", access.PlainMember, access.MayViewLists)
 		client := documented(t, p, "https://a.example/client.json", "Assistant")
 		g := granted(t, p, client, ann.ID)

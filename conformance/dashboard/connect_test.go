@@ -42,7 +42,7 @@ func (b *browser) connect(provider string, fill func(url.Values)) string {
 
 func TestConnectingAmazon(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		boss.wants(boss.open(accountPage), "Connect a sending account")
 		boss.wants(boss.open(connectPage+"?provider=ses"), `href="`+p.AppURL+`/docs/guides/sending-account"`)
@@ -129,7 +129,7 @@ func refusesBadConnections(t *testing.T, p *product.Product, boss *browser) {
 // A customer's server is on the public Internet, and what is not is not dialed.
 func TestConnectingAServer(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		page := boss.connect("smtp", func(form url.Values) {
 			form.Set("host", privateMailHost)
@@ -179,7 +179,7 @@ func TestConnectingAServer(t *testing.T) {
 // nor changes it, and a stale proof of a second factor does not do.
 func TestWhoMayConnect(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		boss.connect("ses", func(form url.Values) {
 			form.Set("region", "eu-central-1")
@@ -211,7 +211,7 @@ func TestWhoMayConnect(t *testing.T) {
 
 func TestSecondFactorBeforeConnecting(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		boss.connect("simulator", unchanged)
 		requireFactor(t, p, boss, access.ProofAge+time.Minute)

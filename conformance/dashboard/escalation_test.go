@@ -15,7 +15,7 @@ import (
 // themselves: that is a decision about all that people allow it.
 func TestAddressesOfAMorePowerfulClient(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		path, _ := boss.newClient("Everything", func(form url.Values) { form.Set("redirect_uris", "https://app.example.com/cb") },
 			"api.lists.view", "api.contacts.manage")

@@ -10,7 +10,7 @@ import (
 
 func TestGrantsOfOneselfAndOfOthers(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		ann, bob := person(t, p, "ann", access.PlainMember, access.MayViewLists), person(t, p, "bob", access.PlainMember)
 		anns := newBrowser(t, p)

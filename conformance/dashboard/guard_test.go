@@ -80,7 +80,7 @@ func (b *browser) proof(orgID, path string) url.Values {
 
 func TestOtherOrganizationsThings(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		someone, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
@@ -112,7 +112,7 @@ func TestOtherOrganizationsThings(t *testing.T) {
 
 func TestFormsProveWhereTheyComeFrom(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss, stranger := owner(t, p), owner(t, p)
 		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
@@ -171,7 +171,7 @@ func sameLines(t *testing.T, before, after map[string]int) {
 
 func TestPagesOnlyShow(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
@@ -214,7 +214,7 @@ func TestPagesOnlyShow(t *testing.T) {
 
 func TestPagesNameTheMissingPermission(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		everyOther := slices.DeleteFunc(access.AllPermissions(), func(one access.Permission) bool { return one == access.MayManageCredentials })
 		kim := person(t, p, "kim", access.PlainMember, everyOther...)
 		b := newBrowser(t, p)
@@ -243,7 +243,7 @@ func TestPagesNameTheMissingPermission(t *testing.T) {
 // where the organization requires one; the rest does not.
 func TestSecondFactorBeforeCredentials(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		ctx, now := t.Context(), p.Clock.Now()
 		session, err := p.DB.Sessions().Session(ctx, access.HashSecret(boss.secret()), now)
@@ -307,7 +307,7 @@ func TestSecondFactorBeforeCredentials(t *testing.T) {
 
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		const hostile, shown = `<script>alert(1)</script>"'`, `&lt;script&gt;alert(1)&lt;/script&gt;&#34;&#39;`
 		key, _ := boss.newKey(hostile, "api.lists.view")
@@ -332,7 +332,7 @@ func TestHostileNames(t *testing.T) {
 // An old page of one organization does nothing after switching to another.
 func TestSwitchingMakesFormsVoid(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {

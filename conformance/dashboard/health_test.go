@@ -100,7 +100,7 @@ func mailed(p *product.Product) []messages.Event {
 // The page of a person and the reports of a program tell the same of one window.
 func TestTheHealthPageAgreesWithTheReports(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		now := p.Clock.Now().UTC()
 		p.Clock.Freeze(time.Date(now.Year(), now.Month(), now.Day(), 15, 30, 0, 0, time.UTC))
 		recordEvents(t, p, mailed(p))

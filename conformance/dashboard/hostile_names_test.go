@@ -78,7 +78,7 @@ func recordEvents(t *testing.T, p *product.Product, events []messages.Event) {
 
 func TestHostileNamesOfTheAccount(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		seen := channels.Seen{Sync: channels.Sync{Account: "account", Region: "eu-central-1", At: p.Clock.Now()}}
 		for _, name := range hostileNames {
 			seen.Sets = append(seen.Sets, sending.ConfigurationSet{Name: name, TrackingDomain: name + ".example"})
@@ -96,7 +96,7 @@ func TestHostileNamesOfTheAccount(t *testing.T) {
 
 func TestHostileNamesOnTheHealthPage(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		at := p.Clock.Now().Add(-time.Hour)
 		var all []messages.Event
 		for i, name := range hostileNames[:len(hostileNames)-1] { // no more than the page shows
@@ -119,7 +119,7 @@ func TestHostileNamesOnTheHealthPage(t *testing.T) {
 
 func TestHostileUndeliverableAddresses(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss, at := owner(t, p), p.Clock.Now().UTC().Truncate(time.Microsecond)
 		var entries []suppression.Entry
 		for i, name := range hostileNames {

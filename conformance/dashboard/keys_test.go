@@ -52,7 +52,7 @@ func TestFormSentTwiceMakesOneThing(t *testing.T) {
 
 func TestLifeOfAKey(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		path, first := boss.newKey("Importer", "api.lists.view")
 		calls(t, p, "/v1/lists", first, http.StatusOK)
@@ -129,7 +129,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 
 func TestWhatAKeysFormRefuses(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss, have := owner(t, p), keysOf(t, p)
 		const here = "/dashboard/keys/new"
 		good := boss.form(boss.open(here), here)
@@ -175,7 +175,7 @@ func keysOf(t *testing.T, p *product.Product) int {
 // that may do more.
 func TestKeysStayBelowTheirMaker(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		path, secret := boss.newKey("Everything", "api.lists.view", "api.contacts.manage")
 		person(t, p, "kim", access.PlainMember, access.MayManageCredentials, access.MayViewLists)

@@ -61,7 +61,7 @@ func (b *browser) token() string {
 // What somebody loses on the page is felt by the next request with an old token.
 func TestALostPermissionIsFeltAtOnce(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss, ada := owner(t, p), person(t, p, "ada", access.PlainMember, access.MayViewLists)
 		hers := newBrowser(t, p)
 		hers.signIn(ada.Email, personPassword)

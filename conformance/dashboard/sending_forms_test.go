@@ -12,7 +12,7 @@ import (
 // Every form about sending proves which page it is of, and is refused from elsewhere.
 func TestFormsAboutSendingProveWhereTheyComeFrom(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss, stranger := owner(t, p), owner(t, p)
 		address := "/dashboard/undeliverable/" + listAddresses(t, p, p.OrgID, "gone@example.com")[0].ID()
 		before := audited(t, p)

@@ -10,7 +10,7 @@ import (
 
 func TestSettings(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		const here = "/dashboard/settings"
 		page := boss.open(here)
@@ -46,7 +46,7 @@ func TestSettings(t *testing.T) {
 // somebody else has changed meanwhile.
 func TestAnOldSettingsFormChangesWhatItsPersonDid(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		const here = "/dashboard/settings"
 		old := boss.open(here)

@@ -82,7 +82,7 @@ func TestUndeliverableAddresses(t *testing.T) {
 
 func TestRulesOfUndeliverableAddresses(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		const here, save = "/dashboard/undeliverable/rules", "/dashboard/undeliverable/rules/save"
 		page := boss.open(here)

@@ -136,7 +136,7 @@ func (c crowded) checkMasked(t *testing.T, s scene) {
 // has come; what claims to be of the day after tomorrow is no event.
 func TestEventsOfAClockAhead(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		s, now := newScene(t, p), p.Clock.Now()
 		connect(t, p)
 		post := throughBus(t, p)

@@ -51,7 +51,7 @@ func TestOneCallOneEffect(t *testing.T) {
 // and taken back by it.
 func TestExternalIDsLastThroughArchiving(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		token := "Bearer " + p.Token(t, p.MCPURL)
 		do := func(name, arguments, key string) map[string]any {
 			t.Helper()

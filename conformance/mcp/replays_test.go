@@ -141,7 +141,7 @@ func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 // their five minutes, whatever happens to the contact.
 func TestDerivedReplaysOfOtherTools(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		p.Clock.Freeze(p.Clock.Now())
 		s := &replayScene{T: t, p: p, tool: "Bearer " + p.Token(t, p.MCPURL), rest: "Bearer " + p.Token(t, p.BaseURL), email: "lists@example.com"}
 		s.call("contacts_upsert", `{"email":"EMAIL"}`, "")

@@ -62,7 +62,7 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 // members that mean one thing.
 func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		agent, program := p.Token(t, p.MCPURL), p.Token(t, p.BaseURL)
 		const any = `{"amount":7,"id":12345678901234567890,"note":"\u0000\ud800","twice":1,"twice":"x"}`
 		const other = `{"amount":7,"id":12345678901234567891,"note":"\u0000\ud800","twice":1,"twice":"x"}`

@@ -13,7 +13,7 @@ import (
 // argument at fault, as an error of the tool.
 func TestToolsRefuseByName(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		agent := p.Token(t, p.MCPURL)
 		refuse := func(tool, member string, values ...any) {
 			t.Helper()

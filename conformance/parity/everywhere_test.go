@@ -17,7 +17,7 @@ import (
 // TestEveryWriteIsAuditedOnce on the surface it came by; a read and a replay are not.
 func TestEveryWriteIsAuditedOnce(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		agent, program := p.Token(t, p.MCPURL), p.Token(t, p.BaseURL)
 		const path = "/v1/contacts/audit%40example.com"
 		for _, c := range []sameness{
@@ -63,7 +63,7 @@ var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}
 // needs no argument, and no id is in both their answers.
 func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		seen := map[string]string{}
 		asked := map[string]bool{"messages_diagnose": true, "suppressions_check_address": true} // need an argument, and are compared above
 		for name, credentials := range map[string]product.Credentials{"one": p.Live, "other": p.Other.Live} {

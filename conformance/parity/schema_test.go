@@ -14,7 +14,7 @@ import (
 // none of it.
 func TestSchemaListsWhatPredicatesMayTest(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		agent, program := p.Token(t, p.MCPURL), p.Token(t, p.BaseURL)
 		others := p.TokenWith(t, p.Other.Live, p.MCPURL)
 		properties := func(token string) []any {

@@ -89,7 +89,7 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 // anything that is limited is refused by the name of the limit.
 func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		const scope, short, long = "api.segments.view", 65_536, 70_000
 		agent, program := p.TokenWith(t, p.Live, p.MCPURL, scope), p.TokenWith(t, p.Live, p.BaseURL, scope)
 		for limit, source := range map[string]func(n int) string{

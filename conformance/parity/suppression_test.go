@@ -65,7 +65,7 @@ func suppressedOf(tool, route map[string]any) (map[string]any, map[string]any) {
 
 func TestSuppressionIsTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		suppress(t, p)
 		for _, c := range suppressionCases() {
 			t.Run(c.name, func(t *testing.T) { c.check(t, p) })
@@ -101,7 +101,7 @@ func ask(t *testing.T, p *product.Product, token, path string) (answered, string
 
 func TestSuppressionOverREST(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		suppress(t, p)
 		token := p.TokenWith(t, p.Live, p.BaseURL, "api.suppressions.view", "api.undeliverable.view")
 		list, body := ask(t, p, token, "/v1/undeliverable?limit=200")

@@ -12,7 +12,7 @@ import (
 // TestFailedWritesSayTheSame, and leave the contact as it was.
 func TestFailedWritesSayTheSame(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		contact := "/v1/contacts/" + strings.ReplaceAll(p.Contact, "@", "%40")
 		for _, kind := range []sending.FailureKind{sending.Refused, sending.Throttled, sending.TimedOut} {
 			sameness{

@@ -196,6 +196,27 @@ func logger(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
+// Once runs a test against a product on SQLite, and on both databases in a full run. It is
+// for what the databases cannot answer differently (core/doc/decisions/0076).
+func Once(t *testing.T, test func(t *testing.T, p *Product)) {
+	t.Helper()
+	OnceWith(t, Options{}, test)
+}
+
+// OnceWith is Once with options; their Postgres is ignored.
+func OnceWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
+	t.Helper()
+	if storagetest.Full() {
+		EachWith(t, opts, test)
+		return
+	}
+	opts.Postgres = false
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, Start(t, opts))
+	})
+}
+
 // Each runs a test against a product on SQLite and against one on PostgreSQL.
 func Each(t *testing.T, test func(t *testing.T, p *Product)) {
 	t.Helper()

@@ -37,7 +37,7 @@ func get(t *testing.T, p *product.Product, address, bearer string) (int, string)
 
 func TestEveryAddressAnswers(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		for name, address := range map[string]string{
 			"api":       p.BaseURL + "/v1/_health",
 			"auth":      p.AuthURL + "/.well-known/oauth-authorization-server",
@@ -59,7 +59,7 @@ func TestEveryAddressAnswers(t *testing.T) {
 
 func TestBothCredentialKindsOfBothOrganizations(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		own := p.BaseURL + "/v1/contacts/" + p.Contact
 		for name, bearer := range map[string]string{
 			"live key": p.Live.APIKey, "test key": p.Test.APIKey,

@@ -28,7 +28,7 @@ type activityPage struct {
 // and in each of the lists.
 func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		const most = 32 << 10
 		full := `"` + strings.Repeat("ü", most/2-1) + `"`
@@ -96,7 +96,7 @@ func activitiesOn(answer *answer) activityPage {
 // TestActivityBodyOfOneMebibyte: to the byte.
 func TestActivityBodyOfOneMebibyte(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		item := `{"name":"a","email":"a@example.com"}`
 		exact := item + strings.Repeat(" ", 1<<20-len(item))

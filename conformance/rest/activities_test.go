@@ -67,7 +67,7 @@ func TestActivitiesOverREST(t *testing.T) {
 
 func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		item := `{"name":"a","email":"a@example.com"}`
 		for _, body := range []string{
@@ -106,7 +106,7 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 // answers the same, and what is repeated is answered from the record.
 func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a, agent := on(t, p), p.Token(t, p.MCPURL)
 		const good = `{"name":"good","email":"a@example.com","properties":{"twice":1,"twice":2}}`
 		invalid := []struct{ item, detail string }{
@@ -233,7 +233,7 @@ func TestActivitiesAreKeptForAYear(t *testing.T) {
 
 func TestActivityPropertiesOverREST(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		made := a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"amount","type":"number"}`).want(201)
 		var defined struct{ ID string }

@@ -12,7 +12,7 @@ import (
 // out and touches neither opt-out nor lists; PATCH touches what it names.
 func TestReplaceAndMerge(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		const path = "/v1/contacts/wipe%40example.com"
 		a.do(t, "POST", "/v1/contacts", `{"email":"wipe@example.com","attributes":{"city":"Graz","orders":1},"unsubscribe_all":true,
@@ -40,7 +40,7 @@ func TestReplaceAndMerge(t *testing.T) {
 // nothing but POST and PUT, which take it back into use under its id.
 func TestArchivedContact(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		path := "/v1/contacts/" + a.Contact
 		before := a.do(t, "GET", path, "").want(200).contact()
@@ -75,7 +75,7 @@ func TestArchivedContact(t *testing.T) {
 // whichever of the organization's credentials asks.
 func TestReplayKeepsTheStatus(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		const path = "/v1/contacts/status%40example.com"
 		put := func(a *api) *answer { return a.do(t, "PUT", path, `{}`, "Idempotency-Key", "k") }

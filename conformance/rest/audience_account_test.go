@@ -38,7 +38,7 @@ func follower(p *product.Product) *audience.Audience {
 func TestWritesGoToTheAccount(t *testing.T) {
 	t.Parallel()
 	type choices = map[string]sending.Subscription
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a, agent := on(t, p), p.Token(t, p.MCPURL)
 		const one, two = "one@example.com", "two@example.com"
 		for _, step := range []struct {
@@ -151,7 +151,7 @@ func TestTheMirrorFollowsTheAccount(t *testing.T) {
 // those of the last sync.
 func TestTopicsAreAMinuteOldAtMost(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		topics := func() (int, int) {
 			var all struct{ Data []any }
@@ -225,7 +225,7 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 // and what is logged outlives the list.
 func TestLeavingAListIsLogged(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a, agent := on(t, p), p.Token(t, p.MCPURL)
 		for name, leave := range map[string]func(){
 			"by-address": func() { a.do(t, "DELETE", people+"/by-address@example.com", "").want(204) },
@@ -262,7 +262,7 @@ func TestLeavingAListIsLogged(t *testing.T) {
 // TestAddressesAreShownInFull to whoever may view contacts, and to nobody else.
 func TestAddressesAreShownInFull(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		viewer := a.as(a.mint(t, core.ContactsView))
 		a.do(t, "PUT", byID+"full", `{"email":"in.full+tag@example.com"}`).want(201)

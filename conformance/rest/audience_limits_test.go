@@ -16,7 +16,7 @@ import (
 // lies beside them changes, and who is on such a list does.
 func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		var list struct {
 			ID, Key, Origin string
@@ -77,7 +77,7 @@ func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 // place.
 func TestFiftyTopics(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		topic := func(name string) string {
 			return `{"name":"` + name + `","default_subscription_status":"OPT_IN"}`
@@ -103,7 +103,7 @@ func TestFiftyTopics(t *testing.T) {
 // TestAThousandLists is as many as an organization may have.
 func TestAThousandLists(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		fresh, org := on(t, p).anotherOrg(t, false)
 		err := p.DB.InTx(t.Context(), func(ctx context.Context) error {
 			for i := range 999 {

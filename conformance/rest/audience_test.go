@@ -19,7 +19,7 @@ import (
 // finds nor changes, by a route or by a tool, and may name and have itself.
 func TestAudiencesDoNotMeet(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		ours := on(t, p)
 		theirs, agent := ours.as(p.Other.Live.APIKey), p.Token(t, p.MCPURL)
 		const byExternalID = "/v1/contacts/by-external-id/shared"
@@ -79,7 +79,7 @@ func TestAudiencesDoNotMeet(t *testing.T) {
 // until archiving has revoked it.
 func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		const body = `{"email":"visitor@example.com"}`
 		identify := func() *answer {
@@ -126,7 +126,7 @@ func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
 // TestBeforeTheFirstSync: there is no contact list yet, and everything else is empty.
 func TestBeforeTheFirstSync(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		fresh, _ := on(t, p).anotherOrg(t, false)
 		fresh.do(t, "GET", "/v1/contact-list", "").refused(404, core.CodeContactListNotSynced)
 		for _, path := range []string{"/v1/topics", "/v1/contacts", "/v1/lists"} {
@@ -142,7 +142,7 @@ func TestBeforeTheFirstSync(t *testing.T) {
 // once, whichever way it comes. Without an account the refusal names the command.
 func TestFirstWriteMakesTheContactList(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		const ada, body = "ada@example.com", `{"email":"ada@example.com"}`
 		for name, write := range map[string]func(t *testing.T, c *newcomer){
@@ -213,7 +213,7 @@ func (c *newcomer) agent(t *testing.T) string {
 // to one changes neither topics nor lists here. Contacts are no definitions.
 func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		connected, org := a.anotherOrg(t, true)
 		if err := a.Simulator.Seed(t.Context(), org.ID, simulator.Setup{List: &sending.ContactList{Name: "main"}}); err != nil {
@@ -237,7 +237,7 @@ func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 // route with the method DELETE is theirs.
 func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		test := a.as(a.Test.APIKey)
 		test.do(t, "POST", "/v1/lists", `{"name":"Kept"}`).want(201)
@@ -269,7 +269,7 @@ func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 // the account, with a hint when to come back; what is the mirror's is not.
 func TestWhoNeedsTheAccount(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a, agent := on(t, p), p.Token(t, p.MCPURL)
 		a.do(t, "PUT", "/v1/contacts/by-external-id/here", `{"email":"here@example.com"}`).want(201)
 		for _, down := range []struct {

@@ -93,7 +93,7 @@ func TestHostileRowsOfBulk(t *testing.T) {
 // refused whole, with the place of it, and no row is done.
 func TestBrokenJSONOfBulk(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		for name, broken := range map[string]struct{ row, field string }{
 			"bytes that are no UTF-8":      {"{\"email\":\"b8@example.com\",\"attributes\":{\"city\":\"\xff\"}}", "contacts.1.attributes.city"},

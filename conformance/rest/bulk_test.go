@@ -188,7 +188,7 @@ func TestBulkRowsFailAlone(t *testing.T) {
 // and another organization's key is another key.
 func TestBulkIdempotency(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		body := bulkOf("keyed", 3)
 		job := a.postBulk(t, body, keyHeader, "import-1")
@@ -211,7 +211,7 @@ func TestBulkIdempotency(t *testing.T) {
 // its job.
 func TestBulkJobsAreTheirOrganizations(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		job := a.postBulk(t, bulkOf("mine", 3))
 		other := a.as(a.Other.Live.APIKey)
@@ -238,7 +238,7 @@ func TestBulkJobsAreTheirOrganizations(t *testing.T) {
 // is refused in words that name it.
 func TestBulkLimits(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		const most = 8 << 20
 		one := bulkOf("large", 1)

@@ -38,7 +38,7 @@ func mirrored(t *testing.T, p *product.Product) {
 
 func TestWhatTheAccountHas(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		mirrored(t, p)
 		a := on(t, p)
 		for path, member := range map[string]string{
@@ -64,7 +64,7 @@ func TestWhatTheAccountHas(t *testing.T) {
 // they take the slug.
 func TestAChannelIsNamedByItsID(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		mirrored(t, p)
 		a, agent := on(t, p), p.Token(t, p.MCPURL)
 		var one struct{ ID, Slug string }
@@ -115,7 +115,7 @@ func TestAChannelIsNamedByItsID(t *testing.T) {
 
 func TestWhatTheAccountDoesNotHave(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		mirrored(t, p)
 		a := on(t, p)
 		hostile := []string{

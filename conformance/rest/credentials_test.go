@@ -13,7 +13,7 @@ import (
 // grace, is told so; every 401 names the document that says where to get a token.
 func TestCredentialsThatEnded(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		metadata := `resource_metadata="` + a.BaseURL + `/.well-known/oauth-protected-resource"`
 		want := `Bearer realm="Mailhelm public API", error="invalid_token", scope="api.account.view", ` + metadata

@@ -15,7 +15,7 @@ import (
 // reads it back over the API.
 func TestEventsComeInBesideTheAPI(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		key, now := sha256.Sum256([]byte("the key of the bus")), p.Clock.Now()
 		err := p.DB.Connections(nil).SaveConnection(t.Context(), sending.Connection{
 			OrgID: p.OrgID, Provider: sending.SES, IngestPath: "events-of-acme", IngestKeyHash: key[:], CreatedAt: now, UpdatedAt: now,

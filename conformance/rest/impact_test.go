@@ -109,7 +109,7 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 // others of its own. What a change would do may be asked.
 func TestDefinitionsOfARepositoryAreReadOnly(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a, now := on(t, p), p.Clock.Now()
 		attribute := attributes.Attribute{ID: core.NewID(), Name: "from_git", Type: attributes.String, Origin: core.GitOrigin, CreatedAt: now, UpdatedAt: now}
 		property := activities.Property{ID: core.NewID(), ActivityName: "a", Property: "p", Type: activities.NumberProperty, Origin: activities.Git, CreatedAt: now, UpdatedAt: now}

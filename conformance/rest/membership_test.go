@@ -22,7 +22,7 @@ func (c contact) listKeys() []string {
 // or null stays as it is.
 func TestMembershipHasTwoShapes(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		var lists struct{ Data []struct{ ID, Key string } }
 		a.do(t, "GET", "/v1/lists", "").want(200).decode(&lists)

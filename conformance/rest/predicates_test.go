@@ -266,7 +266,7 @@ func limit(n int, test, by string) string {
 // same place and the same words.
 func TestWhatIsWrongWithAPredicate(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		v := previews{on(t, p), p.Token(t, p.MCPURL)}
 		for _, f := range predicateFaults {
 			route, tool := v.ask(t, f.source)

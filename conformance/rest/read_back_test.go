@@ -13,7 +13,7 @@ import (
 // returned, more than once, and that this changes nothing but the time of the update.
 func TestReadIsWrittenBack(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		const path = "/v1/contacts/read.back@example.com"
 		a.do(t, "PUT", "/v1/contacts/by-external-id/read back", `{"email":"Read.Back@example.com","attributes":{"city":"Graz","orders":1},`+

@@ -45,7 +45,7 @@ func (a *api) refusedFor(t *testing.T, target, member string) {
 // member at fault, or answered with nothing when it could have been something.
 func TestReadsRefuseByName(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		a.sent(t)
 		mirrored(t, p)
@@ -87,7 +87,7 @@ func TestReadsRefuseByName(t *testing.T) {
 // at the very edge is not.
 func TestWindowsReachAsFarAsThePlan(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		p.Clock.Freeze(p.Clock.Now())
 		oldest := p.Clock.Now().AddDate(0, 0, -365).UTC()

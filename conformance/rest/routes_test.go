@@ -271,7 +271,7 @@ func TestTestCredentialsDestroyNothing(t *testing.T) {
 // as what nobody has.
 func TestOrganizationsDoNotMeet(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		theirs := a.as(a.Other.Live.APIKey)
 		theirs.do(t, "GET", "/v1/contacts/"+a.Other.Contact, "").want(200)

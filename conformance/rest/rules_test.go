@@ -190,7 +190,7 @@ func (a *api) callTool(t testing.TB, token, name, arguments string) *answer {
 // people of its own.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a, agent := on(t, p), p.Token(t, p.MCPURL)
 		for i, r := range allRules() {
 			r.holds(t, a, agent, i)

@@ -133,7 +133,7 @@ func TestPagesOfDefinitions(t *testing.T) {
 // Once it is no longer in the repository it is archived, with its members.
 func TestARepositorysSegmentTakesThePlaceOfAManagedOne(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a, agent, divided := on(t, p), p.Token(t, p.MCPURL), divides(p)
 		must(t, divided.Follow(t.Context(), p.OrgID))
 		before := a.segmentOn(t, agent)

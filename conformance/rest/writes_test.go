@@ -77,7 +77,7 @@ func TestIdempotencyInFlight(t *testing.T) {
 // fails, with a wait, and none has half-written anything.
 func TestSendingAccountFails(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
 		path := "/v1/contacts/" + a.Org.Contact
 		before := a.do(t, "GET", path, "").want(200)

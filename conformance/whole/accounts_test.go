@@ -20,7 +20,7 @@ const namedPerAnswer = 10
 // identities, as many at a time as one answer names.
 func TestNamesOfAccountsComeBackAsText(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		number := 0
 		for batch := range slices.Chunk(storable(t), namedPerAnswer) {

@@ -124,7 +124,7 @@ func (w world) recordActivity(t *testing.T, item map[string]any) {
 // all that reads them.
 func TestHostileTextsOfActivitiesAndSegments(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		for i, h := range storable(t) {
 			w.checkHostileAudience(t, i, h)

@@ -58,7 +58,7 @@ func aboutSending(bounced, address string) map[string]shown {
 // of the dashboard about it, has the demo's figures.
 func TestDemoHasSomethingToLookAt(t *testing.T) {
 	t.Parallel()
-	product.EachWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {
+	product.OnceWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {
 		bounced := newestBounce(t, p)
 		c := callerOf(t, p, p.Live)
 		asked := map[string]bool{}

@@ -50,7 +50,7 @@ func (w world) recordMessage(t *testing.T, orgID string, events ...messages.Even
 // and of its events that others write, and the answers of all that reads them.
 func TestHostileTextsOfMessages(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		for i, h := range storable(t) {
 			id := fmt.Sprintf("hostile-%03d", i)

@@ -107,7 +107,7 @@ func (w world) suppress(t *testing.T, orgID, email, why string) {
 // reason of a person who excluded an address, read by all that shows them.
 func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		texts := storable(t)
 		shown := map[string]map[string]bool{}

@@ -75,7 +75,7 @@ func credentialsWith(t *testing.T, p *product.Product, orgID string, env core.En
 // that needs a scope the call is allowed if and only if the caller holds that one too.
 func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		for _, env := range []core.Environment{core.Live, core.Test} {
 			callers := map[string]caller{} // by scopes
 			for _, s := range subjects() {

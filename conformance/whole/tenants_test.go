@@ -50,7 +50,7 @@ func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 // answered as what nobody has, and it is the same there afterwards.
 func TestAnotherOrganizationsThingsDoNotExist(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		number := 0
 		for _, s := range subjects() {
