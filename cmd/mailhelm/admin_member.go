@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/rest/dashboard"
+	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
 
 // memberships is the tasks on members. A running server feels what they change
@@ -181,7 +181,7 @@ func (c *userInvite) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		link := dashboard.JoinLink(app, secret)
+		link := organization.JoinLink(app, secret)
 		if s.json {
 			return s.printJSON(struct {
 				ID          string              `json:"id"`

@@ -25,7 +25,7 @@ func TestConnectingAnAccount(t *testing.T) {
 		tab.Picture("account-connected")
 		tab.ExpectReachable()
 		tab.Submit("form[action$='/verify'] button.primary")
-		tab.Expect(http.StatusOK, "What the sending account says", "refuses the credentials")
+		tab.Expect(http.StatusOK, "Check of the sending account", "refuses the credentials")
 		tab.Picture("account-verified")
 		tab.Go(s.p.AppURL + "/dashboard/account/events-key")
 		tab.Submit(".page form button.primary")

@@ -41,7 +41,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 		tab.Submit("a[href$='/secret']")
 		tab.Picture("client-rotate")
 		tab.Submit(".page form button.primary")
-		tab.Expect(http.StatusOK, "The secret before it does not work any more")
+		tab.Expect(http.StatusOK, "The previous secret no longer works")
 		tab.Picture("client-rotated")
 		second := tab.Read("pre.secret code")
 		s.issues(id, first, http.StatusUnauthorized)
@@ -60,18 +60,18 @@ func TestEndingWhatWasAllowed(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.enter(tab, "/dashboard/grants")
-		tab.Expect(http.StatusOK, "You have not allowed any application")
+		tab.Expect(http.StatusOK, "You have not granted access to any application")
 		tab.Picture("grants-none")
 		tab.Go(s.question())
 		tab.Submit("button[value=approve]")
 		s.expectBrought(tab, "code", "error", "")
 		tab.Go(s.p.AppURL + "/dashboard/grants")
-		tab.Expect(http.StatusOK, "What you allowed", "Courier for teams")
+		tab.Expect(http.StatusOK, "Your grants", "Courier for teams")
 		tab.Picture("grants")
 		tab.Unfold("form[action$='/revoke']")
 		tab.Picture("grants-ending")
 		tab.Submit("form[action$='/revoke'] button")
-		tab.Expect(http.StatusOK, "The access has ended", "You have not allowed any application")
+		tab.Expect(http.StatusOK, "The access has ended", "You have not granted access to any application")
 	})
 }
 
@@ -85,6 +85,6 @@ func TestBlockingAnApplication(t *testing.T) {
 		tab.Expect(http.StatusOK, "The application is blocked", "https://assistant.example.com/client.json")
 		tab.Picture("clients-blocked")
 		tab.Submit("form[action='/dashboard/clients/unblock'] button")
-		tab.Expect(http.StatusOK, "The application may be allowed again")
+		tab.Expect(http.StatusOK, "The application is unblocked")
 	})
 }

@@ -56,7 +56,7 @@ func TestLifeOfAKey(t *testing.T) {
 		tab.Submit("a[href$='/rotate']")
 		tab.Picture("key-rotate")
 		tab.Submit(".page form button.primary")
-		tab.Expect(http.StatusOK, "The old key works beside it until")
+		tab.Expect(http.StatusOK, "The old key stays valid until")
 		tab.Picture("key-rotated")
 		second := tab.Read("pre.secret code")
 		s.calls(first, "/v1/topics", http.StatusOK)

@@ -15,7 +15,7 @@ func TestInvitation(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.enter(tab, "/dashboard/members")
-		tab.Expect(http.StatusOK, "Nobody is invited at the moment", "You are the last owner")
+		tab.Expect(http.StatusOK, "No invitation is open", "You are the last owner")
 		tab.Picture("members-alone")
 		tab.Submit("a[href='/dashboard/members/invite']")
 		tab.Picture("invite")

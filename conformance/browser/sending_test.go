@@ -16,7 +16,7 @@ func TestPagesAboutSending(t *testing.T) {
 	tab := browser.Open(t, browser.Options{NoScript: true})
 	s.enter(tab, "/dashboard/health")
 	for _, page := range []struct{ name, path, text string }{
-		{"demo-health", "/dashboard/health", "Domains that bounced most"},
+		{"demo-health", "/dashboard/health", "Domains with the most bounces"},
 		{"demo-health-90", "/dashboard/health?days=90", "Recent bounces"},
 		{"demo-account", "/dashboard/account", "production access"},
 		{"demo-channels", "/dashboard/channels", "click.example.com"},
@@ -37,6 +37,6 @@ func TestPagesAboutSending(t *testing.T) {
 		t.Errorf("the fields end at %v pixels, and the button beside them at %v", field, button)
 	}
 	tab.Submit("ul.things li:first-child a")
-	tab.Expect(http.StatusOK, "Why")
+	tab.Expect(http.StatusOK, "Reason for the exclusion")
 	tab.Picture("demo-undeliverable-one")
 }

@@ -60,14 +60,14 @@ func TestAuditLog(t *testing.T) {
 		tab.ExpectReachable()
 		tab.Choose("#action", "api_key.created")
 		tab.Submit(".filters button")
-		tab.Expect(http.StatusOK, "Show everything", "Nightly import")
+		tab.Expect(http.StatusOK, "Clear filters", "Nightly import")
 		tab.Picture("audit-filtered")
 		if events := strings.Join(tab.ReadAll(".log .thing"), "\n"); strings.Contains(events, "Signed in") {
 			t.Errorf("the filter lets pass %s", events)
 		}
 		tab.Choose("#action", "member.removed")
 		tab.Submit(".filters button")
-		tab.Expect(http.StatusOK, "Nothing in the log fits")
+		tab.Expect(http.StatusOK, "No event matches this filter")
 		tab.Picture("audit-nothing")
 		tab.Submit(".filters a")
 		tab.Expect(http.StatusOK, "Signed in")

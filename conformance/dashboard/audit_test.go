@@ -52,7 +52,7 @@ func TestAuditLog(t *testing.T) {
 			t.Errorf("%d pages with %d events", pages, len(seen))
 		}
 
-		boss.wants(boss.open("/dashboard/audit?to=2024-02-28"), "Nothing in the log fits")
+		boss.wants(boss.open("/dashboard/audit?to=2024-02-28"), "No event matches this filter")
 		boss.wants(boss.open("/dashboard/audit?action=user.signed_in"), "Signed in", "<code>user.signed_in</code>")
 		boss.wants(boss.open("/dashboard/audit?action=contacts_create&actor="+core.NewID()), "contacts_create</option>")
 		for _, query := range []string{"from=yesterday", "to=2024-02-30", "before=x", "action=%00", "actor=%FF"} {

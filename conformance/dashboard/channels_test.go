@@ -81,13 +81,13 @@ func TestAccountPage(t *testing.T) {
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		const here, ask = "/dashboard/account", "/dashboard/account/production-access"
-		boss.wants(boss.open(here), "connected", "Region", "Connect the sending account", "The account has it")
+		boss.wants(boss.open(here), "connected", "Region", "Connect the sending account", "The account has production access")
 		if err := p.Simulator.Seed(t.Context(), p.OrgID, simulator.Setup{Account: &sending.Overview{Region: "eu-central-1", Sandbox: true, SendingEnabled: true, Max24HourSend: 200, MaxSendRate: 1}}); err != nil {
 			t.Fatal(err)
 		}
 		p.Clock.Advance(61e9)
 		page := boss.open(here)
-		boss.wants(page, "it may only send to verified addresses", "Nobody has asked for it yet")
+		boss.wants(page, "it may only send to verified addresses", "It has not been requested yet")
 		form := boss.form(page, ask)
 		form.Set("website", "javascript:alert(1)")
 		form.Set("use_case", `short "><script>`)

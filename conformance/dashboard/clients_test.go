@@ -77,7 +77,7 @@ func TestLifeOfAClient(t *testing.T) {
 			form["scope"] = []string{"api.topics.view"}
 			form.Set("refresh_days", "0")
 		})
-		boss.wants(page, "The application is changed", "Reader", "Never, until somebody ends it", "http://localhost:3000/cb")
+		boss.wants(page, "The application is changed", "Reader", "Never, until the access is revoked", "http://localhost:3000/cb")
 		calls(t, p, "/v1/lists", token, http.StatusForbidden)
 
 		page = boss.submit(boss.open(path+"/secret"), path+"/secret", unchanged)
@@ -191,7 +191,7 @@ func TestBlockingApplications(t *testing.T) {
 			t.Errorf("the grant goes on: %+v %v", got, err)
 		}
 		boss.lacks(boss.open("/dashboard/grants"), "Assistant")
-		boss.wants(boss.submit(boss.open(list), unblock, unchanged), "may be allowed again")
+		boss.wants(boss.submit(boss.open(list), unblock, unchanged), "The application is unblocked")
 
 		boss.wants(boss.submit(boss.open(list), block, func(f url.Values) { f.Set("client_id", " https://never.example/met ") }), "https://never.example/met")
 		form := boss.form(boss.open(list), block)

@@ -63,7 +63,7 @@ func TestConnectingAmazon(t *testing.T) {
 			t.Errorf("the address for events is %q", address)
 		}
 		again := boss.open(connectPage)
-		boss.wants(again, c.ExternalID, "Leave it empty to keep the present one", `value="eu-central-1"`)
+		boss.wants(again, c.ExternalID, "Leave it empty to keep the stored one", `value="eu-central-1"`)
 		boss.submit(again, connectPage, func(form url.Values) { form.Set("region", "eu-west-1") })
 		if c, err := connection(t, p); err != nil || c.Secret != accountSecret || c.Region != "eu-west-1" || c.TopicARN != accountTopic {
 			t.Errorf("after a change of the region: %v", err)
@@ -84,7 +84,7 @@ func TestConnectingAmazon(t *testing.T) {
 			}
 		}
 		log := boss.open("/dashboard/audit")
-		boss.wants(log, "Sending account connected", "Key for events made", "Version of the infrastructure template recorded")
+		boss.wants(log, "Sending account connected", "Key for events created", "Version of the infrastructure template recorded")
 		for _, shown := range []string{log, boss.open(accountPage), boss.open(connectPage), boss.open(accountPage + "/events-key"), boss.open(accountPage + "/disconnect")} {
 			boss.lacks(shown, key, accountSecret, "s3cret")
 		}

@@ -15,7 +15,7 @@ func TestGrantsOfOneselfAndOfOthers(t *testing.T) {
 		ann, bob := person(t, p, "ann", access.PlainMember, access.MayViewLists), person(t, p, "bob", access.PlainMember)
 		anns := newBrowser(t, p)
 		anns.signIn(ann.Email, personPassword)
-		anns.wants(anns.open("/dashboard/grants"), "You have not allowed any application", p.MCPURL+"/mcp")
+		anns.wants(anns.open("/dashboard/grants"), "You have not granted access to any application", p.MCPURL+"/mcp")
 
 		token := anns.token()
 		calls(t, p, "/v1/lists", token, http.StatusOK)
@@ -25,7 +25,7 @@ func TestGrantsOfOneselfAndOfOthers(t *testing.T) {
 		page := anns.open("/dashboard/grants")
 		anns.wants(page, "Assistant", "registered by", "the public API", "api.lists.view")
 		anns.lacks(page, "Bobs helper", "/dashboard/clients/block")
-		boss.wants(boss.open("/dashboard/grants"), "What others allowed", "Assistant", "Bobs helper", "bob@example.com", "at bobs.example")
+		boss.wants(boss.open("/dashboard/grants"), "Grants of other members", "Assistant", "Bobs helper", "bob@example.com", "at bobs.example")
 
 		// Somebody else's looks as if there were none, whatever the form says.
 		foreign := "/dashboard/grants/" + of.ID + "/revoke"

@@ -64,10 +64,10 @@ func TestLifeOfAKey(t *testing.T) {
 		boss.wants(boss.submit(review, path+"/scopes", unchanged), "The scopes are changed", "api.topics.view")
 		calls(t, p, "/v1/lists", first, http.StatusForbidden)
 		calls(t, p, "/v1/topics", first, http.StatusOK)
-		boss.wants(boss.submit(boss.open(path+"/scopes"), path+"/scopes", unchanged), "Nothing was changed")
+		boss.wants(boss.submit(boss.open(path+"/scopes"), path+"/scopes", unchanged), "The key already had these scopes")
 
 		rotated := boss.submit(boss.open(path+"/rotate"), path+"/rotate", unchanged)
-		boss.wants(rotated, "The old key works beside it until")
+		boss.wants(rotated, "The old key stays valid until")
 		second := boss.found(rotated, shownKey)
 		successor := boss.found(rotated, keyLink)
 		calls(t, p, "/v1/topics", first, http.StatusOK)

@@ -94,7 +94,7 @@ func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
 	hers.signIn(ada.Email, personPassword)
 	page := hers.open("/dashboard/members")
 	hers.wants(page, p.UserEmail, "eve&lt;b&gt;", "Leave")
-	if strings.Contains(page, "Invite somebody") || strings.Contains(page, "/dashboard/members/"+eve.ID) {
+	if strings.Contains(page, "Invite a member") || strings.Contains(page, "/dashboard/members/"+eve.ID) {
 		t.Error("somebody who manages nobody is offered to")
 	}
 	for _, path := range []string{"/members/" + eve.ID, "/members/invite", "/settings", "/audit"} {
@@ -107,7 +107,7 @@ func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
 		t.Fatal(err)
 	}
 	page = hers.open("/dashboard/members/" + eve.ID)
-	hers.wants(page, "you do not have it yourself")
+	hers.wants(page, "you do not have this permission")
 	form := hers.form(page, "/dashboard/members/"+eve.ID+"/permissions")
 	form.Add("permission", "org.manage")
 	if status, _, text := hers.send("/dashboard/members/"+eve.ID+"/permissions", form); status != http.StatusForbidden || !strings.Contains(text, "you cannot give it") {

@@ -34,7 +34,7 @@ func TestUndeliverableAddresses(t *testing.T) {
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		const here = "/dashboard/undeliverable"
-		boss.wants(boss.open(here+"?q=nobody-at-all"), "No address fits")
+		boss.wants(boss.open(here+"?q=nobody-at-all"), "No address matches this filter")
 		entries := listAddresses(t, p, p.OrgID, "Gone@Example.com", `"><script>alert(1)</script>@x.example`)
 		foreign := listAddresses(t, p, p.Other.OrgID, "theirs@example.com")[0]
 
@@ -76,7 +76,7 @@ func TestUndeliverableAddresses(t *testing.T) {
 		if kept := boss.open(here + "?status=listed"); strings.Contains(kept, "Gone@Example.com") {
 			t.Error("an excluded address is shown as listed")
 		}
-		boss.wants(boss.open("/dashboard/audit"), "Address taken off the undeliverable list", "<bdi>listed</bdi> → <bdi>excluded</bdi>")
+		boss.wants(boss.open("/dashboard/audit"), "Address excluded from the undeliverable list", "<bdi>listed</bdi> → <bdi>excluded</bdi>")
 	})
 }
 
@@ -125,7 +125,7 @@ func TestUndeliverablePermissions(t *testing.T) {
 	if page := viewer.open(one); strings.Contains(page, "Exclude this address") {
 		t.Error("who may only look is offered to exclude")
 	}
-	if page := viewer.open(rules); strings.Contains(page, "Save the rules") {
+	if page := viewer.open(rules); strings.Contains(page, "Save rules") {
 		t.Error("who may only look is offered to change the rules")
 	}
 	manager := signedIn("manager", access.MayViewUndeliverable, access.MayManageUndeliverable)

@@ -1,9 +1,11 @@
-// Package dashboard is the pages on which people run their organization: API
-// keys, OAuth clients, what people allowed, members, settings, the audit log.
+// Package dashboard is the table of contents of the pages on which people run their
+// organization: it mounts the rooms and orders the navigation.
 //
-// Each page reads and changes through the tasks of core/access; none has a rule
-// of its own beyond who may see it. Signing in, sessions and the frame of a page
-// come from outside as [Frame]. The pages are made on the server, need no script,
-// and every form carries a token of the session beside the browser's own word on
-// where it comes from.
+//   - home: the overview
+//   - insight: sending health, undeliverable addresses
+//   - developers: API keys, applications, the access that people granted
+//   - organization: the sending account, channels, members, settings, the audit log
+//
+// Each room has its own routes, templates and interfaces. All stand in the package frame,
+// whose documentation says how to add a page. The rooms are wired in cmd/mailhelm/host.
 package dashboard

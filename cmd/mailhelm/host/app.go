@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
-	"github.com/mailhelm/mailhelm/rest/dashboard"
-	"github.com/mailhelm/mailhelm/rest/ingest"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
 
 // peoplePages are the pages on which people sign in, consent and run their
@@ -31,21 +31,14 @@ func peoplePages(
 	if err != nil {
 		return nil, err
 	}
-	board, err := dashboard.New(dashboard.Config{
-		Frame: entrance, Stores: s.db.Access(), Orgs: s.db.Orgs(), Users: s.db.Users(), Members: s.db.Members(), Invitations: s.db.Invitations(),
-		Reports: domains.Reports, Factors: factors, Transactor: s.db, Principals: principals,
-		Account: domains.Account, Channels: domains.Channels, Sending: s.accounts, Connecting: connecting(cfg, s, domains), SyncAccount: syncAccountOnce(s.queue),
-		EventsAddress: func(path string) string { return ingest.Address(public.API, path) },
-		AppURL:        public.App, APIURL: public.API, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,
-		Clock: cfg.Clock, Suppression: domains.Suppression, Expensive: guard.Expensive,
-	})
+	board, join, err := newDashboard(cfg, public, s, domains, entrance, factors, principals, guard)
 	if err != nil {
 		return nil, err
 	}
 	pages := entrance.Routes()
-	pages["/"] = entrance.LeadTo(dashboard.Path)
+	pages["/"] = entrance.LeadTo(frame.Path)
 	pages[consent.Path] = permission.Handler()
-	pages[dashboard.Path], pages[dashboard.Path+"/"], pages[dashboard.JoinPath] = board, board, board
+	pages[frame.Path], pages[frame.Path+"/"], pages[organization.JoinPath] = board, board, join
 	return pages, nil
 }
 

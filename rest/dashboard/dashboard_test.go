@@ -1,0 +1,54 @@
+package dashboard_test
+
+import (
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard"
+	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+	"github.com/mailhelm/mailhelm/rest/dashboard/home"
+	"github.com/mailhelm/mailhelm/rest/dashboard/insight"
+	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// TestGoldenContents: every entry of the navigation is a page of a room, except the page of the
+// visitor's own security, and the page of status 404 has the navigation.
+func TestGoldenContents(t *testing.T) {
+	t.Parallel()
+	f := frame.New(frame.Config{
+		Site:          &frametest.Site{Visitor: access.Visitor{User: access.User{Email: "boss@example.com"}}},
+		Organizations: storagetest.SQLite(t).Members(), Areas: dashboard.Areas,
+	})
+	start, err1 := home.New(f, home.Config{})
+	outcomes, err2 := insight.New(f, insight.Config{})
+	credentials, err3 := developers.New(f, developers.Config{})
+	company, err4 := organization.New(f, organization.Config{})
+	for _, err := range []error{err1, err2, err3, err4} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages, err := dashboard.Mount(f, start, outcomes, credentials, company)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, area := range dashboard.Areas {
+		_, pattern := pages.Handler(httptest.NewRequestWithContext(t.Context(), http.MethodGet, area.Path, nil))
+		if pattern != area.Path && area.Path != frame.SecurityPath {
+			t.Errorf("%s leads to %q", area.Path, pattern)
+		}
+	}
+	status, page := frametest.Get(t, pages, frame.Path+"/nothing")
+	if status != http.StatusNotFound {
+		t.Errorf("status %d", status)
+	}
+	frametest.GoldenWhole(t, "missing", page, *update)
+}

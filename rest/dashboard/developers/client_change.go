@@ -1,0 +1,93 @@
+package developers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// clientSecret is the data of the page that shows the secret of a client, once.
+type clientSecret struct {
+	Client clientRow
+	Secret string // "" for a public client
+	New    bool   // the client was just registered
+	// TokenURL is the endpoint that takes the secret, Resource the API that the token is for.
+	TokenURL, Resource string
+}
+
+func (h clientHandlers) showClientSecret(w http.ResponseWriter, r *http.Request, v access.Visitor, s clientSecret) {
+	s.TokenURL, s.Resource = h.AuthURL+"/oauth/token", h.APIURL
+	title := "Your new application"
+	if !s.New {
+		title = "The new secret"
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_secret", Title: title, Data: s})
+}
+
+// clientDecision is the data of a page that asks before a client is changed.
+type clientDecision struct {
+	Form   frame.Form
+	Client clientRow
+}
+
+func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	c, ok := h.workingClientOf(w, r, v)
+	if !ok {
+		return
+	}
+	if c.SecretHash == nil {
+		h.Refuse(w, r, v, http.StatusConflict, "This application is public and has no secret", "Register a confidential application if it needs one.")
+		return
+	}
+	row := newClientRow(c)
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_rotate", Title: "Rotate the secret of " + row.Name + "?", Data: clientDecision{
+		Form: frame.FormTo(v, row.Path+"/secret"), Client: row,
+	}})
+}
+
+func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	found, ok := h.clientOf(w, r, v)
+	if !ok {
+		return
+	}
+	var changed access.Client
+	var secret string
+	err := h.withClient(r.Context(), v, found.ID, func(ctx context.Context, m access.Member, c access.Client) error {
+		if err := checkHandedOut(c.Scopes, m); err != nil {
+			return err
+		}
+		var err error
+		changed, secret, err = h.lifecycle(v).RotateClientSecret(ctx, access.ActorOf(v.User.ID), v.Org.ID, c.ID)
+		return err
+	})
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	h.showClientSecret(w, r, v, clientSecret{Client: newClientRow(changed), Secret: secret})
+}
+
+func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	c, ok := h.workingClientOf(w, r, v)
+	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {
+		return
+	}
+	row := newClientRow(c)
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_revoke", Title: "Revoke " + row.Name + "?", Data: clientDecision{
+		Form: frame.FormTo(v, row.Path+"/revoke"), Client: row,
+	}})
+}
+
+func (h clientHandlers) revokeClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	c, ok := h.clientOf(w, r, v)
+	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {
+		return
+	}
+	if _, err := h.lifecycle(v).RevokeClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, c.ID); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, ClientsPath, "revoked")
+}

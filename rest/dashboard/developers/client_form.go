@@ -1,0 +1,230 @@
+package developers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// defaultRefreshDays is the lifetime that the form of a new client starts with.
+const defaultRefreshDays = 90
+
+// clientFields are the values of the form of a client.
+type clientFields struct {
+	Name        string
+	Environment core.Environment
+	Public      bool
+	Redirects   string // one a line
+	RefreshDays string
+	Scopes      core.Scopes
+}
+
+func readClientFields(r *http.Request) clientFields {
+	return clientFields{
+		Name: r.PostForm.Get(fieldName), Environment: core.Environment(r.PostForm.Get(fieldEnvironment)),
+		Public: r.PostForm.Get("kind") == "public", Redirects: r.PostForm.Get(fieldRedirects),
+		RefreshDays: r.PostForm.Get(fieldRefresh), Scopes: chosenScopes(r),
+	}
+}
+
+func fieldsOf(c access.Client) clientFields {
+	return clientFields{
+		Name: c.Name, Environment: c.Environment, Public: c.SecretHash == nil, Redirects: strings.Join(c.RedirectURIs, "\n"),
+		RefreshDays: strconv.Itoa(c.RefreshDays), Scopes: c.Scopes,
+	}
+}
+
+// days returns the lifetime that was chosen. The task checks which numbers are allowed.
+func (f clientFields) days() (int, error) {
+	days, err := strconv.Atoi(f.RefreshDays)
+	if err != nil {
+		return 0, core.Invalid(fieldRefresh, "must be one of the list")
+	}
+	return days, nil
+}
+
+// addresses returns the redirect URIs. It checks each, as the task does again, so that the
+// refusal can name the line that is wrong.
+func (f clientFields) addresses() ([]string, error) {
+	var uris []string
+	for _, line := range strings.Split(f.Redirects, "\n") {
+		uri := strings.TrimSpace(line)
+		if uri == "" {
+			continue
+		}
+		uris = append(uris, uri)
+		if err := access.CheckRedirectURI(uri); err != nil {
+			const shown = 60
+			return nil, core.Invalid(fieldRedirects, fmt.Sprintf("are not all usable: number %d, %s, %s", len(uris), core.Quotable(uri, shown), err))
+		}
+	}
+	return uris, nil
+}
+
+// clientForm is the data of the page with the form.
+type clientForm struct {
+	Form      frame.Form
+	Once      string // see frame.OnceID
+	Here      string
+	Fields    clientFields
+	Areas     []scopeArea
+	Lifetimes []lifetime
+	// Client is the client that is edited; nil for a new one.
+	Client *clientRow
+}
+
+type lifetime struct {
+	Value, Name string
+	Chosen      bool
+}
+
+func lifetimes(chosen string) []lifetime {
+	all := []lifetime{
+		{Value: "30", Name: "30 days after it was granted"},
+		{Value: "90", Name: "90 days after it was granted"},
+		{Value: "365", Name: "365 days after it was granted"},
+		{Value: "0", Name: "Never, until the access is revoked"},
+	}
+	for i := range all {
+		all[i].Chosen = all[i].Value == chosen
+	}
+	return all
+}
+
+// clientForm shows the form with the values of f. c is the client that is edited, or nil
+// for a new one. refused is the error that the form caused, or nil.
+func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v access.Visitor, c *access.Client, f clientFields, refused error) {
+	status := http.StatusOK
+	if refused != nil {
+		status = core.AsError(refused).HTTPStatus()
+	}
+	data, title, has := clientForm{Once: core.NewID(), Here: ClientsPath + "/new", Fields: f, Lifetimes: lifetimes(f.RefreshDays)}, "New application", core.Scopes(nil)
+	if c != nil {
+		row := newClientRow(*c)
+		data.Client, data.Here, title, has = &row, row.Path+"/edit", "Edit "+row.Name, c.Scopes
+	}
+	data.Form, data.Areas = frame.FormTo(v, data.Here), scopeChoices(f.Scopes, has, v.Member)
+	h.Show(w, r, v, status, frame.Screen{Page: "client_form", Title: title, Problem: labels.Problem(refused), Data: data})
+}
+
+func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if !h.Confirm(w, r, v, ClientsPath+"/new") {
+		return
+	}
+	h.clientForm(w, r, v, nil, clientFields{
+		Environment: core.Live, RefreshDays: strconv.Itoa(defaultRefreshDays), Scopes: preset(r, v.Member),
+	}, nil)
+}
+
+func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if !h.Confirm(w, r, v, ClientsPath+"/new") {
+		return
+	}
+	id, ok := h.OnceID(w, r, v)
+	if !ok {
+		return
+	}
+	f := readClientFields(r)
+	c, secret, err := h.register(r.Context(), v, id, f)
+	switch {
+	case frame.IsRepeated(err):
+		h.RefuseRepeated(w, r, v, ClientsPath)
+	case err == nil:
+		h.showClientSecret(w, r, v, clientSecret{Client: newClientRow(c), Secret: secret, New: true})
+	case labels.Problem(err) != "":
+		h.clientForm(w, r, v, nil, f, err)
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+func (h clientHandlers) register(ctx context.Context, v access.Visitor, id string, f clientFields) (access.Client, string, error) {
+	uris, err := f.addresses()
+	if err != nil {
+		return access.Client{}, "", err
+	}
+	days, err := f.days()
+	if err != nil {
+		return access.Client{}, "", err
+	}
+	var c access.Client
+	var secret string
+	err = h.manageCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
+		if err := checkGiven(f.Scopes, nil, m); err != nil {
+			return err
+		}
+		c, secret, err = h.lifecycle(v).CreateClient(ctx, access.ActorOf(v.User.ID), access.NewClient{
+			ID: id, OrgID: v.Org.ID, Name: f.Name, Environment: f.Environment, Scopes: f.Scopes, Public: f.Public,
+			RedirectURIs: uris, RefreshDays: days,
+		})
+		return err
+	})
+	return c, secret, err
+}
+
+func (h clientHandlers) showEditClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if c, ok := h.workingClientOf(w, r, v); ok {
+		h.clientForm(w, r, v, &c, fieldsOf(c), nil)
+	}
+}
+
+func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	c, ok := h.workingClientOf(w, r, v)
+	if !ok {
+		return
+	}
+	f := readClientFields(r)
+	err := h.withClient(r.Context(), v, c.ID, func(ctx context.Context, m access.Member, c access.Client) error {
+		return h.store(ctx, v, m, c, f)
+	})
+	switch {
+	case err == nil:
+		frame.Noticed(w, ClientsPath+"/"+c.ID, "edited")
+	case labels.Problem(err) != "":
+		h.clientForm(w, r, v, &c, f, err)
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+// store replaces the fields of c by those of the form. It refuses what the permissions of
+// m do not cover.
+func (h clientHandlers) store(ctx context.Context, v access.Visitor, m access.Member, c access.Client, f clientFields) error {
+	uris, err := f.addresses()
+	if err != nil {
+		return err
+	}
+	if err := checkSentTo(c.RedirectURIs, uris, f.Scopes, m); err != nil {
+		return err
+	}
+	c.RedirectURIs = uris
+	if c.RefreshDays, err = f.days(); err != nil {
+		return err
+	}
+	if err := checkGiven(f.Scopes, c.Scopes, m); err != nil {
+		return err
+	}
+	c.Name, c.Scopes = f.Name, f.Scopes
+	_, err = h.lifecycle(v).EditClient(ctx, access.ActorOf(v.User.ID), c)
+	return err
+}
+
+// withClient runs do like manageCredentials, with the client held, so that what do checks
+// about the client stays true until the commit.
+func (h clientHandlers) withClient(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.Member, access.Client) error) error {
+	err := h.manageCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
+		c, err := h.Clients.ClientByID(ctx, v.Org.ID, id)
+		if err != nil {
+			return err
+		}
+		return do(ctx, m, c)
+	})
+	h.Lifecycle.Principals.Forget(id) // again: the task forgot it before the commit
+	return err
+}

@@ -1,0 +1,130 @@
+package developers
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+var clientNotices = frame.Notices{
+	"edited":    "The application is changed. The change applies to the next request.",
+	"revoked":   "The application is revoked. Its tokens are refused from now on, and the access that people granted to it has ended.",
+	"blocked":   "The application is blocked. The access that members granted to it has ended, and they cannot grant it any.",
+	"unblocked": "The application is unblocked. Earlier access does not come back: members have to grant it again.",
+}
+
+// clientRow is the data of an OAuth client in lists and on its own page.
+type clientRow struct {
+	Path, Name, ClientID string
+	Environment          core.Environment
+	Public               bool
+	Scopes               int
+	Redirects            []string
+	Lifetime             string
+	Created              string
+	Ended                string // when it was revoked, or ""
+}
+
+func newClientRow(c access.Client) clientRow {
+	row := clientRow{
+		Path: ClientsPath + "/" + c.ID, Name: frame.PlainName(c.Name), ClientID: c.ClientID, Environment: c.Environment,
+		Public: c.SecretHash == nil, Scopes: len(c.Scopes), Redirects: c.RedirectURIs, Lifetime: "never ends",
+		Created: c.CreatedAt.UTC().Format(frame.DateLayout),
+	}
+	if c.RefreshDays > 0 {
+		row.Lifetime = fmt.Sprintf("%d days", c.RefreshDays)
+	}
+	if c.RevokedAt != nil {
+		row.Ended = c.RevokedAt.UTC().Format(frame.DateLayout)
+	}
+	return row
+}
+
+// clientList is the data of the page of all clients.
+type clientList struct {
+	NewPath       string
+	Working, Over []clientRow
+	Blocked       []blockedRow
+	Block         frame.Form
+	BlockID       string // the value that was refused
+}
+
+func (h clientHandlers) showClients(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.clientList(w, r, v, "", nil)
+}
+
+// clientList shows the page. When refused is not nil, it shows again the client id that
+// could not be blocked.
+func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v access.Visitor, typed string, refused *core.Error) {
+	clients, err := h.Clients.ClientsOf(r.Context(), v.Org.ID)
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("clients: %w", err))
+		return
+	}
+	data := clientList{NewPath: ClientsPath + "/new", Block: frame.FormTo(v, blockPath), BlockID: typed}
+	for _, c := range clients {
+		if row := newClientRow(c); row.Ended == "" {
+			data.Working = append(data.Working, row)
+		} else {
+			data.Over = append(data.Over, row)
+		}
+	}
+	if data.Blocked, err = h.blockedRows(r, v); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	shown, status := frame.Screen{Page: "clients", Title: "Applications", Notice: clientNotices.Of(r), Data: data}, http.StatusOK
+	if refused != nil {
+		shown.Problem, status = refused.Message+" "+refused.NextStep(), refused.HTTPStatus()
+	}
+	h.Show(w, r, v, status, shown)
+}
+
+// clientPage is the data of the page of one client.
+type clientPage struct {
+	Client clientRow
+	Scopes []scopeChoice
+}
+
+func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	c, ok := h.clientOf(w, r, v)
+	if !ok {
+		return
+	}
+	row := newClientRow(c)
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client", Title: row.Name, Notice: clientNotices.Of(r), Data: clientPage{
+		Client: row, Scopes: scopeRows(c.Scopes),
+	}})
+}
+
+// clientOf returns the client that the path names. When it returns false it has answered.
+func (h clientHandlers) clientOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (access.Client, bool) {
+	id := r.PathValue("id")
+	if !core.IsID(id) {
+		h.NoSuchPage(w, r, v)
+		return access.Client{}, false
+	}
+	c, err := h.Clients.ClientByID(r.Context(), v.Org.ID, id)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return access.Client{}, false
+	}
+	return c, true
+}
+
+// workingClientOf is clientOf for pages that need a client in force. It refuses revoked
+// clients.
+func (h clientHandlers) workingClientOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (access.Client, bool) {
+	c, ok := h.clientOf(w, r, v)
+	if !ok {
+		return access.Client{}, false
+	}
+	if c.RevokedAt != nil {
+		h.Refuse(w, r, v, http.StatusConflict, "This application was revoked", "Register a new one.")
+		return access.Client{}, false
+	}
+	return c, true
+}

@@ -1,0 +1,161 @@
+package developers
+
+import (
+	"context"
+	"embed"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+//go:embed pages/*.html
+var templates embed.FS
+
+// The pages that other rooms link to.
+const (
+	KeysPath    = frame.Path + "/keys"
+	NewKeyPath  = KeysPath + "/new"
+	ClientsPath = frame.Path + "/clients"
+	GrantsPath  = frame.Path + "/grants"
+)
+
+// Keys reads an organization's API keys, revoked ones too. In a transaction, a key that
+// was read is held until it ends.
+type Keys interface {
+	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
+	APIKey(ctx context.Context, orgID, id string) (access.APIKey, error)
+}
+
+// Clients reads the OAuth clients that an organization registered, revoked ones too. In a
+// transaction, a client that was read is held until it ends.
+type Clients interface {
+	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
+	ClientByID(ctx context.Context, orgID, id string) (access.Client, error)
+}
+
+// PublicClients finds any client by its public client id, revoked ones too.
+type PublicClients interface {
+	Client(ctx context.Context, clientID string) (access.Client, error)
+}
+
+// BlockedClients lists the clients that an organization blocks.
+type BlockedClients interface {
+	BlockedClients(ctx context.Context, orgID string) ([]access.BlockedClient, error)
+}
+
+// Grants reads what people allowed applications to do.
+type Grants interface {
+	// Grants returns the newest grants in force, of one person or, for "", of all.
+	Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error)
+	Grant(ctx context.Context, orgID, id string) (access.Grant, error)
+}
+
+// Members reads members.
+type Members interface {
+	Member(ctx context.Context, orgID, userID string) (access.Member, error)
+}
+
+// Users reads the people behind members.
+type Users interface {
+	UserByID(ctx context.Context, userID string) (access.User, error)
+}
+
+// Config is what the room needs. All members are required.
+type Config struct {
+	Keys    Keys
+	Clients Clients
+	Public  PublicClients
+	Blocked BlockedClients
+	Grants  Grants
+	Members Members
+	Users   Users
+	// Lifecycle changes credentials. Its Transactor is replaced by one that checks the
+	// visitor's permission.
+	Lifecycle access.Lifecycle
+	// APIURL, MCPURL and AuthURL are the origins that pages show for copying.
+	APIURL, MCPURL, AuthURL string
+	Clock                   core.Clock
+}
+
+// Developers is the room of credentials.
+type Developers struct {
+	Config
+	*frame.Pages
+}
+
+// New returns the room.
+func New(f *frame.Frame, cfg Config) (*Developers, error) {
+	pages, err := f.Pages(templates)
+	if err != nil {
+		return nil, err
+	}
+	return &Developers{cfg, pages}, nil
+}
+
+type (
+	keyHandlers    struct{ *Developers }
+	clientHandlers struct{ *Developers }
+	grantHandlers  struct{ *Developers }
+)
+
+// Routes is the room's route table.
+func (d *Developers) Routes() []frame.Route {
+	return slices.Concat(keyHandlers{d}.routes(), clientHandlers{d}.routes(), grantHandlers{d}.routes())
+}
+
+func (h keyHandlers) routes() []frame.Route {
+	manage := access.MayManageCredentials
+	return []frame.Route{
+		{Path: "/keys", Needs: manage, Get: h.showKeys},
+		{Path: "/keys/new", Needs: manage, Get: h.showNewKey, Post: h.createKey},
+		{Path: "/keys/{id}", Needs: manage, Get: h.showKey},
+		{Path: "/keys/{id}/scopes", Needs: manage, Get: h.showKeyScopes, Post: h.editKeyScopes},
+		{Path: "/keys/{id}/rotate", Needs: manage, Get: h.showRotateKey, Post: h.rotateKey},
+		{Path: "/keys/{id}/revoke", Needs: manage, Get: h.showRevokeKey, Post: h.revokeKey},
+	}
+}
+
+func (h clientHandlers) routes() []frame.Route {
+	manage := access.MayManageCredentials
+	return []frame.Route{
+		{Path: "/clients", Needs: manage, Get: h.showClients},
+		{Path: "/clients/new", Needs: manage, Get: h.showNewClient, Post: h.createClient},
+		{Path: "/clients/block", Needs: manage, Post: h.blockClient},
+		{Path: "/clients/unblock", Needs: manage, Post: h.unblockClient},
+		{Path: "/clients/{id}", Needs: manage, Get: h.showClient},
+		{Path: "/clients/{id}/edit", Needs: manage, Get: h.showEditClient, Post: h.editClient},
+		{Path: "/clients/{id}/secret", Needs: manage, Get: h.showRotateSecret, Post: h.rotateSecret},
+		{Path: "/clients/{id}/revoke", Needs: manage, Get: h.showRevokeClient, Post: h.revokeClient},
+	}
+}
+
+// routes of grants need no permission: every member sees and ends their own.
+func (h grantHandlers) routes() []frame.Route {
+	return []frame.Route{
+		{Path: "/grants", Get: h.showGrants},
+		{Path: "/grants/{id}/revoke", Post: h.revokeGrant},
+	}
+}
+
+// lifecycle returns the tasks on credentials for a visitor. They check that the visitor
+// may manage credentials.
+func (d *Developers) lifecycle(v access.Visitor) access.Lifecycle {
+	tasks := d.Lifecycle
+	tasks.Transactor = d.Permitted(v, access.MayManageCredentials)
+	return tasks
+}
+
+// manageCredentials runs do in a transaction in which the visitor may manage credentials.
+// do gets the visitor's membership as it is at that moment: its permissions bound what
+// the visitor can give to a program.
+func (d *Developers) manageCredentials(ctx context.Context, v access.Visitor, do func(context.Context, access.Member) error) error {
+	return d.Permitted(v, access.MayManageCredentials).InTx(ctx, func(ctx context.Context) error {
+		m, err := d.Members.Member(ctx, v.Org.ID, v.User.ID)
+		if err != nil {
+			return err
+		}
+		return do(ctx, m)
+	})
+}

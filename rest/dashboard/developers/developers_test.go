@@ -1,0 +1,136 @@
+package developers_test
+
+import (
+	"flag"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// office is an organization with a key, a client, and two grants of that client.
+type office struct {
+	*frametest.Office
+	db     *storage.DB
+	tasks  access.Lifecycle
+	pages  http.Handler
+	key    access.APIKey
+	client access.Client
+	grants [2]access.Grant // of the visitor, and of another person
+}
+
+func newOffice(t *testing.T, db *storage.DB) *office {
+	t.Helper()
+	o := &office{db: db, Office: frametest.NewOffice(t, frametest.Database{
+		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
+		Membership: access.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
+	}, frame.Area{Path: developers.KeysPath}, frame.Area{Path: developers.ClientsPath}, frame.Area{Path: developers.GrantsPath})}
+	o.tasks = access.Lifecycle{
+		Stores: db.Access(), Orgs: db.Orgs(), Transactor: db, Clock: frametest.Now,
+		Principals: access.NewAuthenticator(access.AuthenticatorConfig{Clock: frametest.Now}),
+	}
+	room, err := developers.New(o.Frame, developers.Config{
+		Keys: db.Keys(), Clients: db.Clients(), Public: db.Clients(), Blocked: db.OpenClients(), Grants: db.Grants(), Members: db.Members(), Users: db.Users(),
+		Lifecycle: o.tasks, APIURL: "https://api.example", MCPURL: "https://mcp.example", AuthURL: "https://auth.example", Clock: frametest.Now,
+	})
+	o.Must(err)
+	frametest.CheckPages(t, room.Pages)
+	o.pages, err = o.Frame.Mux(room.Routes())
+	o.Must(err)
+	o.makeCredentials()
+	return o
+}
+
+func (o *office) makeCredentials() {
+	o.T.Helper()
+	ctx, op, scopes := o.T.Context(), access.ActorOf(access.Operator), core.NewScopes(string(core.ChannelsView))
+	var err error
+	o.key, _, err = o.tasks.CreateKey(ctx, op, access.NewKey{OrgID: o.Org.ID, Name: "Key", Environment: core.Live, Scopes: scopes})
+	o.Must(err)
+	o.client, _, err = o.tasks.CreateClient(ctx, op, access.NewClient{
+		OrgID: o.Org.ID, Name: "Client", Environment: core.Live, Scopes: scopes, RedirectURIs: []string{"https://example.com/back"},
+	})
+	o.Must(err)
+	other := access.User{ID: core.NewID(), Email: core.NewID() + "@example.com", CreatedAt: frametest.Now()}
+	o.Must(o.db.Users().InsertUser(ctx, other))
+	for i, user := range []access.User{o.User, other} {
+		o.grants[i] = access.Grant{
+			ID: core.NewID(), OrgID: o.Org.ID, UserID: user.ID, ClientID: o.client.ClientID, Resource: access.API, Scopes: scopes, CreatedAt: frametest.Now(),
+		}
+		o.Must(o.db.Grants().InsertGrant(ctx, o.grants[i]))
+	}
+}
+
+// state returns everything that the room's forms change, and the audit log.
+func (o *office) state() []any {
+	o.T.Helper()
+	ctx := o.T.Context()
+	keys, err := o.db.Keys().APIKeysOf(ctx, o.Org.ID)
+	o.Must(err)
+	clients, err := o.db.Clients().ClientsOf(ctx, o.Org.ID)
+	o.Must(err)
+	grants, err := o.db.Grants().Grants(ctx, o.Org.ID, "", 100)
+	o.Must(err)
+	blocked, err := o.db.OpenClients().BlockedClients(ctx, o.Org.ID)
+	o.Must(err)
+	lines, err := o.db.Audit().AuditEvents(ctx, o.Org.ID, 100)
+	o.Must(err)
+	return []any{keys, clients, grants, blocked, lines}
+}
+
+// newClient returns the form of a new client.
+func newClient() url.Values {
+	return url.Values{
+		"once": {core.NewID()}, "name": {"Other"}, "environment": {"live"}, "redirect_uris": {"https://example.com/back"},
+		"refresh_days": {"90"}, "scope": {string(core.ChannelsView)},
+	}
+}
+
+func TestGoldenPages(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, storagetest.SQLite(t))
+	o.Must(o.db.OpenClients().BlockClient(t.Context(), o.Org.ID, "https://app.example.com/client.json", frametest.Now()))
+	key, client := developers.KeysPath+"/"+o.key.ID, developers.ClientsPath+"/"+o.client.ID
+	shown := func(name, path string) {
+		t.Helper()
+		_, page := frametest.Get(t, o.pages, path)
+		frametest.Golden(t, name, page, *update)
+	}
+	posted := func(name, path string, form url.Values) {
+		t.Helper()
+		_, page := frametest.Post(t, o.pages, o.Site.Visitor, path, form)
+		frametest.Golden(t, name, page, *update)
+	}
+	for name, path := range map[string]string{
+		"keys": developers.KeysPath, "key_new": developers.NewKeyPath, "key_new_read": developers.NewKeyPath + "?preset=read", "key": key,
+		"key_scopes": key + "/scopes", "key_rotate": key + "/rotate", "key_revoke": key + "/revoke",
+		"clients": developers.ClientsPath, "client_new": developers.ClientsPath + "/new", "client": client,
+		"client_edit": client + "/edit", "client_rotate": client + "/secret", "client_revoke": client + "/revoke", "grants": developers.GrantsPath,
+	} {
+		shown(name, path)
+	}
+	posted("key_refused", developers.NewKeyPath, url.Values{"once": {core.NewID()}, "name": {""}, "environment": {"live"}, "scope": {"api.lists.view"}})
+	posted("key_incomplete", developers.NewKeyPath, nil)
+	posted("key_secret", developers.NewKeyPath, url.Values{"once": {core.NewID()}, "name": {"Other"}, "environment": {"live"}, "scope": {"api.lists.view"}})
+	posted("key_review", key+"/scopes", url.Values{"scope": {"api.lists.view"}})
+	posted("key_rotated", key+"/rotate", nil)
+	refused, public := newClient(), newClient()
+	refused.Set("redirect_uris", "ftp://x")
+	public.Set("kind", "public")
+	posted("client_refused", developers.ClientsPath+"/new", refused)
+	posted("client_public", developers.ClientsPath+"/new", public)
+	posted("client_secret", client+"/secret", nil)
+	posted("block_refused", developers.ClientsPath+"/block", url.Values{"client_id": {"nothing"}})
+	o.Allow(access.MayViewLists)
+	shown("grants_of_member", developers.GrantsPath)
+	shown("forbidden", developers.KeysPath)
+}

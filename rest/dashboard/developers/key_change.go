@@ -1,0 +1,163 @@
+package developers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// fieldApply is a field of the form that carries out a reviewed change of scopes.
+const fieldApply = "apply"
+
+// keyScopesPage is the data of the form of a key's scopes, and of the page that reviews
+// a change of them.
+type keyScopesPage struct {
+	Form           frame.Form
+	Key            keyRow
+	Areas          []scopeArea
+	Chosen         core.Scopes
+	Added, Removed []scopeChoice
+}
+
+func (h keyHandlers) showKeyScopes(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if k, ok := h.workingKeyOf(w, r, v); ok {
+		h.keyScopesForm(w, r, v, k, k.Scopes, nil)
+	}
+}
+
+func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v access.Visitor, k access.APIKey, chosen core.Scopes, refused error) {
+	status := http.StatusOK
+	if refused != nil {
+		status = core.AsError(refused).HTTPStatus()
+	}
+	row := newKeyRow(k, h.Clock())
+	h.Show(w, r, v, status, frame.Screen{Page: "key_scopes", Title: "Scopes of " + row.Name, Problem: labels.Problem(refused), Data: keyScopesPage{
+		Form: frame.FormTo(v, row.Path+"/scopes"), Key: row, Areas: scopeChoices(chosen, k.Scopes, v.Member),
+	}})
+}
+
+// editKeyScopes shows what would change. It changes the scopes when that page's form is
+// sent.
+func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	k, ok := h.workingKeyOf(w, r, v)
+	if !ok {
+		return
+	}
+	chosen := chosenScopes(r)
+	if err := checkGiven(chosen, k.Scopes, v.Member); err != nil {
+		h.keyScopesForm(w, r, v, k, chosen, err)
+		return
+	}
+	row, known := newKeyRow(k, h.Clock()), core.NewScopes(chosen.Strings()...)
+	added, removed := scopeRows(without(known, k.Scopes)), scopeRows(without(k.Scopes, known))
+	if len(added)+len(removed) == 0 {
+		frame.Noticed(w, row.Path, "same")
+		return
+	}
+	if !r.PostForm.Has(fieldApply) {
+		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_review", Title: "Scopes of " + row.Name, Data: keyScopesPage{
+			Form: frame.FormTo(v, row.Path+"/scopes"), Key: row, Chosen: known, Added: added, Removed: removed,
+		}})
+		return
+	}
+	err := h.withKey(r.Context(), v, k.ID, func(ctx context.Context, m access.Member, k access.APIKey) error {
+		if err := checkGiven(chosen, k.Scopes, m); err != nil {
+			return err
+		}
+		_, err := h.lifecycle(v).EditKeyScopes(ctx, access.ActorOf(v.User.ID), v.Org.ID, k.ID, chosen)
+		return err
+	})
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, row.Path, "scopes")
+}
+
+// without returns the scopes of set that other lacks.
+func without(set, other core.Scopes) core.Scopes {
+	return slices.DeleteFunc(slices.Clone(set), other.Has)
+}
+
+// withKey runs do like manageCredentials, with the key held, so that what do checks about
+// the key stays true until the commit.
+func (h keyHandlers) withKey(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.Member, access.APIKey) error) error {
+	err := h.manageCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
+		k, err := h.Keys.APIKey(ctx, v.Org.ID, id)
+		if err != nil {
+			return err
+		}
+		return do(ctx, m, k)
+	})
+	h.Lifecycle.Principals.Forget(id) // again: the task forgot it before the commit
+	return err
+}
+
+// keyDecision is the data of a page that asks before a key is changed.
+type keyDecision struct {
+	Form frame.Form
+	Key  keyRow
+}
+
+func (h keyHandlers) showRotateKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.askAboutKey(w, r, v, "rotate", "Rotate")
+}
+
+func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	old, ok := h.keyOf(w, r, v)
+	if !ok {
+		return
+	}
+	var next access.APIKey
+	var secret string
+	err := h.withKey(r.Context(), v, old.ID, func(ctx context.Context, m access.Member, k access.APIKey) error {
+		if err := checkHandedOut(k.Scopes, m); err != nil {
+			return err
+		}
+		var err error
+		next, secret, err = h.lifecycle(v).RotateKey(ctx, access.ActorOf(v.User.ID), v.Org.ID, k.ID)
+		return err
+	})
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	h.showKeySecret(w, r, v, keySecret{
+		Key: newKeyRow(next, h.Clock()), Secret: secret, OldUntil: next.CreatedAt.Add(access.Grace).UTC().Format(frame.MomentLayout),
+	})
+}
+
+func (h keyHandlers) showRevokeKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if k, ok := h.keyOf(w, r, v); ok && h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
+		h.askAboutKey(w, r, v, "revoke", "Revoke")
+	}
+}
+
+func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	k, ok := h.keyOf(w, r, v)
+	if !ok || !h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
+		return
+	}
+	if _, err := h.lifecycle(v).RevokeKey(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, k.ID); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, KeysPath, "revoked")
+}
+
+// askAboutKey shows the page that says what a step does, with the form that takes it.
+func (h keyHandlers) askAboutKey(w http.ResponseWriter, r *http.Request, v access.Visitor, step, verb string) {
+	k, ok := h.workingKeyOf(w, r, v)
+	if !ok {
+		return
+	}
+	row := newKeyRow(k, h.Clock())
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_" + step, Title: fmt.Sprintf("%s %s?", verb, row.Name), Data: keyDecision{
+		Form: frame.FormTo(v, row.Path+"/"+step), Key: row,
+	}})
+}

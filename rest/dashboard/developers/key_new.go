@@ -1,0 +1,89 @@
+package developers
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// newKeyPage is the data of the form of a new key.
+type newKeyPage struct {
+	Form        frame.Form
+	Once        string // see frame.OnceID
+	Here        string
+	Name        string
+	Environment core.Environment
+	Areas       []scopeArea
+}
+
+func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if !h.Confirm(w, r, v, NewKeyPath) {
+		return
+	}
+	h.newKeyForm(w, r, v, access.NewKey{Environment: core.Live, Scopes: preset(r, v.Member)}, nil)
+}
+
+// newKeyForm shows the form with the values of n. refused is the error that the form
+// caused, or nil.
+func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v access.Visitor, n access.NewKey, refused error) {
+	status := http.StatusOK
+	if refused != nil {
+		status = core.AsError(refused).HTTPStatus()
+	}
+	here := NewKeyPath
+	h.Show(w, r, v, status, frame.Screen{Page: "key_new", Title: "New API key", Problem: labels.Problem(refused), Data: newKeyPage{
+		Form: frame.FormTo(v, here), Once: core.NewID(), Here: here, Name: n.Name, Environment: n.Environment, Areas: scopeChoices(n.Scopes, nil, v.Member),
+	}})
+}
+
+func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if !h.Confirm(w, r, v, NewKeyPath) {
+		return
+	}
+	id, ok := h.OnceID(w, r, v)
+	if !ok {
+		return
+	}
+	n := access.NewKey{
+		ID: id, OrgID: v.Org.ID, Name: r.PostForm.Get(fieldName), Environment: core.Environment(r.PostForm.Get(fieldEnvironment)),
+		Scopes: chosenScopes(r),
+	}
+	var k access.APIKey
+	var secret string
+	err := h.manageCredentials(r.Context(), v, func(ctx context.Context, m access.Member) error {
+		if err := checkGiven(n.Scopes, nil, m); err != nil {
+			return err
+		}
+		var err error
+		k, secret, err = h.lifecycle(v).CreateKey(ctx, access.ActorOf(v.User.ID), n)
+		return err
+	})
+	switch {
+	case err == nil:
+		h.showKeySecret(w, r, v, keySecret{Key: newKeyRow(k, h.Clock()), Secret: secret})
+	case frame.IsRepeated(err):
+		h.RefuseRepeated(w, r, v, KeysPath)
+	case labels.Problem(err) != "":
+		h.newKeyForm(w, r, v, n, err)
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+// keySecret is the data of the page that shows the secret of a key, once.
+type keySecret struct {
+	Key    keyRow
+	Secret string
+	// Try is an address that every valid key may read.
+	Try string
+	// OldUntil is the end of the grace period of the key that this one replaces, or "".
+	OldUntil string
+}
+
+func (h keyHandlers) showKeySecret(w http.ResponseWriter, r *http.Request, v access.Visitor, s keySecret) {
+	s.Try = h.APIURL + "/v1/_scopes"
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_secret", Title: "Your new API key", Data: s})
+}

@@ -1,0 +1,113 @@
+package developers
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+var keyNotices = frame.Notices{
+	"scopes":  "The scopes are changed. They apply to the next request.",
+	"same":    "The key already had these scopes. Nothing was changed.",
+	"revoked": "The key is revoked. Every request with it is refused from now on.",
+}
+
+// keyRow is the data of a key in lists and on its own page.
+type keyRow struct {
+	Path, Name, Prefix string
+	Environment        core.Environment
+	Scopes             int
+	Created            string
+	State              access.KeyState
+	Until              string // the end of the grace period, or when the key ended
+	Works              bool
+}
+
+func newKeyRow(k access.APIKey, now time.Time) keyRow {
+	row := keyRow{
+		Path: KeysPath + "/" + k.ID, Name: frame.PlainName(k.Name), Prefix: fmt.Sprintf("sk_%s_%s…", k.Environment, k.Prefix),
+		Environment: k.Environment, Scopes: len(k.Scopes), Created: k.CreatedAt.UTC().Format(frame.DateLayout), State: k.StateAt(now),
+	}
+	row.Works = row.State == access.KeyActive || row.State == access.KeyInGrace
+	switch {
+	case row.State == access.KeyRevoked:
+		row.Until = k.RevokedAt.UTC().Format(frame.DateLayout)
+	case k.ExpiresAt != nil:
+		row.Until = k.ExpiresAt.UTC().Format(frame.MomentLayout)
+	}
+	return row
+}
+
+// keyList is the data of the page of all keys.
+type keyList struct {
+	NewPath       string
+	Working, Over []keyRow
+}
+
+func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("API keys: %w", err))
+		return
+	}
+	data, now := keyList{NewPath: NewKeyPath}, h.Clock()
+	for _, k := range keys {
+		if row := newKeyRow(k, now); row.Works {
+			data.Working = append(data.Working, row)
+		} else {
+			data.Over = append(data.Over, row)
+		}
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "keys", Title: "API keys", Notice: keyNotices.Of(r), Data: data})
+}
+
+// keyPage is the data of the page of one key.
+type keyPage struct {
+	Key    keyRow
+	Scopes []scopeChoice
+	// MayRotate is true for an active key. A key in its grace period was rotated before.
+	MayRotate bool
+}
+
+func (h keyHandlers) showKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	k, ok := h.keyOf(w, r, v)
+	if !ok {
+		return
+	}
+	row := newKeyRow(k, h.Clock())
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key", Title: row.Name, Notice: keyNotices.Of(r), Data: keyPage{
+		Key: row, Scopes: scopeRows(k.Scopes), MayRotate: row.State == access.KeyActive,
+	}})
+}
+
+// keyOf returns the key that the path names. When it returns false it has answered.
+func (h keyHandlers) keyOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (access.APIKey, bool) {
+	id := r.PathValue("id")
+	if !core.IsID(id) {
+		h.NoSuchPage(w, r, v)
+		return access.APIKey{}, false
+	}
+	k, err := h.Keys.APIKey(r.Context(), v.Org.ID, id)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return access.APIKey{}, false
+	}
+	return k, true
+}
+
+// workingKeyOf is keyOf for pages that need a key in force. It refuses keys that have ended.
+func (h keyHandlers) workingKeyOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (access.APIKey, bool) {
+	k, ok := h.keyOf(w, r, v)
+	if !ok {
+		return access.APIKey{}, false
+	}
+	if !newKeyRow(k, h.Clock()).Works {
+		h.Refuse(w, r, v, http.StatusConflict, "This API key has ended", "Create a new key.")
+		return access.APIKey{}, false
+	}
+	return k, true
+}

@@ -1,0 +1,158 @@
+package developers
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+const fieldScope = "scope"
+
+// scopeAreas groups the scopes by the word after "api.". A scope without a group would be
+// shown as "Other"; a test fails when there is one.
+var scopeAreas = []struct {
+	name  string
+	words []string
+}{
+	{"Sending account", []string{"account", "identities", "channels", "tracking", "domain_auth"}},
+	{"Messages and reports", []string{"messages", "reports", "activities"}},
+	{"Addresses that get no mail", []string{"suppressions", "undeliverable"}},
+	{"Contacts", []string{"contacts", "topics", "lists", "segments", "attributes"}},
+	{"Content and campaigns", []string{"templates", "assets", "tags", "broadcasts", "workflows"}},
+	{"Received mail", []string{"inboxes", "inbound"}},
+}
+
+// scopeArea is a group of scopes to choose from.
+type scopeArea struct {
+	Name    string
+	Choices []scopeChoice
+	Chosen  int
+}
+
+type scopeChoice struct {
+	core.ScopeInfo
+	Changes bool // the scope permits changes
+	Chosen  bool
+	// Locked scopes cannot be chosen, because the visitor's permissions do not cover them.
+	Locked bool
+}
+
+// scopeChoices returns all scopes in groups and marks those in chosen. Scopes that the
+// giver's permissions do not cover are locked, unless the credential already has them.
+func scopeChoices(chosen, has core.Scopes, giver access.Member) []scopeArea {
+	areas := make([]scopeArea, len(scopeAreas)+1)
+	for i, a := range scopeAreas {
+		areas[i].Name = a.name
+	}
+	areas[len(scopeAreas)].Name = "Other"
+	mayGive := giver.Scopes()
+	for _, info := range core.ScopeCatalogue() {
+		c := scopeChoice{
+			ScopeInfo: info, Changes: !looksOnly(info.Scope), Chosen: chosen.Has(info.Scope),
+			Locked: !mayGive.Has(info.Scope) && !has.Has(info.Scope),
+		}
+		into := &areas[areaOfScope(info.Scope)]
+		into.Choices = append(into.Choices, c)
+		if c.Chosen {
+			into.Chosen++
+		}
+	}
+	return slices.DeleteFunc(areas, func(a scopeArea) bool { return len(a.Choices) == 0 })
+}
+
+// areaOfScope returns the index of a scope's group in scopeAreas, or the next index for
+// "Other".
+func areaOfScope(s core.Scope) int {
+	word, _, _ := strings.Cut(strings.TrimPrefix(string(s), "api."), ".")
+	for i, a := range scopeAreas {
+		if slices.Contains(a.words, word) {
+			return i
+		}
+	}
+	return len(scopeAreas)
+}
+
+// looksOnly reports whether a scope permits no changes.
+func looksOnly(s core.Scope) bool {
+	return strings.HasSuffix(string(s), ".view") || s == core.MessagesUnmask
+}
+
+// preset returns the scopes that the form marks when it is opened. The scope that shows
+// recipients in full must be marked by hand, even with the preset that only reads.
+func preset(r *http.Request, giver access.Member) core.Scopes {
+	var marked core.Scopes
+	for _, s := range giver.Scopes() {
+		switch r.URL.Query().Get("preset") {
+		case "read":
+			if looksOnly(s) && s != core.MessagesUnmask {
+				marked = append(marked, s)
+			}
+		case "all":
+			marked = append(marked, s)
+		}
+	}
+	return marked
+}
+
+// chosenScopes returns the scopes of a form. Unknown ones are kept, so that the task
+// refuses them.
+func chosenScopes(r *http.Request) core.Scopes {
+	var chosen core.Scopes
+	for _, name := range r.PostForm[fieldScope] {
+		if s := core.Scope(name); !slices.Contains(chosen, s) {
+			chosen = append(chosen, s)
+		}
+	}
+	return chosen
+}
+
+// checkGiven refuses an empty choice, and scopes that neither the giver's permissions cover
+// nor the credential has: a member cannot give a program more than they may do themselves.
+func checkGiven(chosen, has core.Scopes, giver access.Member) error {
+	if len(chosen) == 0 {
+		return core.Invalid(fieldScopes, "must be at least one")
+	}
+	mayGive := giver.Scopes()
+	for _, s := range chosen {
+		if s.Known() && !mayGive.Has(s) && !has.Has(s) {
+			return core.Invalid(fieldScopes, "must not contain "+string(s)+", which your own permissions do not cover")
+		}
+	}
+	return nil
+}
+
+// checkHandedOut refuses to show a member the secret of a credential that may do more than
+// the member may.
+func checkHandedOut(has core.Scopes, to access.Member) error {
+	if lacks := to.Scopes().Missing(has); lacks != "" {
+		return core.Conflict("The new secret would let you do more than your own permissions allow.",
+			"One example is the scope "+string(lacks)+". Ask a member who has the permission behind it, or remove the scope first.")
+	}
+	return nil
+}
+
+// checkSentTo refuses new redirect addresses when the giver's permissions do not cover all
+// scopes of the client: whoever receives codes at such an address gets the access that
+// other people granted to the client.
+func checkSentTo(had, wanted []string, may core.Scopes, giver access.Member) error {
+	lacks := giver.Scopes().Missing(may)
+	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })
+	if lacks == "" || !adds {
+		return nil
+	}
+	return core.Invalid(fieldRedirects, "must not be new ones: the application has the scope "+string(lacks)+", which your own permissions do not cover")
+}
+
+// scopeRows returns the scopes of a credential with their descriptions.
+func scopeRows(has core.Scopes) []scopeChoice {
+	var rows []scopeChoice
+	for _, info := range core.ScopeCatalogue() {
+		if has.Has(info.Scope) {
+			rows = append(rows, scopeChoice{ScopeInfo: info, Changes: !looksOnly(info.Scope)})
+		}
+	}
+	return rows
+}

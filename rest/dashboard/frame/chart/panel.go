@@ -1,0 +1,69 @@
+package chart
+
+import (
+	"html/template"
+	"slices"
+	"time"
+)
+
+// Panel is the data of the template "chart": a drawing, the ends of its axes, and the
+// table of its figures.
+type Panel struct {
+	Title, Summary   string
+	Drawing          template.HTML
+	Upper, Half      string
+	First, Mid, Last string
+	Table            Table
+}
+
+// Table is the data of the template "table". The first column names the row.
+type Table struct {
+	First   string // the head of the first column
+	Columns []string
+	Rows    []Row
+}
+
+// Row is one row of a table.
+type Row struct {
+	Name   string
+	Values []string
+}
+
+// Plan describes a chart of figures by day.
+type Plan struct {
+	// ID is unique on the page and valid as an HTML id.
+	ID, Title, Summary string
+	// Draw is [StackedBars] or [Lines].
+	Draw func(Figure) (template.HTML, float64)
+	// Write formats a figure in the table, Axis one at the end of an axis.
+	Write, Axis func(float64) string
+	// Days are the days of the figures, oldest first, at least one.
+	Days   []time.Time
+	Series []Series
+}
+
+// Panel draws the figures and lists them, the newest day first.
+func (p Plan) Panel() Panel {
+	drawing, upper := p.Draw(Figure{
+		ID: p.ID, Title: p.Title, Description: p.Summary + " The figures of each day stand in the table below.", Series: p.Series,
+	})
+	panel := Panel{
+		Title: p.Title, Summary: p.Summary, Drawing: drawing, Upper: p.Axis(upper), Half: p.Axis(upper / 2),
+		First: shortDay(p.Days[0]), Mid: shortDay(p.Days[len(p.Days)/2]), Last: shortDay(p.Days[len(p.Days)-1]),
+		Table: Table{First: "Day"},
+	}
+	for _, s := range p.Series {
+		panel.Table.Columns = append(panel.Table.Columns, s.Name)
+	}
+	for i, day := range slices.Backward(p.Days) {
+		row := Row{Name: day.Format(time.DateOnly)}
+		for _, s := range p.Series {
+			row.Values = append(row.Values, p.Write(s.Values[i]))
+		}
+		panel.Table.Rows = append(panel.Table.Rows, row)
+	}
+	return panel
+}
+
+// shortDay returns a day as an axis shows it.
+func shortDay(t time.Time) string { return t.Format("2 Jan") }

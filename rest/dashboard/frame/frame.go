@@ -1,0 +1,83 @@
+package frame
+
+import (
+	"context"
+	"html/template"
+	"io/fs"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Path is the address of the dashboard below the app's origin. Every page of a room has
+// a path below this one.
+const Path = "/dashboard"
+
+// SecurityPath is the page of the visitor's own second factors. The sign-in pages own it.
+const SecurityPath = "/account/security"
+
+// Site shows pages to people who are signed in. The sign-in pages implement it.
+type Site interface {
+	// ParsePage parses a page from files, of which one defines "content".
+	ParsePage(files fs.FS, names ...string) (*template.Template, error)
+	// Protect serves the handlers by method. It sets the security headers, bounds and
+	// parses the form, and refuses forms from other sites.
+	Protect(methods map[string]http.HandlerFunc) http.Handler
+	// Admit returns the visitor who sent the request. When it returns false it has
+	// answered with a redirect: to the sign-in page, or, where the organization requires a
+	// second factor, to the page that sets one up or asks for it.
+	Admit(w http.ResponseWriter, r *http.Request) (access.Visitor, bool)
+	// Confirm requires a second factor that was proven in the last ten minutes, if the
+	// visitor's organization requires one. When it returns false it has answered with a
+	// redirect, after which the browser returns to next, a path of this host.
+	Confirm(w http.ResponseWriter, r *http.Request, v access.Visitor, next string) bool
+	// Show writes a page that ParsePage returned.
+	Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any)
+	// Refuse answers with a page that says what is wrong and what to do.
+	Refuse(w http.ResponseWriter, r *http.Request, status int, heading, text string)
+	// Fail answers an error: a refusal with its own message, any other error as an internal
+	// failure whose cause is only logged.
+	Fail(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// Organizations lists the organizations between which a visitor may switch.
+type Organizations interface {
+	// OrganizationsOf returns the organizations of a user, by name.
+	OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error)
+}
+
+// Membership checks permissions inside a transaction. Both methods refuse with
+// invalid_scope and hold the organization's members until the transaction ends.
+type Membership interface {
+	Require(ctx context.Context, actor access.Actor, orgID string, p access.Permission) error
+	RequireMember(ctx context.Context, actor access.Actor, orgID string) error
+}
+
+// AuditLog stores lines of the audit log.
+type AuditLog interface {
+	AppendAudit(ctx context.Context, e access.AuditEvent) error
+}
+
+// Config is what the frame needs. All members are required.
+type Config struct {
+	Site          Site
+	Organizations Organizations
+	Membership    Membership
+	Transactor    core.Transactor
+	Audit         AuditLog
+	Clock         core.Clock
+	// Areas are the entries of the navigation, in order.
+	Areas []Area
+}
+
+// Frame is what all rooms share. Rooms use it through [Pages].
+type Frame struct{ Config }
+
+// New returns a frame.
+func New(cfg Config) *Frame { return &Frame{cfg} }
+
+// Confirm requires a recent second factor; see [Site].
+func (f *Frame) Confirm(w http.ResponseWriter, r *http.Request, v access.Visitor, next string) bool {
+	return f.Site.Confirm(w, r, v, next)
+}

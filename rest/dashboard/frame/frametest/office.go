@@ -1,0 +1,150 @@
+package frametest
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// Now is the time of every office.
+func Now() time.Time { return time.Date(2026, 3, 12, 15, 30, 0, 0, time.UTC) }
+
+// Database is the part of a database that an office needs.
+type Database struct {
+	Transactor core.Transactor
+	Orgs       interface {
+		InsertOrg(ctx context.Context, org core.Org) error
+	}
+	Users interface {
+		InsertUser(ctx context.Context, u access.User) error
+	}
+	Audit   frame.AuditLog
+	Members interface {
+		SetMember(ctx context.Context, m access.Member) error
+		RemoveMember(ctx context.Context, orgID, userID string) error
+		frame.Organizations
+	}
+	Membership frame.Membership
+}
+
+// Office is an organization with one member, who is the visitor of the frame's pages.
+type Office struct {
+	T     *testing.T
+	Org   core.Org
+	User  access.User
+	Frame *frame.Frame
+	Site  *Site
+	Delay *Delay
+	db    Database
+}
+
+// NewOffice inserts the organization and its member, who is an owner.
+func NewOffice(t *testing.T, db Database, areas ...frame.Area) *Office {
+	t.Helper()
+	o := &Office{
+		T: t, db: db, Site: &Site{}, Delay: &Delay{Transactor: db.Transactor},
+		Org: core.Org{ID: core.NewID(), Name: "Acme", Slug: core.NewID(), Tier: "team", RetentionDays: 30},
+	}
+	o.User = access.User{ID: core.NewID(), Email: o.Org.ID + "@example.com", CreatedAt: Now()}
+	o.Must(db.Orgs.InsertOrg(t.Context(), o.Org))
+	o.Must(db.Users.InsertUser(t.Context(), o.User))
+	o.Frame = frame.New(frame.Config{
+		Site: o.Site, Organizations: db.Members, Membership: db.Membership, Transactor: o.Delay, Audit: db.Audit, Clock: Now, Areas: areas,
+	})
+	o.Join(access.Member{Role: access.Owner})
+	return o
+}
+
+// Must fails the test on an error.
+func (o *Office) Must(err error) {
+	o.T.Helper()
+	if err != nil {
+		o.T.Fatal(err)
+	}
+}
+
+// Join sets the member's role and permissions, in the database and for the next request.
+func (o *Office) Join(m access.Member) {
+	o.T.Helper()
+	m.OrgID, m.UserID = o.Org.ID, o.User.ID
+	o.Must(o.db.Members.SetMember(o.T.Context(), m))
+	o.Site.Visitor = access.Visitor{User: o.User, Org: o.Org, Member: m}
+}
+
+// Allow makes the member one with these permissions only.
+func (o *Office) Allow(permissions ...access.Permission) {
+	o.T.Helper()
+	o.Join(access.Member{Role: access.PlainMember, Permissions: permissions})
+}
+
+// TakeAway changes the member's permissions in the database only, as another person does
+// after the request was admitted.
+func (o *Office) TakeAway(remaining ...access.Permission) {
+	o.T.Helper()
+	o.Must(o.db.Members.SetMember(o.T.Context(), access.Member{OrgID: o.Org.ID, UserID: o.User.ID, Role: access.PlainMember, Permissions: remaining}))
+}
+
+// Remove ends the membership in the database only.
+func (o *Office) Remove() {
+	o.T.Helper()
+	o.Must(o.db.Members.RemoveMember(o.T.Context(), o.Org.ID, o.User.ID))
+}
+
+// Delay runs First when a transaction is asked for: after the request was admitted and
+// before the transaction begins.
+type Delay struct {
+	core.Transactor
+	First func()
+}
+
+// InTx runs First once, then fn in a transaction.
+func (d *Delay) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if first := d.First; first != nil {
+		d.First = nil
+		first()
+	}
+	return d.Transactor.InTx(ctx, fn)
+}
+
+// Form is a form that needs a permission.
+type Form struct {
+	Name  string
+	Needs access.Permission
+	Path  string
+	Form  url.Values
+	Done  int // the status of a form that is carried out
+}
+
+// CheckPermissions sends each form three times: as a member who loses the permission
+// between admission and transaction, as one who loses the membership, and as one who keeps
+// both. Only the last may change what state returns.
+func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms ...Form) {
+	o.T.Helper()
+	for _, f := range forms {
+		before := state()
+		for how, lose := range map[string]func(){
+			"the permission": func() { o.TakeAway(access.MayViewSending) },
+			"the membership": o.Remove,
+		} {
+			o.Allow(f.Needs, access.MayViewSending)
+			o.Delay.First = lose
+			if status, _ := Post(o.T, pages, o.Site.Visitor, f.Path, f.Form); status != http.StatusForbidden || o.Delay.First != nil {
+				o.T.Errorf("%s without %s: %d", f.Name, how, status)
+			}
+			if diff := cmp.Diff(before, state()); diff != "" {
+				o.T.Errorf("%s without %s changed (-before +after):\n%s", f.Name, how, diff)
+			}
+		}
+		o.Allow(f.Needs, access.MayViewSending)
+		if status, page := Post(o.T, pages, o.Site.Visitor, f.Path, f.Form); status != f.Done || cmp.Equal(before, state()) {
+			o.T.Errorf("%s with the permission: %d %s", f.Name, status, page)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package frametest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Get asks the handler for a page and returns the status and the body.
+func Get(t *testing.T, pages http.Handler, address string) (int, string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	pages.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))
+	return w.Code, w.Body.String()
+}
+
+// Post sends a form with the token that the visitor's page would have given it, and
+// returns the status and the body.
+func Post(t *testing.T, pages http.Handler, v access.Visitor, path string, form url.Values) (int, string) {
+	t.Helper()
+	sent := url.Values{"token": {v.FormToken("dashboard\x00" + path)}}
+	for name, values := range form {
+		sent[name] = values
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(sent.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	pages.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}

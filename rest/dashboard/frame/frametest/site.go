@@ -1,0 +1,69 @@
+package frametest
+
+import (
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Site admits Visitor to every page and asks for no second factor. It shows the
+// content of pages without what the sign-in pages put around it.
+type Site struct{ Visitor access.Visitor }
+
+// ParsePage parses files of which one defines the template "content".
+func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
+	page, err := template.New("site").Parse(`{{template "content" .}}`)
+	if err != nil {
+		return nil, err
+	}
+	return page.ParseFS(files, names...)
+}
+
+// Protect dispatches by method and parses the form.
+func (*Site) Protect(methods map[string]http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handle, ok := methods[r.Method]
+		if !ok {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		if err := r.ParseForm(); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		handle(w, r)
+	})
+}
+
+// Admit returns the visitor.
+func (s *Site) Admit(http.ResponseWriter, *http.Request) (access.Visitor, bool) {
+	return s.Visitor, true
+}
+
+// Confirm reports true.
+func (*Site) Confirm(http.ResponseWriter, *http.Request, access.Visitor, string) bool { return true }
+
+// Show writes the page's content.
+func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "<title>%s</title>\n", template.HTMLEscapeString(title))
+	if err := page.Execute(w, data); err != nil {
+		fmt.Fprintf(w, "\npage failed: %v\n", err)
+	}
+}
+
+// Refuse writes the heading and the text of a refusal.
+func (*Site) Refuse(w http.ResponseWriter, _ *http.Request, status int, heading, text string) {
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "%s: %s\n", heading, text)
+}
+
+// Fail writes the message of the error with the status of its code.
+func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	e := core.AsError(err)
+	s.Refuse(w, r, e.HTTPStatus(), e.Message, err.Error())
+}

@@ -1,0 +1,33 @@
+package frame
+
+import (
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Labels are the names that a form has for its fields, by the names that tasks use in
+// refusals. A label begins a sentence: "The name".
+type Labels map[string]string
+
+// Problem returns the text to show above a form whose content was refused. It returns ""
+// for nil and for errors that are not about the content of a form.
+func (l Labels) Problem(err error) string {
+	if err == nil {
+		return ""
+	}
+	e := core.AsError(err)
+	if e.Code != core.CodeValidationFailed {
+		return ""
+	}
+	var sentences []string
+	for _, f := range e.Fields {
+		if label := l[f.Field]; label != "" {
+			sentences = append(sentences, label+" "+f.Reason+".")
+		}
+	}
+	if len(sentences) == 0 {
+		return e.Message
+	}
+	return strings.Join(sentences, " ")
+}

@@ -1,0 +1,57 @@
+package frame
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestNavigationListsOtherOrganizations: the navigation is on every page, so it reads all
+// organizations of a person in one query and has no store to read them one by one.
+func TestNavigationListsOtherOrganizations(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		user := access.User{ID: core.NewID(), Email: "p@example.com", CreatedAt: core.SystemClock()}
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(db.Users().InsertUser(t.Context(), user))
+		orgs := map[string]core.Org{}
+		for _, name := range []string{"zeta", "Here", "acme", "Foreign"} {
+			org := core.Org{ID: core.NewID(), Name: name, Slug: core.NewID(), Tier: "team"}
+			orgs[name] = org
+			must(db.Orgs().InsertOrg(t.Context(), org))
+			if name != "Foreign" {
+				must(db.Members().SetMember(t.Context(), access.Member{OrgID: org.ID, UserID: user.ID, Role: access.PlainMember}))
+			}
+		}
+		f := New(Config{Organizations: db.Members()})
+		n, err := f.navigation(httptest.NewRequestWithContext(t.Context(), "GET", Path, nil), access.Visitor{User: user, Org: orgs["Here"]})
+		must(err)
+		if diff := cmp.Diff([]core.Org{orgs["acme"], orgs["zeta"]}, n.Others); diff != "" {
+			t.Errorf("other organizations (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestAreaOfPath: the area of a page is the longest entry above it, and the overview is the
+// area of pages that belong to none.
+func TestAreaOfPath(t *testing.T) {
+	t.Parallel()
+	f := New(Config{Areas: []Area{{Path, "Overview"}, {Path + "/account", "Account"}, {Path + "/keys", "Keys"}}})
+	for path, want := range map[string]string{
+		Path: Path, Path + "/keys": Path + "/keys", Path + "/keys/1/revoke": Path + "/keys", Path + "/keysmith": Path, Path + "/account/connect": Path + "/account",
+	} {
+		if got := f.areaOf(path); got != want {
+			t.Errorf("area of %s: %s, want %s", path, got, want)
+		}
+	}
+}

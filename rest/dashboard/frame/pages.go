@@ -1,0 +1,151 @@
+package frame
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+//go:embed pages/*.html
+var templates embed.FS
+
+// shared are the frame's template files that every page is parsed with.
+var shared = []string{"pages/layout.html", "pages/nav.html", "pages/parts.html"}
+
+// Pages are the pages of one room, shown in the frame. A room embeds it.
+type Pages struct {
+	*Frame
+	pages map[string]func() (*template.Template, error) // by file name without its ending
+}
+
+// Pages returns the pages of the files pages/*.html, and the page that refuses. Each page is
+// parsed when it is first shown: all templates together take 2 MB, which most processes
+// never need. The file pages/parts.html is no page; every page is parsed with it.
+func (f *Frame) Pages(room fs.FS) (*Pages, error) {
+	p := &Pages{Frame: f, pages: map[string]func() (*template.Template, error){
+		"refusal": sync.OnceValues(func() (*template.Template, error) {
+			return f.Site.ParsePage(templates, append(slices.Clone(shared), "pages/refusal.html")...)
+		}),
+	}}
+	files, err := fs.Glob(room, "pages/*.html")
+	if err != nil {
+		return nil, err
+	}
+	var parts []string
+	if slices.Contains(files, partsFile) {
+		parts = []string{partsFile}
+	}
+	for _, file := range files {
+		if file == partsFile {
+			continue
+		}
+		p.pages[strings.TrimSuffix(path.Base(file), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+			page, err := f.Site.ParsePage(templates, shared...)
+			if err != nil {
+				return nil, err
+			}
+			return page.ParseFS(room, append(slices.Clone(parts), file)...)
+		})
+	}
+	return p, nil
+}
+
+// partsFile holds templates that several pages of a room use.
+const partsFile = "pages/parts.html"
+
+// Names lists the pages, sorted.
+func (p *Pages) Names() []string {
+	names := make([]string, 0, len(p.pages))
+	for name := range p.pages {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Template returns the parsed page of a name.
+func (p *Pages) Template(name string) (*template.Template, error) {
+	parse, ok := p.pages[name]
+	if !ok {
+		return nil, fmt.Errorf("dashboard: no page %q", name)
+	}
+	return parse()
+}
+
+// Screen is one page as it is shown.
+type Screen struct {
+	Page  string // the name of its file in the room's pages/, without the ending
+	Title string
+	// Notice is the success to report above the page, Problem what was wrong with a form.
+	// "" shows neither.
+	Notice, Problem string
+	Data            any // the data of the template "page"
+}
+
+// layout is the data of the template "content".
+type layout struct {
+	Nav             nav
+	Notice, Problem string
+	Data            any
+}
+
+// Show writes a page with the navigation around it.
+func (p *Pages) Show(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, s Screen) {
+	around, err := p.navigation(r, v)
+	if err != nil {
+		p.Site.Fail(w, r, err)
+		return
+	}
+	p.write(w, r, status, s, layout{Nav: around, Notice: s.Notice, Problem: s.Problem, Data: s.Data})
+}
+
+// ShowAlone writes a page without navigation, for people who need not be signed in. Its
+// file defines "content" instead of "page".
+func (p *Pages) ShowAlone(w http.ResponseWriter, r *http.Request, status int, s Screen) {
+	p.write(w, r, status, s, layout{Data: s.Data})
+}
+
+func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, s Screen, data layout) {
+	page, err := p.Template(s.Page)
+	if err != nil {
+		p.Site.Fail(w, r, err)
+		return
+	}
+	p.Site.Show(w, r, status, page, s.Title, data)
+}
+
+// refusal is the data of the page that refuses.
+type refusal struct{ Heading, Text, Back string }
+
+// Refuse answers with a page that says what is wrong and what to do.
+func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, heading, text string) {
+	p.Show(w, r, v, status, Screen{Page: "refusal", Title: heading, Data: refusal{Heading: heading, Text: text, Back: p.areaOf(r.URL.Path)}})
+}
+
+// NoSuchPage answers with the page of status 404.
+func (p *Pages) NoSuchPage(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	p.Refuse(w, r, v, http.StatusNotFound, "There is no such page", "It may belong to another of your organizations, or it was deleted.")
+}
+
+// Fail answers an error: a refusal with its own message and the navigation, any other
+// error as an internal failure whose cause is only logged.
+func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, v access.Visitor, err error) {
+	e := core.AsError(err)
+	switch e.Code {
+	case core.CodeInternalError, core.CodeTemporarilyUnavailable:
+		p.Site.Fail(w, r, err)
+	case core.CodeNotFound:
+		p.NoSuchPage(w, r, v)
+	default:
+		p.Refuse(w, r, v, e.HTTPStatus(), e.Message, e.NextStep())
+	}
+}

@@ -1,0 +1,61 @@
+package frame
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// permitted runs transactions that begin with a check of the visitor's permission. The
+// visitor had it when the request was admitted and may have lost it since.
+type permitted struct {
+	core.Transactor
+	require func(context.Context) error
+}
+
+// Permitted returns transactions in which the visitor has the permission. Without it,
+// InTx refuses with invalid_scope and changes nothing.
+func (f *Frame) Permitted(v access.Visitor, needs access.Permission) core.Transactor {
+	return permitted{f.Transactor, func(ctx context.Context) error {
+		return f.Membership.Require(ctx, access.ActorOf(v.User.ID), v.Org.ID, needs)
+	}}
+}
+
+// Belonging returns transactions in which the visitor is a member of the organization.
+// Otherwise InTx refuses with invalid_scope and changes nothing.
+func (f *Frame) Belonging(v access.Visitor) core.Transactor {
+	return permitted{f.Transactor, func(ctx context.Context) error {
+		return f.Membership.RequireMember(ctx, access.ActorOf(v.User.ID), v.Org.ID)
+	}}
+}
+
+// InTx runs fn after the check, in one transaction. The organization's members stay held
+// until it ends.
+func (p permitted) InTx(ctx context.Context, fn func(context.Context) error) error {
+	return p.Transactor.InTx(ctx, func(ctx context.Context) error {
+		if err := p.require(ctx); err != nil {
+			return err
+		}
+		return fn(ctx)
+	})
+}
+
+// Record appends a line to the audit log with the visitor as the actor. detail must
+// marshal to a JSON object; nil is an empty one. It takes part in the transaction of ctx.
+func (f *Frame) Record(ctx context.Context, v access.Visitor, action, subject string, detail map[string]any) error {
+	if detail == nil {
+		detail = map[string]any{}
+	}
+	text, err := json.Marshal(detail)
+	if err != nil {
+		return fmt.Errorf("detail of %s: %w", action, err)
+	}
+	actor := access.ActorOf(v.User.ID)
+	return f.Audit.AppendAudit(ctx, access.AuditEvent{
+		ID: core.NewID(), OrgID: v.Org.ID, OccurredAt: f.Clock(), Action: action, ActorKind: actor.Kind, ActorID: actor.ID,
+		SubjectID: subject, Detail: string(text),
+	})
+}

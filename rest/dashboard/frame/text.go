@@ -1,0 +1,29 @@
+package frame
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// The layouts of dates and instants on pages. All are in UTC.
+const (
+	DateLayout   = time.DateOnly
+	MomentLayout = "2006-01-02 15:04 UTC"
+)
+
+// PlainName removes from a name the characters that reorder or hide the text around it.
+func PlainName(name string) string {
+	visible, _ := core.VisibleText(name)
+	return visible
+}
+
+// Grouped returns a number with commas between thousands.
+func Grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,112 @@
+package home
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// maxGrants bounds how many grants are counted.
+const maxGrants = 200
+
+// overview is the data of the page.
+type overview struct {
+	Org       string
+	Missing   []step
+	Counts    []count
+	Addresses []address
+}
+
+// step is a task that is still to be done, with the link that starts it.
+type step struct{ Text, Path, Verb string }
+
+// count is a number of things, with the page that lists them.
+type count struct {
+	Number     int
+	Name, Path string
+}
+
+// address is an address to copy into a program.
+type address struct{ Name, URL, Purpose string }
+
+func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	data := overview{Org: v.Org.Name, Addresses: []address{
+		{"Public API", h.APIURL + "/v1", "For programs with an API key or an access token."},
+		{"Agents", h.MCPURL + "/mcp", "For assistants that use MCP. They need only this address."},
+		{"Authorization server", h.AuthURL, "For OAuth clients that request tokens."},
+	}}
+	if err := h.fillOverview(r, v, &data); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "overview", Title: "Overview", Data: data})
+}
+
+func (h *Home) fillOverview(r *http.Request, v access.Visitor, o *overview) error {
+	ctx := r.Context()
+	factors, err := h.Factors.Of(ctx, v.User.ID)
+	if err != nil {
+		return err
+	}
+	if !factors.Any() {
+		o.Missing = append(o.Missing, step{"Only a password protects your account.", frame.SecurityPath, "Set up a second factor"})
+	}
+	whose := v.User.ID
+	if v.Member.Has(access.MayManageCredentials) {
+		whose = ""
+		if err := h.countCredentials(r, v, o); err != nil {
+			return err
+		}
+	}
+	grants, err := h.Grants.Grants(ctx, v.Org.ID, whose, maxGrants)
+	if err != nil {
+		return fmt.Errorf("grants: %w", err)
+	}
+	members, err := h.Members.Members(ctx, v.Org.ID)
+	if err != nil {
+		return fmt.Errorf("members: %w", err)
+	}
+	o.Counts = append(o.Counts,
+		countOf(len(grants), "application with access", "applications with access", h.Links.Grants),
+		countOf(len(members), "member", "members", h.Links.Members))
+	return nil
+}
+
+func (h *Home) countCredentials(r *http.Request, v access.Visitor, o *overview) error {
+	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
+	if err != nil {
+		return fmt.Errorf("API keys: %w", err)
+	}
+	clients, err := h.Clients.ClientsOf(r.Context(), v.Org.ID)
+	if err != nil {
+		return fmt.Errorf("clients: %w", err)
+	}
+	working, registered := 0, 0
+	for _, k := range keys {
+		if state := k.StateAt(h.Clock()); state == access.KeyActive || state == access.KeyInGrace {
+			working++
+		}
+	}
+	for _, c := range clients {
+		if c.RevokedAt == nil {
+			registered++
+		}
+	}
+	if working == 0 {
+		o.Missing = append(o.Missing, step{"No program can call the API yet.", h.Links.NewKey, "Create an API key"})
+	}
+	o.Counts = append(o.Counts,
+		countOf(working, "API key", "API keys", h.Links.Keys),
+		countOf(registered, "registered application", "registered applications", h.Links.Clients))
+	return nil
+}
+
+// countOf returns a count with the name for one thing or for many.
+func countOf(number int, one, many, path string) count {
+	if number == 1 {
+		return count{number, one, path}
+	}
+	return count{number, many, path}
+}

@@ -1,0 +1,131 @@
+package insight
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
+)
+
+// HealthPath is the page of sending health.
+const HealthPath = frame.Path + "/health"
+
+// healthWindows are the periods to choose from, in days.
+var healthWindows = []int{7, 30, 90}
+
+// healthPage is the data of the page.
+type healthPage struct {
+	Windows []window
+	// Kept is how many days the plan keeps; 0 when that is enough for all periods.
+	Kept     int
+	Days     int
+	Empty    bool
+	Warnings []reports.Warning
+	Figures  []figure
+	Charts   []chart.Panel
+	Domains  []domainShown
+	Bounces  []bounceShown
+	Masked   bool
+}
+
+// window is a period to choose.
+type window struct {
+	Days    int
+	Path    string
+	Current string // the value of aria-current; "" for other periods
+}
+
+// figure is a number and its name.
+type figure struct{ Number, Name string }
+
+type domainShown struct {
+	Domain  string
+	Bounced int64
+}
+
+type bounceShown struct{ Recipient, At, Kind, Template string }
+
+func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	days := 30
+	if asked := r.URL.Query().Get("days"); asked != "" {
+		days, _ = strconv.Atoi(asked)
+	}
+	data := healthPage{Days: days, Masked: !v.Member.Has(access.MaySearchRecipients)}
+	known := false
+	for _, n := range healthWindows {
+		if n > v.Org.RetentionDays {
+			data.Kept = v.Org.RetentionDays
+			continue
+		}
+		shown := window{Days: n, Path: HealthPath + "?days=" + strconv.Itoa(n)}
+		if n == days {
+			known, shown.Current = true, "true"
+		}
+		data.Windows = append(data.Windows, shown)
+	}
+	if !known {
+		h.Refuse(w, r, v, http.StatusUnprocessableEntity, "There is no such window", fmt.Sprintf(
+			"Choose one of the windows on the page. The plan keeps %d days.", v.Org.RetentionDays))
+		return
+	}
+	var o reports.Overview
+	err := h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
+		var err error
+		o, err = h.Reports.Overview(ctx, v.Org.ID, days, !data.Masked)
+		return err
+	})
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	data.fill(o)
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "health", Title: "Sending health", Data: data})
+}
+
+func (p *healthPage) fill(o reports.Overview) {
+	p.Empty = o.Totals == reports.Counts{}
+	if p.Empty {
+		return
+	}
+	p.Warnings = o.Warnings
+	p.Figures = []figure{
+		{frame.Grouped(o.Totals.Sent), "sent"},
+		{percentage(o.Rates.Delivery), "delivered"},
+		{percentage(o.Rates.Bounce), "bounced"},
+		{percentage(o.Rates.Complaint), "complained"},
+		{percentage(o.Rates.Open), "opened"},
+		{percentage(o.Rates.Click), "clicked"},
+	}
+	p.Charts = []chart.Panel{deliveryChart(o), troubleChart(o), engagementChart(o)}
+	for _, f := range o.Domains {
+		p.Domains = append(p.Domains, domainShown{frame.PlainName(f.Domain), f.Bounced})
+	}
+	for _, b := range o.Bounces {
+		kind := b.Type
+		if b.SubType != "" && b.SubType != b.Type {
+			kind += ", " + b.SubType
+		}
+		p.Bounces = append(p.Bounces, bounceShown{frame.PlainName(b.Recipient), minute(b.At), frame.PlainName(kind), frame.PlainName(b.Template)})
+	}
+}
+
+// minute returns an instant in UTC, to the minute.
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+
+// percentSign begins with a space at which no line breaks.
+const percentSign = "\u00a0%"
+
+// percentage returns a rate with two decimals, which complaint rates need.
+func percentage(rate float64) string { return strconv.FormatFloat(100*rate, 'f', 2, 64) + percentSign }
+
+// roundPercentage returns a rate with at most two decimals, for the end of an axis.
+func roundPercentage(rate float64) string {
+	return strconv.FormatFloat(math.Round(1e4*rate)/100, 'f', -1, 64) + percentSign
+}

@@ -1,0 +1,86 @@
+package insight
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
+)
+
+func deliveryChart(o reports.Overview) chart.Panel {
+	return chart.Plan{
+		ID: "delivery", Title: "Deliveries", Draw: chart.StackedBars, Write: formatCount, Axis: formatCount,
+		Summary: fmt.Sprintf("%s of %s messages were delivered.", frame.Grouped(o.Totals.Delivered), frame.Grouped(o.Totals.Sent)),
+		Days:    daysOf(o),
+		Series: []chart.Series{
+			seriesOf(o, "Delivered", func(c reports.Counts) float64 { return float64(c.Delivered) }),
+			seriesOf(o, "Bounced", func(c reports.Counts) float64 { return float64(c.Bounced) }),
+			seriesOf(o, "Suppressed", func(c reports.Counts) float64 { return float64(c.Suppressed) }),
+		},
+	}.Panel()
+}
+
+func troubleChart(o reports.Overview) chart.Panel {
+	return chart.Plan{
+		ID: "trouble", Title: "Bounces and complaints", Draw: chart.Lines, Write: percentage, Axis: roundPercentage,
+		Summary: fmt.Sprintf("%[1]s of the messages bounced; %[2]s led to a complaint. A review begins at 5%[3]s and 0.1%[3]s.",
+			percentage(o.Rates.Bounce), percentage(o.Rates.Complaint), percentSign),
+		Days: daysOf(o),
+		Series: []chart.Series{
+			seriesOf(o, "Bounced", func(c reports.Counts) float64 { return share(c.Bounced, c.Sent) }),
+			seriesOf(o, "Complained", func(c reports.Counts) float64 { return share(c.Complained, c.Sent) }),
+		},
+	}.Panel()
+}
+
+// engagementChart counts messages by the day on which they were sent, so the figures of
+// the last days still grow.
+func engagementChart(o reports.Overview) chart.Panel {
+	return chart.Plan{
+		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: formatCount, Axis: formatCount,
+		Summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts on the day it was sent, so the last days still grow.",
+			percentage(o.Rates.Open), percentage(o.Rates.Click)),
+		Days: daysOf(o),
+		Series: []chart.Series{
+			seriesOf(o, "Opened", func(c reports.Counts) float64 { return float64(c.UniqueOpens) }),
+			seriesOf(o, "Clicked", func(c reports.Counts) float64 { return float64(c.UniqueClicks) }),
+		},
+	}.Panel()
+}
+
+func daysOf(o reports.Overview) []time.Time {
+	days := make([]time.Time, len(o.Days))
+	for i, d := range o.Days {
+		days[i] = d.Day
+	}
+	return days
+}
+
+// seriesOf returns one figure of each day.
+func seriesOf(o reports.Overview, name string, figure func(reports.Counts) float64) chart.Series {
+	values := make([]float64, len(o.Days))
+	for i, d := range o.Days {
+		values[i] = figure(d.Counts)
+	}
+	return chart.Series{Name: name, Values: values}
+}
+
+// share returns part/whole, or 0 for an empty whole.
+func share(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// formatCount returns a count. Half of an axis may lie between two counts, so it keeps one
+// decimal.
+func formatCount(v float64) string {
+	if v != float64(int64(v)) {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return frame.Grouped(int64(v))
+}

@@ -1,0 +1,185 @@
+package insight
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// UndeliverablePath is the page of all undeliverable addresses.
+const UndeliverablePath = frame.Path + "/undeliverable"
+
+const (
+	rulesPath     = UndeliverablePath + "/rules"
+	saveRulesPath = rulesPath + "/save"
+	// pageSize is how many addresses a page lists.
+	pageSize = 50
+)
+
+var undeliverableNotices = frame.Notices{
+	"excluded": "The address is excluded. Later events can list it again.",
+	"rules":    "The rules are saved. They apply to new events at once, and to all addresses within minutes.",
+}
+
+// reasonWords are the names of the reasons on pages.
+var reasonWords = map[suppression.Reason]string{
+	suppression.PermanentBounce:        "Permanent bounce",
+	suppression.Complaint:              "Complaint",
+	suppression.Rejected:               "Rejected",
+	suppression.RepeatedTransient:      "Repeated transient bounces",
+	suppression.Undetermined:           "Undetermined bounces",
+	suppression.SoftBounceAccumulation: "Many soft bounces",
+}
+
+// addressRow is the data of an undeliverable address.
+type addressRow struct {
+	Path, Email, Reason string
+	Excluded            bool
+	Events              int
+	First, Last         string
+	ExcludedAt, Why     string
+}
+
+func newAddressRow(e suppression.Entry) addressRow {
+	row := addressRow{
+		Path: UndeliverablePath + "/" + e.ID(), Email: frame.PlainName(e.Email), Reason: reasonWords[e.Reason], Events: e.EventCount,
+		First: e.FirstSeenAt.Format(frame.DateLayout), Last: e.LastSeenAt.Format(frame.DateLayout),
+	}
+	if e.Status == suppression.Excluded {
+		row.Excluded, row.ExcludedAt, row.Why = true, e.ExcludedAt.Format(frame.DateLayout), frame.PlainName(e.ExclusionReason)
+	}
+	return row
+}
+
+// undeliverableList is the data of the page of all addresses.
+type undeliverableList struct {
+	All, Rules string
+	Query      string
+	Statuses   []frame.Option
+	Narrow     bool
+	Rows       []addressRow
+	Older      string
+}
+
+func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	data, err := h.readUndeliverable(r, v)
+	e := core.AsError(err)
+	switch {
+	case err == nil:
+		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "undeliverable", Title: "Undeliverable", Notice: undeliverableNotices.Of(r), Data: data})
+	case e.Code == core.CodeValidationFailed:
+		h.Refuse(w, r, v, e.HTTPStatus(), "This filter is not supported", e.Message+" "+e.NextStep())
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+func (h undeliverableHandlers) readUndeliverable(r *http.Request, v access.Visitor) (undeliverableList, error) {
+	query := r.URL.Query()
+	part, status := query.Get("q"), suppression.Status(query.Get("status"))
+	if status != suppression.Excluded && status != "" {
+		status = suppression.Listed
+	}
+	asked := url.Values{"q": {part}, "status": {string(status)}}
+	after, err := core.AfterCursor(asked.Encode(), query.Get("before"))
+	if err != nil {
+		return undeliverableList{}, err
+	}
+	var entries []suppression.Entry
+	var more bool
+	err = h.Expensive(r.Context(), v.Org.ID, func(ctx context.Context) error {
+		var err error
+		entries, more, err = h.Undeliverable.Search(ctx, v.Org.ID, suppression.EntryFilter{
+			Part: part, Status: status, After: after, Limit: pageSize,
+		})
+		return err
+	})
+	if err != nil {
+		return undeliverableList{}, err
+	}
+	data := undeliverableList{
+		All: UndeliverablePath, Rules: rulesPath, Query: part, Narrow: part != "" || status != "",
+		Statuses: []frame.Option{
+			{Value: string(suppression.Listed), Name: "Listed", Chosen: status == suppression.Listed},
+			{Value: string(suppression.Excluded), Name: "Excluded", Chosen: status == suppression.Excluded},
+		},
+	}
+	for _, e := range entries {
+		data.Rows = append(data.Rows, newAddressRow(e))
+	}
+	if more {
+		asked.Set("before", cursorAt(asked.Encode(), entries[len(entries)-1]))
+		data.Older = UndeliverablePath + "?" + asked.Encode()
+	}
+	return data, nil
+}
+
+// cursorAt returns the cursor that continues after an entry.
+func cursorAt(filter string, e suppression.Entry) string {
+	return core.EncodeCursor(filter, fmt.Sprint(e.LastChangedAt.UnixMicro()), e.ID())
+}
+
+// addressPage is the data of the page of one address.
+type addressPage struct {
+	All     string
+	Address addressRow
+	Exclude *frame.Form // nil when the address is excluded already or the visitor may not exclude it
+	Typed   string
+	Longest int
+}
+
+func (h undeliverableHandlers) showUndeliverableAddress(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.undeliverableAddress(w, r, v, "", nil)
+}
+
+// undeliverableAddress shows the page. When refused is not nil, it shows again the reason
+// that was refused.
+func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *http.Request, v access.Visitor, typed string, refused *core.Error) {
+	entry, err := h.Undeliverable.Entry(r.Context(), v.Org.ID, r.PathValue("id"))
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	data := addressPage{All: UndeliverablePath, Address: newAddressRow(entry), Typed: typed, Longest: suppression.MaxExclusionReason}
+	if entry.Status == suppression.Listed && v.Member.Has(access.MayManageUndeliverable) {
+		exclude := frame.FormTo(v, data.Address.Path+"/exclude")
+		data.Exclude = &exclude
+	}
+	shown, status := frame.Screen{Page: "undeliverable_address", Title: data.Address.Email, Notice: undeliverableNotices.Of(r), Data: data}, http.StatusOK
+	if refused != nil {
+		shown.Problem, status = refused.Message+" "+refused.NextStep(), refused.HTTPStatus()
+	}
+	h.Show(w, r, v, status, shown)
+}
+
+func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	id, reason := r.PathValue("id"), r.PostForm.Get("reason")
+	err := h.Permitted(v, access.MayManageUndeliverable).InTx(r.Context(), func(ctx context.Context) error {
+		entry, err := h.Undeliverable.Exclude(ctx, v.Org.ID, id, reason)
+		if err != nil {
+			return err
+		}
+		return h.Record(ctx, v, "undeliverable.excluded", entry.ID(), map[string]any{"status": change{string(suppression.Listed), string(suppression.Excluded)}})
+	})
+	e := core.AsError(err)
+	switch {
+	case err == nil:
+		frame.Noticed(w, UndeliverablePath+"/"+id, "excluded")
+	case e.Code == core.CodeValidationFailed:
+		h.undeliverableAddress(w, r, v, frame.PlainName(reason), e)
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+// change is a value that changed, in the detail of an audit line.
+type change struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+}

@@ -1,0 +1,150 @@
+package organization
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+const productionPath = AccountPath + "/production-access"
+
+var accountNotices = frame.Notices{
+	"asked":        "The provider has the request. Its decision usually takes a day or two and appears here.",
+	"connected":    "The connection is stored, and the account is being read. Verify it to see whether everything is in place.",
+	"disconnected": "The sending account is disconnected, and its credentials are forgotten.",
+	"template":     "The version is recorded.",
+}
+
+// stepNames are the names of the steps of getting started.
+var stepNames = map[string]string{
+	"connect": "Connect the sending account", "validate_stack": "Check its infrastructure",
+	"identity": "Verify a domain or address", "test_send": "Send a test message",
+}
+
+// stateWords are the names of the states of steps.
+var stateWords = map[string]string{
+	string(account.StepPending): "to do", string(account.StepInProgress): "in progress", string(account.StepPassed): "done", string(account.StepFailed): "failed",
+}
+
+// requestWords are the names of the states of a request for production access.
+var requestWords = map[sending.AccessStatus]string{
+	sending.AccessPending: "on its way to the provider", sending.AccessUnderReview: "under review at the provider", sending.AccessGranted: "granted",
+	sending.AccessDenied: "denied", sending.AccessFailed: "failed or not answered",
+}
+
+// accountPage is the data of the page of the sending account.
+type accountPage struct {
+	account.Standing
+	// Used is the used part of the daily quota, Pace the limit of a second.
+	Used, Pace string
+
+	Steps    []stepRow
+	Request  string // the state of the latest request in words, "" for none
+	AskedAt  string
+	Sees     bool // whether the visitor may see requests
+	MayAsk   bool
+	Form     frame.Form
+	Wanted   sending.ProductionRequest
+	OldStack bool
+	// Connection is nil when no account is connected or the visitor may not see it.
+	Connection *connectionView
+	MayConnect bool
+}
+
+type stepRow struct{ Name, State, Words, Detail string }
+
+func (h accountHandlers) showAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.accountForm(w, r, v, http.StatusOK, sending.ProductionRequest{MailType: sending.Transactional}, "")
+}
+
+// accountForm shows the page, with the values of wanted in its form and the problem with
+// them.
+func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, wanted sending.ProductionRequest, problem string) {
+	standing, err := h.Account.Standing(r.Context(), v.Org)
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("sending account: %w", err))
+		return
+	}
+	data := accountPage{
+		Standing: standing, Sees: v.Member.Has(access.MayViewProduction), Form: frame.FormTo(v, productionPath), Wanted: wanted,
+		OldStack: standing.CloudFormation != nil && !standing.CloudFormation.UpToDate,
+	}
+	if q := standing.SendQuota; q != nil {
+		data.Used, data.Pace = usedOf(*q), atMost(q.MaxSendRate)
+	}
+	for _, s := range standing.Steps {
+		data.Steps = append(data.Steps, stepRow{stepNames[s.Name], string(s.State), stateWords[string(s.State)], s.Detail})
+	}
+	if data.MayConnect = v.Member.Has(access.MayManageOrg); data.MayConnect {
+		c, ok := h.connectionOf(w, r, v)
+		if !ok {
+			return
+		}
+		if c != nil {
+			data.Connection = h.viewConnection(*c, v)
+		}
+	}
+	open := false
+	if last := standing.Request; last != nil {
+		data.Request, data.AskedAt, open = requestWords[last.Status], last.CreatedAt.UTC().Format(frame.DateLayout), last.Status.Open()
+	}
+	data.MayAsk = v.Member.Has(access.MaySubmitProduction) && standing.AWS != nil && standing.AWS.Sandbox && !open && !data.OldStack
+	h.Show(w, r, v, status, frame.Screen{Page: "account", Title: "Sending account", Notice: accountNotices.Of(r), Problem: problem, Data: data})
+}
+
+// usedOf returns the used part of the daily quota in words. A maximum of 0 is no limit.
+func usedOf(q account.SendQuota) string {
+	if q.Max24Hour == 0 {
+		return frame.Grouped(q.SentLast24Hour) + " messages; there is no daily limit"
+	}
+	return frame.Grouped(q.SentLast24Hour) + " of " + frame.Grouped(q.Max24Hour) + " messages"
+}
+
+// atMost returns a limit in words. 0 is no limit.
+func atMost(limit int64) string {
+	if limit == 0 {
+		return "no limit"
+	}
+	return frame.Grouped(limit)
+}
+
+func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	wanted := sending.ProductionRequest{
+		MailType: sending.MailType(r.PostForm.Get("mail_type")), Website: r.PostForm.Get("website"), UseCase: r.PostForm.Get("use_case"),
+	}
+	made, err := h.Account.RequestProductionAccess(r.Context(), h.Permitted(v, access.MaySubmitProduction), v.Org.ID, wanted)
+	if made.ID != "" { // also when the provider refused it
+		detail := map[string]any{"mail_type": made.MailType, "website": made.Website, "status": made.Status}
+		if err := h.Record(context.WithoutCancel(r.Context()), v, "production_access.requested", made.ID, detail); err != nil {
+			h.Fail(w, r, v, err)
+			return
+		}
+	}
+	switch e := core.AsError(err); {
+	case err == nil:
+		frame.Noticed(w, AccountPath, "asked")
+	case e.Code == core.CodeInvalidScope:
+		h.Fail(w, r, v, err)
+	case e.HTTPStatus() < http.StatusInternalServerError || e.Code == core.CodeUpstreamUnavailable:
+		h.accountForm(w, r, v, e.HTTPStatus(), wanted, requestProblem(e))
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+// productionLabels are the names that the form shows for its fields.
+var productionLabels = frame.Labels{"mail_type": "The kind of mail", "website": "The website", "use_case": "The description of the use"}
+
+// requestProblem returns the text to show above a form that was refused.
+func requestProblem(e *core.Error) string {
+	if problem := productionLabels.Problem(e); problem != "" {
+		return problem
+	}
+	return e.Message + " " + e.NextStep()
+}

@@ -1,0 +1,165 @@
+package organization
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+const connectPath = AccountPath + "/connect"
+
+// connecting returns the tasks on the connection for a visitor. They check that the visitor
+// may manage the organization, and record the visitor as the actor.
+func (h connectionHandlers) connecting(v access.Visitor) sending.Connecting {
+	c := h.Connecting
+	c.Transactor = h.Permitted(v, access.MayManageOrg)
+	c.Record = func(ctx context.Context, _, action string, detail map[string]any) error {
+		return h.Record(ctx, v, action, v.Org.ID, detail)
+	}
+	return c
+}
+
+// connectPage is the data of the form.
+type connectPage struct {
+	Form      frame.Form
+	Provider  sending.Provider
+	Wanted    sending.NewConnection
+	Host      string
+	Port      string
+	KeepsOld  bool   // a secret is stored that the form may keep
+	External  string // the external id for a role; "" before the first connection
+	Providers []providerChoice
+	Guide     string // the guide on the permissions that Mailhelm needs
+}
+
+type providerChoice struct {
+	Name, Path string
+	Current    bool
+}
+
+// providerNames are the providers to choose from, in order.
+var providerNames = []struct {
+	provider sending.Provider
+	name     string
+}{{sending.SES, "Amazon SES"}, {sending.SMTP, "SMTP server"}, {sending.Simulated, "Simulator"}}
+
+func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	before, ok := h.connectionOf(w, r, v)
+	if !ok || !h.Confirm(w, r, v, connectPath) {
+		return
+	}
+	provider := sending.SES
+	if before != nil {
+		provider = before.Provider
+	}
+	if asked := r.URL.Query().Get("provider"); asked != "" {
+		provider = sending.Provider(asked)
+	}
+	wanted := sending.NewConnection{Provider: provider}
+	if before != nil && before.Provider == provider {
+		wanted = sending.NewConnection{
+			Provider: provider, AccountID: before.AccountID, Region: before.Region, Endpoint: before.Endpoint, AccessKeyID: before.AccessKeyID,
+			RoleARN: before.RoleARN, TopicARN: before.TopicARN,
+			Identities: before.Identities, Max24HourSend: before.Max24HourSend, MaxSendRate: before.MaxSendRate,
+		}
+	}
+	h.connectForm(w, r, v, before, wanted, nil)
+}
+
+// connectForm shows the form with the values of wanted, never with a secret. refused is
+// the error that the form caused, or nil.
+func (h connectionHandlers) connectForm(
+	w http.ResponseWriter, r *http.Request, v access.Visitor, before *sending.Connection, wanted sending.NewConnection, refused *core.Error,
+) {
+	status, problem := http.StatusOK, ""
+	if refused != nil {
+		status, problem = refused.HTTPStatus(), connectLabels.Problem(refused)
+	}
+	wanted.Secret = ""
+	data := connectPage{Form: frame.FormTo(v, connectPath), Provider: wanted.Provider, Wanted: wanted, Guide: h.DocsURL + "/guides/sending-account"}
+	data.Host, data.Port, _ = strings.Cut(wanted.Endpoint, ":")
+	if data.Port == "" {
+		data.Port = "587"
+	}
+	if before != nil {
+		data.External, data.KeepsOld = before.ExternalID, before.Provider == wanted.Provider && before.Secret != ""
+	}
+	known := false
+	for _, p := range providerNames {
+		current := p.provider == wanted.Provider
+		known = known || current
+		data.Providers = append(data.Providers, providerChoice{p.name, connectPath + "?provider=" + string(p.provider), current})
+	}
+	if !known {
+		h.NoSuchPage(w, r, v)
+		return
+	}
+	h.Show(w, r, v, status, frame.Screen{Page: "account_connect", Title: "Connect the sending account", Problem: problem, Data: data})
+}
+
+// connectLabels are the names that the form shows for its fields.
+var connectLabels = frame.Labels{
+	"provider": "The account", "account_id": "The account id", "region": "The region", "endpoint": "The server", "access_key_id": "The access key id or user name",
+	"secret": "The secret or password", "role_arn": "The role", "topic_arn": "The notification topic", "identities": "The senders",
+	"max_24_hour_send": "The limit for 24 hours", "max_send_rate": "The limit for a second",
+}
+
+func (h connectionHandlers) connectAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	before, ok := h.connectionOf(w, r, v)
+	if !ok || !h.Confirm(w, r, v, connectPath) {
+		return
+	}
+	wanted, err := postedConnection(r, v.Org.ID)
+	if err == nil {
+		_, err = h.connecting(v).Connect(r.Context(), wanted)
+	}
+	switch e := core.AsError(err); {
+	case err == nil:
+		frame.Noticed(w, AccountPath, "connected")
+	case e.Code == core.CodeValidationFailed:
+		h.connectForm(w, r, v, before, wanted, e)
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+// postedConnection reads the fields of the chosen provider. Only an SMTP server has an
+// endpoint, and a form cannot permit a private one.
+func postedConnection(r *http.Request, orgID string) (sending.NewConnection, error) {
+	get := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
+	n := sending.NewConnection{OrgID: orgID, Provider: sending.Provider(get("provider"))}
+	switch n.Provider {
+	case sending.SES:
+		n.Region, n.AccountID, n.AccessKeyID, n.Secret = get("region"), get("account_id"), get("access_key_id"), get("secret")
+		n.RoleARN, n.TopicARN = get("role_arn"), get("topic_arn")
+	case sending.SMTP:
+		n.Endpoint, n.AccessKeyID, n.Secret = get("host")+":"+get("port"), get("access_key_id"), r.PostForm.Get("secret")
+		n.Identities = strings.Fields(r.PostForm.Get("identities"))
+		var err error
+		if n.Max24HourSend, err = postedLimit(get("max_24_hour_send"), "max_24_hour_send"); err != nil {
+			return n, err
+		}
+		if n.MaxSendRate, err = postedLimit(get("max_send_rate"), "max_send_rate"); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// postedLimit reads an optional number. "" is 0, which is no limit.
+func postedLimit(text, field string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	limit, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, core.Invalid(field, "must be a number")
+	}
+	return limit, nil
+}

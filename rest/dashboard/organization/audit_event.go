@@ -1,0 +1,185 @@
+package organization
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// auditEvent is the data of one event.
+type auditEvent struct {
+	At, Words, Action string
+	// ActorKind is shown for an actor whose name is no longer known.
+	Actor, ActorKind string
+	Subject          string
+	Detail           []detailLine
+}
+
+// detailLine is one member of an event's detail.
+type detailLine struct {
+	Name string
+	// Added and Removed are the changes of a list, Before and After the values of a member
+	// that changed. Value is any other value.
+	Added, Removed       []string
+	Before, After, Value string
+	// Count is the length of a list that is too long to show unfolded.
+	Count int
+}
+
+// longList is the longest list that a page shows unfolded.
+const longList = 8
+
+// auditNames are the names of people, credentials and the organization, by id.
+type auditNames struct {
+	named  map[string]string
+	actors []frame.Option // the members, the operator and the product
+}
+
+func (h auditHandlers) auditNames(ctx context.Context, orgID string) (auditNames, error) {
+	names := auditNames{named: map[string]string{orgID: "this organization"}}
+	members, err := h.Members.Members(ctx, orgID)
+	if err != nil {
+		return names, fmt.Errorf("members: %w", err)
+	}
+	for _, m := range members {
+		name, err := h.personName(ctx, m.UserID)
+		if err != nil {
+			return names, err
+		}
+		names.named[m.UserID] = name
+		names.actors = append(names.actors, frame.Option{Value: m.UserID, Name: name})
+	}
+	keys, err := h.Keys.APIKeysOf(ctx, orgID)
+	if err != nil {
+		return names, fmt.Errorf("API keys: %w", err)
+	}
+	for _, k := range keys {
+		names.named[k.ID] = "API key " + k.Name
+	}
+	clients, err := h.Clients.ClientsOf(ctx, orgID)
+	if err != nil {
+		return names, fmt.Errorf("clients: %w", err)
+	}
+	for _, c := range clients {
+		names.named[c.ID] = "application " + c.Name
+	}
+	names.named[access.Operator], names.named["mailhelm"] = "the operator", "Mailhelm itself"
+	names.actors = append(names.actors, frame.Option{Value: access.Operator, Name: "The operator"}, frame.Option{Value: "mailhelm", Name: "Mailhelm itself"})
+	return names, nil
+}
+
+// personName returns the name and address of a person, or "" for an unknown id.
+func (h auditHandlers) personName(ctx context.Context, userID string) (string, error) {
+	user, err := h.Users.UserByID(ctx, userID)
+	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("person in the log: %w", err)
+	}
+	if user.Name == "" || user.Name == user.Email {
+		return user.Email, nil
+	}
+	return frame.PlainName(user.Name) + " (" + user.Email + ")", nil
+}
+
+func (n auditNames) options(chosen string) []frame.Option {
+	return frame.ChooseOption(slices.Clone(n.actors), chosen)
+}
+
+// auditEvent returns the data of an event. People are named also after they left the
+// organization.
+func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
+	shown := auditEvent{
+		At: e.OccurredAt.Format("2006-01-02 15:04:05"), Words: actionWords[e.Action], Action: e.Action,
+		Actor: names.named[e.ActorID], Detail: detailLines(e.Detail),
+	}
+	if shown.Actor == "" && e.ActorKind == "user" {
+		name, err := h.personName(ctx, e.ActorID)
+		if err != nil {
+			return auditEvent{}, err
+		}
+		names.named[e.ActorID], shown.Actor = name, name
+	}
+	if shown.Actor == "" {
+		shown.Actor, shown.ActorKind = e.ActorID, actorKinds[e.ActorKind]
+	}
+	if e.SubjectID != e.ActorID {
+		if shown.Subject = names.named[e.SubjectID]; shown.Subject == "" {
+			shown.Subject = e.SubjectID
+		}
+	}
+	return shown, nil
+}
+
+// detailLines returns the members of an event's detail: added and removed together, then a
+// change of one value, then the other members by name. Empty texts are left out.
+func detailLines(detail string) []detailLine {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(detail), &object) != nil {
+		return nil
+	}
+	var lines []detailLine
+	var diff detailLine
+	if readList(object["added"], &diff.Added) && readList(object["removed"], &diff.Removed) {
+		delete(object, "added")
+		delete(object, "removed")
+		lines = append(lines, diff)
+	}
+	if before, after := object["before"], object["after"]; before != nil && after != nil {
+		lines = append(lines, detailLine{Before: plainValue(before), After: plainValue(after)})
+		delete(object, "before")
+		delete(object, "after")
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if string(object[name]) == `""` {
+			continue // the event has no value for it
+		}
+		line := detailLine{Name: strings.ReplaceAll(name, "_", " ")}
+		var change struct{ Before, After json.RawMessage }
+		if json.Unmarshal(object[name], &change) == nil && change.Before != nil && change.After != nil {
+			line.Before, line.After = plainValue(change.Before), plainValue(change.After)
+		} else {
+			line.Value = plainValue(object[name])
+			var list []string
+			if readList(object[name], &list) && len(list) > longList {
+				line.Count = len(list)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func readList(raw json.RawMessage, into *[]string) bool {
+	return raw != nil && json.Unmarshal(raw, into) == nil
+}
+
+// plainValue returns a JSON value as people read it: text without quotes, a list with
+// commas, a boolean as yes or no.
+func plainValue(raw json.RawMessage) string {
+	var text string
+	var list []string
+	switch {
+	case json.Unmarshal(raw, &text) == nil && !bytes.Equal(raw, []byte("null")):
+		return text
+	case json.Unmarshal(raw, &list) == nil && len(list) > 0:
+		return strings.Join(list, ", ")
+	case string(raw) == "true":
+		return "yes"
+	case string(raw) == "false":
+		return "no"
+	case string(raw) == "null" || string(raw) == "[]":
+		return "none"
+	}
+	return string(raw)
+}

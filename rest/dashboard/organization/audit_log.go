@@ -1,0 +1,139 @@
+package organization
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// auditPageSize is how many events a page lists.
+const auditPageSize = 50
+
+// maxFilter bounds the value of a filter, in bytes.
+const maxFilter = 100
+
+// auditQuery is the filter of the log, as the address of the page has it.
+type auditQuery struct{ Action, Actor, From, To string }
+
+func readAuditQuery(values url.Values) auditQuery {
+	return auditQuery{Action: values.Get("action"), Actor: values.Get("actor"), From: values.Get("from"), To: values.Get("to")}
+}
+
+func (q auditQuery) values() url.Values {
+	values := url.Values{}
+	for name, value := range map[string]string{"action": q.Action, "actor": q.Actor, "from": q.From, "to": q.To} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	return values
+}
+
+// filter returns the filter of the store. To includes the whole last day. A cursor of
+// another query is refused.
+func (q auditQuery) filter(cursor string) (access.AuditFilter, error) {
+	f := access.AuditFilter{Action: q.Action, ActorID: q.Actor, Limit: auditPageSize + 1}
+	for field, value := range map[string]string{"action": q.Action, "actor": q.Actor} {
+		if len(value) > maxFilter || strings.ContainsFunc(value, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			return f, core.Invalid(field, "must be a short name")
+		}
+	}
+	var err error
+	if f.From, err = day("from", q.From); err != nil {
+		return f, err
+	}
+	if f.To, err = day("to", q.To); err != nil {
+		return f, err
+	}
+	if !f.To.IsZero() {
+		f.To = f.To.AddDate(0, 0, 1)
+	}
+	keys, err := core.DecodeCursor(q.values().Encode(), cursor, 2)
+	if err != nil || keys == nil {
+		return f, err
+	}
+	micros, err := strconv.ParseInt(keys[0], 10, 64)
+	if err != nil {
+		return f, core.Invalid("cursor", "is not a cursor of this list")
+	}
+	f.Before = &access.AuditCursor{OccurredAt: time.UnixMicro(micros), ID: keys[1]}
+	return f, nil
+}
+
+func day(field, value string) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(frame.DateLayout, value)
+	if err != nil {
+		return time.Time{}, core.Invalid(field, "must be a date such as 2026-01-31")
+	}
+	return t, nil
+}
+
+// auditPage is the data of the page of the log.
+type auditPage struct {
+	Query   auditQuery
+	Narrow  bool // some filter is set
+	All     string
+	Actions []frame.Option
+	Actors  []frame.Option
+	Events  []auditEvent
+	Older   string // the address of the next page, "" on the last
+	Newest  string // the address of the first page, "" on it
+}
+
+func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	q, cursor := readAuditQuery(r.URL.Query()), r.URL.Query().Get("before")
+	data, err := h.readAudit(r, v, q, cursor)
+	e := core.AsError(err)
+	switch {
+	case err == nil:
+		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "audit", Title: "Audit log", Data: data})
+	case e.Code == core.CodeValidationFailed:
+		h.Refuse(w, r, v, e.HTTPStatus(), "This filter is not supported", e.Message+" "+e.NextStep())
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+func (h auditHandlers) readAudit(r *http.Request, v access.Visitor, q auditQuery, cursor string) (auditPage, error) {
+	f, err := q.filter(cursor)
+	if err != nil {
+		return auditPage{}, err
+	}
+	events, err := h.Audit.FindAudit(r.Context(), v.Org.ID, f)
+	if err != nil {
+		return auditPage{}, fmt.Errorf("audit log: %w", err)
+	}
+	names, err := h.auditNames(r.Context(), v.Org.ID)
+	if err != nil {
+		return auditPage{}, err
+	}
+	data := auditPage{Query: q, Narrow: q != auditQuery{}, All: AuditPath, Actions: actionOptions(q.Action), Actors: names.options(q.Actor)}
+	values := q.values()
+	if cursor != "" {
+		data.Newest = AuditPath + "?" + values.Encode()
+	}
+	if len(events) > auditPageSize {
+		events = events[:auditPageSize]
+		last := events[auditPageSize-1]
+		values.Set("before", core.EncodeCursor(q.values().Encode(), strconv.FormatInt(last.OccurredAt.UnixMicro(), 10), last.ID))
+		data.Older = AuditPath + "?" + values.Encode()
+	}
+	for _, e := range events {
+		shown, err := h.auditEvent(r.Context(), names, e)
+		if err != nil {
+			return auditPage{}, err
+		}
+		data.Events = append(data.Events, shown)
+	}
+	return data, nil
+}

@@ -1,0 +1,78 @@
+package organization
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// actorKinds are the names of the kinds of actors.
+var actorKinds = map[string]string{
+	"api_key": "API key", "oauth_client": "application", "user": "person", "operator": "operator", "system": "by itself",
+}
+
+// actionWords are the titles of the actions that people take on pages. Operations are shown
+// by their own names and are not listed.
+//
+//nolint:gosec // names of actions, no secret
+var actionWords = map[string]string{
+	"api_key.created":              "API key created",
+	"api_key.grace_expired":        "Rotated API key expired",
+	"api_key.revoked":              "API key revoked",
+	"api_key.rotated":              "API key rotated",
+	"api_key.scopes_updated":       "Scopes of an API key changed",
+	"oauth_client.created":         "Application registered",
+	"oauth_client.updated":         "Application changed",
+	"oauth_client.revoked":         "Application revoked",
+	"oauth_grant.revoked":          "Permission of an application ended",
+	"member.added":                 "Member added",
+	"member.invited":               "Member invited",
+	"member.invitation_withdrawn":  "Invitation withdrawn",
+	"member.joined":                "Invitation accepted",
+	"member.permissions_updated":   "Permissions of a member changed",
+	"member.role_updated":          "Role of a member changed",
+	"member.removed":               "Member removed or left",
+	"account.connected":            "Sending account connected",
+	"account.disconnected":         "Sending account disconnected",
+	"account.identified":           "Id of the sending account recorded",
+	"account.ingest_key_created":   "Key for events created",
+	"account.sync_requested":       "Sync of the sending account requested",
+	"account.template_version_set": "Version of the infrastructure template recorded",
+	"channel.adopted":              "Channel adopted",
+	"production_access.denied":     "Production access denied by the operator",
+	"production_access.requested":  "Production access requested",
+	"org.created":                  "Organization created",
+	"org.limit_set":                "Limit of calls set",
+	"org.settings_updated":         "Settings changed",
+	"undeliverable.excluded":       "Address excluded from the undeliverable list",
+	"undeliverable.rules_updated":  "Rules of undeliverable addresses changed",
+	"user.password_changed":        "Password changed",
+	"user.password_reset":          "Password reset by a mailed link",
+	"user.password_reset_asked":    "Link to reset a password mailed",
+	"user.password_set":            "Password set by the operator",
+	"user.wrong_passwords":         "Many wrong passwords tried",
+	"user.signed_in":               "Signed in",
+	"user.signed_out":              "Signed out",
+	"oauth_client.blocked":         "Application blocked",
+	"oauth_client.unblocked":       "Application unblocked",
+	"grant.replayed":               "Code or refresh token used twice: access ended",
+	"oauth_client.secret_rotated":  "Secret of an application rotated",
+	"user.passkey_copy_suspected":  "Passkey refused as a possible copy",
+	"user.recovery_code_used":      "Recovery code used",
+	"user.recovery_codes_renewed":  "Recovery codes renewed",
+	"user.second_factor_added":     "Second factor set up",
+	"user.second_factor_proven":    "Second factor proven",
+	"user.second_factor_removed":   "Second factor removed",
+	"user.second_factors_reset":    "Second factors removed by the operator",
+	"user.second_factor_asked":     "Second factor requested",
+}
+
+// actionOptions returns the actions to filter by, the chosen one marked.
+func actionOptions(chosen string) []frame.Option {
+	var options []frame.Option
+	for _, action := range slices.Sorted(maps.Keys(actionWords)) {
+		options = append(options, frame.Option{Value: action, Name: actionWords[action] + " (" + action + ")"})
+	}
+	return frame.ChooseOption(options, chosen)
+}

@@ -1,0 +1,141 @@
+package organization
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+var channelNotices = frame.Notices{
+	"adopted": "The channel is adopted, with the identities bound to it.",
+	"sync":    "The sending account is being read. Open this page again in a few seconds.",
+	"fresh":   "The sending account was read a moment ago.",
+}
+
+// syncPause is the shortest time between two syncs that visitors start.
+const syncPause = 30 * time.Second
+
+// maxChannels bounds how many things of each kind the page shows.
+const maxChannels = 200
+
+// channelsPage is the data of the page of channels, identities and tracking domains.
+type channelsPage struct {
+	Channels   []channelRow
+	Identities []identityRow
+	Tracking   []channels.TrackingDomain
+	Synced     string // "" before the first sync
+	More       bool
+	Sync       *frame.Form // nil when the visitor may not sync
+}
+
+type channelRow struct {
+	channels.Channel
+	Adopt *frame.Form // nil when the channel is not new or the visitor may not adopt it
+}
+
+type identityRow struct {
+	channels.Identity
+	Records []channels.Record
+}
+
+func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, maxChannels)
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("channels: %w", err))
+		return
+	}
+	data := channelsPage{More: standing.More}
+	if !standing.SyncedAt.IsZero() {
+		data.Synced = standing.SyncedAt.UTC().Format(frame.MomentLayout)
+	}
+	if v.Member.Has(access.MayTriggerSync) {
+		now := frame.FormTo(v, ChannelsPath+"/sync")
+		data.Sync = &now
+	}
+	for _, c := range standing.Channels {
+		row := channelRow{Channel: plainChannel(c)}
+		if c.Status == channels.Discovered && v.Member.Has(access.MayAdoptChannels) {
+			adopt := frame.FormTo(v, ChannelsPath+"/"+url.PathEscape(c.Slug)+"/adopt")
+			row.Adopt = &adopt
+		}
+		data.Channels = append(data.Channels, row)
+	}
+	for _, i := range standing.Identities {
+		row := identityRow{i, plainRecords(i.Records())}
+		row.Identity.Identity = frame.PlainName(i.Identity)
+		data.Identities = append(data.Identities, row)
+	}
+	for _, t := range standing.Tracking {
+		t.Domain, t.Records = frame.PlainName(t.Domain), plainRecords(t.Records)
+		data.Tracking = append(data.Tracking, t)
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "channels", Title: "Channels", Notice: channelNotices.Of(r), Data: data})
+}
+
+// plainChannel returns the channel with plain names; see frame.PlainName.
+func plainChannel(c channels.Channel) channels.Channel {
+	c.Name = frame.PlainName(c.Name)
+	if c.TrackingDomain != nil {
+		domain := frame.PlainName(*c.TrackingDomain)
+		c.TrackingDomain = &domain
+	}
+	bound := make([]string, len(c.Identities))
+	for i, name := range c.Identities {
+		bound[i] = frame.PlainName(name)
+	}
+	c.Identities = bound
+	return c
+}
+
+func plainRecords(records []channels.Record) []channels.Record {
+	plain := make([]channels.Record, len(records))
+	for i, r := range records {
+		plain[i] = channels.Record{Type: r.Type, Name: frame.PlainName(r.Name), Value: frame.PlainName(r.Value)}
+	}
+	return plain
+}
+
+// syncAccount schedules reading everything that is mirrored of the account.
+func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, 1)
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("channels: %w", err))
+		return
+	}
+	if age := h.Clock().Sub(standing.SyncedAt); age >= 0 && age < syncPause {
+		frame.Noticed(w, ChannelsPath, "fresh")
+		return
+	}
+	err = h.Permitted(v, access.MayTriggerSync).InTx(r.Context(), func(ctx context.Context) error {
+		if asked, err := h.SyncAccount(ctx, v.Org.ID); err != nil || !asked {
+			return err
+		}
+		return h.Record(ctx, v, "account.sync_requested", v.Org.ID, map[string]any{})
+	})
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, ChannelsPath, "sync")
+}
+
+func (h channelHandlers) adoptChannel(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	err := h.Permitted(v, access.MayAdoptChannels).InTx(r.Context(), func(ctx context.Context) error {
+		adopted, err := h.Channels.Adopt(ctx, v.Org.ID, r.PathValue("slug"))
+		if err != nil {
+			return err
+		}
+		return h.Record(ctx, v, "channel.adopted", adopted.ID, map[string]any{"slug": adopted.Slug, "identities": adopted.Identities})
+	})
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, ChannelsPath, "adopted")
+}

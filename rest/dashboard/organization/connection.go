@@ -1,0 +1,173 @@
+package organization
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// connectionView is the data of the connection, without the secret.
+type connectionView struct {
+	sending.Connection
+	Name          string // of the provider
+	EventsAddress string
+	HasKey        bool
+	Latest        int
+	Verify        frame.Form
+	Template      frame.Form
+}
+
+func (h *Organization) viewConnection(c sending.Connection, v access.Visitor) *connectionView {
+	view := &connectionView{
+		Connection: c, Name: string(c.Provider), EventsAddress: h.EventsAddress(c.IngestPath), HasKey: c.IngestKeyHash != nil,
+		Latest: sending.LatestTemplateVersion, Verify: frame.FormTo(v, AccountPath+"/verify"), Template: frame.FormTo(v, AccountPath+"/template-version"),
+	}
+	for _, p := range providerNames {
+		if p.provider == c.Provider {
+			view.Name = p.name
+		}
+	}
+	view.Secret = ""
+	return view
+}
+
+// connectionOf returns the connection of the visitor's organization, or nil when no account
+// is connected. When it returns false it has answered.
+func (h *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (*sending.Connection, bool) {
+	c, err := h.Connections.Connection(r.Context(), v.Org.ID)
+	if err != nil && core.AsError(err).Code == core.CodeNotFound {
+		return nil, true
+	}
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("connection of the sending account: %w", err))
+		return nil, false
+	}
+	return &c, true
+}
+
+// connectedOf is connectionOf for pages that need a connection. It refuses when no account
+// is connected.
+func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (*sending.Connection, bool) {
+	c, ok := h.connectionOf(w, r, v)
+	if ok && c == nil {
+		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect one first.")
+		return nil, false
+	}
+	return c, ok
+}
+
+// verifyTimeout bounds the page for accounts with thousands of identities, which are read
+// one by one.
+const verifyTimeout = 20 * time.Second
+
+// verdictWords are the names of verdicts.
+var verdictWords = map[sending.Verdict]string{sending.Fine: "fine", sending.Warning: "look at this", sending.Broken: "broken"}
+
+// verifiedPage is the data of the page of findings about the account.
+type verifiedPage struct{ Findings []findingRow }
+
+type findingRow struct {
+	sending.Finding
+	Words string
+}
+
+func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	c, ok := h.connectedOf(w, r, v)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), verifyTimeout)
+	defer cancel()
+	findings, overview := sending.Examine(ctx, h.Sending, *c)
+	if c.Provider == sending.SES && c.AccountID == "" && overview.AccountID != "" {
+		if _, err := h.connecting(v).SetAccountID(r.Context(), v.Org.ID, overview.AccountID); err != nil {
+			h.Fail(w, r, v, err)
+			return
+		}
+	}
+	var data verifiedPage
+	for _, f := range findings {
+		data.Findings = append(data.Findings, findingRow{f, verdictWords[f.Verdict]})
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "account_verified", Title: "Check of the sending account", Data: data})
+}
+
+func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	version, err := strconv.Atoi(r.PostForm.Get("template_version"))
+	if err != nil {
+		version = 0 // which the task refuses
+	}
+	if _, err := h.connecting(v).SetTemplateVersion(r.Context(), v.Org.ID, version); err != nil {
+		h.failConnection(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, AccountPath, "template")
+}
+
+// connectionDecision is the data of a page that asks before the connection is changed.
+type connectionDecision struct {
+	Form   frame.Form
+	HasKey bool
+}
+
+func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.askAboutConnection(w, r, v, "events-key", frame.Screen{Page: "account_events_key", Title: "A key for events"})
+}
+
+// eventsKey is the data of the page that shows the key for events, once.
+type eventsKey struct{ Key, Address string }
+
+func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if !h.Confirm(w, r, v, AccountPath+"/events-key") {
+		return
+	}
+	c, key, err := h.connecting(v).NewIngestKey(r.Context(), v.Org.ID)
+	if err != nil {
+		h.failConnection(w, r, v, err)
+		return
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "account_events_secret", Title: "Your key for events", Data: eventsKey{
+		Key: key, Address: h.EventsAddress(c.IngestPath),
+	}})
+}
+
+func (h connectionHandlers) askToDisconnect(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.askAboutConnection(w, r, v, "disconnect", frame.Screen{Page: "account_disconnect", Title: "Disconnect the sending account?"})
+}
+
+func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Request, v access.Visitor, step string, s frame.Screen) {
+	c, ok := h.connectedOf(w, r, v)
+	if !ok || !h.Confirm(w, r, v, AccountPath+"/"+step) {
+		return
+	}
+	s.Data = connectionDecision{Form: frame.FormTo(v, AccountPath+"/"+step), HasKey: c.IngestKeyHash != nil}
+	h.Show(w, r, v, http.StatusOK, s)
+}
+
+func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if !h.Confirm(w, r, v, AccountPath+"/disconnect") {
+		return
+	}
+	if err := h.connecting(v).Disconnect(r.Context(), v.Org.ID); err != nil {
+		h.failConnection(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, AccountPath, "disconnected")
+}
+
+// failConnection answers an error like Fail. A missing connection is a conflict, not a
+// missing page: it was deleted since the page was shown.
+func (h connectionHandlers) failConnection(w http.ResponseWriter, r *http.Request, v access.Visitor, err error) {
+	if e := core.AsError(err); e.Code == core.CodeNotFound {
+		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect one first.")
+		return
+	}
+	h.Fail(w, r, v, err)
+}

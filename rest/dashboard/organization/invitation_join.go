@@ -1,0 +1,166 @@
+package organization
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// JoinPath is the page of an invitation, below the app's origin. It is outside
+// [frame.Path], because people without an account open it.
+const JoinPath = "/join"
+
+// joinPage is the data of the page of an invitation. It offers one of three ways to join,
+// depending on who opens it.
+type joinPage struct {
+	Problem string
+	Org     string
+	Email   string // the invited address
+	Owner   bool
+	Token   string // the link's secret, which the form sends back
+	// SignedInAs is the address of the visitor; "" without a session.
+	SignedInAs string
+	ForYou     bool   // the visitor is the invited person
+	Here       string // this page, to return to after signing in or out
+	SignIn     string // the sign-in page, when the address has an account
+	Known      bool   // the address has an account that cannot sign in anywhere yet
+	Session    string // the form's token; "" without a session
+	Name       string
+	Least      int // the shortest password, in characters
+}
+
+// Join returns the page of an invitation. Opening it changes nothing.
+func (o *Organization) Join() http.Handler {
+	h := joinHandlers{o}
+	return h.Site.Protect(map[string]http.HandlerFunc{
+		http.MethodGet: func(w http.ResponseWriter, r *http.Request) {
+			h.showJoin(w, r, http.StatusOK, r.URL.Query().Get("token"), "", "")
+		},
+		http.MethodPost: h.acceptInvitation,
+	})
+}
+
+// visitor returns who sent the request; false without a session.
+func (h joinHandlers) visitor(r *http.Request) (access.Visitor, bool, error) {
+	v, err := h.Entrance.Visitor(r)
+	if err != nil && h.Entrance.SignedOut(err) {
+		return access.Visitor{}, false, nil
+	}
+	return v, err == nil, err
+}
+
+func (h joinHandlers) showJoin(w http.ResponseWriter, r *http.Request, status int, secret, name, problem string) {
+	offer, err := h.Joining.Offered(r.Context(), secret)
+	if err != nil {
+		h.Site.Fail(w, r, err)
+		return
+	}
+	v, signedIn, err := h.visitor(r)
+	if err != nil {
+		h.Site.Fail(w, r, err)
+		return
+	}
+	here := JoinLink("", secret)
+	data := joinPage{
+		Problem: problem, Org: offer.Org.Name, Email: offer.Invitation.Email, Owner: offer.Invitation.Role == access.Owner,
+		Token: secret, Here: here, Name: name, Least: passwords.Least,
+	}
+	switch {
+	case signedIn:
+		data.SignedInAs, data.ForYou = v.User.Email, offer.Invitation.IsFor(v.User.Email)
+		data.Session = v.FormToken(joinQuestion(secret))
+	case offer.HasAccount && !offer.MaySignIn:
+		data.Known = true
+	case offer.HasAccount:
+		data.SignIn = h.Entrance.SignInAddress(here)
+	}
+	h.ShowAlone(w, r, status, frame.Screen{Page: "join", Title: "Join " + offer.Org.Name, Data: data})
+}
+
+// joinQuestion is the question that the token of a signed-in visitor's form is bound to.
+func joinQuestion(secret string) string { return "join\x00" + secret }
+
+func (h joinHandlers) acceptInvitation(w http.ResponseWriter, r *http.Request) {
+	secret := r.PostForm.Get("invitation")
+	v, signedIn, err := h.visitor(r)
+	if err != nil {
+		h.Site.Fail(w, r, err)
+		return
+	}
+	if signedIn {
+		h.joinAs(w, r, v, secret)
+		return
+	}
+	if r.PostForm.Has("known") {
+		h.joinKnown(w, r, secret)
+		return
+	}
+	name := r.PostForm.Get("name")
+	member, err := h.Joining.JoinNew(r.Context(), secret, name, r.PostForm.Get("password"))
+	if h.askAgain(w, r, secret, name, err) {
+		return
+	}
+	if err == nil {
+		err = h.Entrance.Enter(w, r, member)
+	}
+	h.joined(w, r, err)
+}
+
+// joinKnown adds an account that belongs to no organization and so cannot sign in. The
+// password identifies the person. Signing in follows, with a second factor if it is set
+// up.
+func (h joinHandlers) joinKnown(w http.ResponseWriter, r *http.Request, secret string) {
+	offer, err := h.Joining.Offered(r.Context(), secret)
+	if err != nil {
+		h.Site.Fail(w, r, err)
+		return
+	}
+	user, err := h.Entrance.ProvePassword(r, offer.Invitation.Email, r.PostForm.Get("password"))
+	if err == nil {
+		_, err = h.Joining.Join(r.Context(), secret, user)
+	}
+	if !h.askAgain(w, r, secret, "", err) {
+		h.joined(w, r, err)
+	}
+}
+
+// askAgain shows the form with its problem if the person can correct it, and reports
+// whether it did.
+func (h joinHandlers) askAgain(w http.ResponseWriter, r *http.Request, secret, name string, err error) bool {
+	if err == nil {
+		return false
+	}
+	switch e := core.AsError(err); e.Code {
+	case core.CodeValidationFailed, core.CodeConflict, core.CodeInvalidKey, core.CodeRateLimited:
+		h.showJoin(w, r, e.HTTPStatus(), secret, name, e.Message+" "+e.NextStep())
+		return true
+	}
+	return false
+}
+
+// joinAs adds a visitor who is signed in and switches the session to the organization.
+func (h joinHandlers) joinAs(w http.ResponseWriter, r *http.Request, v access.Visitor, secret string) {
+	if !v.FormTokenMatches(r.PostForm.Get(frame.FieldToken), joinQuestion(secret)) {
+		h.Site.Refuse(w, r, http.StatusForbidden, "This page was no longer current", "Nothing was done. Open the link of the invitation again.")
+		return
+	}
+	member, err := h.Joining.Join(r.Context(), secret, v.User)
+	if err == nil {
+		if err = h.Entrance.WorkIn(r, member.OrgID); err != nil {
+			err = fmt.Errorf("after joining: %w", err)
+		}
+	}
+	h.joined(w, r, err)
+}
+
+func (h joinHandlers) joined(w http.ResponseWriter, r *http.Request, err error) {
+	if err != nil {
+		h.Site.Fail(w, r, err)
+		return
+	}
+	frame.SeeOther(w, frame.Path)
+}

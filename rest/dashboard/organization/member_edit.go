@@ -1,0 +1,123 @@
+package organization
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// memberPage is the data of the page of one member.
+type memberPage struct {
+	Name, Email string
+	Owner, You  bool
+	MayRole     bool // the visitor is an owner
+	MayRemove   bool
+	Areas       []permissionArea
+	Permissions frame.Form
+	Role        frame.Form
+	Remove      frame.Form
+}
+
+// permissionArea is a group of permissions to choose from.
+type permissionArea struct {
+	Name    string
+	Choices []permissionChoice
+}
+
+type permissionChoice struct {
+	Permission access.Permission
+	Words      string
+	Chosen     bool
+	// Locked permissions cannot be given, because the visitor lacks them.
+	Locked bool
+}
+
+// permissionChoices returns all permissions in groups and marks those in has. Permissions
+// that the giver lacks can be taken away but not given.
+func permissionChoices(has []access.Permission, giver access.Member) []permissionArea {
+	var areas []permissionArea
+	for _, area := range access.PermissionAreas() {
+		shown := permissionArea{Name: area.Name}
+		for _, p := range area.Permissions {
+			chosen := slices.Contains(has, p.Permission)
+			shown.Choices = append(shown.Choices, permissionChoice{
+				Permission: p.Permission, Words: p.Words, Chosen: chosen, Locked: !chosen && !giver.Has(p.Permission),
+			})
+		}
+		areas = append(areas, shown)
+	}
+	return areas
+}
+
+// chosenPermissions returns the permissions of a form.
+func chosenPermissions(r *http.Request) []access.Permission {
+	var chosen []access.Permission
+	for _, name := range r.PostForm["permission"] {
+		chosen = append(chosen, access.Permission(name))
+	}
+	return chosen
+}
+
+func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	id := r.PathValue("id")
+	if !core.IsID(id) {
+		h.NoSuchPage(w, r, v)
+		return
+	}
+	m, err := h.Members.Member(r.Context(), v.Org.ID, id)
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	user, err := h.Users.UserByID(r.Context(), m.UserID)
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("user of a member: %w", err))
+		return
+	}
+	here, owner := MembersPath+"/"+id, v.Member.Role == access.Owner
+	data := memberPage{
+		Name: frame.PlainName(user.Name), Email: user.Email, Owner: m.Role == access.Owner, You: m.UserID == v.User.ID, MayRole: owner,
+		MayRemove: m.UserID != v.User.ID && (owner || m.Role != access.Owner), Areas: permissionChoices(m.Permissions, v.Member),
+		Permissions: frame.FormTo(v, here+"/permissions"), Role: frame.FormTo(v, here+"/role"), Remove: frame.FormTo(v, here+"/remove"),
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "member", Title: frame.PlainName(user.Name), Notice: membersNotices.Of(r), Data: data})
+}
+
+func (h memberHandlers) setPermissions(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.changeMember(w, r, v, "permissions", func(id string) error {
+		_, err := h.Memberships.SetPermissions(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id, chosenPermissions(r))
+		return err
+	})
+}
+
+func (h memberHandlers) setRole(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.changeMember(w, r, v, "role", func(id string) error {
+		role := access.Role(r.PostForm.Get("role"))
+		_, err := h.Memberships.SetRole(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id, role)
+		return err
+	})
+}
+
+func (h memberHandlers) removeMember(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.changeMember(w, r, v, "removed", func(id string) error {
+		return h.Memberships.RemoveMember(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id)
+	})
+}
+
+// changeMember runs do with the id of the member in the path and redirects to the list.
+func (h memberHandlers) changeMember(w http.ResponseWriter, r *http.Request, v access.Visitor, notice string, do func(id string) error) {
+	id := r.PathValue("id")
+	if !core.IsID(id) {
+		h.NoSuchPage(w, r, v)
+		return
+	}
+	if err := do(id); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, MembersPath, notice)
+}

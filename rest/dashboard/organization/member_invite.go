@@ -1,0 +1,71 @@
+package organization
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// invitePage is the data of the form of an invitation.
+type invitePage struct {
+	Form     frame.Form
+	Email    string
+	Owner    bool
+	MayOwner bool // the visitor is an owner
+	Areas    []permissionArea
+}
+
+// invitedPage is the data of the page that shows the link of an invitation, once.
+type invitedPage struct{ Email, Org, Link, Expires, Back string }
+
+func (h memberHandlers) showInvite(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	h.inviteForm(w, r, v, http.StatusOK, access.NewInvitation{Role: access.PlainMember}, "")
+}
+
+func (h memberHandlers) inviteForm(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, n access.NewInvitation, problem string) {
+	h.Show(w, r, v, status, frame.Screen{Page: "invite", Title: "Invite a member", Problem: problem, Data: invitePage{
+		Form: frame.FormTo(v, MembersPath+"/invite"), Email: n.Email, Owner: n.Role == access.Owner,
+		MayOwner: v.Member.Role == access.Owner, Areas: permissionChoices(n.Permissions, v.Member),
+	}})
+}
+
+// invite answers with the page that shows the link, without a redirect: the link is not
+// stored.
+func (h memberHandlers) invite(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	n := access.NewInvitation{
+		OrgID: v.Org.ID, Email: r.PostForm.Get("email"), Role: access.Role(r.PostForm.Get("role")), Permissions: chosenPermissions(r),
+	}
+	made, secret, err := h.Memberships.Invite(r.Context(), access.ActorOf(v.User.ID), n)
+	if e := core.AsError(err); err != nil && !e.IsFault() {
+		h.inviteForm(w, r, v, e.HTTPStatus(), n, e.Message+" "+e.NextStep())
+		return
+	}
+	if err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "invited", Title: "Invitation", Data: invitedPage{
+		Email: made.Email, Org: v.Org.Name, Link: JoinLink(h.AppURL, secret), Expires: made.ExpiresAt.Format(frame.DateLayout), Back: MembersPath,
+	}})
+}
+
+// JoinLink returns the link of an invitation with this secret.
+func JoinLink(appURL, secret string) string {
+	return appURL + JoinPath + "?" + url.Values{"token": {secret}}.Encode()
+}
+
+func (h memberHandlers) withdraw(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	id := r.PathValue("id")
+	if !core.IsID(id) {
+		h.NoSuchPage(w, r, v)
+		return
+	}
+	if err := h.Memberships.WithdrawInvitation(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.Noticed(w, MembersPath, "withdrawn")
+}

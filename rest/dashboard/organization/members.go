@@ -1,0 +1,123 @@
+package organization
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+var membersNotices = frame.Notices{
+	"permissions": "The permissions are changed. They apply to the next request, also with existing tokens.",
+	"role":        "The role is changed.",
+	"removed":     "The person does not belong to the organization any more. The access that they granted to applications has ended.",
+	"withdrawn":   "The invitation is withdrawn. Its link does not work any more.",
+}
+
+// membersList is the data of the page of all members.
+type membersList struct {
+	Org         string
+	Members     []memberRow
+	Invitations []invitationRow
+	MayManage   bool
+	InvitePath  string
+	Leave       frame.Form
+	MayLeave    bool // not the last owner
+}
+
+type memberRow struct {
+	Name, Email string
+	Path        string // "" when the visitor may not change members
+	Owner       bool
+	Permissions int
+	Of          int // how many permissions there are
+	You         bool
+	Factor      string // whether a second factor is set up; "" when the visitor may not know
+}
+
+type invitationRow struct {
+	Email    string
+	Owner    bool
+	Gives    int // permissions
+	Expires  string
+	Expired  bool
+	Withdraw frame.Form
+}
+
+func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	data := membersList{
+		Org: v.Org.Name, MayManage: v.Member.Has(access.MayManageMembers),
+		InvitePath: MembersPath + "/invite", Leave: frame.FormTo(v, MembersPath+"/leave"),
+	}
+	members, err := h.Members.Members(r.Context(), v.Org.ID)
+	if err != nil {
+		h.Fail(w, r, v, fmt.Errorf("members: %w", err))
+		return
+	}
+	data.MayLeave = v.Member.Role != access.Owner || slices.ContainsFunc(members, func(m access.Member) bool {
+		return m.Role == access.Owner && m.UserID != v.User.ID
+	})
+	if data.Members, err = h.memberRows(r, v, members, data.MayManage); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	if data.MayManage {
+		if data.Invitations, err = h.invitationRows(r, v); err != nil {
+			h.Fail(w, r, v, err)
+			return
+		}
+	}
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "members", Title: "Members", Notice: membersNotices.Of(r), Data: data})
+}
+
+func (h memberHandlers) memberRows(r *http.Request, v access.Visitor, members []access.Member, manages bool) ([]memberRow, error) {
+	rows := make([]memberRow, 0, len(members))
+	for _, m := range members {
+		user, err := h.Users.UserByID(r.Context(), m.UserID)
+		if err != nil {
+			return nil, fmt.Errorf("user of a member: %w", err)
+		}
+		row := memberRow{
+			Name: frame.PlainName(user.Name), Email: user.Email, Owner: m.Role == access.Owner, Permissions: len(m.Permissions),
+			Of: len(access.AllPermissions()), You: m.UserID == v.User.ID,
+		}
+		if manages {
+			row.Path, row.Factor = MembersPath+"/"+m.UserID, "no second factor"
+			has, err := h.Factors.Of(r.Context(), m.UserID)
+			if err != nil {
+				return nil, fmt.Errorf("second factor of a member: %w", err)
+			}
+			if has.Any() {
+				row.Factor = "second factor set up"
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (h memberHandlers) invitationRows(r *http.Request, v access.Visitor) ([]invitationRow, error) {
+	invitations, err := h.Invitations.Invitations(r.Context(), v.Org.ID)
+	if err != nil {
+		return nil, fmt.Errorf("invitations: %w", err)
+	}
+	rows, now := make([]invitationRow, len(invitations)), h.Clock()
+	for i, one := range invitations {
+		rows[i] = invitationRow{
+			Email: one.Email, Owner: one.Role == access.Owner, Gives: len(one.Permissions),
+			Expires: one.ExpiresAt.Format(frame.DateLayout), Expired: !now.Before(one.ExpiresAt),
+			Withdraw: frame.FormTo(v, MembersPath+"/invitations/"+one.ID+"/withdraw"),
+		}
+	}
+	return rows, nil
+}
+
+func (h memberHandlers) leave(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if err := h.Memberships.RemoveMember(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, v.User.ID); err != nil {
+		h.Fail(w, r, v, err)
+		return
+	}
+	frame.SeeOther(w, frame.Path)
+}

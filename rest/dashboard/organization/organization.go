@@ -1,0 +1,102 @@
+package organization
+
+import (
+	"embed"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+//go:embed pages/*.html
+var templates embed.FS
+
+// The pages that the navigation and other rooms link to.
+const (
+	AccountPath  = frame.Path + "/account"
+	ChannelsPath = frame.Path + "/channels"
+	MembersPath  = frame.Path + "/members"
+	SettingsPath = frame.Path + "/settings"
+	AuditPath    = frame.Path + "/audit"
+)
+
+// Organization is the room of the sending account, members, settings and the audit log.
+type Organization struct {
+	Config
+	*frame.Pages
+}
+
+// New returns the room.
+func New(f *frame.Frame, cfg Config) (*Organization, error) {
+	pages, err := f.Pages(templates)
+	if err != nil {
+		return nil, err
+	}
+	return &Organization{cfg, pages}, nil
+}
+
+type (
+	accountHandlers    struct{ *Organization }
+	connectionHandlers struct{ *Organization }
+	channelHandlers    struct{ *Organization }
+	memberHandlers     struct{ *Organization }
+	joinHandlers       struct{ *Organization }
+	settingsHandlers   struct{ *Organization }
+	auditHandlers      struct{ *Organization }
+)
+
+// Routes is the room's route table. The page of an invitation is not in it; see
+// [Organization.Join].
+func (o *Organization) Routes() []frame.Route {
+	settings, audit := settingsHandlers{o}, auditHandlers{o}
+	return slices.Concat(
+		accountHandlers{o}.routes(), connectionHandlers{o}.routes(), channelHandlers{o}.routes(), memberHandlers{o}.routes(),
+		[]frame.Route{
+			{Path: "/settings", Needs: access.MayManageOrg, Get: settings.showSettings, Post: settings.editSettings},
+			{Path: "/audit", Needs: access.MayViewAudit, Get: audit.showAudit},
+		},
+	)
+}
+
+func (h accountHandlers) routes() []frame.Route {
+	return []frame.Route{
+		{Path: "/account", Needs: access.MayViewAccount, Get: h.showAccount},
+		{Path: "/account/production-access", Needs: access.MaySubmitProduction, Post: h.requestProductionAccess},
+	}
+}
+
+// routes of the connection need the same permission as the settings.
+func (h connectionHandlers) routes() []frame.Route {
+	manage := access.MayManageOrg
+	return []frame.Route{
+		{Path: "/account/connect", Needs: manage, Get: h.showConnect, Post: h.connectAccount},
+		{Path: "/account/verify", Needs: manage, Post: h.verifyAccount},
+		{Path: "/account/template-version", Needs: manage, Post: h.recordTemplateVersion},
+		{Path: "/account/events-key", Needs: manage, Get: h.askForEventsKey, Post: h.makeEventsKey},
+		{Path: "/account/disconnect", Needs: manage, Get: h.askToDisconnect, Post: h.disconnectAccount},
+	}
+}
+
+func (h channelHandlers) routes() []frame.Route {
+	return []frame.Route{
+		{Path: "/channels", Needs: access.MayViewSending, Get: h.showChannels},
+		{Path: "/channels/sync", Needs: access.MayTriggerSync, Post: h.syncAccount},
+		{Path: "/channels/{slug}/adopt", Needs: access.MayAdoptChannels, Post: h.adoptChannel},
+	}
+}
+
+// routes of members let every member see the others and leave. Other changes need
+// members.manage.
+func (h memberHandlers) routes() []frame.Route {
+	manage := access.MayManageMembers
+	return []frame.Route{
+		{Path: "/members", Get: h.showMembers},
+		{Path: "/members/leave", Post: h.leave},
+		{Path: "/members/invite", Needs: manage, Get: h.showInvite, Post: h.invite},
+		{Path: "/members/invitations/{id}/withdraw", Needs: manage, Post: h.withdraw},
+		{Path: "/members/{id}", Needs: manage, Get: h.showMember},
+		{Path: "/members/{id}/permissions", Needs: manage, Post: h.setPermissions},
+		{Path: "/members/{id}/role", Needs: manage, Post: h.setRole},
+		{Path: "/members/{id}/remove", Needs: manage, Post: h.removeMember},
+	}
+}

@@ -1,0 +1,124 @@
+package organization_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// office is an organization with a sending account in the sandbox and one channel.
+type office struct {
+	*frametest.Office
+	db      *storage.DB
+	config  organization.Config
+	pages   http.Handler
+	members access.Memberships
+	// signedIn is whether the page of an invitation has a visitor.
+	signedIn bool
+}
+
+func newOffice(t *testing.T, db *storage.DB) *office {
+	t.Helper()
+	master, err := access.NewMasterKey(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &office{db: db, signedIn: true, members: access.Memberships{
+		Orgs: db.Orgs(), Members: db.Members(), Invitations: db.Invitations(), Users: db.Users(), Grants: db.Grants(), Audit: db.Audit(),
+		Transactor: db, Clock: frametest.Now,
+	}}
+	o.Office = frametest.NewOffice(t, frametest.Database{
+		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(), Membership: o.members,
+	}, frame.Area{Path: organization.AccountPath}, frame.Area{Path: organization.MembersPath}, frame.Area{Path: organization.AuditPath}, frame.Area{Path: organization.SettingsPath})
+	connections := db.Connections(master)
+	o.config = organization.Config{
+		Account: account.New(account.Config{
+			Account: newSandbox(t, o.Org.ID), Connections: connections, Mirror: db.Channels(), Requests: db.ProductionRequests(),
+			Clock: frametest.Now, Log: slog.New(slog.DiscardHandler),
+		}),
+		Connections: connections, Channels: channels.New(channels.Config{Store: db.Channels(), Clock: frametest.Now}),
+		Memberships: o.members, Joining: o.members, Entrance: o, Members: db.Members(), Invitations: db.Invitations(), Factors: o,
+		Users: db.Users(), Audit: db.Audit(), Keys: db.Keys(), Clients: db.Clients(),
+		Connecting: sending.Connecting{
+			Connections: connections, Transactor: db, Clock: frametest.Now, Follow: func(context.Context, string) error { return nil },
+		},
+		SyncAccount:   func(context.Context, string) (bool, error) { return true, nil },
+		EventsAddress: func(string) string { return "https://api.example/ingest/x" },
+		AppURL:        "https://app.example", DocsURL: "https://docs.example/docs", Clock: frametest.Now,
+	}
+	o.mount()
+	o.Must(db.Channels().Mirror(t.Context(), o.Org.ID, channels.Seen{
+		Sync: channels.Sync{Account: "account of " + o.Org.ID, Region: "eu-central-1", At: frametest.Now().Add(-time.Hour)},
+		Sets: []sending.ConfigurationSet{{Name: "main"}},
+	}))
+	return o
+}
+
+// mount makes the pages of the office's config.
+func (o *office) mount() {
+	o.T.Helper()
+	room, err := organization.New(o.Frame, o.config)
+	o.Must(err)
+	frametest.CheckPages(o.T, room.Pages)
+	mux, err := o.Frame.Mux(room.Routes())
+	o.Must(err)
+	mux.Handle(organization.JoinPath, room.Join())
+	o.pages = mux
+}
+
+// newSandbox returns a new sending account of the organization.
+func newSandbox(t *testing.T, orgID string) *simulator.Simulator {
+	t.Helper()
+	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Seed(t.Context(), orgID, simulator.Setup{}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Of returns no second factor.
+func (*office) Of(context.Context, string) (access.Factors, error) { return access.Factors{}, nil }
+
+// Visitor returns the office's member when signedIn.
+func (o *office) Visitor(*http.Request) (access.Visitor, error) {
+	if !o.signedIn {
+		return access.Visitor{}, core.Invalid("session", "is missing")
+	}
+	return o.Site.Visitor, nil
+}
+
+// SignedOut reports true, for the only error of Visitor.
+func (*office) SignedOut(error) bool { return true }
+
+// SignInAddress returns the sign-in page.
+func (*office) SignInAddress(next string) string { return "/login?next=" + url.QueryEscape(next) }
+
+// ProvePassword accepts every password.
+func (*office) ProvePassword(*http.Request, string, string) (access.User, error) {
+	return access.User{}, nil
+}
+
+// Enter begins no session.
+func (*office) Enter(http.ResponseWriter, *http.Request, access.Member) error { return nil }
+
+// WorkIn switches nothing.
+func (*office) WorkIn(*http.Request, string) error { return nil }

@@ -1,0 +1,95 @@
+package organization_test
+
+import (
+	"context"
+	"flag"
+	"net/url"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
+	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+func (o *office) golden(name, path string) {
+	o.T.Helper()
+	_, page := frametest.Get(o.T, o.pages, path)
+	frametest.Golden(o.T, name, page, *update)
+}
+
+func (o *office) goldenAfter(name, path string, form url.Values) {
+	o.T.Helper()
+	_, page := frametest.Post(o.T, o.pages, o.Site.Visitor, path, form)
+	frametest.Golden(o.T, name, page, *update)
+}
+
+// connect connects an account with a role.
+func (o *office) connect() {
+	o.T.Helper()
+	tasks := o.config.Connecting
+	tasks.Record = func(ctx context.Context, _, action string, detail map[string]any) error {
+		return o.Frame.Record(ctx, o.Site.Visitor, action, o.Org.ID, detail)
+	}
+	_, err := tasks.Connect(o.T.Context(), sending.NewConnection{
+		OrgID: o.Org.ID, Provider: sending.SES, Region: "eu-central-1", AccessKeyID: "AKIAIOSFODNN7EXAMPLE", Secret: "hidden",
+		RoleARN: "arn:aws:iam::111122223333:role/mailhelm",
+	})
+	o.Must(err)
+}
+
+func TestGoldenPagesOfTheSendingAccount(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, storagetest.SQLite(t))
+	account := organization.AccountPath
+	o.golden("account_none", account)
+	for _, provider := range []string{"ses", "smtp", "simulator", "other"} {
+		o.golden("account_connect_"+provider, account+"/connect?provider="+provider)
+	}
+	o.connect()
+	o.golden("account", account)
+	o.golden("account_events_key", account+"/events-key")
+	o.golden("account_disconnect", account+"/disconnect")
+	o.golden("channels", organization.ChannelsPath)
+	o.goldenAfter("account_connect_refused", account+"/connect", url.Values{"provider": {"smtp"}, "max_send_rate": {"x"}})
+	o.goldenAfter("account_request_refused", account+"/production-access", url.Values{"mail_type": {"x"}})
+	o.goldenAfter("account_events_secret", account+"/events-key", nil)
+	o.Allow(access.MayViewAccount)
+	o.golden("account_of_member", account)
+}
+
+func TestGoldenPagesOfTheOrganization(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, storagetest.SQLite(t))
+	kim := access.User{ID: core.NewID(), Email: "kim@example.com", Name: "Kim", CreatedAt: frametest.Now()}
+	o.Must(o.db.Users().InsertUser(t.Context(), kim))
+	o.Must(o.db.Members().SetMember(t.Context(), access.Member{OrgID: o.Org.ID, UserID: kim.ID, Role: access.PlainMember, Permissions: []access.Permission{
+		access.MayViewLists, access.MayViewAnalytics, access.MayViewUndeliverable, access.MayViewAccount,
+	}}))
+	_, secret, err := o.members.Invite(t.Context(), access.ActorOf(o.User.ID), access.NewInvitation{
+		OrgID: o.Org.ID, Email: "ada@example.com", Role: access.PlainMember, Permissions: []access.Permission{access.MayViewLists},
+	})
+	o.Must(err)
+	o.connect()
+	for name, path := range map[string]string{
+		"members": organization.MembersPath, "invite": organization.MembersPath + "/invite", "member": organization.MembersPath + "/" + kim.ID,
+		"settings": organization.SettingsPath, "audit": organization.AuditPath, "audit_narrow": organization.AuditPath + "?action=member.invited",
+		"audit_refused": organization.AuditPath + "?from=x", "join": organization.JoinPath + "?token=" + secret, "join_none": organization.JoinPath + "?token=x",
+	} {
+		o.golden(name, path)
+	}
+	o.goldenAfter("invite_refused", organization.MembersPath+"/invite", url.Values{"email": {"x"}, "role": {"member"}})
+	o.goldenAfter("invited", organization.MembersPath+"/invite", url.Values{"email": {"new@example.com"}, "role": {"member"}, "permission": {"lists.view"}})
+	o.goldenAfter("settings_refused", organization.SettingsPath, url.Values{"name": {""}, "shown_name": {"Acme"}})
+	o.goldenAfter("form_outdated", organization.SettingsPath, url.Values{"token": {"x"}})
+	o.Allow(access.MayViewLists)
+	o.golden("members_of_member", organization.MembersPath)
+	o.signedIn = false
+	// The invitation is void without its maker's permission, so the maker is an owner again.
+	o.Join(access.Member{Role: access.Owner})
+	o.golden("join_new", organization.JoinPath+"?token="+secret)
+}

@@ -1,0 +1,65 @@
+package organization
+
+import (
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+)
+
+// settingsPage is the data of the page of the settings.
+type settingsPage struct {
+	Form     frame.Form
+	Settings access.Settings
+	// Shown are the settings when the form was first shown. The form sends them back, so that
+	// only the fields that the visitor changed are changed.
+	Shown access.Settings
+	// MayRequire is false when requiring a second factor would lock the visitor out.
+	MayRequire bool
+	Security   string
+	Org        core.Org
+}
+
+var settingsNotices = frame.Notices{"saved": "The settings are saved."}
+
+func (h settingsHandlers) showSettings(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	now := access.SettingsOf(v.Org)
+	h.settingsForm(w, r, v, http.StatusOK, now, now, "")
+}
+
+func (h settingsHandlers) settingsForm(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, shown, s access.Settings, problem string) {
+	h.Show(w, r, v, status, frame.Screen{Page: "settings", Title: "Settings", Notice: settingsNotices.Of(r), Problem: problem, Data: settingsPage{
+		Form: frame.FormTo(v, SettingsPath), Settings: s, Shown: shown, MayRequire: v.Org.RequireSecondFactor || provenFactor(v),
+		Security: frame.SecurityPath, Org: v.Org,
+	}})
+}
+
+// provenFactor reports whether the visitor proved a second factor in this session.
+func provenFactor(v access.Visitor) bool { return v.Session.SecondFactorAt != nil }
+
+func (h settingsHandlers) editSettings(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	if !h.Confirm(w, r, v, SettingsPath) {
+		return
+	}
+	shown, wanted := postedSettings(r, "shown_"), postedSettings(r, "")
+	_, err := h.Memberships.EditSettings(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, shown.EditTo(wanted), provenFactor(v))
+	e := core.AsError(err)
+	switch {
+	case err == nil:
+		frame.Noticed(w, SettingsPath, "saved")
+	case e.Code == core.CodeValidationFailed || e.Code == core.CodeConflict:
+		h.settingsForm(w, r, v, e.HTTPStatus(), shown, wanted, e.Message+" "+e.NextStep())
+	default:
+		h.Fail(w, r, v, err)
+	}
+}
+
+// postedSettings returns the settings in the form's fields whose names begin with prefix.
+func postedSettings(r *http.Request, prefix string) access.Settings {
+	return access.Settings{
+		Name:                r.PostForm.Get(prefix + "name"),
+		RequireSecondFactor: r.PostForm.Has(prefix + "require_second_factor"),
+		PlatformMode:        r.PostForm.Has(prefix + "platform_mode"),
+	}
+}
