@@ -23,6 +23,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/storage"
@@ -112,8 +113,9 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 		ConfirmationSecret: make([]byte, guardrails.ConfirmationSecretBytes),
 		Clock:              s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
 	})
+	list := topics.NewLive(sim, s.clock.Now, log)
 	people := audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Account: sim, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
+		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), List: list, Turns: sending.NewTurns(), Transactor: db, Account: sim, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
 	})
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{
@@ -121,7 +123,10 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 			Clock: s.clock.Now, Log: log,
 		}),
 		Audience:   people,
-		Attributes: attributes.New(attributes.Config{Store: db.Attributes(), Transactor: db, Topics: people, Clock: s.clock.Now, Log: log}),
+		Attributes: attributes.New(attributes.Config{Store: db.Attributes(), Transactor: db, Topics: list, Clock: s.clock.Now, Log: log}),
+		Topics: topics.New(topics.Config{
+			Store: db.Topics(), Transactor: db, Account: sim, Live: list, Turns: people.Turns, Contacts: db.Audience(), Clock: s.clock.Now,
+		}),
 	})
 	server, err := rest.NewServer(rest.Config{
 		Catalogue: guard.Catalogue(append(product, ops...)),

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 var (
@@ -22,7 +22,7 @@ type accountNoteRow struct {
 	NotedAt Time   `db:"noted_at"`
 }
 
-func (s audienceStore) NoteAccount(ctx context.Context, orgID string, n audience.AccountNote) error {
+func (s audienceStore) NoteAccount(ctx context.Context, orgID string, n topics.AccountNote) error {
 	_, err := s.db.exec(ctx, insertAccountNote, orgID, n.ID, n.ContactID, n.Put, At(n.NotedAt))
 	return err
 }
@@ -32,14 +32,14 @@ func (s audienceStore) DropAccountNote(ctx context.Context, orgID, id string) er
 	return err
 }
 
-func (s audienceStore) AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]audience.AccountNote, error) {
+func (s audienceStore) AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]topics.AccountNote, error) {
 	rows, err := list[accountNoteRow](ctx, s.db, accountNotes, orgID, At(before), limit)
 	if err != nil {
 		return nil, err
 	}
-	notes := make([]audience.AccountNote, len(rows))
+	notes := make([]topics.AccountNote, len(rows))
 	for i, r := range rows {
-		notes[i] = audience.AccountNote{ID: r.ID, ContactID: r.Contact, Put: r.Put, NotedAt: r.NotedAt.Time()}
+		notes[i] = topics.AccountNote{ID: r.ID, ContactID: r.Contact, Put: r.Put, NotedAt: r.NotedAt.Time()}
 	}
 	return notes, nil
 }

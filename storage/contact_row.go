@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 type contactRow struct {
@@ -62,22 +63,22 @@ func encodePreferences(preferences map[string]sending.Subscription) (string, err
 }
 
 // decodePreferences reads the stored form, sorted by topic.
-func decodePreferences(stored string) ([]audience.TopicPreference, error) {
+func decodePreferences(stored string) ([]topics.Preference, error) {
 	if stored == emptyObject {
-		return []audience.TopicPreference{}, nil
+		return []topics.Preference{}, nil
 	}
 	var byTopic map[string]sending.Subscription
 	if err := json.Unmarshal([]byte(stored), &byTopic); err != nil {
 		return nil, err
 	}
-	all := make([]audience.TopicPreference, 0, len(byTopic))
+	all := make([]topics.Preference, 0, len(byTopic))
 	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
-		all = append(all, audience.TopicPreference{Topic: topic, SubscriptionStatus: byTopic[topic]})
+		all = append(all, topics.Preference{Topic: topic, SubscriptionStatus: byTopic[topic]})
 	}
 	return all, nil
 }
 
-func preferenceMap(preferences []audience.TopicPreference) map[string]sending.Subscription {
+func preferenceMap(preferences []topics.Preference) map[string]sending.Subscription {
 	byTopic := make(map[string]sending.Subscription, len(preferences))
 	for _, p := range preferences {
 		byTopic[p.Topic] = p.SubscriptionStatus

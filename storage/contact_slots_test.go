@@ -262,7 +262,7 @@ func (m *slotModel) mirror(t *rapid.T) {
 	for _, email := range m.contacts {
 		page = append(page, sending.Contact{Email: email, UnsubscribeAll: rapid.Bool().Draw(t, "unsubscribed")})
 	}
-	_, _, err := m.store.MirrorConsent(t.Context(), m.org, page, time.Unix(1<<33, 0), time.Unix(int64(m.made), 0))
+	_, _, err := m.db.TopicSync().MirrorConsent(t.Context(), m.org, page, time.Unix(1<<33, 0), time.Unix(int64(m.made), 0))
 	m.must(err)
 	m.shells = append(m.shells, shell)
 	m.records[shell] = map[string]any{}

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // mirrorContacts returns the rows that it made or changed; a contact whose
@@ -37,16 +38,33 @@ type addressRow struct {
 	UpdatedAt Time   `db:"updated_at"`
 }
 
-func (s audienceStore) MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]audience.MirroredAddress, error) {
+func (s audienceStore) MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]topics.MirroredAddress, error) {
 	rows, err := list[addressRow](ctx, s.db, mirroredAddresses, orgID, after, limit)
 	if err != nil {
 		return nil, err
 	}
-	page := make([]audience.MirroredAddress, len(rows))
+	page := make([]topics.MirroredAddress, len(rows))
 	for i, r := range rows {
-		page[i] = audience.MirroredAddress{ContactID: r.ID, Email: r.Email, Shell: r.Shell, UpdatedAt: r.UpdatedAt.Time()}
+		page[i] = topics.MirroredAddress{ContactID: r.ID, Email: r.Email, Shell: r.Shell, UpdatedAt: r.UpdatedAt.Time()}
 	}
 	return page, nil
+}
+
+func (s audienceStore) SubscriberByID(ctx context.Context, orgID, id string) (topics.Subscriber, error) {
+	c, err := s.ContactByID(ctx, orgID, id)
+	return subscriberOf(c), err
+}
+
+func (s audienceStore) SubscriberByEmail(ctx context.Context, orgID, email string) (topics.Subscriber, error) {
+	c, err := s.ContactByEmail(ctx, orgID, email)
+	return subscriberOf(c), err
+}
+
+func subscriberOf(c audience.Contact) topics.Subscriber {
+	return topics.Subscriber{
+		ID: c.ID, Archived: c.Status == audience.Archived, Shell: c.Shell, Stub: c.Stub, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		Consent: sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ByTopic(c.TopicPreferences)},
+	}
 }
 
 // mirrored is an element of the parameter of mirrorContacts.
@@ -65,16 +83,16 @@ type mirroredRow struct {
 	Key string `db:"email_key"`
 }
 
-func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (audience.Mirrored, []string, error) {
+func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
 	rows, err := mirroredRows(page)
 	if err != nil {
-		return audience.Mirrored{}, nil, err
+		return topics.Mirrored{}, nil, err
 	}
 	parameter, err := jsonParameter(rows)
 	if err != nil {
-		return audience.Mirrored{}, nil, err
+		return topics.Mirrored{}, nil, err
 	}
-	var count audience.Mirrored
+	var count topics.Mirrored
 	var touched []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
 		written, err := list[mirroredRow](ctx, s.db, mirrorContacts, orgID, At(at), parameter, At(asked))
@@ -85,17 +103,17 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 		for i, w := range written {
 			touched[i] = w.ID
 		}
-		updated, topics := compare(rows, written)
+		updated, choices := compare(rows, written)
 		if err := s.addSlots(ctx, orgID, idsOf(written)); err != nil {
 			return err
 		}
-		count = audience.Mirrored{
+		count = topics.Mirrored{
 			Created: len(written) - len(updated), Updated: len(updated), Unchanged: len(rows) - len(written),
 		}
-		return s.replaceTopics(ctx, orgID, updated, topics)
+		return s.replaceTopics(ctx, orgID, updated, choices)
 	})
 	if err != nil {
-		return audience.Mirrored{}, nil, err
+		return topics.Mirrored{}, nil, err
 	}
 	return count, touched, nil
 }
@@ -128,15 +146,15 @@ func compare(rows []mirrored, written []mirroredRow) ([]string, []contactTopic) 
 		byKey[rows[i].Key] = &rows[i]
 	}
 	var updated []string
-	var topics []contactTopic
+	var choices []contactTopic
 	for _, w := range written {
 		row := byKey[w.Key]
 		if w.ID != row.ID {
 			updated = append(updated, w.ID)
 		}
-		topics = topicsOf(topics, w.ID, row.choices)
+		choices = topicsOf(choices, w.ID, row.choices)
 	}
-	return updated, topics
+	return updated, choices
 }
 
 func idsOf(rows []mirroredRow) []string {

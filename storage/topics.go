@@ -6,9 +6,20 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
+
+var (
+	_ topics.Store     = audienceStore{}
+	_ topics.SyncStore = audienceStore{}
+)
+
+// Topics returns the store of the mirrored topics.
+func (db *DB) Topics() topics.Store { return audienceStore{db} }
+
+// TopicSync returns the store of what the sync compares with the sending account.
+func (db *DB) TopicSync() topics.SyncStore { return audienceStore{db} }
 
 type topicRow struct {
 	Name        string               `db:"name"`
@@ -55,19 +66,19 @@ var (
 			last_synced_at = excluded.last_synced_at, created_at = excluded.created_at, updated_at = excluded.updated_at`)
 )
 
-func (s audienceStore) Topics(ctx context.Context, orgID string) ([]audience.Topic, error) {
+func (s audienceStore) Topics(ctx context.Context, orgID string) ([]topics.Topic, error) {
 	rows, err := list[topicRow](ctx, s.db, allTopics, orgID)
 	if err != nil {
 		return nil, err
 	}
-	topics := make([]audience.Topic, len(rows))
+	all := make([]topics.Topic, len(rows))
 	for i, r := range rows {
-		topics[i] = audience.Topic{
+		all[i] = topics.Topic{
 			Name: r.Name, DisplayName: r.DisplayName, Description: r.Description, Default: r.Default,
 			Origin: r.Origin, Status: r.Status, CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
 		}
 	}
-	return topics, nil
+	return all, nil
 }
 
 // savedTopic is an element of the parameter of saveTopics.
@@ -96,23 +107,23 @@ func (s audienceStore) ReplaceTopics(ctx context.Context, orgID string, topics [
 	})
 }
 
-func (s audienceStore) ContactList(ctx context.Context, orgID string) (audience.ContactList, error) {
+func (s audienceStore) ContactList(ctx context.Context, orgID string) (topics.ContactList, error) {
 	row, err := one[contactListRow](ctx, s.db, "contact list", contactList, orgID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
-		return audience.ContactList{}, &core.Error{
+		return topics.ContactList{}, &core.Error{
 			Code: core.CodeContactListNotSynced, Message: "The contact list has not been read from the sending account yet.",
 		}
 	}
 	if err != nil {
-		return audience.ContactList{}, err
+		return topics.ContactList{}, err
 	}
-	return audience.ContactList{
+	return topics.ContactList{
 		Name: row.Name, Description: row.Description, LastSyncedAt: row.LastSyncedAt.Time(),
 		CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(),
 	}, nil
 }
 
-func (s audienceStore) SaveContactList(ctx context.Context, orgID string, l audience.ContactList) error {
+func (s audienceStore) SaveContactList(ctx context.Context, orgID string, l topics.ContactList) error {
 	_, err := s.db.exec(ctx, saveContactList, orgID, l.Name, l.Description, At(l.LastSyncedAt), At(l.CreatedAt), At(l.UpdatedAt))
 	return err
 }

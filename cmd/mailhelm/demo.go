@@ -50,7 +50,7 @@ func (c *demoCommand) Run(p *program) error {
 }
 
 func (c *demoCommand) show(p *program, h *host.Host) error {
-	credentials, err := demo.Seeder{DB: h.DB(), Account: h.Account(), Audience: h.Audience(), Clock: h.Clock()}.Ensure(p.ctx, c.Data)
+	credentials, err := demo.Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock()}.Ensure(p.ctx, c.Data)
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // gated is the sending account with a hook around three calls, so that a test
@@ -64,12 +66,15 @@ type writer struct {
 	account *gated
 	store   *watched
 	people  *audience.Audience
+	sync    *topics.Sync
 }
 
 func newWriter(p *product.Product) *writer {
 	w := &writer{p: p, account: &gated{Account: p.Simulator}, store: &watched{Store: p.DB.Audience()}}
+	quiet := slog.New(slog.DiscardHandler)
+	w.sync = host.Sync(p.DB, w.account, p.Clock.Now, quiet)
 	w.people = audience.New(audience.Config{
-		Store: w.store, Attributes: p.DB.Attributes(), Transactor: p.DB, Account: w.account, Orgs: p.DB.Orgs().OrgIDs, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: w.store, Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), List: w.sync.Topics.Live, Turns: w.sync.Topics.Turns, Repairs: w.sync, Transactor: p.DB, Account: w.account, Orgs: p.DB.Orgs().OrgIDs, Clock: p.Clock.Now, Log: quiet,
 	})
 	return w
 }
@@ -131,7 +136,7 @@ func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 		}()
 		<-atAccount
 		p.Clock.Advance(time.Second)
-		if _, err := w.people.Sync(t.Context(), p.OrgID); err != nil {
+		if _, err := w.sync.Run(t.Context(), p.OrgID); err != nil {
 			t.Fatal(err)
 		}
 		mirrored, err := p.DB.Audience().ContactByEmail(t.Context(), p.OrgID, p.Contact)

@@ -22,7 +22,7 @@ func TestCreateCanBeRepeatedAfterASync(t *testing.T) {
 		c.hangUp(ctx, t, "POST", p.BaseURL+"/v1/contacts", body, "Idempotency-Key", "half")
 		cancel()
 		p.Simulator.Faults().Clear()
-		if _, err := newWriter(p).people.Sync(t.Context(), p.OrgID); err != nil {
+		if _, err := newWriter(p).sync.Run(t.Context(), p.OrgID); err != nil {
 			t.Fatal(err)
 		}
 		var got reply
@@ -47,7 +47,7 @@ func TestMoveCanBeRepeatedAfterASync(t *testing.T) {
 		agent.hangUp(ctx, t, "POST", p.MCPURL+"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts_upsert","arguments":`+move+`}}`)
 		cancel()
 		p.Simulator.Faults().Clear()
-		if _, err := newWriter(p).people.Sync(t.Context(), p.OrgID); err != nil {
+		if _, err := newWriter(p).sync.Run(t.Context(), p.OrgID); err != nil {
 			t.Fatal(err)
 		}
 		var last problem

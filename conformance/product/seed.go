@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
@@ -42,9 +42,7 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 		return seeded{}, err
 	}
 	defer account.Close() //nolint:errcheck // likewise
-	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Audience: audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Account: account, Orgs: db.Orgs().OrgIDs, Clock: cfg.Clock, Log: cfg.Log,
-	})}
+	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: host.Sync(db, account, cfg.Clock, cfg.Log)}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {
 		return seeded{}, err
@@ -97,7 +95,7 @@ func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
 	if err != nil {
 		return Org{}, err
 	}
-	_, err = s.Audience.Sync(ctx, org.OrgID)
+	_, err = s.Sync.Run(ctx, org.OrgID)
 	return org, err
 }
 

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // consent is what the account holds of an address, nil when it knows none.
@@ -25,11 +27,12 @@ func (a *api) consent(t *testing.T, address string) *sending.Contact {
 	return &held
 }
 
-// follower is the audience as the job has it that follows the account.
-func follower(p *product.Product) *audience.Audience {
+// pusher returns the audience as the job has it that pushes consent to the account.
+func pusher(p *product.Product) *audience.Audience {
+	quiet := slog.New(slog.DiscardHandler)
 	return audience.New(audience.Config{
-		Store: p.DB.Audience(), Attributes: p.DB.Attributes(), Transactor: p.DB, Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
-		Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler),
+		Store: p.DB.Audience(), Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), Transactor: p.DB, Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
+		List: topics.NewLive(p.Simulator, p.Clock.Now, quiet), Turns: sending.NewTurns(), Clock: p.Clock.Now, Log: quiet,
 	})
 }
 
@@ -87,9 +90,9 @@ func TestWritesGoToTheAccount(t *testing.T) {
 }
 
 // synced brings the mirror and the account together and says what that did.
-func synced(t *testing.T, p *product.Product) audience.SyncReport {
+func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	t.Helper()
-	report, err := follower(p).Sync(t.Context(), p.OrgID)
+	report, err := host.Sync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +211,7 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 		again := time.NewTicker(50 * time.Millisecond)
 		defer again.Stop()
 		for began := time.Now(); a.consent(t, "back@example.com") == nil || a.consent(t, "new@example.com") == nil; <-again.C {
-			if _, err := follower(p).Push(t.Context(), p.OrgID); err != nil {
+			if _, err := pusher(p).Push(t.Context(), p.OrgID); err != nil {
 				t.Fatal(err)
 			}
 			if time.Since(began) > bulkWait {

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // TestWhatARepositoryDefinesIsReadOnly: of topics and lists that came from a
@@ -63,7 +64,7 @@ func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 		if len(c.Lists) != 1 || len(c.TopicPreferences) != 1 {
 			t.Errorf("%+v", c)
 		}
-		var topics struct{ Data []audience.Topic }
+		var topics struct{ Data []topics.Topic }
 		a.do(t, "GET", "/v1/topics", "").want(200).decode(&topics)
 		for _, topic := range topics.Data {
 			if (topic.Origin == core.GitOrigin) != (topic.Name == "offers") {

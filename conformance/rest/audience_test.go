@@ -171,7 +171,7 @@ func TestFirstWriteMakesTheContactList(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, c)
-			if _, err := follower(p).Push(t.Context(), c.org); err != nil {
+			if _, err := pusher(p).Push(t.Context(), c.org); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := a.Simulator.ContactList(t.Context(), c.org); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -20,7 +21,7 @@ func TestContactRoundTrip(t *testing.T) {
 		c := newContact("Zoë.Müller@Example.com")
 		c.ExternalID, c.UnsubscribeAll = &external, true
 		c.Attributes = map[string]any{"plan": "pro <&>", "seats": 12.5, "vip": true, "since": "2026-01-01T00:00:00Z"}
-		c.TopicPreferences = []audience.TopicPreference{prefer("a", sending.OptOut), prefer("b", sending.OptIn)}
+		c.TopicPreferences = []topics.Preference{prefer("a", sending.OptOut), prefer("b", sending.OptIn)}
 		must(t, store.InsertContact(ctx, org, c))
 
 		finders := map[string]func() (audience.Contact, error){
@@ -38,7 +39,7 @@ func TestContactRoundTrip(t *testing.T) {
 
 		c.Email, c.ExternalID, c.Status, c.UnsubscribeAll, c.UpdatedAt = "new@example.com", nil, audience.Archived, false, later(9)
 		c.Attributes = map[string]any{"gone": nil, "seats": 13.0}
-		c.TopicPreferences = []audience.TopicPreference{prefer("c", sending.OptIn)}
+		c.TopicPreferences = []topics.Preference{prefer("c", sending.OptIn)}
 		must(t, store.UpdateContact(ctx, org, c))
 		got, err := store.ContactByEmail(ctx, org, "new@example.com")
 		must(t, err)
@@ -89,7 +90,7 @@ func TestRacesForAnAddress(t *testing.T) {
 		store, org, external := db.Audience(), newOrg(t, db), "wanted"
 		wantOneWinner(t, atOnce(racers, func(int) error {
 			c := newContact("wanted@example.com")
-			c.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptIn)}
+			c.TopicPreferences = []topics.Preference{prefer("news", sending.OptIn)}
 			return store.InsertContact(t.Context(), org, c)
 		}), core.CodeConflict)
 
@@ -112,11 +113,11 @@ func TestContactFilters(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
-		must(t, store.ReplaceTopics(ctx, org, []sending.Topic{{Name: "in", Default: sending.OptIn}, {Name: "out", Default: sending.OptOut}}, start))
+		must(t, db.Topics().ReplaceTopics(ctx, org, []sending.Topic{{Name: "in", Default: sending.OptIn}, {Name: "out", Default: sending.OptOut}}, start))
 		silent, yes, no := newContact("silent@x"), newContact("yes@x"), newContact("no@x")
-		yes.TopicPreferences = []audience.TopicPreference{prefer("in", sending.OptIn), prefer("out", sending.OptIn)}
+		yes.TopicPreferences = []topics.Preference{prefer("in", sending.OptIn), prefer("out", sending.OptIn)}
 		yes.Attributes = map[string]any{"n": 30.0, "b": true, "s": `say "hi"\`, "quoted": "30"}
-		no.TopicPreferences = []audience.TopicPreference{prefer("in", sending.OptOut), prefer("out", sending.OptOut)}
+		no.TopicPreferences = []topics.Preference{prefer("in", sending.OptOut), prefer("out", sending.OptOut)}
 		no.Attributes = map[string]any{"n": 30.5, "b": false, "s": "hi"}
 		no.UnsubscribeAll = true
 		archived := newContact("archived@x")

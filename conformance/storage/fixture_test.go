@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -28,7 +29,7 @@ func newOrg(t *testing.T, db *storage.DB) string {
 func newContact(email string) audience.Contact {
 	return audience.Contact{
 		ID: core.NewID(), Email: email, Status: audience.Active,
-		Attributes: map[string]any{}, TopicPreferences: []audience.TopicPreference{}, Lists: []audience.ListRef{},
+		Attributes: map[string]any{}, TopicPreferences: []topics.Preference{}, Lists: []audience.ListRef{},
 		CreatedAt: start, UpdatedAt: start,
 	}
 }
@@ -40,8 +41,8 @@ func newList(key string) audience.List {
 	}
 }
 
-func prefer(topic string, choice sending.Subscription) audience.TopicPreference {
-	return audience.TopicPreference{Topic: topic, SubscriptionStatus: choice}
+func prefer(topic string, choice sending.Subscription) topics.Preference {
+	return topics.Preference{Topic: topic, SubscriptionStatus: choice}
 }
 
 func must(t *testing.T, err error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -18,7 +19,7 @@ func (o owned) ownBulk(t *testing.T, db *storage.DB) {
 	job := audience.BulkJob{ID: sameJob, Status: audience.BulkQueued, Total: 1, CreatedAt: start}
 	must(t, store.InsertBulkJob(t.Context(), o.org, job, []audience.BulkChunk{{Rows: []json.RawMessage{json.RawMessage(`{"of":"` + o.org + `"}`)}}}))
 	must(t, store.WriteContacts(t.Context(), o.org, audience.ContactsWrite{At: start, Push: map[string]audience.Said{o.contact.ID: {Left: []string{o.org}}}}))
-	must(t, store.NoteAccount(t.Context(), o.org, audience.AccountNote{ID: sameJob, ContactID: o.contact.ID, Put: "put@x", NotedAt: start}))
+	must(t, store.NoteAccount(t.Context(), o.org, topics.AccountNote{ID: sameJob, ContactID: o.contact.ID, Put: "put@x", NotedAt: start}))
 }
 
 func (o owned) bulkState(t *testing.T, db *storage.DB) []any {
@@ -36,7 +37,7 @@ func (o owned) bulkState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	waiting, err := store.CountPushes(ctx, o.org)
 	must(t, err)
-	notes, err := store.AccountNotes(ctx, o.org, later(9), 10)
+	notes, err := db.TopicSync().AccountNotes(ctx, o.org, later(9), 10)
 	must(t, err)
 	return []any{job, chunk, items, open, said, waiting, notes}
 }
@@ -82,13 +83,13 @@ func reachBulk(o owned, org string) map[string]reach {
 			return nil, db.Audience().WriteContacts(t.Context(), org, audience.ContactsWrite{At: at, Lists: map[string][]string{o.contact.ID: {o.list.ID}}})
 		},
 		"NoteAccount": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Audience().NoteAccount(t.Context(), org, audience.AccountNote{ID: core.NewID(), ContactID: o.contact.ID, NotedAt: start})
+			return nil, db.Audience().NoteAccount(t.Context(), org, topics.AccountNote{ID: core.NewID(), ContactID: o.contact.ID, NotedAt: start})
 		},
 		"DropAccountNote": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Audience().DropAccountNote(t.Context(), org, sameJob)
 		},
 		"AccountNotes": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().AccountNotes(t.Context(), org, later(9), 10)
+			return db.TopicSync().AccountNotes(t.Context(), org, later(9), 10)
 		},
 		"ClaimPushes": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Audience().ClaimPushes(t.Context(), org, later(9), later(10), 10)

@@ -33,7 +33,7 @@ func (o owned) membershipState(t *testing.T, db *storage.DB) []any {
 func reachMembership(o owned, org string) map[string]reach {
 	return map[string]reach{
 		"MirroredAddresses": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().MirroredAddresses(t.Context(), org, "", 10)
+			return db.TopicSync().MirroredAddresses(t.Context(), org, "", 10)
 		},
 		"CountContacts": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().CountContacts(t.Context(), org) },
 		"List by id": func(t *testing.T, db *storage.DB) (any, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -57,7 +58,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	ctx, external := t.Context(), "crm-1"
 	o := owned{org: newOrg(t, db), contact: newContact("same@x"), list: newList("same"), confirms: "confirmation"}
 	o.contact.ExternalID, o.contact.Attributes = &external, map[string]any{"plan": "pro"}
-	o.contact.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptIn)}
+	o.contact.TopicPreferences = []topics.Preference{prefer("news", sending.OptIn)}
 	o.client = access.Client{ID: core.NewID(), ClientID: "oc_" + o.org, OrgID: o.org, Environment: core.Live, CreatedAt: start, Scopes: core.Scopes{}}
 	o.apiKey = access.APIKey{ID: core.NewID(), OrgID: o.org, Environment: core.Live, Prefix: o.org[28:], SecretHash: []byte{1}, CreatedAt: start, Scopes: core.Scopes{}}
 	o.replay = replay.Key{OrgID: o.org, Space: "rest:x", Key: "k"}
@@ -67,14 +68,14 @@ func own(t *testing.T, db *storage.DB) owned {
 	must(t, db.Keys().InsertAPIKey(ctx, o.apiKey))
 	must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: o.org, OccurredAt: start, Detail: "{}"}))
 	must(t, store.InsertContact(ctx, o.org, o.contact))
-	_, _, err := store.MirrorConsent(ctx, o.org, []sending.Contact{{Email: "shell@x"}}, start, start)
+	_, _, err := db.TopicSync().MirrorConsent(ctx, o.org, []sending.Contact{{Email: "shell@x"}}, start, start)
 	must(t, err)
 	o.shell, err = store.ContactByEmail(ctx, o.org, "shell@x")
 	must(t, err)
 	must(t, store.InsertList(ctx, o.org, o.list))
 	must(t, db.Attributes().InsertAttribute(ctx, o.org, attributes.Attribute{ID: core.NewID(), Name: "plan", Type: attributes.String, CreatedAt: start, UpdatedAt: start}))
-	must(t, store.ReplaceTopics(ctx, o.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, start))
-	must(t, store.SaveContactList(ctx, o.org, audience.ContactList{Name: "main", LastSyncedAt: start, CreatedAt: start, UpdatedAt: start}))
+	must(t, db.Topics().ReplaceTopics(ctx, o.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, start))
+	must(t, db.TopicSync().SaveContactList(ctx, o.org, topics.ContactList{Name: "main", LastSyncedAt: start, CreatedAt: start, UpdatedAt: start}))
 	_, _, err = store.ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
 	must(t, err)
 	record, won, err := db.Replay().Reserve(ctx, o.replay, replay.Claim{Digest: "digest"}, start)
@@ -122,9 +123,9 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(lists, err)
 	attributes, err := db.Attributes().Attributes(ctx, o.org)
 	see(attributes, err)
-	topics, err := store.Topics(ctx, o.org)
-	see(topics, err)
-	header, err := store.ContactList(ctx, o.org)
+	mirrored, err := db.Topics().Topics(ctx, o.org)
+	see(mirrored, err)
+	header, err := db.TopicSync().ContactList(ctx, o.org)
 	see(header, err)
 	org, err := db.Orgs().Org(ctx, o.org)
 	see(org, err)
@@ -224,14 +225,20 @@ func reachAudience(o owned, org string) map[string]reach {
 		"AttributePage": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Attributes().AttributePage(t.Context(), org, nil, 10)
 		},
-		"Topics": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().Topics(t.Context(), org) },
+		"Topics": func(t *testing.T, db *storage.DB) (any, error) { return db.Topics().Topics(t.Context(), org) },
 		"ReplaceTopics": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Audience().ReplaceTopics(t.Context(), org, nil, later(1))
+			return nil, db.Topics().ReplaceTopics(t.Context(), org, nil, later(1))
 		},
-		"ContactList": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().ContactList(t.Context(), org) },
+		"ContactList": func(t *testing.T, db *storage.DB) (any, error) { return db.TopicSync().ContactList(t.Context(), org) },
+		"SubscriberByID": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.TopicSync().SubscriberByID(t.Context(), org, o.contact.ID)
+		},
+		"SubscriberByEmail": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.TopicSync().SubscriberByEmail(t.Context(), org, o.contact.Email)
+		},
 		"MirrorConsent": func(t *testing.T, db *storage.DB) (any, error) {
 			page := []sending.Contact{{Email: o.contact.Email, UnsubscribeAll: true}}
-			got, _, err := db.Audience().MirrorConsent(t.Context(), org, page, later(9), later(9))
+			got, _, err := db.TopicSync().MirrorConsent(t.Context(), org, page, later(9), later(9))
 			return got.Updated, err
 		},
 	}
@@ -336,7 +343,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 		reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[access.SigningStore](),
 		reflect.TypeFor[access.UserStore](), reflect.TypeFor[access.SessionStore](), reflect.TypeFor[access.FactorStore](), reflect.TypeFor[access.PasskeyStore](),
-		reflect.TypeFor[access.OrgStore](), reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[attributes.Store](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[access.OrgStore](), reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[attributes.Store](), reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -19,8 +20,8 @@ func TestMirrorConsent(t *testing.T) {
 		external := "kept"
 		known, same, fresh, archived := newContact("Known@x"), newContact("same@x"), newContact("fresh@x"), newContact("archived@x")
 		known.ExternalID, known.Attributes = &external, map[string]any{"plan": "pro"}
-		known.TopicPreferences = []audience.TopicPreference{prefer("old", sending.OptIn)}
-		same.TopicPreferences = []audience.TopicPreference{prefer("a", sending.OptIn), prefer("b", sending.OptOut)}
+		known.TopicPreferences = []topics.Preference{prefer("old", sending.OptIn)}
+		same.TopicPreferences = []topics.Preference{prefer("a", sending.OptIn), prefer("b", sending.OptOut)}
 		fresh.UpdatedAt = later(100)
 		archived.Status = audience.Archived
 		for _, c := range []audience.Contact{known, same, fresh, archived} {
@@ -35,21 +36,21 @@ func TestMirrorConsent(t *testing.T) {
 			{Email: "archived@x", UnsubscribeAll: true},
 			{Email: "New@x", Preferences: map[string]sending.Subscription{"news": sending.OptIn}},
 		}
-		got, _, err := store.MirrorConsent(ctx, org, page, later(50), later(60))
+		got, _, err := db.TopicSync().MirrorConsent(ctx, org, page, later(50), later(60))
 		must(t, err)
-		if want := (audience.Mirrored{Created: 1, Updated: 1, Unchanged: 3}); got != want {
+		if want := (topics.Mirrored{Created: 1, Updated: 1, Unchanged: 3}); got != want {
 			t.Errorf("counts %+v, want %+v", got, want)
 		}
-		again, _, err := store.MirrorConsent(ctx, org, page, later(61), later(70))
+		again, _, err := db.TopicSync().MirrorConsent(ctx, org, page, later(61), later(70))
 		must(t, err)
-		if want := (audience.Mirrored{Unchanged: 5}); again != want {
+		if want := (topics.Mirrored{Unchanged: 5}); again != want {
 			t.Errorf("the same page again: %+v, want %+v", again, want)
 		}
 
 		known.UnsubscribeAll, known.UpdatedAt = true, later(60)
-		known.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptOut)}
+		known.TopicPreferences = []topics.Preference{prefer("news", sending.OptOut)}
 		created := newContact("New@x")
-		created.TopicPreferences = []audience.TopicPreference{prefer("news", sending.OptIn)}
+		created.TopicPreferences = []topics.Preference{prefer("news", sending.OptIn)}
 		created.CreatedAt, created.UpdatedAt, created.Shell = later(60), later(60), true
 		for _, want := range []audience.Contact{known, same, fresh, archived, created} {
 			got, err := store.ContactByEmail(ctx, org, want.Email)
@@ -93,7 +94,7 @@ func TestMirrorsAtOnce(t *testing.T) {
 					Preferences: map[string]sending.Subscription{"t": sending.OptIn},
 				}
 			}
-			_, _, err := store.MirrorConsent(t.Context(), org, page, later(i), later(i))
+			_, _, err := db.TopicSync().MirrorConsent(t.Context(), org, page, later(i), later(i))
 			return err
 		}) {
 			must(t, err)
@@ -109,24 +110,24 @@ func TestMirrorsAtOnce(t *testing.T) {
 func TestTopics(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
-		must(t, store.ReplaceTopics(ctx, org, []sending.Topic{
+		ctx, org := t.Context(), newOrg(t, db)
+		must(t, db.Topics().ReplaceTopics(ctx, org, []sending.Topic{
 			{Name: "b", DisplayName: "B", Description: "é", Default: sending.OptIn}, {Name: "a", Default: sending.OptOut}, {Name: "Z", Default: sending.OptOut},
 		}, start))
-		must(t, store.ReplaceTopics(ctx, org, []sending.Topic{
+		must(t, db.Topics().ReplaceTopics(ctx, org, []sending.Topic{
 			{Name: "b", DisplayName: "Bee", Description: "é", Default: sending.OptIn}, {Name: "Z", Default: sending.OptOut},
 		}, later(1)))
-		got, err := store.Topics(ctx, org)
+		got, err := db.Topics().Topics(ctx, org)
 		must(t, err)
-		want := []audience.Topic{
+		want := []topics.Topic{
 			{Name: "Z", Default: sending.OptOut, Origin: core.ManagedOrigin, Status: "active", CreatedAt: start, UpdatedAt: start},
 			{Name: "b", DisplayName: "Bee", Description: "é", Default: sending.OptIn, Origin: core.ManagedOrigin, Status: "active", CreatedAt: start, UpdatedAt: later(1)},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Topics (-want +got):\n%s", diff)
 		}
-		must(t, store.ReplaceTopics(ctx, org, nil, later(2)))
-		if got, err := store.Topics(ctx, org); err != nil || len(got) != 0 {
+		must(t, db.Topics().ReplaceTopics(ctx, org, nil, later(2)))
+		if got, err := db.Topics().Topics(ctx, org); err != nil || len(got) != 0 {
 			t.Errorf("after replacing by none: %v, %v", got, err)
 		}
 	})
@@ -135,14 +136,14 @@ func TestTopics(t *testing.T) {
 func TestContactListHeader(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
-		_, err := store.ContactList(ctx, org)
+		ctx, org := t.Context(), newOrg(t, db)
+		_, err := db.TopicSync().ContactList(ctx, org)
 		wantCode(t, "before the first sync", err, core.CodeContactListNotSynced)
-		l := audience.ContactList{Name: "main", Description: "d", LastSyncedAt: later(1), CreatedAt: start, UpdatedAt: later(1)}
-		must(t, store.SaveContactList(ctx, org, l))
+		l := topics.ContactList{Name: "main", Description: "d", LastSyncedAt: later(1), CreatedAt: start, UpdatedAt: later(1)}
+		must(t, db.TopicSync().SaveContactList(ctx, org, l))
 		l.LastSyncedAt = later(2)
-		must(t, store.SaveContactList(ctx, org, l))
-		got, err := store.ContactList(ctx, org)
+		must(t, db.TopicSync().SaveContactList(ctx, org, l))
+		got, err := db.TopicSync().ContactList(ctx, org)
 		must(t, err)
 		if diff := cmp.Diff(l, got); diff != "" {
 			t.Errorf("ContactList (-want +got):\n%s", diff)

@@ -22,7 +22,7 @@ func TestRollbackLeavesNothing(t *testing.T) {
 			must(t, db.Audience().InsertList(ctx, org, list))
 			_, _, err := db.Audience().ReplaceMembership(ctx, org, contact.ID, []string{list.ID}, start)
 			must(t, err)
-			_, _, err = db.Audience().MirrorConsent(ctx, org, []sending.Contact{{Email: "y@x"}}, start, start)
+			_, _, err = db.TopicSync().MirrorConsent(ctx, org, []sending.Contact{{Email: "y@x"}}, start, start)
 			must(t, err)
 			must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: org, OccurredAt: start}))
 			if _, err := db.Audience().ContactByEmail(ctx, org, "y@x"); err != nil {

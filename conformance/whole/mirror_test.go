@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -68,9 +68,7 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	quiet, now := slog.New(slog.DiscardHandler), w.p.Clock.Now
 	parts := channels.New(channels.Config{Store: w.p.DB.Channels(), Account: w.p.Simulator, Clock: now, Log: quiet})
 	names := templates.New(templates.Config{Store: w.p.DB.Templates(), Account: w.p.Simulator, Clock: now, Log: quiet})
-	_, topics := audience.New(audience.Config{
-		Store: w.p.DB.Audience(), Attributes: w.p.DB.Attributes(), Transactor: w.p.DB, Account: w.p.Simulator, Orgs: w.p.DB.Orgs().OrgIDs, Clock: now, Log: quiet,
-	}).Sync(t.Context(), orgID)
+	_, topics := host.Sync(w.p.DB, w.p.Simulator, now, quiet).Run(t.Context(), orgID)
 	w.must(t, errors.Join(seeded, parts.Sync(t.Context(), orgID), topics))
 	for range syncsOfTemplates {
 		w.must(t, names.Sync(t.Context(), orgID))

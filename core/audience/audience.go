@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // Config is what the audience needs. All members are required, unless they say
@@ -19,6 +20,13 @@ type Config struct {
 	Account    sending.Account
 	// Attributes reads the registry that values of contacts are checked against.
 	Attributes AttributeReader
+	// Topics reads the mirrored topics, List the account's contact list.
+	Topics TopicReader
+	List   AccountList
+	// Turns serializes the writers of an address. It is shared with the sync.
+	Turns *sending.Turns
+	// Repairs repairs writes that failed after they had reached the account.
+	Repairs Repairer
 	// Sealer seals visitor ids.
 	Sealer sending.Sealer
 	// Orgs lists every organization, for the job that visits all.
@@ -43,9 +51,9 @@ type Config struct {
 	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
 	// SegmentsOf counts the segments that a contact is in; nil counts none.
 	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
-	// Redefined is told, in the transaction of the change and before it, what becomes of
-	// lists and topics that predicates may test; nil tells nobody.
-	Redefined func(ctx context.Context, orgID string, what Redefinition) error
+	// DeletesLists is called before lists are deleted, in the transaction of the deletion.
+	// nil means that nothing depends on lists.
+	DeletesLists func(ctx context.Context, orgID string, listIDs []string) error
 }
 
 // AttributeReader reads the registry of attributes.
@@ -54,17 +62,37 @@ type AttributeReader interface {
 	Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error)
 }
 
+// TopicReader reads the mirrored topics.
+type TopicReader interface {
+	// Topics returns the mirrored topics of the organization, by name.
+	Topics(ctx context.Context, orgID string) ([]topics.Topic, error)
+}
+
+// AccountList is the sending account's contact list.
+type AccountList interface {
+	// Topics returns the account's topics by name, nil without an account or a list.
+	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
+	// Remembered returns a consent without choices about topics that the account no
+	// longer has.
+	Remembered(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error)
+	// OnList runs a write that needs the list. If the account has none, it makes the list
+	// and runs the write again, with bare set.
+	OnList(ctx context.Context, orgID string, write func(bare bool) error) error
+}
+
+// Repairer repairs writes that failed after they had reached the account.
+type Repairer interface {
+	// Repair returns the number of repaired writes. It may be repeated.
+	Repair(ctx context.Context, orgID string) (int, error)
+}
+
 // Audience does the tasks of this package.
 type Audience struct {
 	Config
-	topics *topicCache
-	writes *addressLocks
 }
 
 // New makes an Audience.
-func New(cfg Config) *Audience {
-	return &Audience{Config: cfg, topics: newTopicCache(cfg.Clock), writes: newAddressLocks()}
-}
+func New(cfg Config) *Audience { return &Audience{cfg} }
 
 func (a *Audience) changed(ctx context.Context, orgID string, contactIDs ...string) error {
 	if a.Changed == nil || len(contactIDs) == 0 {
@@ -96,10 +124,5 @@ func (a *Audience) Operations() []core.Operation {
 		a.listsDelete(),
 		a.listsMembers(),
 		a.listsCheckMember(),
-		a.contactListGet(),
-		a.topicsList(),
-		a.topicsCreate(),
-		a.topicsUpdate(),
-		a.topicsDelete(),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // readRow is a row that is right in itself: what its claim and its changes are.
@@ -160,7 +161,7 @@ func (s *bulkState) inForce(was *Contact, shell, email string) sending.Contact {
 	}
 	inForce := consentOf(*was)
 	if shell != "" {
-		inForce = withEveryNo(inForce, consentOf(s.byEmail[EmailKey(email)].Contact))
+		inForce = topics.JoinConsent(inForce, consentOf(s.byEmail[EmailKey(email)].Contact))
 	}
 	return inForce
 }
@@ -295,21 +296,4 @@ func (w ContactsWrite) ids() []string {
 		}
 	}
 	return ids
-}
-
-// topicsNamed gives the choices about topics that are not known, as faults.
-func topicsNamed(choices TopicChoices, known map[string]bool) error {
-	var faults []core.FieldError
-	for _, c := range choices {
-		if !known[c.Topic] {
-			faults = append(faults, core.FieldError{
-				Field:  "topic_preferences." + core.Quotable(c.Topic, maxTopicName),
-				Reason: "is no topic; the topics are " + core.QuotedList(slices.Sorted(maps.Keys(known))),
-			})
-		}
-	}
-	if faults == nil {
-		return nil
-	}
-	return core.InvalidFields(faults...)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/invopop/jsonschema"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // MaxBulkRows is the most rows of one bulk write.
@@ -17,7 +17,6 @@ const MaxBulkRows = 5000
 const (
 	maxExternalID  = 255
 	maxEmailLength = 254
-	maxRowTopics   = 50
 	maxRowLists    = 200
 	maxTopicName   = 64
 )
@@ -29,7 +28,7 @@ type BulkRow struct {
 	ExternalID       *string        `json:"external_id,omitempty"`
 	RebindExternalID *bool          `json:"rebind_external_id,omitempty"`
 	Attributes       map[string]any `json:"attributes,omitempty"`
-	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty"`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty"`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty"`
 	Lists            *[]string      `json:"lists,omitempty"`
 }
@@ -75,21 +74,7 @@ func (row *BulkRow) faults() []core.FieldError {
 	if row.Lists != nil && len(*row.Lists) > maxRowLists {
 		fault("lists", fmt.Sprintf("must have at most %d items", maxRowLists))
 	}
-	return append(faults, row.TopicPreferences.faults()...)
-}
-
-func (c TopicChoices) faults() []core.FieldError {
-	if len(c) > maxRowTopics {
-		return []core.FieldError{{Field: "topic_preferences", Reason: fmt.Sprintf("must have at most %d items", maxRowTopics)}}
-	}
-	var faults []core.FieldError
-	for _, choice := range c {
-		field := "topic_preferences." + core.Quotable(choice.Topic, maxTopicName)
-		if s := choice.SubscriptionStatus; s != sending.OptIn && s != sending.OptOut {
-			faults = append(faults, core.FieldError{Field: field, Reason: "must be OPT_IN or OPT_OUT"})
-		}
-	}
-	return faults
+	return append(faults, row.TopicPreferences.Faults()...)
 }
 
 // claim is whose contact the row is about.

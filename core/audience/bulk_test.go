@@ -123,7 +123,7 @@ func TestBulkRowsFollowTheUpsert(t *testing.T) {
 // synced brings the topics of the account into the mirror, which bulk writes go by.
 func (b *bundle) synced(t *testing.T) {
 	t.Helper()
-	if _, err := b.audience.Sync(t.Context(), b.org.ID); err != nil {
+	if _, err := b.sync.Run(t.Context(), b.org.ID); err != nil {
 		t.Fatal(err)
 	}
 }

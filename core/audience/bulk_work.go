@@ -220,7 +220,7 @@ type rowReader struct {
 	audience *Audience
 	org      string
 	registry attributes.Registry
-	topics   map[string]bool
+	topics   []string          // names, sorted
 	lists    map[string]string // ids by id and by key
 }
 
@@ -243,14 +243,14 @@ func (r *rowReader) load(ctx context.Context, rows []BulkRow) error {
 		}
 	}
 	if topics {
-		known, err := r.audience.Store.Topics(ctx, r.org)
+		known, err := r.audience.Topics.Topics(ctx, r.org)
 		if err != nil {
 			return err
 		}
-		r.topics = map[string]bool{}
 		for _, t := range known {
-			r.topics[t.Name] = true
+			r.topics = append(r.topics, t.Name)
 		}
+		slices.Sort(r.topics)
 	}
 	return r.loadLists(ctx, names)
 }
@@ -283,8 +283,11 @@ func (r *rowReader) read(row BulkRow) (readRow, error) {
 			read.misfit, read.stated, read.registry = err, row.Attributes, r.registry
 		}
 	}
-	if err := topicsNamed(row.TopicPreferences, r.topics); err != nil || row.Lists == nil {
-		return read, err
+	if faults := row.TopicPreferences.Unknown(r.topics); faults != nil {
+		return read, core.InvalidFields(faults...)
+	}
+	if row.Lists == nil {
+		return read, nil
 	}
 	ids := make([]string, 0, len(*row.Lists))
 	var faults []core.FieldError

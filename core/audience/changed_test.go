@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -65,17 +64,18 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 	}
 }
 
-// Whoever reads definitions hears of lists that go before they go, and can keep them.
+// TestADeletedListIsToldOf checks that a deletion is reported before it happens, and
+// that an error of the report prevents it.
 func TestADeletedListIsToldOf(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var told []audience.Redefinition
+	var told [][]string
 	var refusal error
-	b.audience.Redefined = func(_ context.Context, orgID string, what audience.Redefinition) error {
+	b.audience.DeletesLists = func(_ context.Context, orgID string, listIDs []string) error {
 		if orgID != b.org.ID {
 			t.Errorf("told of organization %s", orgID)
 		}
-		told = append(told, what)
+		told = append(told, listIDs)
 		return refusal
 	}
 	id := b.want(t, "lists_get", `{"id":"beta"}`)["id"].(string)
@@ -84,49 +84,7 @@ func TestADeletedListIsToldOf(t *testing.T) {
 	refusal = nil
 	b.want(t, "lists_delete", `{"id":"beta"}`)
 	b.refuse(t, "lists_delete", `{"id":"beta"}`, core.CodeNotFound)
-	want := audience.Redefinition{GoneLists: []string{id}}
-	if diff := cmp.Diff([]audience.Redefinition{want, want}, told); diff != "" {
+	if diff := cmp.Diff([][]string{{id}, {id}}, told); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// So it is with topics, whoever changed them: a call, or somebody at the account.
-func TestChangedTopicsAreToldOf(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	var told []audience.Redefinition
-	b.audience.Redefined = func(_ context.Context, _ string, what audience.Redefinition) error {
-		told = append(told, what)
-		return nil
-	}
-	b.syncLater(t) // the mirror learns the topics
-	for _, step := range []struct {
-		name, arguments string
-		want            []audience.Redefinition
-	}{
-		{"topics_create", `{"name":"tips","default_subscription_status":"OPT_IN"}`, nil},
-		{"topics_update", `{"name":"tips","description":"Weekly"}`, nil},
-		{"topics_update", `{"name":"tips","default_subscription_status":"OPT_IN"}`, nil},
-		{"topics_update", `{"name":"tips","default_subscription_status":"OPT_OUT"}`, []audience.Redefinition{{TurnedTopics: []string{"tips"}}}},
-		{"topics_delete", `{"name":"tips"}`, []audience.Redefinition{{GoneTopics: []string{"tips"}}}},
-	} {
-		told = nil
-		b.want(t, step.name, step.arguments)
-		if diff := cmp.Diff(step.want, told); diff != "" {
-			t.Errorf("%s %s (-want +told):\n%s", step.name, step.arguments, diff)
-		}
-	}
-	told = nil
-	b.syncLater(t)
-	err := b.account.ChangeTopics(t.Context(), b.org.ID, func([]sending.Topic) ([]sending.Topic, error) {
-		return []sending.Topic{{Name: "news", DisplayName: "News", Default: sending.OptOut}}, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.syncLater(t)
-	b.syncLater(t)
-	if diff := cmp.Diff([]audience.Redefinition{{GoneTopics: []string{"offers"}, TurnedTopics: []string{"news"}}}, told); diff != "" {
-		t.Errorf("by syncs (-want +told):\n%s", diff)
 	}
 }

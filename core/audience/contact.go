@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // ContactStatus says whether a contact is in use.
@@ -19,14 +20,14 @@ const (
 
 // Contact is one person of an organization's audience.
 type Contact struct {
-	ID               string            `json:"id" jsonschema:"format=uuid"`
-	Email            string            `json:"email" voice:"untrusted" jsonschema_description:"Address as it was last written. Two addresses that differ only in case are the same contact."`
-	ExternalID       *string           `json:"external_id" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The caller's own id, unique in the organization."`
-	Status           ContactStatus     `json:"status" jsonschema:"enum=active,enum=archived"`
-	Attributes       map[string]any    `json:"attributes" voice:"untrusted" jsonschema_description:"Values by attribute name, as the registry types them."`
-	TopicPreferences []TopicPreference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
-	UnsubscribeAll   bool              `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
-	Mailable         bool              `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all: it is in use, not opted out of everything, and not known by activities alone. Topics and suppression are looked at for each message."`
+	ID               string              `json:"id" jsonschema:"format=uuid"`
+	Email            string              `json:"email" voice:"untrusted" jsonschema_description:"Address as it was last written. Two addresses that differ only in case are the same contact."`
+	ExternalID       *string             `json:"external_id" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The caller's own id, unique in the organization."`
+	Status           ContactStatus       `json:"status" jsonschema:"enum=active,enum=archived"`
+	Attributes       map[string]any      `json:"attributes" voice:"untrusted" jsonschema_description:"Values by attribute name, as the registry types them."`
+	TopicPreferences []topics.Preference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
+	UnsubscribeAll   bool                `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
+	Mailable         bool                `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all: it is in use, not opted out of everything, and not known by activities alone. Topics and suppression are looked at for each message."`
 	// Hidden are stored values that no answer shows: of deleted attributes, and such as
 	// do not fit their attribute's type. A write keeps them unless it states all values.
 	Hidden map[string]any `json:"-"`
@@ -43,12 +44,6 @@ type Contact struct {
 	Lists     []ListRef `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
-}
-
-// TopicPreference is an explicit choice about a topic.
-type TopicPreference struct {
-	Topic              string               `json:"topic" voice:"untrusted" jsonschema:"minLength=1,maxLength=64"`
-	SubscriptionStatus sending.Subscription `json:"subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
 }
 
 // ListRef names a list a contact is on.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 const (
@@ -46,7 +47,7 @@ func (a *Audience) PushWorker() jobs.Worker[PushArgs] {
 
 func (a *Audience) pushAll(ctx context.Context, args PushArgs) error {
 	return jobs.ForEachOrg(ctx, args.OrgID, a.Orgs, "pushes", func(ctx context.Context, org string) error {
-		repaired, failed := a.repairNoted(ctx, org)
+		repaired, failed := a.Repairs.Repair(ctx, org)
 		if repaired > 0 {
 			a.Log.InfoContext(ctx, "writes that failed repaired at the account", "org_id", org, "writes", repaired)
 		}
@@ -105,10 +106,10 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	var keys []string
 	for _, p := range pushes {
 		for _, address := range append([]string{p.Contact.Email}, p.Said.Left...) {
-			keys = append(keys, b.org+"/"+EmailKey(address))
+			keys = append(keys, sending.AddressTurn(b.org, address))
 		}
 	}
-	release, err := b.audience.writes.lock(ctx, keys...)
+	release, err := b.audience.Turns.Lock(ctx, keys...)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 // failure.
 func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 	failures := make([]error, len(pushes))
-	known, err := b.audience.topics.get(ctx, b.org, b.audience.Account)
+	known, err := b.audience.List.Topics(ctx, b.org)
 	var readers sync.WaitGroup
 	free := make(chan struct{}, pushReaders)
 	for i := range pushes {
@@ -178,7 +179,7 @@ func (a *Audience) heldOf(ctx context.Context, org string, p Push) (*sending.Con
 			if held.UpdatedAt.After(updated) {
 				updated = held.UpdatedAt
 			}
-			c = withEveryNo(*held, c)
+			c = topics.JoinConsent(*held, c)
 			c.UpdatedAt = updated
 		}
 		held = &c
@@ -221,7 +222,7 @@ func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error)
 	}
 	if len(put) > 0 {
 		var outcomes []*sending.Failure
-		err := b.audience.onList(ctx, b.org, func(bool) error {
+		err := b.audience.List.OnList(ctx, b.org, func(bool) error {
 			var failed error
 			outcomes, failed = b.audience.Account.PutContacts(ctx, b.org, put)
 			return failed
@@ -300,7 +301,7 @@ func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error)
 // isFinal reports whether no waiting makes the account take it.
 func isFinal(err error) bool {
 	failure, ok := errors.AsType[*sending.Failure](err)
-	return ok && !errors.Is(err, errNoList) && (failure.Kind == sending.Invalid || failure.Kind == sending.Unsupported)
+	return ok && !topics.IsWithoutList(err) && (failure.Kind == sending.Invalid || failure.Kind == sending.Unsupported)
 }
 
 // backOff is how long a push waits that failed for the nth time.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // contactWrite is a contact write between its two halves. The first half runs
@@ -109,18 +110,18 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite) erro
 	}
 	w.consent = w.decide(existing, inForce)
 	w.consent.Email = after.Email
-	err = a.onList(ctx, org, func(bare bool) error {
+	err = a.List.OnList(ctx, org, func(bare bool) error {
 		if bare { // choices about topics of a list that is gone went with it
 			w.consent.Preferences = nil
 		}
 		return a.Account.PutContact(ctx, org, w.consent)
 	})
 	if err != nil {
-		return unavailable(err)
+		return topics.Unavailable(err)
 	}
 	// An account may have the address spelled with an internationalized domain.
 	if existing != nil && !strings.EqualFold(existing.Email, after.Email) {
-		return unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
+		return topics.Unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
 	}
 	return nil
 }
@@ -137,14 +138,14 @@ func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite) (*Co
 		keys = append(keys, turnOf(c, address))
 	}
 	if w.claims != "" {
-		release, err := a.writes.lock(ctx, c.Principal.Org.ID+"#"+w.claims)
+		release, err := a.Turns.Lock(ctx, c.Principal.Org.ID+"#"+w.claims)
 		if err != nil {
 			return nil, err
 		}
 		c.After(release)
 	}
 	for range maxMoves {
-		release, err := a.writes.lock(ctx, keys...)
+		release, err := a.Turns.Lock(ctx, keys...)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +164,9 @@ func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite) (*Co
 }
 
 // turnOf is the key under which writers of an address take turns.
-func turnOf(c *core.Call, address string) string { return c.Principal.Org.ID + "/" + EmailKey(address) }
+func turnOf(c *core.Call, address string) string {
+	return sending.AddressTurn(c.Principal.Org.ID, address)
+}
 
 // consentInForce is the consent a write to an address starts from. It gathers
 // what is known: of an active contact what holds now, of an archived one what it left
@@ -190,16 +193,16 @@ func (a *Audience) consentInForce(ctx context.Context, org string, existing *Con
 		if EmailKey(existing.Email) != EmailKey(email) {
 			left, err := a.Account.Contact(ctx, org, existing.Email)
 			if err != nil && !sending.IsNotFound(err) {
-				return inForce, false, unavailable(err)
+				return inForce, false, topics.Unavailable(err)
 			}
-			inForce = withEveryNo(inForce, left)
+			inForce = topics.JoinConsent(inForce, left)
 		}
 	}
 	known, err := a.Account.Contact(ctx, org, email)
 	if sending.IsNotFound(err) {
 		return inForce, false, nil
 	}
-	return withEveryNo(inForce, known), true, unavailable(err)
+	return topics.JoinConsent(inForce, known), true, topics.Unavailable(err)
 }
 
 // store is the second half. A sync may end between its look for the contact and
@@ -283,29 +286,29 @@ func decideConsent(unsubscribeAll *bool, topics func(inForce map[string]sending.
 }
 
 // replaceTopics leaves exactly these choices; the rest follow their defaults.
-func replaceTopics(choices TopicChoices) func(map[string]sending.Subscription) map[string]sending.Subscription {
-	return func(map[string]sending.Subscription) map[string]sending.Subscription { return byTopic(choices) }
+func replaceTopics(choices topics.Choices) func(map[string]sending.Subscription) map[string]sending.Subscription {
+	return func(map[string]sending.Subscription) map[string]sending.Subscription { return topics.ByTopic(choices) }
 }
 
 // newTopics are the choices of a contact that the write makes, or takes back into use.
 // Opt-outs in force hold unless the write names their topic: a caller that creates a
 // contact cannot know of earlier opt-outs.
-func newTopics(choices TopicChoices) func(map[string]sending.Subscription) map[string]sending.Subscription {
+func newTopics(choices topics.Choices) func(map[string]sending.Subscription) map[string]sending.Subscription {
 	return func(inForce map[string]sending.Subscription) map[string]sending.Subscription {
-		topics := byTopic(choices)
+		named := topics.ByTopic(choices)
 		for topic, choice := range inForce {
-			if _, named := topics[topic]; !named && choice == sending.OptOut {
-				topics[topic] = choice
+			if _, is := named[topic]; !is && choice == sending.OptOut {
+				named[topic] = choice
 			}
 		}
-		return topics
+		return named
 	}
 }
 
 // mergeTopics changes the choices that are named and leaves the others.
-func mergeTopics(choices TopicChoices) func(map[string]sending.Subscription) map[string]sending.Subscription {
+func mergeTopics(choices topics.Choices) func(map[string]sending.Subscription) map[string]sending.Subscription {
 	return func(inForce map[string]sending.Subscription) map[string]sending.Subscription {
-		merged := byTopic(choices)
+		merged := topics.ByTopic(choices)
 		for topic, choice := range inForce {
 			if _, named := merged[topic]; !named {
 				merged[topic] = choice

@@ -34,10 +34,10 @@ func (b *bundle) raced(t *testing.T, name, arguments string, between func()) (au
 	return written, core.AsError(err)
 }
 
-// sync brings the mirror up to the account, in a transaction of its own.
-func (b *bundle) sync(t *testing.T, created int) {
+// syncNow brings the mirror up to the account, in a transaction of its own.
+func (b *bundle) syncNow(t *testing.T, created int) {
 	t.Helper()
-	if report, err := b.audience.Sync(t.Context(), b.org.ID); err != nil || report.Created != created {
+	if report, err := b.sync.Run(t.Context(), b.org.ID); err != nil || report.Created != created {
 		t.Errorf("the sync made %d contacts, want %d: %v", report.Created, created, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestASyncBetweenTheHalvesHidesNoCreation(t *testing.T) {
 		for _, race := range writeRaces {
 			b := prepared(t, db, race.before)
 			b.surface = race.surface
-			written, err := b.raced(t, race.name, race.arguments, func() { b.sync(t, race.made) })
+			written, err := b.raced(t, race.name, race.arguments, func() { b.syncNow(t, race.made) })
 			if err != nil || written.Result != race.want {
 				t.Errorf("%v, then %s(%s): %q, %v; want %q", race.before, race.name, race.arguments, written.Result, err, race.want)
 			}
@@ -122,7 +122,7 @@ func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 		}
 		b := prepared(t, db, race.before)
 		b.surface = race.surface
-		b.audience.Store = overtaken{b.audience.Store, sync.OnceFunc(func() { b.sync(t, race.made) })}
+		b.audience.Store = overtaken{b.audience.Store, sync.OnceFunc(func() { b.syncNow(t, race.made) })}
 		written, err := b.raced(t, race.name, race.arguments, func() {})
 		if err != nil || written.Result != race.want {
 			t.Errorf("%v, then %s(%s): %q, %v; want %q", race.before, race.name, race.arguments, written.Result, err, race.want)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // ArchiveContactIn names the contact to archive, one way or the other.
@@ -58,7 +59,7 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 	if err != nil {
 		return in, err
 	}
-	if in.left = &inForce; hasOptOut(inForce) || existing.Stub {
+	if in.left = &inForce; topics.HasOptOut(inForce) || existing.Stub {
 		return in, nil
 	}
 	if in.note, err = a.note(ctx, org, existing.ID, ""); err != nil {
@@ -68,7 +69,7 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 	if sending.IsAbsent(err) {
 		return in, nil // nothing holds the address
 	}
-	return in, unavailable(err)
+	return in, topics.Unavailable(err)
 }
 
 func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchivedContact, error) {

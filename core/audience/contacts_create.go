@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // CreateContactIn is a new contact. Members that are left out take their defaults.
 type CreateContactIn struct {
 	Email            string          `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any  `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each must be in the attribute registry."`
-	TopicPreferences TopicChoices    `json:"topic_preferences,omitempty" jsonschema_description:"Explicit choices about topics, as an array of topic and subscription_status or as an object from topic to status."`
+	TopicPreferences topics.Choices  `json:"topic_preferences,omitempty" jsonschema_description:"Explicit choices about topics, as an array of topic and subscription_status or as an object from topic to status."`
 	UnsubscribeAll   *bool           `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
 	Lists            *ListsDirective `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to put the contact on."`
 
@@ -70,7 +71,7 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 // registry, choices against the account's topics. A value that the registry does not
 // take any more passes where the contact that find finds has it: what was read may be
 // written back.
-func (a *Audience) checkContact(ctx context.Context, org string, find func(context.Context) (Contact, error), attributes map[string]any, choices TopicChoices) (map[string]any, error) {
+func (a *Audience) checkContact(ctx context.Context, org string, find func(context.Context) (Contact, error), attributes map[string]any, choices topics.Choices) (map[string]any, error) {
 	if len(attributes) > 0 {
 		r, err := a.readRegistry(ctx, org)
 		if err != nil {

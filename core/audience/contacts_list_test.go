@@ -74,7 +74,7 @@ func TestFilters(t *testing.T) {
 			b.advance(time.Second)
 		}
 		b.want(t, "contacts_archive", `{"email":"gone@example.com"}`)
-		if _, err := b.audience.Sync(t.Context(), b.org.ID); err != nil { // the mirror learns the topics' defaults
+		if _, err := b.sync.Run(t.Context(), b.org.ID); err != nil { // the mirror learns the topics' defaults
 			t.Fatal(err)
 		}
 		for filter, want := range map[string][]string{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // ReplaceContactIn is the whole of a contact. What is left out is cleared, but
@@ -12,7 +13,7 @@ import (
 type ReplaceContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Left out: the contact has none."`
-	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default; opt-outs of a contact that was not in use hold."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default; opt-outs of a contact that was not in use hold."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
 	Lists            *ListNames     `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
 	ExternalID       *string        `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"As a read showed it; another one is refused. Left out or null: untouched."`

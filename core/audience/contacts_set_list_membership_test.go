@@ -55,7 +55,7 @@ func TestAShellOnAListIsAContact(t *testing.T) {
 	if err := b.account.PutContact(t.Context(), b.org.ID, sending.Contact{Email: "shell@example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.audience.Sync(t.Context(), b.org.ID); err != nil {
+	if _, err := b.sync.Run(t.Context(), b.org.ID); err != nil {
 		t.Fatal(err)
 	}
 	b.want(t, "contacts_upsert_by_external_id", `{"external_id":"1","email":"one@example.com"}`)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // UpsertContactIn names a contact by address, external id or both, and what to
@@ -12,7 +13,7 @@ type UpsertContactIn struct {
 	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. With external_id, that contact's new address."`
 	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
-	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in."`
 	IssueVisitorID   bool           `json:"issue_visitor_id,omitempty" jsonschema_description:"Give the contact a visitor id for your website, if it has none."`
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // UpsertByExternalIDIn is what to change of the contact with an external id, or
@@ -12,7 +13,7 @@ type UpsertByExternalIDIn struct {
 	ExternalID       string         `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, unique in the organization. Percent-encode it in the path."`
 	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. Another one than the contact has moves the contact to it; left out, the address stays."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
-	TopicPreferences TopicChoices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in. Left out or null: untouched."`
 	Lists            *ListNames     `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
 	RebindExternalID bool           `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`

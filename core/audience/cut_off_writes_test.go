@@ -128,7 +128,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 					}
 					b.cutOff(t, tc.operation, tc.arguments, inside)
 					b.advance(time.Second)
-					if _, err := b.audience.Sync(t.Context(), b.org.ID); err != nil { // too early to repair what may still run
+					if _, err := b.sync.Run(t.Context(), b.org.ID); err != nil { // too early to repair what may still run
 						t.Fatal(err)
 					}
 					b.syncLater(t)

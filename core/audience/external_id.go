@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // claim names a contact by external id, by address or by both, in a write that may
@@ -122,7 +123,7 @@ func (cl claim) lostRace(err error) error {
 // changes, the rest stays.
 type changes struct {
 	attributes     map[string]any
-	topics         TopicChoices
+	topics         topics.Choices
 	unsubscribeAll *bool
 	lists          membershipEdit
 }

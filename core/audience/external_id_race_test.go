@@ -9,6 +9,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -90,7 +92,9 @@ func TestClaimsOfTwoProcesses(t *testing.T) {
 // otherProcess works on the same database and account without knowing this one.
 func (b *bundle) otherProcess() *bundle {
 	other := &bundle{db: b.db, account: b.account, org: b.org, surface: b.surface, now: b.now, ops: map[string]core.Operation{}}
-	other.audience = audience.New(b.audience.Config)
+	alone := b.audience.Config
+	alone.List, alone.Turns = topics.NewLive(b.account, b.clock, alone.Log), sending.NewTurns()
+	other.audience = audience.New(alone)
 	for _, op := range other.audience.Operations() {
 		other.ops[op.Info().Name] = op
 	}

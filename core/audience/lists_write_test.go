@@ -80,3 +80,20 @@ func TestListMembersPage(t *testing.T) {
 	}
 	b.refuse(t, "lists_members", `{"id":"customers","cursor":"`+cursor+`"}`, core.CodeValidationFailed)
 }
+
+func TestListsForAnAgentAreCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.want(t, "contacts_create", `{"email":"a@example.com","lists":{"add":["beta"]}}`)
+	b.surface = core.Agent
+	got := b.want(t, "lists_list", `{"limit":1}`)
+	if got["shown"] != 1.0 || got["total"] != 2.0 || got["truncated"] != true || got["more"] == "" {
+		t.Errorf("got %v", got)
+	}
+	got = b.want(t, "lists_list", `{"query":"BET"}`)
+	list := got["items"].([]any)[0].(map[string]any)
+	if got["total"] != 1.0 || got["truncated"] != false || list["key"] != "beta" || list["member_count"] != 1.0 {
+		t.Errorf("got %v", got)
+	}
+	b.refuse(t, "lists_list", `{"cursor":"x"}`, core.CodeValidationFailed)
+}

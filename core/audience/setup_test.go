@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -24,6 +26,7 @@ type bundle struct {
 	db       *storage.DB
 	account  *simulator.Simulator
 	audience *audience.Audience
+	sync     *topics.Sync
 	org      core.Org
 	ops      map[string]core.Operation
 	surface  core.Surface
@@ -96,11 +99,19 @@ func setupOn(t *testing.T, db *storage.DB) *bundle {
 		t.Fatal(err)
 	}
 	b.define(t)
+	quiet := slog.New(slog.DiscardHandler)
+	list, turns := topics.NewLive(account, b.clock, quiet), sending.NewTurns()
+	subjects := topics.New(topics.Config{
+		Store: db.Topics(), Transactor: db, Account: account, Live: list, Turns: turns, Contacts: db.Audience(), Clock: b.clock,
+	})
+	b.sync = topics.NewSync(topics.SyncConfig{
+		Store: db.TopicSync(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: quiet, Changed: b.noteChanged,
+	})
 	b.audience = audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), List: list, Turns: turns, Repairs: b.sync, Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
 		Changed: b.noteChanged, Record: b.noteActivity,
 	})
-	for _, op := range b.audience.Operations() {
+	for _, op := range slices.Concat(b.audience.Operations(), subjects.Operations()) {
 		b.ops[op.Info().Name] = op
 	}
 	return b
@@ -224,4 +235,15 @@ func keys(contact map[string]any) []string {
 		names = append(names, l.(map[string]any)["key"].(string))
 	}
 	return names
+}
+
+// syncLater lets a minute pass and syncs with the account.
+func (b *bundle) syncLater(t *testing.T) topics.SyncReport {
+	t.Helper()
+	b.advance(time.Minute)
+	report, err := b.sync.Run(t.Context(), b.org.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }

@@ -2,7 +2,6 @@ package audience
 
 import (
 	"context"
-	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -24,9 +23,6 @@ type Store interface {
 	Contacts(ctx context.Context, orgID string, f ContactFilter) ([]Contact, error)
 	// CountContacts counts the active ones, without stubs.
 	CountContacts(ctx context.Context, orgID string) (int, error)
-	// MirroredAddresses is one page of all active contacts, by id, behind the one
-	// given; "" is the beginning.
-	MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]MirroredAddress, error)
 	// DropShell removes a contact that only a sync has made; others stay, and so does
 	// one that has activities.
 	DropShell(ctx context.Context, orgID, contactID string) error
@@ -44,28 +40,6 @@ type Store interface {
 	BulkStore
 	PushStore
 	NoteStore
-
-	// Topics is the mirror's memory of the topics, by name.
-	Topics(ctx context.Context, orgID string) ([]Topic, error)
-	// ReplaceTopics makes the mirror hold exactly these topics. A topic that was
-	// there keeps its origin and the time it was created.
-	ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error
-
-	// ContactList fails with core.CodeContactListNotSynced before the first sync.
-	ContactList(ctx context.Context, orgID string) (ContactList, error)
-	SaveContactList(ctx context.Context, orgID string, l ContactList) error
-	// MirrorConsent takes a page of the account's contacts into the mirror in
-	// bulk: consent of known contacts is replaced where it differs, unknown
-	// addresses become contacts, archived ones are left alone. Contacts that
-	// were written since asked, the time at which the page was asked for, keep what
-	// they have, because the page may be older. touched are the ids of those it made or
-	// changed.
-	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (count Mirrored, touched []string, err error)
-}
-
-// Mirrored counts what MirrorConsent did.
-type Mirrored struct {
-	Created, Updated, Unchanged int
 }
 
 // ContactFilter narrows a page of contacts. All members that are set must match.

@@ -156,7 +156,7 @@ func TestASyncEndsAStub(t *testing.T) {
 	b := setup(t)
 	p := b.stub(t, "new@x.example")
 	b.advance(time.Second)
-	if _, _, err := b.db.Audience().MirrorConsent(t.Context(), b.org.ID, []sending.Contact{{Email: "new@x.example"}}, b.clock(), b.clock()); err != nil {
+	if _, _, err := b.db.TopicSync().MirrorConsent(t.Context(), b.org.ID, []sending.Contact{{Email: "new@x.example"}}, b.clock(), b.clock()); err != nil {
 		t.Fatal(err)
 	}
 	c, err := b.db.Audience().ContactByID(t.Context(), b.org.ID, p.ID)

@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // Domains are the parts of the product that do the work. The zero Domains is fine
@@ -31,6 +32,8 @@ type Domains struct {
 	Templates   *templates.Templates
 	Audience    *audience.Audience
 	Attributes  *attributes.Attributes
+	Topics      *topics.Topics
+	Sync        *topics.Sync
 	Activities  *activities.Activities
 	Segments    *segments.Segments
 }
@@ -49,6 +52,7 @@ func Operations(d Domains) []core.Operation {
 		d.Channels.Operations(),
 		d.Audience.Operations(),
 		d.Attributes.Operations(),
+		d.Topics.Operations(),
 		[]core.Operation{d.Attributes.GetSchema()},
 		d.Activities.Operations(),
 		d.Segments.Operations(),
@@ -67,6 +71,7 @@ func declared() Domains {
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
 		Audience:    audience.New(audience.Config{Clock: core.SystemClock}),
 		Attributes:  attributes.New(attributes.Config{Clock: core.SystemClock}),
+		Topics:      topics.New(topics.Config{Clock: core.SystemClock}),
 		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),
 		Segments:    segments.New(segments.Config{Clock: core.SystemClock}),
 	}

@@ -163,6 +163,6 @@ func (w *world) topics(t *testing.T, what segments.Redefinition, topics ...sendi
 		if err := w.Redefined(ctx, w.org, what); err != nil {
 			return err
 		}
-		return w.db.Audience().ReplaceTopics(ctx, w.org, topics, w.clock())
+		return w.db.Topics().ReplaceTopics(ctx, w.org, topics, w.clock())
 	}))
 }

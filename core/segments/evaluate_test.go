@@ -100,7 +100,7 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		w.follow(t)
 		_, err := w.SetStatus(t.Context(), w.org, paused.ID, segments.Paused)
 		must(t, err)
-		must(t, w.db.Audience().ReplaceTopics(t.Context(), w.org, nil, w.now))
+		must(t, w.db.Topics().ReplaceTopics(t.Context(), w.org, nil, w.now))
 		w.put(t, "ann", nil)
 		w.follow(t)
 		must(t, w.Sweep(t.Context(), w.org))
@@ -113,7 +113,7 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		}
 		// The topic comes back, and somebody goes on with the paused one.
 		w.advance(time.Second)
-		must(t, w.db.Audience().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
+		must(t, w.db.Topics().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
 		if _, err = w.SetStatus(t.Context(), w.org, paused.ID, segments.Active); err != nil {
 			t.Fatal(err)
 		}

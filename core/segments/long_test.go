@@ -9,16 +9,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // What keeps to the limits of the language is answered, and soon: no engine is asked
 // for a plan that takes the longer the more tests stand side by side.
 func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 	t.Parallel()
-	const topics, contacts, suppressed = 50, 60, 20
+	const subjects, contacts, suppressed = 50, 60, 20
 	each(t, func(t *testing.T, w *world) {
 		var all []sending.Topic
-		for i := range topics {
+		for i := range subjects {
 			all = append(all, sending.Topic{Name: fmt.Sprintf("t%02d", i), Default: []sending.Subscription{sending.OptIn, sending.OptOut}[i%2]})
 		}
 		w.topics(t, segments.Redefinition{GoneTopics: []string{"news"}}, all...)
@@ -28,7 +29,7 @@ func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 				c.Attributes = map[string]any{"mrr": float64(i)}
 				if i == 1 { // in nowhere but by default
 					for _, topic := range all {
-						c.TopicPreferences = append(c.TopicPreferences, audience.TopicPreference{Topic: topic.Name, SubscriptionStatus: sending.OptIn})
+						c.TopicPreferences = append(c.TopicPreferences, topics.Preference{Topic: topic.Name, SubscriptionStatus: sending.OptIn})
 					}
 				}
 			}))
@@ -39,8 +40,8 @@ func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 		}
 		must(t, w.Store.ReplaceSuppressed(t.Context(), w.org, keys))
 
-		subscribed := func(i int) string { return fmt.Sprintf(`subscribed to "t%02d"`, i%topics) }
-		opted := func(i int) string { return fmt.Sprintf(`opted out of "t%02d"`, i%topics) }
+		subscribed := func(i int) string { return fmt.Sprintf(`subscribed to "t%02d"`, i%subjects) }
+		opted := func(i int) string { return fmt.Sprintf(`opted out of "t%02d"`, i%subjects) }
 		same := func(term string) func(int) string { return func(int) string { return term } }
 		for _, tc := range []struct {
 			n     int

@@ -80,7 +80,7 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 		a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), core.ManagedOrigin, w.now, w.now
 		must(t, db.Attributes().InsertAttribute(t.Context(), w.org, a))
 	}
-	must(t, db.Audience().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
+	must(t, db.Topics().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
 	return w
 }
 

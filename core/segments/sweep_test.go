@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // amid is a store that lets something happen, once, before or after a worker looks for
@@ -374,8 +375,8 @@ func (w *world) bought(t *testing.T, name, properties string) {
 }
 
 // choice is one about news.
-func choice(s sending.Subscription) []audience.TopicPreference {
-	return []audience.TopicPreference{{Topic: "news", SubscriptionStatus: s}}
+func choice(s sending.Subscription) []topics.Preference {
+	return []topics.Preference{{Topic: "news", SubscriptionStatus: s}}
 }
 
 // The log is dated when a segment is a worker's, and not when the worker began: what

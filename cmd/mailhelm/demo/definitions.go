@@ -39,7 +39,7 @@ func registeredAttributes(now time.Time) []attributes.Attribute {
 	return all
 }
 
-func lists(now time.Time) []audience.List {
+func staticLists(now time.Time) []audience.List {
 	all := []audience.List{
 		{Key: newsletterList, Name: "Newsletter", Description: "Signed up on the website.", Source: "ui"},
 		{Key: wholesaleList, Name: "Wholesale partners", Description: "Cafés, shops and offices.", Source: "import"},
@@ -53,7 +53,7 @@ func lists(now time.Time) []audience.List {
 	return all
 }
 
-var topics = []sending.Topic{
+var accountTopics = []sending.Topic{
 	{Name: "product-news", DisplayName: "New coffees", Description: "What is new in the shop.", Default: sending.OptIn},
 	{Name: "brewing-tips", DisplayName: "Brewing tips", Description: "Recipes and how-tos, twice a month.", Default: sending.OptIn},
 	{Name: "offers", DisplayName: "Offers", Description: "Discounts and last bags.", Default: sending.OptOut},

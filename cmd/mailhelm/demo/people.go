@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // PeopleCount is how many contacts the demo has.
@@ -88,13 +89,13 @@ func customer(given, family string, joined, now time.Time, chance *rand.Rand) ma
 
 // choose makes explicit choices about some topics; the rest follow the defaults.
 func (p *person) choose(chance *rand.Rand) {
-	for _, t := range topics {
+	for _, t := range accountTopics {
 		choice := sending.OptIn
 		if t.Default == sending.OptIn {
 			choice = sending.OptOut
 		}
 		if chance.IntN(5) == 0 {
-			p.TopicPreferences = append(p.TopicPreferences, audience.TopicPreference{Topic: t.Name, SubscriptionStatus: choice})
+			p.TopicPreferences = append(p.TopicPreferences, topics.Preference{Topic: t.Name, SubscriptionStatus: choice})
 		}
 	}
 }

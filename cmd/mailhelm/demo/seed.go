@@ -8,9 +8,9 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -25,10 +25,10 @@ const (
 
 // Seeder is what the data goes into.
 type Seeder struct {
-	DB       *storage.DB
-	Account  *simulator.Simulator
-	Audience *audience.Audience
-	Clock    core.Clock
+	DB      *storage.DB
+	Account *simulator.Simulator
+	Sync    *topics.Sync
+	Clock   core.Clock
 }
 
 // Ensure makes the demo organization in an installation that lacks it, and gives
@@ -61,7 +61,7 @@ func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 	if err != nil {
 		return Credentials{}, fmt.Errorf("demo data: %w", err)
 	}
-	if _, err := s.Audience.Sync(ctx, c.OrgID); err != nil {
+	if _, err := s.Sync.Run(ctx, c.OrgID); err != nil {
 		return Credentials{}, fmt.Errorf("first contact-list sync: %w", err)
 	}
 	return c, nil
@@ -97,7 +97,7 @@ func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error
 		}
 	}
 	ids := map[string]string{}
-	for _, list := range lists(now) {
+	for _, list := range staticLists(now) {
 		ids[list.Key] = list.ID
 		if err := store.InsertList(ctx, orgID, list); err != nil {
 			return err

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -22,9 +23,7 @@ func seeder(t *testing.T, db *storage.DB, dir string) Seeder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { account.Close() }) //nolint:errcheck // the test is over
-	return Seeder{DB: db, Account: account, Clock: core.SystemClock, Audience: audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Account: account, Orgs: db.Orgs().OrgIDs, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
-	})}
+	return Seeder{DB: db, Account: account, Clock: core.SystemClock, Sync: host.Sync(db, account, core.SystemClock, slog.New(slog.DiscardHandler))}
 }
 
 func TestMirrorAgreesWithTheAccount(t *testing.T) {
@@ -36,11 +35,11 @@ func TestMirrorAgreesWithTheAccount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := s.Audience.Sync(t.Context(), c.OrgID)
+		report, err := s.Sync.Run(t.Context(), c.OrgID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := audience.SyncReport{Topics: 5, Pages: report.Pages, Mirrored: audience.Mirrored{Unchanged: PeopleCount}}
+		want := topics.SyncReport{Topics: 5, Pages: report.Pages, Mirrored: topics.Mirrored{Unchanged: PeopleCount}}
 		if report != want {
 			t.Errorf("another sync says %+v, want %+v", report, want)
 		}

@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/jobs"
@@ -14,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/sending/smtp"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // Adapters are the providers that a connection can be of, beside the simulator.
@@ -65,7 +65,7 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 // syncs are the jobs that read everything the mirror holds of an organization's
 // account.
 func syncs(orgID string) []jobs.Args {
-	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, audience.SyncArgs{OrgID: orgID}}
+	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}}
 }
 
 // SyncAccount leaves the syncs of an account that is another than before: those that

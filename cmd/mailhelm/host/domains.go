@@ -18,6 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -36,9 +37,18 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Store: s.db.Activities(), Admit: activityVolume(cfg, s), Changed: divided.Changed,
 		Affected: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
 	})
+	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
+	subjects := topics.New(topics.Config{
+		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Turns: sending.NewTurns(), Contacts: s.db.Audience(), Clock: cfg.Clock,
+		Redefined: topicsRedefined(divided),
+	})
+	sync := topics.NewSync(topics.SyncConfig{
+		Store: s.db.TopicSync(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Changed: divided.Changed,
+	})
 	people := audience.New(audience.Config{
-		Store: s.db.Audience(), Attributes: s.db.Attributes(), Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-		Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf, Redefined: segmentsRedefined(divided),
+		Store: s.db.Audience(), Attributes: s.db.Attributes(), Topics: s.db.Topics(), List: list, Turns: subjects.Turns, Repairs: sync,
+		Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+		Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf, DeletesLists: listsDeleted(divided),
 		Queue: s.queue, Observe: countAudience(metrics), Written: s.db.Replay().Supersede,
 	})
 	return catalogue.Domains{
@@ -57,8 +67,10 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Activities:  done,
 		Segments:    divided,
 		Audience:    people,
+		Topics:      subjects,
+		Sync:        sync,
 		Attributes: attributes.New(attributes.Config{
-			Store: s.db.Attributes(), Transactor: s.db, Topics: people, Clock: cfg.Clock, Log: cfg.Log,
+			Store: s.db.Attributes(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
 			Changed: divided.Changed, Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
@@ -85,11 +97,20 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 	}})
 }
 
+// Sync syncs contact lists as the running product does, for whoever sets up data without
+// it. It reports no changed contacts.
+func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
+	subjects := topics.New(topics.Config{
+		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewTurns(), Contacts: db.Audience(), Clock: clock,
+	})
+	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
+}
+
 // Imports takes contacts in as the running product does, for whoever brings them from
 // a file. What the sending account is to learn of them waits for the product.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audience {
 	return audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 		Changed: newSegments(db, nil, clock, log).Changed,
 	})
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -152,9 +152,9 @@ func (h *Host) DB() *storage.DB { return h.stores.db }
 // Account is the simulated sending account, that of organizations without another.
 func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 
-// Audience is the domain itself, behind no rails: to sync a contact list without
-// waiting for the job.
-func (h *Host) Audience() *audience.Audience { return h.domains.Audience }
+// Sync returns the sync of contact lists, behind no rails, for callers that cannot wait
+// for its job.
+func (h *Host) Sync() *topics.Sync { return h.domains.Sync }
 
 // Domains are what does the work, behind no rails, for whoever sets up data in this
 // process.

@@ -18,7 +18,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	if err != nil {
 		return nil, err
 	}
-	storage.AddWorker(queue, domains.Audience.SyncWorker())
+	storage.AddWorker(queue, domains.Sync.Worker())
 	storage.AddWorker(queue, domains.Attributes.PassWorker())
 	storage.AddWorker(queue, domains.Segments.FollowWorker())
 	storage.AddWorker(queue, domains.Segments.SweepWorker())

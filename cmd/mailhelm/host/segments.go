@@ -5,9 +5,9 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // segmentsAffected is what a change of the attribute registry means to segments.
@@ -49,9 +49,16 @@ func propertyName(p activities.Property) predicate.ActivityProperty {
 	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
 }
 
-// segmentsRedefined is what other changes of definitions mean to them.
-func segmentsRedefined(s *segments.Segments) func(context.Context, string, audience.Redefinition) error {
-	return func(ctx context.Context, orgID string, what audience.Redefinition) error {
-		return s.Redefined(ctx, orgID, segments.Redefinition(what))
+// topicsRedefined reports changes of topics to the segments.
+func topicsRedefined(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
+	return func(ctx context.Context, orgID string, what topics.Redefinition) error {
+		return s.Redefined(ctx, orgID, segments.Redefinition{GoneTopics: what.Gone, TurnedTopics: what.Turned})
+	}
+}
+
+// listsDeleted reports the deletion of lists to the segments.
+func listsDeleted(s *segments.Segments) func(context.Context, string, []string) error {
+	return func(ctx context.Context, orgID string, listIDs []string) error {
+		return s.Redefined(ctx, orgID, segments.Redefinition{GoneLists: listIDs})
 	}
 }

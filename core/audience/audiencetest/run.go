@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // Run runs an operation with the steps that the rails take: decode, Prepare, and Do in a
@@ -115,4 +117,13 @@ func (w *World) Bulk(t testing.TB, rows ...string) []map[string]any {
 		items = append(items, item.(map[string]any))
 	}
 	return items
+}
+
+// SyncLater lets a minute pass and syncs with the account.
+func (w *World) SyncLater(t testing.TB) topics.SyncReport {
+	t.Helper()
+	w.Advance(time.Minute)
+	report, err := w.Sync.Run(t.Context(), w.Org.ID)
+	must(t, err)
+	return report
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -28,6 +29,8 @@ type World struct {
 
 	Audience   *audience.Audience
 	Attributes *attributes.Attributes
+	Topics     *topics.Topics
+	Sync       *topics.Sync
 
 	ops map[string]core.Operation
 
@@ -59,14 +62,21 @@ func (w *World) assemble(t testing.TB) {
 	key, err := access.NewMasterKey(make([]byte, 32))
 	must(t, err)
 	log := slog.New(slog.DiscardHandler)
+	list, turns := topics.NewLive(w.Account, w.Clock, log), sending.NewTurns()
+	w.Topics = topics.New(topics.Config{
+		Store: w.DB.Topics(), Transactor: w.DB, Account: w.Account, Live: list, Turns: turns, Contacts: w.DB.Audience(), Clock: w.Clock,
+	})
+	w.Sync = topics.NewSync(topics.SyncConfig{
+		Store: w.DB.TopicSync(), Topics: w.Topics, Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.noteChanged,
+	})
 	w.Audience = audience.New(audience.Config{
-		Store: w.DB.Audience(), Attributes: w.DB.Attributes(), Transactor: w.DB, Account: w.Account, Sealer: key,
-		Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.noteChanged,
+		Store: w.DB.Audience(), Attributes: w.DB.Attributes(), Topics: w.DB.Topics(), List: list, Turns: turns, Repairs: w.Sync,
+		Transactor: w.DB, Account: w.Account, Sealer: key, Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.noteChanged,
 	})
 	w.Attributes = attributes.New(attributes.Config{
-		Store: w.DB.Attributes(), Transactor: w.DB, Topics: w.Audience, Clock: w.Clock, Log: log, Changed: w.noteChanged,
+		Store: w.DB.Attributes(), Transactor: w.DB, Topics: list, Clock: w.Clock, Log: log, Changed: w.noteChanged,
 	})
-	for _, op := range slices.Concat(w.Audience.Operations(), w.Attributes.Operations(), []core.Operation{w.Attributes.GetSchema()}) {
+	for _, op := range slices.Concat(w.Audience.Operations(), w.Topics.Operations(), w.Attributes.Operations(), []core.Operation{w.Attributes.GetSchema()}) {
 		w.ops[op.Info().Name] = op
 	}
 }

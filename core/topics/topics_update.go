@@ -1,4 +1,4 @@
-package audience
+package topics
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type UpdateTopicIn struct {
 	write *topicWrite
 }
 
-func (a *Audience) topicsUpdate() core.Operation {
+func (t *Topics) topicsUpdate() core.Operation {
 	return core.Declare(core.Op[UpdateTopicIn, Topic]{
 		Name:     "topics_update",
 		Title:    "Change a topic",
@@ -27,29 +27,36 @@ func (a *Audience) topicsUpdate() core.Operation {
 		Scopes:   []core.Scope{core.TopicsManage},
 		GitOwned: core.GitRefused,
 		Prepare: func(ctx context.Context, c *core.Call, in UpdateTopicIn) (UpdateTopicIn, error) {
-			in.write = &topicWrite{name: in.Name, edit: in.edit}
-			return in, a.pushTopics(ctx, c, in.write)
+			in.write = &topicWrite{name: in.Name, edit: revision{in.Name, in.DisplayName, in.Description, in.Default}}
+			return in, t.push(ctx, c, in.write)
 		},
 		Do: func(ctx context.Context, c *core.Call, in UpdateTopicIn) (Topic, error) {
-			return a.storeTopics(ctx, c, in.write)
+			return t.mirror(ctx, c, in.write)
 		},
 	})
 }
 
-func (in UpdateTopicIn) edit(topics []sending.Topic) ([]sending.Topic, error) {
-	at := indexOfTopic(topics, in.Name)
+// revision changes the parts of a topic that are set.
+type revision struct {
+	name, displayName string
+	description       *string
+	fallback          sending.Subscription
+}
+
+func (r revision) apply(topics []sending.Topic, _ bool) ([]sending.Topic, error) {
+	at := indexOfTopic(topics, r.name)
 	if at < 0 {
 		return nil, core.NotFound("topic")
 	}
 	changed := slices.Clone(topics)
-	if in.DisplayName != "" {
-		changed[at].DisplayName = in.DisplayName
+	if r.displayName != "" {
+		changed[at].DisplayName = r.displayName
 	}
-	if in.Description != nil {
-		changed[at].Description = *in.Description
+	if r.description != nil {
+		changed[at].Description = *r.description
 	}
-	if in.Default != "" {
-		changed[at].Default = in.Default
+	if r.fallback != "" {
+		changed[at].Default = r.fallback
 	}
 	return changed, nil
 }

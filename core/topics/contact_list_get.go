@@ -1,4 +1,4 @@
-package audience
+package topics
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ContactListView is the account's contact list as the mirror last saw it, with how
-// much it holds here.
+// ContactListView is the account's contact list as the latest sync found it, with the
+// numbers of its contacts and topics in the mirror.
 type ContactListView struct {
 	Name         string    `json:"name" voice:"untrusted"`
 	Description  string    `json:"description" voice:"untrusted"`
@@ -20,10 +20,10 @@ type ContactListView struct {
 	UpdatedAt    time.Time `json:"updated_at" jsonschema_description:"When the sending account last changed it."`
 }
 
-// GetContactListIn has no members.
+// GetContactListIn has no fields.
 type GetContactListIn struct{}
 
-func (a *Audience) contactListGet() core.Operation {
+func (t *Topics) contactListGet() core.Operation {
 	return core.Declare(core.Op[GetContactListIn, ContactListView]{
 		Name:    "contact_list_get",
 		Title:   "Describe the contact list",
@@ -31,23 +31,23 @@ func (a *Audience) contactListGet() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.TopicsView},
-		Do:      a.getContactList,
+		Do:      t.getContactList,
 	})
 }
 
-func (a *Audience) getContactList(ctx context.Context, c *core.Call, _ GetContactListIn) (ContactListView, error) {
+func (t *Topics) getContactList(ctx context.Context, c *core.Call, _ GetContactListIn) (ContactListView, error) {
 	org := c.Principal.Org.ID
-	list, err := a.Store.ContactList(ctx, org)
+	list, err := t.Store.ContactList(ctx, org)
 	if err != nil {
 		return ContactListView{}, err
 	}
 	view := ContactListView{
 		Name: list.Name, Description: list.Description, LastSyncedAt: list.LastSyncedAt, CreatedAt: list.CreatedAt, UpdatedAt: list.UpdatedAt,
 	}
-	if view.Topics, err = a.Store.Topics(ctx, org); err != nil {
+	if view.Topics, err = t.Store.Topics(ctx, org); err != nil {
 		return ContactListView{}, err
 	}
 	view.TopicCount = len(view.Topics)
-	view.ContactCount, err = a.Store.CountContacts(ctx, org)
+	view.ContactCount, err = t.Contacts.CountContacts(ctx, org)
 	return view, err
 }

@@ -1,4 +1,4 @@
-package audience
+package topics
 
 import (
 	"context"
@@ -19,7 +19,7 @@ type CreateTopicIn struct {
 	write *topicWrite
 }
 
-func (a *Audience) topicsCreate() core.Operation {
+func (t *Topics) topicsCreate() core.Operation {
 	return core.Declare(core.Op[CreateTopicIn, Topic]{
 		Name:     "topics_create",
 		Title:    "Create a topic",
@@ -27,14 +27,14 @@ func (a *Audience) topicsCreate() core.Operation {
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TopicsManage},
 		GitOwned: core.GitRefused,
-		Prepare:  a.prepareCreateTopic,
+		Prepare:  t.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateTopicIn) (Topic, error) {
-			return a.storeTopics(ctx, c, in.write)
+			return t.mirror(ctx, c, in.write)
 		},
 	})
 }
 
-func (a *Audience) prepareCreateTopic(ctx context.Context, c *core.Call, in CreateTopicIn) (CreateTopicIn, error) {
+func (t *Topics) prepareCreate(ctx context.Context, c *core.Call, in CreateTopicIn) (CreateTopicIn, error) {
 	if !isTopicName(in.Name) {
 		return in, core.Invalid("name", "may have letters A-Z and a-z, digits, underscores and hyphens only")
 	}
@@ -42,21 +42,24 @@ func (a *Audience) prepareCreateTopic(ctx context.Context, c *core.Call, in Crea
 		in.DisplayName = in.Name
 	}
 	added := sending.Topic{Name: in.Name, DisplayName: in.DisplayName, Description: in.Description, Default: in.Default}
-	asked := false
-	in.write = &topicWrite{name: in.Name, adds: true, edit: func(topics []sending.Topic) ([]sending.Topic, error) {
-		at, again := indexOfTopic(topics, in.Name), asked
-		asked = true
-		switch {
-		case at >= 0 && again && topics[at] == added:
-			return topics, nil // our own
-		case at >= 0:
-			return nil, core.Conflict("A topic with this name exists.", "Change it with PUT, or choose another name.")
-		case len(topics) >= maxTopics:
-			return nil, core.Invalid("name", fmt.Sprintf("would be one topic more than the %d there may be", maxTopics))
-		}
-		return append(slices.Clone(topics), added), nil
-	}}
-	return in, a.pushTopics(ctx, c, in.write)
+	in.write = &topicWrite{name: in.Name, edit: addition{added}}
+	return in, t.push(ctx, c, in.write)
+}
+
+// addition adds a topic.
+type addition struct{ topic sending.Topic }
+
+func (a addition) apply(topics []sending.Topic, again bool) ([]sending.Topic, error) {
+	at := indexOfTopic(topics, a.topic.Name)
+	switch {
+	case at >= 0 && again && topics[at] == a.topic:
+		return topics, nil // added the first time
+	case at >= 0:
+		return nil, core.Conflict("A topic with this name exists.", "Change it with PUT, or choose another name.")
+	case len(topics) >= maxTopics:
+		return nil, core.Invalid("name", fmt.Sprintf("would be one topic more than the %d there may be", maxTopics))
+	}
+	return append(slices.Clone(topics), a.topic), nil
 }
 
 func isTopicName(name string) bool {

@@ -1,4 +1,4 @@
-package audience
+package topics
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ListTopicsIn has no members: topics come whole.
+// ListTopicsIn has no fields: all topics are returned.
 type ListTopicsIn struct {
 	live []sending.Topic
 }
 
-func (a *Audience) topicsList() core.Operation {
+func (t *Topics) topicsList() core.Operation {
 	return core.Declare(core.Op[ListTopicsIn, core.Collection[Topic]]{
 		Name:    "topics_list",
 		Title:   "List topics",
@@ -22,35 +22,35 @@ func (a *Audience) topicsList() core.Operation {
 		Scopes:  []core.Scope{core.TopicsView},
 		Prepare: func(ctx context.Context, c *core.Call, in ListTopicsIn) (ListTopicsIn, error) {
 			var err error
-			in.live, err = a.Topics(ctx, c.Principal.Org.ID)
+			in.live, err = t.Live.Topics(ctx, c.Principal.Org.ID)
 			return in, err
 		},
 		Do: func(ctx context.Context, c *core.Call, in ListTopicsIn) (core.Collection[Topic], error) {
-			topics, err := a.mirroredTopics(ctx, c, in.live)
+			topics, err := t.dateTopics(ctx, c, in.live)
 			return core.Collection[Topic]{Data: topics}, err
 		},
 	})
 }
 
-// mirroredTopics dates the account's topics by the mirror. One that the mirror
-// has not seen yet is as new as this call.
-func (a *Audience) mirroredTopics(ctx context.Context, c *core.Call, live []sending.Topic) ([]Topic, error) {
-	known, err := a.Store.Topics(ctx, c.Principal.Org.ID)
+// dateTopics returns the account's topics with origin and times from the mirror. A topic
+// that the mirror does not have yet gets the time of the call.
+func (t *Topics) dateTopics(ctx context.Context, c *core.Call, live []sending.Topic) ([]Topic, error) {
+	known, err := t.Store.Topics(ctx, c.Principal.Org.ID)
 	if err != nil {
 		return nil, err
 	}
 	byName := make(map[string]Topic, len(known))
-	for _, t := range known {
-		byName[t.Name] = t
+	for _, topic := range known {
+		byName[topic.Name] = topic
 	}
 	topics := make([]Topic, 0, len(live))
-	for _, t := range live {
-		topic, ok := byName[t.Name]
+	for _, at := range live {
+		topic, ok := byName[at.Name]
 		if !ok {
-			topic = Topic{Name: t.Name, Origin: core.ManagedOrigin, CreatedAt: c.Now, UpdatedAt: c.Now}
+			topic = Topic{Name: at.Name, Origin: core.ManagedOrigin, CreatedAt: c.Now, UpdatedAt: c.Now}
 		}
-		topic.DisplayName, topic.Description, topic.Default = t.DisplayName, t.Description, t.Default
-		topic.Status = string(Active)
+		topic.DisplayName, topic.Description, topic.Default = at.DisplayName, at.Description, at.Default
+		topic.Status = statusActive
 		topics = append(topics, topic)
 	}
 	return topics, nil

@@ -1,0 +1,82 @@
+package sending
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Turns serializes the writers of one thing at an account within this process, from the
+// read of the account to the commit of the mirror. Without it, two writers of one address
+// could leave the account with the consent of one and the mirror with that of the other.
+// Other processes are not covered; the periodic sync repairs their differences.
+type Turns struct {
+	mu   sync.Mutex
+	held map[string]*turn
+}
+
+type turn struct {
+	free    chan struct{} // holds one value while no writer has the turn
+	waiting int
+}
+
+// NewTurns returns Turns without writers.
+func NewTurns() *Turns { return &Turns{held: map[string]*turn{}} }
+
+// AddressTurn returns the key under which the writers of an address take turns.
+func AddressTurn(orgID, email string) string { return orgID + "/" + core.EmailKey(email) }
+
+// Lock waits for all keys and returns the function that releases them. It fails when ctx
+// ends. Keys are locked in one order everywhere, so that two writers cannot wait for each
+// other.
+func (l *Turns) Lock(ctx context.Context, keys ...string) (func(), error) {
+	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
+	for i, key := range keys {
+		if err := l.lockOne(ctx, key); err != nil {
+			l.unlock(keys[:i])
+			return nil, err
+		}
+	}
+	return func() { l.unlock(keys) }, nil
+}
+
+func (l *Turns) lockOne(ctx context.Context, key string) error {
+	l.mu.Lock()
+	t, ok := l.held[key]
+	if !ok {
+		t = &turn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
+		l.held[key] = t
+	}
+	t.waiting++
+	l.mu.Unlock()
+	select {
+	case <-t.free:
+		return nil
+	case <-ctx.Done():
+		l.leave(key)
+		return ctx.Err()
+	}
+}
+
+func (l *Turns) unlock(keys []string) {
+	for _, key := range slices.Backward(keys) {
+		l.mu.Lock()
+		l.held[key].free <- struct{}{}
+		l.mu.Unlock()
+		l.leave(key)
+	}
+}
+
+// leave forgets the key when no other writer has or waits for it.
+func (l *Turns) leave(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.held[key]
+	t.waiting--
+	if t.waiting == 0 {
+		delete(l.held, key)
+	}
+}

@@ -1,0 +1,127 @@
+package topics
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/invopop/jsonschema"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const (
+	maxChoices   = 50
+	maxTopicName = 64
+)
+
+// Preference is an explicit choice about a topic.
+type Preference struct {
+	Topic              string               `json:"topic" voice:"untrusted" jsonschema:"minLength=1,maxLength=64"`
+	SubscriptionStatus sending.Subscription `json:"subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
+}
+
+// Choices are explicit choices about topics as callers write them: an array of topic and
+// status, or an object from topic to status. nil means that the caller stated none;
+// empty means no explicit choice.
+type Choices []Preference
+
+// UnmarshalJSON reads either form. null leaves the choices nil.
+func (c *Choices) UnmarshalJSON(b []byte) error {
+	switch b = bytes.TrimSpace(b); b[0] {
+	case '[':
+		*c = Choices{}
+		if err := json.Unmarshal(b, (*[]Preference)(c)); err != nil {
+			return err
+		}
+		return c.checkUnique()
+	case '{':
+		var byTopic map[string]sending.Subscription
+		if err := json.Unmarshal(b, &byTopic); err != nil {
+			return err
+		}
+		*c = ChoicesOf(byTopic)
+	}
+	return nil
+}
+
+// checkUnique refuses two choices about one topic. In the other form they are a member
+// named twice, which strict JSON refuses.
+func (c Choices) checkUnique() error {
+	seen := make(map[string]bool, len(c))
+	for _, choice := range c {
+		if seen[choice.Topic] {
+			return core.Invalid("topic_preferences."+core.Quotable(choice.Topic, maxTopicName), "is chosen about twice")
+		}
+		seen[choice.Topic] = true
+	}
+	return nil
+}
+
+// JSONSchema describes both forms.
+func (Choices) JSONSchema() *jsonschema.Schema {
+	status := &jsonschema.Schema{Type: "string", Enum: []any{sending.OptIn, sending.OptOut}}
+	item := jsonschema.NewProperties()
+	item.Set("topic", &jsonschema.Schema{Type: "string"})
+	item.Set("subscription_status", status)
+	most := uint64(maxChoices)
+	return &jsonschema.Schema{OneOf: []*jsonschema.Schema{
+		{
+			Type: "array", MaxItems: &most,
+			Items: &jsonschema.Schema{Type: "object", Properties: item, Required: []string{"topic", "subscription_status"}, AdditionalProperties: jsonschema.FalseSchema},
+		},
+		{Type: "object", MaxProperties: &most, AdditionalProperties: status},
+		{Type: "null"},
+	}}
+}
+
+// Faults returns what is wrong with the number of choices and their statuses. The schema
+// finds the same where it is checked; rows of bulk writes are not checked by a schema.
+func (c Choices) Faults() []core.FieldError {
+	if len(c) > maxChoices {
+		return []core.FieldError{{Field: "topic_preferences", Reason: fmt.Sprintf("must have at most %d items", maxChoices)}}
+	}
+	var faults []core.FieldError
+	for _, choice := range c {
+		if s := choice.SubscriptionStatus; s != sending.OptIn && s != sending.OptOut {
+			faults = append(faults, core.FieldError{Field: choice.field(), Reason: "must be OPT_IN or OPT_OUT"})
+		}
+	}
+	return faults
+}
+
+// Unknown returns a fault for each choice about a topic that is not among the names.
+func (c Choices) Unknown(names []string) []core.FieldError {
+	var faults []core.FieldError
+	for _, choice := range c {
+		if !slices.Contains(names, choice.Topic) {
+			faults = append(faults, core.FieldError{Field: choice.field(), Reason: "is no topic; the topics are " + core.QuotedList(names)})
+		}
+	}
+	return faults
+}
+
+// field returns the path of the choice in a caller's arguments.
+func (p Preference) field() string {
+	return "topic_preferences." + core.Quotable(p.Topic, maxTopicName)
+}
+
+// ChoicesOf returns the choices by topic name.
+func ChoicesOf(byTopic map[string]sending.Subscription) Choices {
+	choices := make(Choices, 0, len(byTopic))
+	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
+		choices = append(choices, Preference{Topic: topic, SubscriptionStatus: byTopic[topic]})
+	}
+	return choices
+}
+
+// ByTopic reverses ChoicesOf. The last choice about a topic counts.
+func ByTopic(choices []Preference) map[string]sending.Subscription {
+	m := make(map[string]sending.Subscription, len(choices))
+	for _, c := range choices {
+		m[c.Topic] = c.SubscriptionStatus
+	}
+	return m
+}

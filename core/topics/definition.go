@@ -1,0 +1,40 @@
+package topics
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Topic is a subject that contacts subscribe to. The account defines it; the mirror
+// dates it.
+type Topic struct {
+	Name        string               `json:"name" voice:"untrusted"`
+	DisplayName string               `json:"display_name" voice:"untrusted"`
+	Description string               `json:"description" voice:"untrusted"`
+	Default     sending.Subscription `json:"default_subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
+	Origin      core.Origin          `json:"origin" jsonschema:"enum=managed,enum=git"`
+	Status      string               `json:"status" jsonschema:"enum=active,enum=archived"`
+	CreatedAt   time.Time            `json:"created_at"`
+	UpdatedAt   time.Time            `json:"updated_at"`
+}
+
+// statusActive is the status of every topic that the account has.
+const statusActive = "active"
+
+// ContactList is the mirror's record of the account's contact list. It exists once the
+// first sync has finished.
+type ContactList struct {
+	Name         string
+	Description  string
+	LastSyncedAt time.Time
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+}
+
+// indexOfTopic returns the place of the topic with the name, -1 when there is none.
+func indexOfTopic(topics []sending.Topic, name string) int {
+	return slices.IndexFunc(topics, func(t sending.Topic) bool { return t.Name == name })
+}

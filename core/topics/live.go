@@ -1,0 +1,141 @@
+package topics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const topicLife = 60 * time.Second
+
+// Live reads the contact lists of sending accounts. It remembers each account's topics
+// for a minute: they change rarely, and the provider's control calls are slow.
+type Live struct {
+	account sending.Account
+	clock   core.Clock
+	log     *slog.Logger
+
+	mu    sync.Mutex
+	byOrg map[string]cachedTopics
+	// forgotten counts the calls of Forget. An answer that was requested before one is
+	// not remembered after it.
+	forgotten int
+}
+
+type cachedTopics struct {
+	topics []sending.Topic
+	until  time.Time
+}
+
+// NewLive returns a Live over the account.
+func NewLive(account sending.Account, clock core.Clock, log *slog.Logger) *Live {
+	return &Live{account: account, clock: clock, log: log, byOrg: map[string]cachedTopics{}}
+}
+
+// Topics returns the account's topics by name, nil when the organization has no account
+// or the account has no contact list. It fails with core.CodeUpstreamUnavailable when
+// the account fails; a failure is not remembered.
+func (l *Live) Topics(ctx context.Context, orgID string) ([]sending.Topic, error) {
+	now := l.clock()
+	l.mu.Lock()
+	cached, ok := l.byOrg[orgID]
+	before := l.forgotten
+	l.mu.Unlock()
+	if ok && now.Before(cached.until) {
+		return cached.topics, nil
+	}
+	list, err := l.account.ContactList(ctx, orgID)
+	if err != nil && !sending.IsAbsent(err) {
+		return nil, sending.Unavailable(err)
+	}
+	topics := slices.SortedFunc(slices.Values(list.Topics), func(a, b sending.Topic) int { return strings.Compare(a.Name, b.Name) })
+	if err == nil && topics == nil {
+		topics = []sending.Topic{}
+	}
+	l.mu.Lock()
+	if l.forgotten == before {
+		l.byOrg[orgID] = cachedTopics{topics: topics, until: now.Add(topicLife)}
+	}
+	l.mu.Unlock()
+	return topics, nil
+}
+
+// Forget makes the next call of Topics ask the account. Call it after a change of the
+// account's topics.
+func (l *Live) Forget(orgID string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgotten++
+	delete(l.byOrg, orgID)
+}
+
+// Remembered returns a consent that the mirror holds without the choices about topics
+// that the account no longer has, because accounts refuse them. It fails as Topics does.
+func (l *Live) Remembered(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error) {
+	if len(consent.Preferences) == 0 {
+		return consent, nil
+	}
+	topics, err := l.Topics(ctx, orgID)
+	if err != nil || topics == nil { // without an account or a list no topic is gone
+		return consent, err
+	}
+	consent.Preferences = maps.Clone(consent.Preferences)
+	maps.DeleteFunc(consent.Preferences, func(name string, _ sending.Subscription) bool { return indexOfTopic(topics, name) < 0 })
+	return consent, nil
+}
+
+// errNoList is wrapped by the errors of OnList when the account has no contact list and
+// Mailhelm could not make one.
+var errNoList = errors.New("the account has no contact list")
+
+// IsWithoutList reports whether a call of OnList failed because the account has no
+// contact list and Mailhelm could not make one.
+func IsWithoutList(err error) bool { return errors.Is(err, errNoList) }
+
+// OnList runs a write that needs the account's contact list. If the account has none,
+// OnList makes the list and runs the write again, so that a new organization's first
+// contact or topic needs no preparation. bare is true then: the list has no topics. It
+// fails with the account's failure; see [Unavailable].
+func (l *Live) OnList(ctx context.Context, orgID string, write func(bare bool) error) error {
+	err := write(false)
+	if !sending.IsNotFound(err) {
+		return err
+	}
+	if err := l.account.EnsureContactList(ctx, orgID); err != nil {
+		return fmt.Errorf("%w: %w", errNoList, err)
+	}
+	l.Forget(orgID)
+	l.log.InfoContext(ctx, "the sending account got a contact list", "org_id", orgID)
+	return write(true)
+}
+
+// Unavailable returns the error that callers of a write see for a failure of the
+// account. It is core.CodeConflict with instructions when waiting does not help: no
+// account is connected, or the account does not let Mailhelm make a contact list. Other
+// failures become what sending.Unavailable makes of them. nil stays nil.
+func Unavailable(err error) error {
+	f, ok := errors.AsType[*sending.Failure](err)
+	var refused *core.Error
+	switch {
+	case ok && f.Kind == sending.NotConnected:
+		refused = core.Conflict("No sending account is connected to this organization, so there is no contact list to write to.",
+			"Connect a sending account with `mailhelm admin account connect` or in the dashboard under Sending account, then repeat the call.")
+	case ok && IsWithoutList(err) && (f.Kind == sending.Unsupported || f.Kind == sending.Invalid || f.Kind == sending.NotFound):
+		refused = core.Conflict("The connected sending account has no contact list and does not let Mailhelm make one.",
+			"Allow the action `ses:CreateContactList` to Mailhelm's key or role, or run "+
+				"`aws sesv2 create-contact-list --contact-list-name "+sending.DefaultContactList+"` in the account, then repeat the call.")
+	default:
+		return sending.Unavailable(err)
+	}
+	refused.Err = err
+	return refused
+}

@@ -1,0 +1,106 @@
+package topics
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// maxRepairs bounds the contacts that one sync pushes to an account. Accounts take a few
+// calls a second, and the next sync continues.
+const maxRepairs = 500
+
+// repairPage is how many of the mirror's contacts one statement reads.
+const repairPage = 1000
+
+// seenAddresses are the addresses that a walk through the account met, as hashes of eight
+// bytes. Two of a million addresses share a hash once in forty million walks. The next
+// walk, with another seed, finds the one that was overlooked.
+type seenAddresses struct {
+	seed   maphash.Seed
+	hashes []uint64
+}
+
+func newSeenAddresses() *seenAddresses { return &seenAddresses{seed: maphash.MakeSeed()} }
+
+func (s *seenAddresses) add(page []sending.Contact) {
+	for _, c := range page {
+		s.hashes = append(s.hashes, maphash.String(s.seed, core.EmailKey(c.Email)))
+	}
+}
+
+// sort prepares the addresses for has.
+func (s *seenAddresses) sort() { slices.Sort(s.hashes) }
+
+func (s *seenAddresses) has(email string) bool {
+	_, found := slices.BinarySearch(s.hashes, maphash.String(s.seed, core.EmailKey(email)))
+	return found
+}
+
+// pushMissing pushes the contacts that the mirror has and a whole walk through the
+// account did not meet. It skips shells, which exist only because the account had them,
+// and contacts that were written since the walk began.
+func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, seen *seenAddresses, report *SyncReport) error {
+	seen.sort()
+	for after := ""; ; {
+		page, err := s.Store.MirroredAddresses(ctx, orgID, after, repairPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, at := range page {
+			if at.Shell || !at.UpdatedAt.Before(began) || seen.has(at.Email) {
+				continue
+			}
+			if report.Pushed+report.Refused == maxRepairs {
+				report.Left++
+				continue
+			}
+			if err := s.pushOne(ctx, orgID, at, report); err != nil {
+				return err
+			}
+		}
+		after = page[len(page)-1].ContactID
+	}
+}
+
+// pushOne pushes one contact, unless the contact changed or the account lists it by the
+// time that its turn comes. It takes turns with the writers of the address.
+func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, report *SyncReport) error {
+	release, err := s.turns.Lock(ctx, sending.AddressTurn(orgID, at.Email))
+	if err != nil {
+		return err
+	}
+	defer release()
+	contact, err := s.Store.SubscriberByID(ctx, orgID, at.ContactID)
+	if isNotFound(err) || err == nil && (contact.Archived || !contact.UpdatedAt.Equal(at.UpdatedAt)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := s.account.Contact(ctx, orgID, contact.Consent.Email); !sending.IsNotFound(err) {
+		return err
+	}
+	consent, err := s.live.Remembered(ctx, orgID, contact.Consent)
+	if err != nil {
+		return err
+	}
+	err = s.account.PutContact(ctx, orgID, consent)
+	if sending.IsInvalid(err) {
+		report.Refused++
+		s.Log.WarnContext(ctx, "the sending account does not take a contact", "org_id", orgID, "contact_id", contact.ID, "error", err)
+		return nil
+	}
+	if err == nil {
+		report.Pushed++
+	}
+	return err
+}
+
+func isNotFound(err error) bool {
+	return err != nil && core.AsError(err).Code == core.CodeNotFound
+}

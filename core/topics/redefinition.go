@@ -1,0 +1,42 @@
+package topics
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// replaceMirrored mirrors the account's topics and reports what that changes for
+// predicates. A new topic changes nothing: no predicate can name it yet.
+func (t *Topics) replaceMirrored(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
+	return t.Transactor.InTx(ctx, func(ctx context.Context) error {
+		known, err := t.Store.Topics(ctx, orgID)
+		if err != nil {
+			return err
+		}
+		what := compareTopics(known, topics)
+		if t.Redefined != nil && (what.Gone != nil || what.Turned != nil) {
+			if err := t.Redefined(ctx, orgID, what); err != nil {
+				return err
+			}
+		}
+		return t.Store.ReplaceTopics(ctx, orgID, topics, at)
+	})
+}
+
+// compareTopics returns the mirrored topics that the account deleted or gave another
+// default.
+func compareTopics(known []Topic, topics []sending.Topic) Redefinition {
+	var what Redefinition
+	for _, topic := range known {
+		i := indexOfTopic(topics, topic.Name)
+		switch {
+		case i < 0:
+			what.Gone = append(what.Gone, topic.Name)
+		case topics[i].Default != topic.Default:
+			what.Turned = append(what.Turned, topic.Name)
+		}
+	}
+	return what
+}

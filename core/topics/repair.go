@@ -1,0 +1,133 @@
+package topics
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// Repair restores at the account what it held before writes whose transaction failed,
+// except for opt-outs: an opt-out that the account accepted holds for the contact of the
+// write. It returns the number of repaired writes. It may be repeated.
+func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
+	notes, err := s.Store.AccountNotes(ctx, org, s.Clock().Add(-noteGrace), maxRepairs)
+	if err != nil {
+		return 0, err
+	}
+	for i, n := range notes {
+		err := s.repairOne(ctx, org, n)
+		if sending.IsInvalid(err) {
+			s.Log.WarnContext(ctx, "the sending account does not take a contact back", "org_id", org, "contact_id", n.ContactID, "error", err)
+			err = s.Store.DropAccountNote(ctx, org, n.ID)
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(notes), nil
+}
+
+// repairOne takes turns with the writers of the addresses. A contact that moved before
+// the turn came waits for the next repair.
+func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
+	contact, err := s.Store.SubscriberByID(ctx, org, n.ContactID)
+	if isNotFound(err) {
+		return s.Store.DropAccountNote(ctx, org, n.ID)
+	}
+	if err != nil {
+		return err
+	}
+	keys := []string{sending.AddressTurn(org, contact.Consent.Email)}
+	if n.Put != "" {
+		keys = append(keys, sending.AddressTurn(org, n.Put))
+	}
+	release, err := s.turns.Lock(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	locked, err := s.Store.SubscriberByID(ctx, org, n.ContactID)
+	if isNotFound(err) || err == nil && core.EmailKey(locked.Consent.Email) != core.EmailKey(contact.Consent.Email) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.repairContact(ctx, org, n, locked); err != nil {
+		return err
+	}
+	return s.Store.DropAccountNote(ctx, org, n.ID)
+}
+
+// repairContact makes the account hold what the contact had before the write of the note,
+// joined with the opt-outs that the account accepted.
+func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c Subscriber) error {
+	remembered, err := s.live.Remembered(ctx, org, c.Consent)
+	if err != nil {
+		return err
+	}
+	email := c.Consent.Email
+	put := core.EmailKey(n.Put) == core.EmailKey(email) // the write was to list the contact where it is
+	var optedOut sending.Contact
+	if n.Put != "" && !put {
+		if optedOut, err = s.takeBack(ctx, org, n, remembered); err != nil {
+			return err
+		}
+	}
+	held, listed, err := s.readListed(ctx, org, email)
+	if err != nil {
+		return err
+	}
+	joined := JoinConsent(JoinConsent(held, remembered), optedOut)
+	switch {
+	case c.Archived && !listed, c.Stub && !listed:
+		return nil
+	case c.Archived && put && !HasOptOut(joined):
+		return s.account.DeleteContact(ctx, org, email)
+	case !c.Archived && listed:
+		joined = JoinConsent(held, optedOut) // the account decides about the rest
+	}
+	joined.Email = email
+	if listed && isSameConsent(held, joined) {
+		return nil
+	}
+	return s.account.PutContact(ctx, org, joined)
+}
+
+// takeBack removes the address of a failed move from the account's list, and drops the
+// shell that a sync has made of it since. It keeps an address listed that has an opt-out
+// which is not remembered, and returns the opt-outs of that address.
+func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remembered sending.Contact) (sending.Contact, error) {
+	owner, err := s.Store.SubscriberByEmail(ctx, org, n.Put)
+	if err != nil && !isNotFound(err) {
+		return sending.Contact{}, err
+	}
+	owned := err == nil
+	if owned && !(owner.Shell && !owner.Archived) {
+		return sending.Contact{}, nil // another contact has the address now
+	}
+	held, listed, err := s.readListed(ctx, org, n.Put)
+	if err != nil || !listed {
+		return sending.Contact{}, err
+	}
+	if !isSameConsent(JoinConsent(remembered, optOuts(held)), remembered) {
+		return optOuts(held), nil
+	}
+	if err := s.account.DeleteContact(ctx, org, n.Put); err != nil && !sending.IsAbsent(err) {
+		return sending.Contact{}, err
+	}
+	if owned && !owner.CreatedAt.Before(n.NotedAt) {
+		return sending.Contact{}, s.Store.DropShell(ctx, org, owner.ID)
+	}
+	return sending.Contact{}, nil
+}
+
+// readListed returns what the account holds of an address, and whether it lists it.
+func (s *Sync) readListed(ctx context.Context, org, email string) (sending.Contact, bool, error) {
+	held, err := s.account.Contact(ctx, org, email)
+	if sending.IsAbsent(err) {
+		return sending.Contact{}, false, nil
+	}
+	return held, err == nil, err
+}

@@ -1,0 +1,169 @@
+package topics
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// SyncEvery is the interval of the sync with the sending account.
+const SyncEvery = 15 * time.Minute
+
+// SyncConfig holds what the sync needs. All fields are required unless they say what nil
+// means.
+type SyncConfig struct {
+	Store SyncStore
+	// Topics mirrors the account's topics. Its account, transactor and turns are the
+	// sync's, too.
+	Topics *Topics
+	// Orgs lists every organization.
+	Orgs  func(context.Context) ([]string, error)
+	Clock core.Clock
+	Log   *slog.Logger
+
+	// Changed reports contacts whose consent changed, in the transaction of the change.
+	// With nil, changes are not reported.
+	Changed func(ctx context.Context, orgID string, contactIDs []string) error
+}
+
+// Sync brings the mirror up to the sending account, and to the account what it lacks.
+type Sync struct {
+	SyncConfig
+	account    sending.Account
+	live       *Live
+	turns      *sending.Turns
+	transactor core.Transactor
+}
+
+// NewSync returns a Sync with the configuration.
+func NewSync(cfg SyncConfig) *Sync {
+	t := cfg.Topics
+	return &Sync{SyncConfig: cfg, account: t.Account, live: t.Live, turns: t.Turns, transactor: t.Transactor}
+}
+
+// SyncArgs are the arguments of the sync.
+type SyncArgs struct {
+	// OrgID is the organization to sync; empty means all.
+	OrgID string `json:"org_id,omitempty"`
+}
+
+// Kind returns the name of the job.
+func (SyncArgs) Kind() string { return "contact_list_sync" }
+
+// SyncReport counts the effects of one organization's sync, in the mirror and at the
+// account.
+type SyncReport struct {
+	Topics, Pages int
+	Mirrored
+	// Pushed counts contacts that the account lacked and got back, Refused those that it
+	// does not accept, Left those that wait for the next sync.
+	Pushed, Refused, Left int
+	// Repaired counts writes that had reached the account when their transaction failed.
+	Repaired int
+}
+
+func (r *SyncReport) addPage(m Mirrored) {
+	r.Pages++
+	r.Created += m.Created
+	r.Updated += m.Updated
+	r.Unchanged += m.Unchanged
+}
+
+// Worker returns the job that syncs every organization in turn.
+func (s *Sync) Worker() jobs.Worker[SyncArgs] {
+	return jobs.Worker[SyncArgs]{Work: s.runAll, Every: SyncEvery, Timeout: SyncEvery}
+}
+
+// runAll syncs one organization, or all.
+func (s *Sync) runAll(ctx context.Context, args SyncArgs) error {
+	return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "sync", func(ctx context.Context, org string) error {
+		started := s.Clock()
+		report, err := s.Run(ctx, org)
+		if err != nil {
+			return err
+		}
+		s.Log.InfoContext(ctx, "contact list synced", "org_id", org, "topics", report.Topics, "pages", report.Pages,
+			"created", report.Created, "updated", report.Updated, "unchanged", report.Unchanged,
+			"pushed", report.Pushed, "refused", report.Refused, "left", report.Left, "repaired", report.Repaired, "took", s.Clock().Sub(started))
+		return nil
+	})
+}
+
+// Run syncs one organization. The mirror takes over consent and topics; contacts that it
+// does not know become shells. No contact is archived or erased because the account does
+// not list it: what the account lost is pushed to it again. Without an account or a
+// contact list, the mirror stays as it is. Run may be repeated.
+func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
+	list, err := s.account.ContactList(ctx, orgID)
+	if sending.IsAbsent(err) {
+		return SyncReport{}, nil
+	}
+	if err != nil {
+		return SyncReport{}, err
+	}
+	report := SyncReport{Topics: len(list.Topics)}
+	if report.Repaired, err = s.Repair(ctx, orgID); err != nil {
+		return report, err
+	}
+	began, seen := s.Clock(), newSeenAddresses()
+	if err := s.Topics.replaceMirrored(ctx, orgID, list.Topics, s.Clock()); err != nil {
+		return report, err
+	}
+	for token := ""; ; {
+		asked := s.Clock()
+		page, next, err := s.account.Contacts(ctx, orgID, token)
+		if err != nil {
+			return report, err
+		}
+		mirrored, err := s.mirrorPage(ctx, orgID, page, asked)
+		if err != nil {
+			return report, err
+		}
+		report.addPage(mirrored)
+		seen.add(page)
+		if next == "" || next == token {
+			break
+		}
+		token = next
+	}
+	if err := s.saveList(ctx, orgID, list); err != nil {
+		return report, err
+	}
+	return report, s.pushMissing(ctx, orgID, began, seen, &report)
+}
+
+// mirrorPage takes a page of the account into the mirror.
+func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Contact, asked time.Time) (Mirrored, error) {
+	var mirrored Mirrored
+	err := s.transactor.InTx(ctx, func(ctx context.Context) error {
+		count, touched, err := s.Store.MirrorConsent(ctx, orgID, page, asked, s.Clock())
+		if err != nil {
+			return err
+		}
+		mirrored = count
+		if s.Changed == nil || len(touched) == 0 {
+			return nil
+		}
+		return s.Changed(ctx, orgID, touched)
+	})
+	return mirrored, err
+}
+
+// saveList stores the account's contact list as synced now.
+func (s *Sync) saveList(ctx context.Context, orgID string, list sending.ContactList) error {
+	now := s.Clock()
+	known, err := s.Store.ContactList(ctx, orgID)
+	if err != nil && core.AsError(err).Code != core.CodeContactListNotSynced {
+		return err
+	}
+	if err != nil {
+		known.CreatedAt = now
+	}
+	known.Name, known.Description = list.Name, list.Description
+	known.UpdatedAt, known.LastSyncedAt = list.UpdatedAt, now
+	return s.Store.SaveContactList(ctx, orgID, known)
+}

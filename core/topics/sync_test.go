@@ -1,0 +1,113 @@
+package topics_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience/audiencetest"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func TestTopicsAreRememberedForAMinute(t *testing.T) {
+	t.Parallel()
+	w := audiencetest.New(t, storagetest.SQLite(t))
+	w.Want(t, "topics_list", ``)
+	w.Account.Faults().Set(simulator.Fault{Kind: sending.Refused})
+	if got := w.Want(t, "topics_list", ``); len(got["data"].([]any)) != 2 {
+		t.Errorf("got %v", got)
+	}
+	w.Advance(time.Minute)
+	w.Refuse(t, "topics_list", ``, core.CodeUpstreamUnavailable)
+}
+
+func TestTopicsOfAnAccountWithoutAListAreNone(t *testing.T) {
+	t.Parallel()
+	w := audiencetest.New(t, storagetest.SQLite(t))
+	w.Org.ID = core.NewID()
+	if err := w.Account.Seed(t.Context(), w.Org.ID, simulator.Setup{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Want(t, "topics_list", ``); len(got["data"].([]any)) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestSyncFollowsTheAccount(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := audiencetest.New(t, db)
+		w.Want(t, "contacts_create", `{"email":"known@example.com","attributes":{"age":5}}`)
+		w.Want(t, "contacts_create", `{"email":"away@example.com"}`)
+		w.Want(t, "contacts_archive", `{"email":"away@example.com"}`)
+		w.Advance(time.Minute)
+		for _, c := range []sending.Contact{
+			{Email: "Known@example.com", UnsubscribeAll: true},
+			{Email: "stranger@example.com", Preferences: map[string]sending.Subscription{"offers": sending.OptIn}},
+			{Email: "away@example.com"},
+		} {
+			if err := w.Account.PutContact(t.Context(), w.Org.ID, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Advance(time.Minute)
+		report, err := w.Sync.Run(t.Context(), w.Org.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(topics.Mirrored{Created: 1, Updated: 1, Unchanged: 1}, report.Mirrored); diff != "" {
+			t.Error(diff)
+		}
+		page := w.Want(t, "contacts_list", `{"unsubscribe_all":true}`)
+		if diff := cmp.Diff([]string{"known@example.com"}, audiencetest.Emails(page)); diff != "" {
+			t.Error(diff)
+		}
+		if got := w.Want(t, "contacts_list", `{"topic":"offers"}`); len(audiencetest.Emails(got)) != 1 {
+			t.Errorf("the stranger's choice: %v", audiencetest.Emails(got))
+		}
+		if got := w.Want(t, "contacts_lookup", `{"email":"away@example.com"}`); got["status"] != "archived" {
+			t.Errorf("a sync takes nobody back into use: %v", got)
+		}
+		again, err := w.Sync.Run(t.Context(), w.Org.ID)
+		if err != nil || again.Created+again.Updated != 0 {
+			t.Errorf("a second sync changes nothing: %+v, %v", again, err)
+		}
+	})
+}
+
+// They are visited in any order, so that any may be the one.
+func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
+	t.Parallel()
+	w := audiencetest.New(t, storagetest.SQLite(t))
+	second := core.Org{ID: core.NewID(), Name: "Second", Slug: "second", Tier: "free", RetentionDays: 30}
+	if err := w.DB.Orgs().InsertOrg(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	none := core.Org{ID: core.NewID(), Name: "None", Slug: "none", Tier: "free", RetentionDays: 30}
+	if err := w.DB.Orgs().InsertOrg(t.Context(), none); err != nil { // has no account, which is no failure
+		t.Fatal(err)
+	}
+	if err := w.Account.Seed(t.Context(), second.ID, simulator.Setup{
+		List: &sending.ContactList{Name: "main"}, Contacts: []sending.Contact{{Email: "a@example.com"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.Account.Faults().Set(simulator.Fault{Method: simulator.MethodContactList, Kind: sending.Refused, Times: 1})
+	err := w.Sync.Worker().Work(t.Context(), topics.SyncArgs{})
+	failed := slices.DeleteFunc([]core.Org{w.Org, second, none}, func(org core.Org) bool { return err == nil || !strings.Contains(err.Error(), org.ID) })
+	if len(failed) != 1 {
+		t.Fatalf("the job must say which one failed: %v", err)
+	}
+	for _, org := range []core.Org{w.Org, second} {
+		if _, err := w.DB.TopicSync().ContactList(t.Context(), org.ID); (err != nil) != (org.ID == failed[0].ID) {
+			t.Errorf("%s failed, and the list of %s: %v", failed[0].Name, org.Name, err)
+		}
+	}
+}

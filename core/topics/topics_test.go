@@ -1,0 +1,224 @@
+package topics_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/audience/audiencetest"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// What the account lost comes back with the consent the mirror remembers; what only
+// the account knew comes here; nobody else is touched, and then all is quiet.
+func TestSyncRepairsBothSides(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := audiencetest.New(t, db)
+		w.Want(t, "contacts_create", `{"email":"Lost@example.com","unsubscribe_all":true,"topic_preferences":{"news":"OPT_OUT","offers":"OPT_IN"}}`)
+		w.Want(t, "contacts_create", `{"email":"kept@example.com"}`)
+		w.Want(t, "contacts_create", `{"email":"left@example.com"}`)
+		w.Want(t, "contacts_archive", `{"email":"left@example.com"}`)
+		for _, email := range []string{"shell@example.com", "stranger@example.com"} {
+			if err := w.Account.PutContact(t.Context(), w.Org.ID, sending.Contact{Email: email}); err != nil {
+				t.Fatal(err)
+			}
+			if email == "shell@example.com" {
+				w.SyncLater(t)
+			}
+		}
+		for _, email := range []string{"lost@example.com", "shell@example.com"} {
+			if err := w.Account.DeleteContact(t.Context(), w.Org.ID, email); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Account.ChangeTopics(t.Context(), w.Org.ID, func([]sending.Topic) ([]sending.Topic, error) {
+			return []sending.Topic{{Name: "news", DisplayName: "News", Default: sending.OptIn}}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.Changed()
+		want := topics.SyncReport{Topics: 1, Pages: 1, Mirrored: topics.Mirrored{Created: 1, Unchanged: 1}, Pushed: 1}
+		if diff := cmp.Diff(want, w.SyncLater(t)); diff != "" {
+			t.Errorf("report (-want +got):\n%s", diff)
+		}
+		if told := w.Changed(); len(told) != 1 {
+			t.Errorf("told of %v", told)
+		}
+		back, there := w.AtAccount(t, "lost@example.com")
+		if !there || back.Email != "Lost@example.com" || !back.UnsubscribeAll || !cmp.Equal(back.Preferences, map[string]sending.Subscription{"news": sending.OptOut}) {
+			t.Errorf("what was lost came back as %+v, %t", back, there)
+		}
+		for _, email := range []string{"left@example.com", "shell@example.com"} {
+			if _, there := w.AtAccount(t, email); there {
+				t.Errorf("%s was pushed", email)
+			}
+		}
+		if again := w.SyncLater(t); again.Pushed+again.Created != 0 {
+			t.Errorf("the next sync did %+v", again)
+		}
+	})
+}
+
+// One sync pushes so many and leaves the rest to the next, and goes on when the
+// account does not take one.
+func TestRepairsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := audiencetest.New(t, storagetest.SQLite(t))
+	const lost, most = 503, 500
+	store, odd := w.DB.Audience(), 0
+	for i := range lost {
+		c := audience.Contact{ID: core.NewID(), Email: core.NewID() + "@example.com", Status: audience.Active, CreatedAt: w.Clock(), UpdatedAt: w.Clock()}
+		if i == 7 {
+			c.Email, odd = "no address", 1
+		}
+		if err := store.InsertContact(t.Context(), w.Org.ID, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.SyncLater(t); got.Pushed != most-odd || got.Refused != odd || got.Left != lost-most {
+		t.Errorf("first %+v", got)
+	}
+	if got := w.SyncLater(t); got.Pushed != lost-most || got.Refused != odd || got.Left != 0 {
+		t.Errorf("then %+v", got)
+	}
+}
+
+func TestTopicWritesGoThrough(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := audiencetest.New(t, db)
+		w.Refuse(t, "contact_list_get", `{}`, core.CodeContactListNotSynced)
+		w.Want(t, "topics_list", `{}`) // remembered for a minute, unless somebody writes
+		made := w.Want(t, "topics_create", `{"name":"Tips_1","default_subscription_status":"OPT_OUT"}`)
+		if made["display_name"] != "Tips_1" || made["origin"] != "managed" || made["status"] != "active" {
+			t.Errorf("made %v", made)
+		}
+		w.Want(t, "contacts_create", `{"email":"ada@example.com","topic_preferences":{"Tips_1":"OPT_IN"}}`)
+		changed := w.Want(t, "topics_update", `{"name":"Tips_1","description":"Tips","default_subscription_status":"OPT_IN"}`)
+		if changed["display_name"] != "Tips_1" || changed["description"] != "Tips" || changed["default_subscription_status"] != "OPT_IN" {
+			t.Errorf("changed %v", changed)
+		}
+		w.SyncLater(t)
+		if list := w.Want(t, "contact_list_get", `{}`); list["topic_count"] != 3.0 || list["contact_count"] != 1.0 || list["name"] != "main" || list["last_synced_at"] == nil {
+			t.Errorf("list %v", list)
+		}
+		w.Want(t, "topics_delete", `{"name":"Tips_1"}`)
+		if c := w.Want(t, "contacts_lookup", `{"email":"ada@example.com"}`); len(c["topic_preferences"].([]any)) != 0 {
+			t.Errorf("still chose %v", c)
+		}
+		if all := w.Want(t, "topics_list", `{}`)["data"].([]any); len(all) != 2 {
+			t.Errorf("topics %v", all)
+		}
+		w.Refuse(t, "topics_create", `{"name":"news","default_subscription_status":"OPT_IN"}`, core.CodeConflict)
+		w.Refuse(t, "topics_create", `{"name":"a b","default_subscription_status":"OPT_IN"}`, core.CodeValidationFailed)
+		w.Refuse(t, "topics_create", `{"name":"a"}`, core.CodeValidationFailed)
+		w.Refuse(t, "topics_update", `{"name":"gone"}`, core.CodeNotFound)
+		w.Refuse(t, "topics_delete", `{"name":"gone"}`, core.CodeNotFound)
+		w.Account.Faults().Set(simulator.Fault{Method: simulator.MethodChangeTopics, Kind: sending.Invalid, Times: 1})
+		w.Refuse(t, "topics_create", `{"name":"full","default_subscription_status":"OPT_IN"}`, core.CodeValidationFailed)
+		w.Account.Faults().Set(simulator.Fault{Method: simulator.MethodChangeTopics, Kind: sending.Refused, Times: 1})
+		w.Refuse(t, "topics_create", `{"name":"away","default_subscription_status":"OPT_IN"}`, core.CodeUpstreamUnavailable)
+		if _, err := w.DB.Topics().Topics(t.Context(), w.Org.ID); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestFiftyTopics(t *testing.T) {
+	t.Parallel()
+	w := audiencetest.New(t, storagetest.SQLite(t))
+	for i := range 48 {
+		w.Want(t, "topics_create", `{"name":"t`+string(rune('A'+i%26))+string(rune('a'+i/26))+`","default_subscription_status":"OPT_IN"}`)
+	}
+	w.Refuse(t, "topics_create", `{"name":"one_more","default_subscription_status":"OPT_IN"}`, core.CodeValidationFailed)
+	if all := w.Want(t, "topics_list", `{}`)["data"].([]any); len(all) != 50 {
+		t.Errorf("%d topics", len(all))
+	}
+}
+
+// TestAccountThatTakesNoList checks an account in which Mailhelm may not make the contact
+// list. Single writes are refused and name the command that makes one. Rows of bulk
+// writes are put off until the account has a list.
+func TestAccountThatTakesNoList(t *testing.T) {
+	t.Parallel()
+	w := audiencetest.New(t, storagetest.SQLite(t))
+	w.Org.ID = core.NewID()
+	w.Org.Slug = "bare"
+	if err := w.DB.Orgs().InsertOrg(t.Context(), w.Org); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Account.Seed(t.Context(), w.Org.ID, simulator.Setup{}); err != nil {
+		t.Fatal(err)
+	}
+	w.Account.Faults().Set(simulator.Fault{Method: simulator.MethodEnsureContactList, Kind: sending.Unsupported})
+	for name, arguments := range map[string]string{
+		"contacts_create": `{"email":"a@x.example"}`, "topics_create": `{"name":"n","default_subscription_status":"OPT_IN"}`,
+	} {
+		if refusal := w.Refusal(t, name, arguments, core.CodeConflict); !strings.Contains(refusal.Next, "aws sesv2 create-contact-list") {
+			t.Errorf("%s: %+v", name, refusal)
+		}
+	}
+	if items := w.Bulk(t, `{"email":"a@x.example"}`); items[0]["status"] != "created" {
+		t.Fatal(items)
+	}
+	report, err := w.Audience.Push(t.Context(), w.Org.ID)
+	if err != nil || report.PutOff == 0 || report.Refused != 0 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	w.Account.Faults().Clear()
+	w.Advance(time.Hour)
+	if report, err := w.Audience.Push(t.Context(), w.Org.ID); err != nil || report.Settled != 1 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// TestChangedTopicsAreToldOf checks that changes of topics are reported, those of a call
+// and those made at the account.
+func TestChangedTopicsAreToldOf(t *testing.T) {
+	t.Parallel()
+	w := audiencetest.New(t, storagetest.SQLite(t))
+	var told []topics.Redefinition
+	w.Topics.Redefined = func(_ context.Context, _ string, what topics.Redefinition) error {
+		told = append(told, what)
+		return nil
+	}
+	w.SyncLater(t) // the mirror learns the topics
+	for _, step := range []struct {
+		name, arguments string
+		want            []topics.Redefinition
+	}{
+		{"topics_create", `{"name":"tips","default_subscription_status":"OPT_IN"}`, nil},
+		{"topics_update", `{"name":"tips","description":"Weekly"}`, nil},
+		{"topics_update", `{"name":"tips","default_subscription_status":"OPT_IN"}`, nil},
+		{"topics_update", `{"name":"tips","default_subscription_status":"OPT_OUT"}`, []topics.Redefinition{{Turned: []string{"tips"}}}},
+		{"topics_delete", `{"name":"tips"}`, []topics.Redefinition{{Gone: []string{"tips"}}}},
+	} {
+		told = nil
+		w.Want(t, step.name, step.arguments)
+		if diff := cmp.Diff(step.want, told); diff != "" {
+			t.Errorf("%s %s (-want +told):\n%s", step.name, step.arguments, diff)
+		}
+	}
+	told = nil
+	w.SyncLater(t)
+	err := w.Account.ChangeTopics(t.Context(), w.Org.ID, func([]sending.Topic) ([]sending.Topic, error) {
+		return []sending.Topic{{Name: "news", DisplayName: "News", Default: sending.OptOut}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.SyncLater(t)
+	w.SyncLater(t)
+	if diff := cmp.Diff([]topics.Redefinition{{Gone: []string{"offers"}, Turned: []string{"news"}}}, told); diff != "" {
+		t.Errorf("by syncs (-want +told):\n%s", diff)
+	}
+}

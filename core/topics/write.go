@@ -1,0 +1,110 @@
+package topics
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// maxTopics is how many topics a contact list may have. An account with less room
+// refuses by itself.
+const maxTopics = 50
+
+// edit is a change of the account's topics, written down as data.
+type edit interface {
+	// apply returns the changed topics, or the refusal. It changes no argument. The
+	// account may apply an edit again when its list changed meanwhile; again is true
+	// then, and topics may already hold the result of the first time.
+	apply(topics []sending.Topic, again bool) ([]sending.Topic, error)
+}
+
+// topicWrite is a change of the account's topics between its two halves. Prepare brings
+// it to the account, and Do mirrors the topics that the account accepted.
+type topicWrite struct {
+	name  string
+	edit  edit
+	after []sending.Topic // accepted by the account
+}
+
+// push is the first half. Writers of an organization's topics take turns until their
+// calls end, so that the mirror follows the account in order. It refuses topics that a
+// repository defines.
+func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
+	org := c.Principal.Org.ID
+	release, err := t.Turns.Lock(ctx, org+"/topics")
+	if err != nil {
+		return err
+	}
+	c.After(release)
+	if err := t.checkManaged(ctx, org, w.name); err != nil {
+		return err
+	}
+	var refused error
+	asked := false
+	change := func(bool) error {
+		return t.Account.ChangeTopics(ctx, org, func(topics []sending.Topic) ([]sending.Topic, error) {
+			w.after, refused = w.edit.apply(topics, asked)
+			asked = true
+			return w.after, refused
+		})
+	}
+	_, adds := w.edit.(addition)
+	if adds {
+		err = t.Live.OnList(ctx, org, change)
+	} else {
+		err = change(false)
+	}
+	t.Live.Forget(org) // also after a failure: the call may have taken effect
+	switch {
+	case err == nil:
+		return nil
+	case refused != nil:
+		return refused
+	case sending.IsNotFound(err) && !adds:
+		return core.NotFound("topic") // the account has no list, so it has no topic
+	}
+	return refuseTopic(err)
+}
+
+// checkManaged fails with core.CodeConflict for a topic that a repository defines.
+func (t *Topics) checkManaged(ctx context.Context, org, name string) error {
+	known, err := t.Store.Topics(ctx, org)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(known, func(topic Topic) bool { return topic.Name == name && topic.Origin == core.GitOrigin }) {
+		return core.RefuseGitOwned("topic")
+	}
+	return nil
+}
+
+// refuseTopic returns the error that callers see when the account refuses a topic.
+func refuseTopic(err error) error {
+	if !sending.IsInvalid(err) || errors.Is(err, errNoList) {
+		return Unavailable(err)
+	}
+	refused := core.Invalid("name", "or another member is not what the connected sending account takes")
+	refused.Err = err
+	return refused
+}
+
+// mirror is the second half. It returns the topic of the write, the zero Topic when it
+// is deleted.
+func (t *Topics) mirror(ctx context.Context, c *core.Call, w *topicWrite) (Topic, error) {
+	org := c.Principal.Org.ID
+	if err := t.replaceMirrored(ctx, org, w.after, c.Now); err != nil {
+		return Topic{}, err
+	}
+	known, err := t.Store.Topics(ctx, org)
+	if err != nil {
+		return Topic{}, err
+	}
+	at := slices.IndexFunc(known, func(topic Topic) bool { return topic.Name == w.name })
+	if at < 0 {
+		return Topic{}, nil
+	}
+	return known[at], nil
+}
