@@ -7,16 +7,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Admission is a caller who was let in, and the state of the caller's bucket.
+// Admission is an authenticated caller with the state of the caller's bucket.
 type Admission struct {
 	Principal core.Principal
 	// Rate is nil when the organization has no limit.
 	Rate *Rate
 }
 
-// Admit authenticates the values of a request's Authorization header for a
-// resource and takes one token from the caller's bucket. On rate_limited the
-// Admission is filled in all the same, because its headers belong on the answer.
+// Admit authenticates the values of a request's Authorization header for a resource and
+// takes one token from the caller's bucket. With rate_limited it returns the Admission too,
+// because its headers belong on the answer.
 func (c *Catalogue) Admit(ctx context.Context, authorization []string, resource access.Resource) (Admission, error) {
 	bearer, err := access.Bearer(authorization)
 	if err != nil {

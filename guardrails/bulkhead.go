@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// expensiveSlots is how many expensive reads run at once unless Config says.
+	// expensiveSlots is how many expensive reads run at once unless Config sets another
+	// number.
 	expensiveSlots = 4
-	// expensivePerOrg is how many of them one organization has.
+	// expensivePerOrg is how many of them one organization may run.
 	expensivePerOrg = 2
 	// waitingPerOrg and waitingInAll bound the queues.
 	waitingPerOrg, waitingInAll = 16, 128
@@ -21,13 +22,12 @@ const (
 	expensiveWait = 15 * time.Second
 	// expensiveTime is how long it may hold one. Time in the queue does not count.
 	expensiveTime = 12 * time.Second
-	// expensiveRetry is when a call that was turned away should come again.
+	// expensiveRetry is when a refused call should be retried.
 	expensiveRetry = 5 * time.Second
 )
 
-// bulkhead lets expensive reads wait for one of few slots, so that what one organization
-// asks keeps no other waiting. It runs behind prepare: a call that waits for the network
-// holds no slot.
+// bulkhead makes expensive reads wait for one of few slots, so that one organization cannot
+// delay the others. It runs behind prepare: a call that waits for the network holds no slot.
 func bulkhead(ctx context.Context, p *passage) error {
 	if p.op.CostOf(p.call, p.in) != core.Heavy {
 		return p.next(ctx)
@@ -35,9 +35,9 @@ func bulkhead(ctx context.Context, p *passage) error {
 	return p.guard.Expensive(ctx, p.call.Principal.Org.ID, p.next)
 }
 
-// Expensive runs f, an expensive read of an organization, in a slot, on connections for
-// such reads and for 12 s at most. It fails with core.CodeOverloaded when too many wait
-// or when there is no slot in time.
+// Expensive runs f, an expensive read of an organization, in a slot, on the connections for
+// such reads and for at most 12 s. It fails with core.CodeOverloaded when the queue is full
+// or no slot becomes free in time.
 func (g *Guard) Expensive(ctx context.Context, orgID string, f func(context.Context) error) error {
 	if err := g.expensive.enter(ctx, orgID); err != nil {
 		return err
@@ -62,12 +62,12 @@ type slots struct {
 	running int
 	waiting int
 	orgs    map[string]*orgSlots
-	// turns are the organizations with calls that wait, the next one first.
+	// turns are the organizations with waiting calls, the next one first.
 	turns []*orgSlots
 }
 
-// orgSlots are the calls of one organization. A channel of waiting is closed when its
-// call has a slot.
+// orgSlots are the calls of one organization. A channel in waiting is closed when its call
+// gets a slot.
 type orgSlots struct {
 	running int
 	waiting []chan struct{}
@@ -77,11 +77,11 @@ func newSlots(inAll int) *slots {
 	if inAll == 0 {
 		inAll = expensiveSlots
 	}
-	// One slot is left to others, where there are several.
+	// With several slots, one is reserved for other organizations.
 	return &slots{inAll: inAll, perOrg: max(1, min(expensivePerOrg, inAll-1)), orgs: map[string]*orgSlots{}}
 }
 
-// enter waits for a slot. Each enter without an error needs a leave.
+// enter waits for a slot. After an enter without an error the caller must call leave.
 func (s *slots) enter(ctx context.Context, orgID string) error {
 	s.mu.Lock()
 	org := s.orgs[orgID]
@@ -127,7 +127,7 @@ func (s *slots) await(ctx context.Context, orgID string, ready chan struct{}) er
 	return err
 }
 
-// withdraw takes a call out of its queue. It reports false when the call has a slot.
+// withdraw takes a call out of its queue. It reports false when the call already has a slot.
 func (s *slots) withdraw(orgID string, ready chan struct{}) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,14 +166,14 @@ func (s *slots) leave(orgID string) {
 	s.forget(orgID)
 }
 
-// forget drops what is kept of an organization without calls.
+// forget deletes the entry of an organization without calls.
 func (s *slots) forget(orgID string) {
 	if org := s.orgs[orgID]; org != nil && org.running == 0 && len(org.waiting) == 0 {
 		delete(s.orgs, orgID)
 	}
 }
 
-// register makes metrics of how many calls run and wait.
+// register exports how many calls run and wait.
 func (s *slots) register(r prometheus.Registerer) {
 	for state, n := range map[string]*int{"running": &s.running, "waiting": &s.waiting} {
 		opts := prometheus.GaugeOpts{

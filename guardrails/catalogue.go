@@ -20,8 +20,8 @@ type Operation struct {
 	info  core.OperationInfo
 }
 
-// Catalogue puts operations behind the rails, in the order given. Two operations
-// of one name are a mistake in the program: it panics at start.
+// Catalogue puts operations behind the rails, in the order given. It panics for two
+// operations of one name.
 func (g *Guard) Catalogue(ops []core.Operation) *Catalogue {
 	c := &Catalogue{guard: g, byName: make(map[string]*Operation, len(ops))}
 	for _, op := range ops {
@@ -38,27 +38,26 @@ func (g *Guard) Catalogue(ops []core.Operation) *Catalogue {
 // Operations returns all operations in order. The slice must not be changed.
 func (c *Catalogue) Operations() []*Operation { return c.order }
 
-// Operation finds one by name.
+// Operation returns the operation with a name.
 func (c *Catalogue) Operation(name string) (*Operation, bool) {
 	o, ok := c.byName[name]
 	return o, ok
 }
 
-// Info is what is declared of the operation.
+// Info returns the declaration of the operation.
 func (o *Operation) Info() core.OperationInfo { return o.info }
 
-// Input is the schema of the arguments on a surface.
+// Input returns the schema of the arguments on a surface.
 func (o *Operation) Input(s core.Surface) *core.Schema { return o.op.Input(s) }
 
-// Output is the schema of the result on a surface.
+// Output returns the schema of the result on a surface.
 func (o *Operation) Output(s core.Surface) *core.Schema { return o.op.Output(s) }
 
-// Texts are the members of the result that hold text on a surface.
+// Texts returns the members of the result that hold text on a surface.
 func (o *Operation) Texts(s core.Surface) []core.Text { return o.op.Texts(s) }
 
-// Allowed reports whether the principal may call the operation at all: nil, or
-// the refusal of the scopes or environment rail. A surface uses it to list only
-// what can be called.
+// Allowed returns nil when the principal may call the operation, or the refusal of the
+// scopes or environment rail. Surfaces list only operations that may be called.
 func (o *Operation) Allowed(p core.Principal) error {
 	if err := missingScope(o.info, p); err != nil {
 		return err

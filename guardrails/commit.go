@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// prepare is the operation's chance to ask the network, before any transaction.
+// prepare runs the operation's Prepare, which may use the network, before any transaction.
 func prepare(ctx context.Context, p *passage) error {
 	if p.byPullRequest {
 		if err := p.propose(ctx); err != nil {
@@ -23,7 +23,7 @@ func prepare(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// commit does the task. A read runs outside any transaction; a write, its audit
+// commit carries out the operation. A read runs outside a transaction. A write, its audit
 // line, its jobs and its replay record are one transaction.
 func commit(ctx context.Context, p *passage) error {
 	if p.info.Effect == core.Reads {

@@ -19,14 +19,14 @@ type ConfirmationRequired struct {
 
 const (
 	confirmationLife = 10 * time.Minute
-	// A used confirmation is remembered until no key verifies it any more. Its own
-	// end is too soon: a call that showed it in time may commit after that, and the
-	// clock of the process that purges may be ahead.
+	// spentLife is how long a used confirmation is remembered: until no key verifies it. Its
+	// own expiry is too early, because a call that showed it in time may commit later, and
+	// the clock of the process that purges may be ahead.
 	spentLife = 48 * time.Hour
 )
 
-// confirm lets an operation that cannot be taken back proceed only with a token
-// that this service signed for exactly this call and this consequence.
+// confirm lets an operation that cannot be undone proceed only with a token that this
+// service signed for exactly this call and this consequence.
 func confirm(ctx context.Context, p *passage) error {
 	if !p.info.Confirms {
 		return p.next(ctx)
@@ -64,8 +64,8 @@ func confirm(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// spendConfirmation uses the confirmation up. It runs inside the transaction of
-// the write, so of many callers with one token exactly one proceeds.
+// spendConfirmation marks the confirmation as used. It runs inside the transaction of the
+// write, so of many callers with one token exactly one proceeds.
 func (p *passage) spendConfirmation(ctx context.Context) error {
 	if p.spend == nil {
 		return nil
@@ -80,10 +80,10 @@ func (p *passage) spendConfirmation(ctx context.Context) error {
 	return nil
 }
 
-// confirmAgain computes the preview once more, inside the transaction of the write,
-// and refuses if it is not the one that was agreed to. The transaction reads one
-// state of the database (core.Snapshot), so what the person confirmed is
-// what Do finds: an audience that grows after this check is not in it.
+// confirmAgain computes the preview again, inside the transaction of the write, and refuses
+// when it differs from the confirmed one. The transaction reads one state of the database
+// (core.Snapshot), so Do finds exactly what was confirmed: contacts who join the audience
+// after this check are not in it.
 func (p *passage) confirmAgain(ctx context.Context) error {
 	if p.spend == nil {
 		return nil
@@ -103,7 +103,7 @@ func (p *passage) confirmAgain(ctx context.Context) error {
 	return nil
 }
 
-// previewDigest is what is signed of the consequence.
+// previewDigest returns the signed digest of the consequence.
 func previewDigest(asked *core.Confirmation) (string, error) {
 	preview, err := json.Marshal(asked.Preview)
 	if err != nil {
@@ -112,9 +112,9 @@ func previewDigest(asked *core.Confirmation) (string, error) {
 	return digestOf(asked.Message, string(preview)), nil
 }
 
-// refuseConfirmation is one answer for every cause, so that trying tokens
-// teaches nothing. It shows what the call would do now, because that may be what
-// changed: anybody who may make the call is shown the same when asked.
+// refuseConfirmation returns the same refusal for every cause, so that trying tokens reveals
+// nothing. It shows the current preview, which may have changed; every caller who may make
+// the call can ask for that preview.
 func (p *passage) refuseConfirmation() error {
 	preview, err := json.Marshal(p.asked.Preview)
 	if err != nil {

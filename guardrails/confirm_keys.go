@@ -18,10 +18,10 @@ type confirmationKey struct {
 
 var errNoConfirmationSecret = errors.New("guardrails: there is no secret to sign confirmations with")
 
-// confirmationKeys are the key of the day, which signs, and that of the day
-// before, which still verifies: a confirmation lives minutes, so what was signed
-// before midnight is good after. They are derived anew for each call, so there
-// is nothing to keep, to reload or to agree on between processes.
+// confirmationKeys returns the key of the day, which signs, and that of the day before,
+// which still verifies: a confirmation lives minutes, so one signed before midnight is valid
+// afterwards. The keys are derived for each call, so processes need not store, reload or
+// exchange them.
 func (g *Guard) confirmationKeys(now time.Time) ([2]confirmationKey, error) {
 	var keys [2]confirmationKey
 	if len(g.ConfirmationSecret) != ConfirmationSecretBytes {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// confirmation is what a token says, all of it signed. Digests keep it small and
-// keep the arguments out of it.
+// confirmation is the signed content of a token. Digests keep it small and keep the
+// arguments out of it.
 type confirmation struct {
 	ID        string `json:"id"`
 	Key       string `json:"kid"`
@@ -24,7 +24,7 @@ type confirmation struct {
 	Expires   int64  `json:"exp"` // unix seconds
 }
 
-// sign writes the token: what it says, a dot, and the signature, both in base64url.
+// sign returns the token: the content, a dot, and the signature, both in base64url.
 func (g *Guard) sign(c confirmation, now time.Time) (string, error) {
 	keys, err := g.confirmationKeys(now)
 	if err != nil {
@@ -39,8 +39,8 @@ func (g *Guard) sign(c confirmation, now time.Time) (string, error) {
 	return body + "." + keys[0].signature(body), nil
 }
 
-// verify checks the signature before it believes a word, then that the token
-// says what is expected of this call, id and expiry apart.
+// verify checks the signature first, then that the content fits this call; id and expiry may
+// differ.
 func (g *Guard) verify(token string, expected confirmation, now time.Time) (confirmation, bool, error) {
 	keys, err := g.confirmationKeys(now)
 	if err != nil {
@@ -65,8 +65,8 @@ func (g *Guard) verify(token string, expected confirmation, now time.Time) (conf
 	return c, c == expected, nil
 }
 
-// signature is text, and compared as text: several texts of base64 decode to the
-// same bytes, and only one of them is ours.
+// signature returns the signature as text. Signatures are compared as text, because several
+// texts of base64 decode to the same bytes.
 func (k confirmationKey) signature(body string) string {
 	h := hmac.New(sha256.New, k.secret)
 	h.Write([]byte(body))

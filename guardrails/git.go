@@ -6,16 +6,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// RepositoryHost is where organizations keep the repositories they connect.
+// RepositoryHost hosts the repositories that organizations connect.
 type RepositoryHost interface {
-	// OpenPullRequest proposes the change to the organization's repository on a
-	// branch of that name, and never merges it. When the branch has an open
-	// request already, that is the answer.
+	// OpenPullRequest proposes the change to the organization's repository on a branch of
+	// that name, and never merges it. When the branch has an open request, it returns that
+	// request.
 	OpenPullRequest(ctx context.Context, orgID, branch string, change core.RepositoryChange) (core.PullRequest, error)
 }
 
-// git keeps writes away from definitions that a repository owns: as the operation
-// declares, the write is refused or goes on to become a pull request, see propose.
+// git protects definitions that a repository owns: as the operation declares, the write is
+// refused or becomes a pull request, see propose.
 func git(ctx context.Context, p *passage) error {
 	if !p.call.Principal.Org.GitConnected {
 		return p.next(ctx)
@@ -34,7 +34,7 @@ func git(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// gitOwned has a code of its own for agents; the routes answer with conflict.
+// gitOwned returns the refusal: git_owned for agents, conflict for routes.
 func (p *passage) gitOwned(message, next string) error {
 	code := core.CodeConflict
 	if p.call.Surface == core.Agent {
@@ -43,9 +43,8 @@ func (p *passage) gitOwned(message, next string) error {
 	return &core.Error{Code: code, Message: message, Next: next}
 }
 
-// propose opens the pull request that stands for the write. It runs where the
-// operation would ask the outside: behind the replay rail, so that a repeated call
-// opens no second request, and before the transaction.
+// propose opens the pull request for the write. It runs in place of Prepare: behind the
+// replay rail, so that a repeated call opens no second request, and before the transaction.
 func (p *passage) propose(ctx context.Context) error {
 	branch, err := p.branch()
 	if err != nil {
@@ -57,9 +56,9 @@ func (p *passage) propose(ctx context.Context) error {
 	return err
 }
 
-// branch is the same for every attempt at a call, so that one that was cut short
-// between the request and its own commit finds the request when it is repeated.
-// A call with another explicit key is another change.
+// branch returns the same name for every attempt at a call, so that a repeated call finds
+// the request of an attempt that did not commit. A call with another explicit key is another
+// change.
 func (p *passage) branch() (string, error) {
 	arguments, err := p.canonicalArguments()
 	if err != nil {

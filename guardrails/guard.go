@@ -41,14 +41,14 @@ type Config struct {
 	Clock              core.Clock
 	Log                *slog.Logger
 	Metrics            prometheus.Registerer
-	// Repositories may be nil: then what would become a pull request is refused.
+	// Repositories may be nil: writes that would become pull requests are then refused.
 	Repositories RepositoryHost
 	// Tracer makes a span of each call; nil makes none.
 	Tracer trace.Tracer
-	// SharedBuckets keeps the rate limit where other processes see it; nil means
-	// that each process counts for itself.
+	// SharedBuckets shares the rate limit between processes; nil means that each process
+	// counts by itself.
 	SharedBuckets Buckets
-	// SharedTimeout is what a call waits for them at most; 0 means 50 ms.
+	// SharedTimeout bounds how long a call waits for them; 0 means 50 ms.
 	SharedTimeout time.Duration
 	// ExpensiveSlots is how many expensive reads run at once, no more than the database
 	// has connections for; 0 means 4.
@@ -83,22 +83,21 @@ type Request struct {
 	Arguments json.RawMessage
 	// IdempotencyKey is the caller's explicit key, "" for none.
 	IdempotencyKey string
-	// Confirmation is the signed confirmation that an earlier answer carried.
+	// Confirmation is the signed confirmation from an earlier answer.
 	Confirmation string
-	// ConfirmationForm names the way in which this caller is asked and answers. It
-	// is part of what is signed: a token that was handed out in one way is worth
-	// nothing in another.
+	// ConfirmationForm names how this caller confirms. It is signed: a token for one way is
+	// invalid in another.
 	ConfirmationForm string
-	// Continuation is whatever else an agent sent to continue an earlier answer:
-	// request state and input responses. It is part of a derived key.
+	// Continuation is what an agent sent to continue an earlier answer: request state and
+	// input responses. It is part of a derived key.
 	Continuation json.RawMessage
 }
 
-// Result is what a call came to.
+// Result is the outcome of a call.
 type Result struct {
 	// Value is the operation's result in the surface's form.
 	Value any
-	// Created is true when the call made a new thing.
+	// Created is true when the call created a record.
 	Created bool
 	// Replayed is true when the result is that of an earlier, equal call.
 	Replayed bool
@@ -175,10 +174,9 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 	return result, nil
 }
 
-// run takes the call through all rails. A panic in an operation becomes an
-// internal error here, with its stack for the log, so that what the call holds
-// is let go of and the call is counted like any other. The result is named
-// because recover has no other way to answer.
+// run takes the call through all rails. It turns a panic in an operation into an internal
+// error, with the stack for the log, so that the call releases what it holds and is counted.
+// The result is named because recover needs it.
 func (p *passage) run(ctx context.Context) (err error) {
 	defer p.call.Finish()
 	defer func() {

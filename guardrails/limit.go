@@ -8,19 +8,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Rate is the state of a caller's bucket, as the rate headers tell it. Times are
-// whole seconds, rounded up.
+// Rate is the state of a caller's bucket, as the rate headers show it. Times are whole
+// seconds, rounded up.
 type Rate struct {
 	Limit     int // calls in any 60 seconds
 	Remaining int
 	// Reset is how long until the bucket is back at full if nothing more is taken.
 	Reset time.Duration
-	// RetryAfter is how long until the call that was refused passes; 0 when the call
-	// was admitted.
+	// RetryAfter is when the refused call would be admitted; 0 when the call was admitted.
 	RetryAfter time.Duration
 }
 
-// NewRate rounds what a store of buckets counted.
+// NewRate rounds the counts of a store of buckets.
 func NewRate(limit, remaining int, reset, retry time.Duration) Rate {
 	return Rate{Limit: limit, Remaining: max(0, remaining), Reset: upToSeconds(reset), RetryAfter: upToSeconds(retry)}
 }
@@ -39,14 +38,13 @@ type Buckets interface {
 	Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error)
 }
 
-// BucketKey says whose bucket it is: the public API counts an organization's live
-// and test credentials as one each; the agent endpoint counts each client on its
-// own.
+// BucketKey identifies a bucket. The public API has one bucket for an organization's live
+// credentials and one for its test credentials; the agent endpoint has one for each client.
 type BucketKey struct {
 	Resource    access.Resource
 	OrgID       string
 	Environment core.Environment
-	// CredentialID is "" where credentials are not counted on their own.
+	// CredentialID is "" where credentials share a bucket.
 	CredentialID string
 }
 

@@ -5,8 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the counts of calls. Every label has few values that this program
-// chooses: nothing that a caller wrote becomes one.
+// metrics are the counts of calls. Every label has few values that this program chooses:
+// never a text of a caller.
 type metrics struct {
 	calls         *prometheus.CounterVec
 	seconds       *prometheus.HistogramVec
@@ -53,7 +53,7 @@ func histogram(name, help string, buckets []float64) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"operation", "surface"})
 }
 
-// Truncated is a result, or a part of one, that knows whether it left items out.
+// Truncated is a result, or a part of one, that reports whether it left items out.
 type Truncated interface{ WasTruncated() bool }
 
 // Answered counts an answer that carries the operation's result: its size as
@@ -66,17 +66,17 @@ func (o *Operation) Answered(s core.Surface, bytes int, truncated bool) {
 	}
 }
 
-// Declined counts a person who saw what would happen and said no.
+// Declined counts a person who read the preview and declined.
 func (o *Operation) Declined() {
 	o.guard.metrics.confirmations.WithLabelValues(o.info.Name, "declined").Inc()
 }
 
-// noOperation is the label of requests that named none, or none that exists.
+// noOperation is the label of requests that named no operation, or an unknown one.
 const noOperation = ""
 
-// Refused counts a request that a surface refused before it reached the rails,
-// which count what they refuse themselves. The cause is an error code or another
-// word of a short list; operation is "" unless it is one of the catalogue.
+// Refused counts a request that a surface refused before it reached the rails; the rails
+// count their own refusals. The cause is an error code or another word of a short list;
+// operation is "" unless it is one of the catalogue.
 func (c *Catalogue) Refused(s core.Surface, operation, cause string) {
 	if _, known := c.byName[operation]; !known {
 		operation = noOperation
@@ -84,7 +84,7 @@ func (c *Catalogue) Refused(s core.Surface, operation, cause string) {
 	c.guard.metrics.refusals.WithLabelValues(operation, string(s), cause).Inc()
 }
 
-// count is everything that one call moves.
+// count updates all metrics of one call.
 func (m *metrics) count(p *passage, outcome string, err error, seconds float64) {
 	operation, surface := p.info.Name, string(p.call.Surface)
 	m.calls.WithLabelValues(operation, surface, outcome).Inc()

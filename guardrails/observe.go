@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// observe writes one log line and one count for a call. Ids and names of ours
-// only: no argument, no result, no address. It returns how the call ended.
+// observe writes one log line and one count for a call, with ids and names of Mailhelm only:
+// no argument, no result, no address. It returns the outcome of the call.
 func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	took := g.Clock().Sub(p.call.Now)
 	outcome, level := outcomeOf(ctx, p, err)
@@ -37,12 +37,12 @@ func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	return outcome
 }
 
-// callerGone is the outcome of a call whose caller hung up before the answer.
-// Whatever failed then failed because of that.
+// callerGone is the outcome of a call whose caller hung up before the answer. Its failures
+// are consequences of that.
 const callerGone = "caller_gone"
 
-// outcomeOf: faults of ours are errors in the log, those of the sending account
-// warnings, refusals and callers who leave ordinary.
+// outcomeOf returns the outcome and its level in the log: error for faults of Mailhelm,
+// warning for those of the sending account, info for refusals and callers who leave.
 func outcomeOf(ctx context.Context, p *passage, err error) (string, slog.Level) {
 	if err == nil {
 		switch {

@@ -18,7 +18,7 @@ type ownBuckets struct {
 
 const firstSweep = 4096
 
-// OwnBuckets are buckets that no other process sees. They never fail.
+// OwnBuckets returns buckets that only this process sees. They never fail.
 func OwnBuckets(clock core.Clock) Buckets {
 	return &ownBuckets{clock: clock, buckets: map[BucketKey]*window{}, sweepAt: firstSweep}
 }
@@ -28,7 +28,7 @@ func (o *ownBuckets) Take(_ context.Context, key BucketKey, limit, cost int) (Ra
 	return state, admitted, nil
 }
 
-// bucket finds or makes the bucket.
+// bucket returns the bucket of a key, and makes it when it is missing.
 func (o *ownBuckets) bucket(key BucketKey, limit int) *window {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,8 +43,7 @@ func (o *ownBuckets) bucket(key BucketKey, limit int) *window {
 	return w
 }
 
-// sweep drops buckets that nothing was taken from in the last minute: a new one
-// would be the same.
+// sweep deletes buckets without calls in the last minute: a new one would be equal.
 func (o *ownBuckets) sweep() {
 	now := o.clock().UnixMicro()
 	for key, w := range o.buckets {

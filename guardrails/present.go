@@ -2,9 +2,8 @@ package guardrails
 
 import "github.com/mailhelm/mailhelm/core"
 
-// present gives the result the form of the surface. A replayed result passes
-// through here too: what a caller may see is decided by this call, not by the
-// one that was remembered.
+// present returns the result in the form of the surface. A replayed result passes through
+// here too: this call decides what the caller may see, not the stored one.
 func present(p *passage) Result {
 	if p.confirm != nil {
 		return Result{Confirm: p.confirm}

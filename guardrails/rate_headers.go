@@ -2,9 +2,9 @@ package guardrails
 
 import "strconv"
 
-// Headers tells the state of the bucket through set, under the names of the IETF
-// draft (draft-ietf-httpapi-ratelimit-headers-06) and under the older ones. nil
-// means that the organization has no limit, and then there is nothing to tell.
+// Headers passes the state of the bucket to set, under the names of the IETF draft
+// (draft-ietf-httpapi-ratelimit-headers-06) and under the older ones. nil, an organization
+// without a limit, sets no header.
 func (r *Rate) Headers(set func(name, value string)) {
 	if r == nil {
 		return

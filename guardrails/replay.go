@@ -17,20 +17,20 @@ const (
 	maxKeyLength   = 255
 )
 
-// reservation is a key this call holds until it commits or gives up.
+// reservation is a key that this call holds until it commits or fails.
 type reservation struct {
 	key     replay.Key
 	token   replay.Token
 	digest  string
 	expires time.Time
-	// derived is true of a key that the caller did not send.
+	// derived is true for a key that the caller did not send.
 	derived bool
 	stored  bool
 }
 
-// replays makes a write happen once for each key. The key is reserved first, in
-// a transaction of its own; the result is remembered in the transaction of the
-// write. A call that stores nothing gives its key back.
+// replays makes a write happen once for each key. It reserves the key first, in a
+// transaction of its own; the transaction of the write stores the result. A call that stores
+// nothing releases its key.
 func replays(ctx context.Context, p *passage) error {
 	if p.info.Effect == core.Reads {
 		return p.next(ctx)
@@ -60,8 +60,8 @@ func replays(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// reservationFor is nil when the call carries no key and none is derived: REST
-// remembers explicit keys only.
+// reservationFor returns nil when the call has no key and none is derived: REST uses
+// explicit keys only.
 func (p *passage) reservationFor() (*reservation, error) {
 	if len(p.req.IdempotencyKey) > maxKeyLength {
 		return nil, core.Invalid("Idempotency-Key", "must have at most 255 characters")
@@ -83,8 +83,8 @@ func (p *passage) reservationFor() (*reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The caller is part of a derived key: two clients that happen to say the
-	// same within five minutes are two calls.
+	// The caller is part of a derived key: the same call by two clients within five minutes
+	// is two calls.
 	derived := digestOf(p.call.Principal.Credential.ID, p.call.Principal.UserID, digest, continuation, p.req.Confirmation)
 	return &reservation{
 		key: replay.Key{OrgID: org, Space: "derived:" + p.info.Name, Key: derived}, digest: digest, derived: true,
@@ -115,7 +115,7 @@ func (p *passage) replay(ctx context.Context, r *reservation, existing contest) 
 	return nil
 }
 
-// remember stores the result with the write. It runs inside its transaction.
+// remember stores the result, inside the transaction of the write.
 func (p *passage) remember(ctx context.Context) error {
 	r := p.reservation
 	if r == nil {
@@ -132,10 +132,10 @@ func (p *passage) remember(ctx context.Context) error {
 	return p.guard.Replays.Complete(ctx, r.key, r.token, outcome)
 }
 
-// supersede ends the derived replays of the caller about what the call wrote: the same
-// said again after this call is said anew. It runs inside the transaction of the write,
-// after it, when the record that was written is locked. So of two writes to one
-// record the later one always sees the result of the earlier.
+// supersede ends the caller's derived replays about the record that the call wrote: the same
+// call afterwards is a new one. It runs inside the transaction of the write, after the
+// write, when the record is locked. So of two writes to one record the later one always sees
+// the result of the earlier.
 func (p *passage) supersede(ctx context.Context) error {
 	org, caller, subject := p.call.Principal.Org.ID, p.call.Principal.Caller(), p.call.Subject()
 	switch {
@@ -159,7 +159,7 @@ func canonical(raw json.RawMessage, form func([]byte) ([]byte, error)) (string, 
 	return string(b), err
 }
 
-// digestOf hashes parts so that no two different lists of parts agree.
+// digestOf hashes parts so that different lists of parts have different digests.
 func digestOf(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {

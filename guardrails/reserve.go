@@ -7,20 +7,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 )
 
-// maxHolders is how many holders of one key a call outlasts, one after the other,
-// before it is refused because another call still runs.
+// maxHolders is how many successive holders of a key a call waits for before it is refused
+// because another call still runs.
 const maxHolders = 3
 
-// contest is how a call for a key came out.
+// contest is the outcome of an attempt to reserve a key.
 type contest struct {
 	replay.Record
 	won bool
-	// retryAfter is for a key that a running call holds.
+	// retryAfter is set when a running call holds the key.
 	retryAfter time.Duration
 }
 
-// reserve tries to get the key for the call. The token of the reservation is noted
-// before others can see it, and no more when the key belongs to another call.
+// reserve tries to reserve the key for the call. The process notes the token before other
+// calls can see it, and drops it when another call holds the key.
 func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) {
 	r.token = replay.NewToken()
 	claim := replay.Claim{Token: r.token, Digest: r.digest}
@@ -41,8 +41,8 @@ func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) 
 	return outcome, err
 }
 
-// contend takes a reservation over that no process works on any more. It takes up to
-// [replay.Silence] to know that of another process.
+// contend takes over a reservation that no process works on any more. Judging another
+// process takes up to [replay.Silence].
 func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Claim) (contest, error) {
 	var outcome contest
 	for range maxHolders {
@@ -69,8 +69,8 @@ func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Clai
 	return outcome, nil
 }
 
-// giveBack frees the key even when the caller has gone. Were it to fail, the process
-// tries again, and the lease runs out by itself.
+// giveBack releases the key, also when the caller has gone. After a failure the process
+// retries, and the lease ends the reservation at last.
 func (p *passage) giveBack(ctx context.Context, r *reservation) {
 	release := p.guard.Replays.Release
 	if p.guard.Process != nil {

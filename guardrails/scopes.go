@@ -13,8 +13,8 @@ func scopes(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// missingScope names the first scope the principal lacks, or returns nil. An
-// operation that needs none is open to any valid credential.
+// missingScope refuses with the first scope that the principal lacks, or returns nil. Any
+// valid credential may call an operation without scopes.
 func missingScope(info core.OperationInfo, p core.Principal) error {
 	missing := p.Scopes.Missing(info.Scopes)
 	if missing == "" {

@@ -13,20 +13,20 @@ import (
 
 // Bounds on what a store of shared buckets may cost when it is slow or away.
 const (
-	// defaultSharedTimeout is what one call waits at most, unless configured.
+	// defaultSharedTimeout bounds the wait of one call, unless configured.
 	defaultSharedTimeout = 50 * time.Millisecond
-	// So many failures in a row, and the store is left alone for sharedPause.
+	// After sharedFailures failures in a row the store is not asked for sharedPause.
 	sharedFailures = 3
 	sharedPause    = 5 * time.Second
-	// sharedReport is the time between two lines in the log about it.
+	// sharedReport is the least time between two lines in the log about it.
 	sharedReport = time.Minute
 )
 
-// sharedBuckets keeps the buckets where all processes see them, and counts in
-// this process alone while that store does not answer: a limit that is too
-// generous for a while beats calls that fail, and beats no limit. What this process
-// admitted it also counts itself, so that it never admits more than the limit
-// in 60 seconds in which the store goes away or comes back empty.
+// sharedBuckets keeps the buckets in a store that all processes share, and counts in this
+// process alone while the store does not answer: a limit that is too generous for some time
+// is better than failing calls or no limit. It always counts in this process too, so that
+// this process never admits more than the limit in 60 seconds in which the store fails or
+// comes back empty.
 type sharedBuckets struct {
 	shared, own Buckets
 	timeout     time.Duration
@@ -60,7 +60,7 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 		s.fallbacks.WithLabelValues("skipped").Inc()
 		return s.own.Take(ctx, key, limit, cost)
 	}
-	// A caller who hangs up is no failure of the store.
+	// A caller who hangs up does not count as a failure of the store.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	state, admitted, err := s.shared.Take(bounded, key, limit, cost)
@@ -80,7 +80,8 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 	return state, admitted, err
 }
 
-// mayAsk: after a pause one call tries, and the others need not wait for it.
+// mayAsk reports whether to ask the store. After a pause one call asks, and the others do
+// not wait for it.
 func (s *sharedBuckets) mayAsk() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,8 +21,8 @@ func (g *Guard) startSpan(ctx context.Context, p *passage) (context.Context, tra
 	))
 }
 
-// endSpan says how the call ended, in the words of the metrics. A refusal is an
-// ordinary end; faults of ours and of the sending account are errors.
+// endSpan sets the outcome of the call, in the words of the metrics. Faults of Mailhelm and
+// of the sending account are errors; a refusal is not.
 func (g *Guard) endSpan(span trace.Span, outcome string) {
 	if span == nil {
 		return

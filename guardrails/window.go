@@ -35,7 +35,7 @@ type window struct {
 	marks []mark
 }
 
-// mark is what was taken within a grain, in microseconds since 1970.
+// mark is the tokens taken within a grain, with times in microseconds since 1970.
 type mark struct {
 	first, last int64
 	tokens      int
@@ -55,8 +55,8 @@ func (w *window) take(clock core.Clock, cost int) (Rate, bool) {
 	return w.rate(now, admitted, cost), admitted
 }
 
-// forget drops what was taken 60 seconds ago or earlier. Marks that are ahead of a
-// clock that was set back count as made now.
+// forget drops marks of 60 seconds ago or earlier. After the clock was set back, marks in
+// the future count as made now.
 func (w *window) forget(now int64) {
 	gone := 0
 	for gone < len(w.marks) && w.marks[gone].last+Window.Microseconds() <= now {
@@ -81,7 +81,7 @@ func (w *window) remember(now int64, cost int) {
 	w.marks = append(w.marks, mark{now, now, cost})
 }
 
-// rate is the state after a call of the given cost.
+// rate returns the state after a call of the given cost.
 func (w *window) rate(now int64, admitted bool, cost int) Rate {
 	until := func(m mark) time.Duration {
 		return time.Duration(m.last-now)*time.Microsecond + Window
@@ -100,7 +100,7 @@ func (w *window) rate(now int64, admitted bool, cost int) Rate {
 	return NewRate(w.limit, w.limit-w.used, reset, retry)
 }
 
-// empty reports whether the window holds nothing at now, like a new one.
+// empty reports whether the window holds no marks at now, like a new one.
 func (w *window) empty(now int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

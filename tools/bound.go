@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxResult is the most that the text and the structured content of a result may
-// each have, in bytes as they travel. Whatever is longer is shown in part, and
-// says so: an agent that pays for a megabyte has no room left to think.
+// maxResult bounds the text and the structured content of a result each, in bytes on the
+// wire. A longer result is cut and says so, because a large result uses up an agent's
+// context.
 const maxResult = 32 << 10
 
-// cut says what of a result is left out. Of is what was counted: items of a list,
-// members of an object or characters of texts, all those at one place together.
+// cut describes what a result leaves out at one place: Of is the kind, items of a list,
+// members of an object or characters of texts.
 type cut struct {
 	At    string `json:"at"`
 	Of    string `json:"of"`
@@ -25,9 +25,9 @@ type cut struct {
 
 const moreElsewhere = "Narrow the query or ask for fewer at a time; the REST API has all of it."
 
-// bounded is value, or as much of it as fits into limit. free are the paths of
-// members that may hold any JSON, whose own members are as dispensable as items.
-func bounded(value json.RawMessage, free []string, limit int) json.RawMessage {
+// shrink returns value, or as much of it as fits into limit. free are the paths of members
+// that may hold any JSON, whose own members may be left out like items.
+func shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	if wireLength(value) <= limit {
 		return value
 	}
@@ -46,8 +46,8 @@ func bounded(value json.RawMessage, free []string, limit int) json.RawMessage {
 	return json.RawMessage(`{"truncated":true,"more":"` + moreElsewhere + `"}`)
 }
 
-// trims are from the one that leaves out least. Long texts go before items, down
-// to a few of them, because an item that is missing is missed more.
+// trims returns the ways to shorten a result, the one that leaves out least first. Long
+// texts are cut before items are left out, because a reader misses an item more.
 func trims() []*trim {
 	var all []*trim
 	for _, text := range []int{2000, 500, 200, 80, shortest} {
@@ -65,7 +65,7 @@ func trims() []*trim {
 // has a form keeps it.
 const shortest = 40
 
-// trim is one way to show a value in part.
+// trim is one way to shorten a value.
 type trim struct {
 	text  int // characters of a text
 	items int // items of a list, members of a free object
@@ -73,7 +73,7 @@ type trim struct {
 	cuts  []cut
 }
 
-// shorten returns a copy that says at its top what is left out.
+// shorten returns a shortened copy that begins with what it leaves out.
 func (t *trim) shorten(whole any) any {
 	short := t.value(whole, "")
 	object, ok := short.(map[string]any)
@@ -124,7 +124,7 @@ func (t *trim) list(v []any, path string) []any {
 	return kept
 }
 
-// object keeps every member. One that is a sample counts its items itself.
+// object keeps every member. A sample counts its items itself.
 func (t *trim) object(v map[string]any, path string) any {
 	kept := make(map[string]any, len(v)+2)
 	items, isSample := sampleOf(v)
@@ -182,7 +182,7 @@ func (t *trim) freeObject(v map[string]any, path string) any {
 	return kept
 }
 
-// note adds to what is known to be left out at a place.
+// note adds to the cuts of a place.
 func (t *trim) note(at, of string, shown, total int) {
 	for i := range t.cuts {
 		if c := &t.cuts[i]; c.At == at && c.Of == of {
@@ -193,7 +193,7 @@ func (t *trim) note(at, of string, shown, total int) {
 	t.cuts = append(t.cuts, cut{At: at, Of: of, Shown: shown, Total: total})
 }
 
-// clip is the first n characters of s, the last of them an ellipsis when s has more.
+// clip returns the first n characters of s, the last of them an ellipsis when s is longer.
 func clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

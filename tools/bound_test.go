@@ -66,7 +66,7 @@ func TestEveryResultFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		short := bounded(value, []string{"contact.attributes"}, maxResult)
+		short := shrink(value, []string{"contact.attributes"}, maxResult)
 		if text, structured := encoded(t, short); text > maxResult || structured > maxResult {
 			t.Fatalf("text of %d, structured content of %d bytes", text, structured)
 		}
@@ -103,7 +103,7 @@ func TestEveryResultFits(t *testing.T) {
 func TestWhatFitsIsNotTouched(t *testing.T) {
 	t.Parallel()
 	value := json.RawMessage(`{"note":"` + strings.Repeat("x", maxResult-14-len(`{"note":""}`)) + `"}`)
-	if text, _ := encoded(t, value); string(bounded(value, nil, maxResult)) != string(value) || text <= maxResult-50 {
+	if text, _ := encoded(t, value); string(shrink(value, nil, maxResult)) != string(value) || text <= maxResult-50 {
 		t.Errorf("a text of %d bytes was cut", text)
 	}
 }
@@ -117,7 +117,7 @@ func TestPlacesNameNoKeysOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got struct{ Shortened []cut }
-	if err := json.Unmarshal(bounded(value, []string{"attributes"}, maxResult), &got); err != nil {
+	if err := json.Unmarshal(shrink(value, []string{"attributes"}, maxResult), &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Shortened) != 1 || got.Shortened[0] != (cut{"attributes.*.*", "characters", 2000, 70_000}) {

@@ -13,11 +13,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// handler calls t's operation. It reads the call from the exchange, not from
-// the SDK's request: the prehandler's reading is the one that was checked. ctx
-// ends also when the client goes away: an answer that nobody can receive is not
-// worth finishing, and without sessions there is no way to fetch it later. A
-// write that was cut short may be repeated with its key.
+// handler returns the SDK's handler of a tool. It reads the call from the exchange, not from
+// the SDK's request, because the prehandler checked its own reading. ctx also ends when the
+// client leaves: without sessions no client could fetch the answer later. A write that was
+// cut off may be repeated with its key.
 func (s *Server) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := exchangeOf(ctx)
@@ -29,7 +28,7 @@ func (s *Server) handler(t *tool) mcp.ToolHandler {
 	}
 }
 
-// call is the result of a call, nil when x.outage tells why there is none.
+// call returns the result of a call, or nil when x.outage has the failure.
 func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
 	req, err := requestOf(t, x)
 	if err != nil {
@@ -38,7 +37,7 @@ func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolRe
 	}
 	if t.confirms && x.declines() {
 		t.op.Declined()
-		return s.declined(x)
+		return s.declinedResult(x)
 	}
 	result, err := t.op.Call(ctx, req)
 	switch {
@@ -55,7 +54,7 @@ func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolRe
 	}
 }
 
-// requestOf is the call as the rails take it.
+// requestOf returns the call in the form of the rails.
 func requestOf(t *tool, x *exchange) (guardrails.Request, error) {
 	p := &x.message.params
 	key, err := idempotencyKey(p.Meta.IdempotencyKey)
@@ -94,7 +93,7 @@ func idempotencyKey(raw jsontext.Value) (string, error) {
 	return key, nil
 }
 
-// continuationOf is what continues an earlier answer, nil when nothing does.
+// continuationOf returns what continues an earlier answer, nil for a first call.
 func continuationOf(p *params) json.RawMessage {
 	if p.RequestState == "" && len(p.InputResponses) == 0 {
 		return nil
@@ -118,7 +117,7 @@ func (s *Server) success(x *exchange, t *tool, result guardrails.Result) *mcp.Ca
 	if result.Replayed {
 		limit -= wireLength([]byte(replayedMember))
 	}
-	short := bounded(value, t.untrusted, limit)
+	short := shrink(value, t.untrusted, limit)
 	x.truncated = len(short) != len(value)
 	if result.Replayed {
 		short = withReplayed(short)
@@ -141,9 +140,9 @@ func (s *Server) success(x *exchange, t *tool, result guardrails.Result) *mcp.Ca
 // content has all of it.
 const maxSentence = 4000
 
-// failure is the problem document as a result, with the two members that agents
-// read first, and the same in a sentence. Its next_step is a call, where one
-// repairs what was refused, or absent; hint has the words.
+// failure returns the problem document as a result, with the two members that agents read
+// first, and the same as a sentence. Its next_step is a call that repairs the fault, or
+// absent; hint has the text.
 func (s *Server) failure(x *exchange, err error) *mcp.CallToolResult {
 	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
 	extra := maps.Clone(p.Extra)
@@ -162,7 +161,7 @@ func (s *Server) failure(x *exchange, err error) *mcp.CallToolResult {
 		p.Extra = map[string]any{"message": p.Detail, "hint": hint}
 		value, _ = marshal(p)
 	}
-	answer := x.result(clip(p.Detail+" "+hint+x.sentence(next), maxSentence), bounded(value, nil, maxResult))
+	answer := x.result(clip(p.Detail+" "+hint+x.sentence(next), maxSentence), shrink(value, nil, maxResult))
 	others := e.UntrustedExtra()
 	if next != nil && len(next.Arguments) > 0 {
 		others = append(others, "next_step.arguments")
@@ -174,14 +173,14 @@ func (s *Server) failure(x *exchange, err error) *mcp.CallToolResult {
 	return answer
 }
 
-// result is a result whose text is a sentence.
+// result returns a result whose text is a sentence.
 func (x *exchange) result(text string, structured json.RawMessage) *mcp.CallToolResult {
 	visible, hidden := core.VisibleText(text)
 	return x.resultOf(visible, hidden, structured)
 }
 
-// resultOf is a fresh result; the SDK writes into the one it is given. hidden is
-// how many characters the text lacks because nobody would see them.
+// resultOf returns a new result; the SDK writes into the one it is given. hidden is how many
+// invisible characters the text lacks.
 func (x *exchange) resultOf(text string, hidden int, structured json.RawMessage) *mcp.CallToolResult {
 	answer := &mcp.CallToolResult{Meta: mcp.Meta{metaRequestID: x.requestID}, StructuredContent: structured}
 	if hidden > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Entry is one tool as the endpoint promises it. The names are a public
-// interface: renaming or removing one breaks the agents that learned it.
+// Entry is one tool of the endpoint. The names are a public interface: renaming or removing
+// one breaks agents that use it.
 type Entry struct {
 	Name   string
 	Scopes []core.Scope
@@ -54,8 +54,7 @@ var table = []Entry{
 	{"broadcasts_send", []core.Scope{core.BroadcastsManage}, true},
 }
 
-// Table returns every tool the endpoint promises, in the order of the
-// documentation, mounted or not.
+// Table returns every tool of the documentation, in its order, mounted or not.
 func Table() []Entry { return slices.Clone(table) }
 
 // tool is an entry with its operation, ready to be listed and called.
@@ -63,15 +62,15 @@ type tool struct {
 	op        *guardrails.Operation
 	described *mcp.Tool
 	confirms  bool
-	// needs is the operation's scopes as a challenge lists them.
+	// needs are the operation's scopes in the form of a challenge.
 	needs string
-	// untrusted are the members of its result that hold the words of others.
+	// untrusted are the members of the result that hold texts of customers or third parties.
 	untrusted []string
 }
 
 func mount(entry Entry, op *guardrails.Operation) (*tool, error) {
 	info := op.Info()
-	if declared := core.Scopes(info.Scopes); !slices.Equal(sorted(entry.Scopes), sorted(declared)) {
+	if declared := core.Scopes(info.Scopes); !slices.Equal(sortedScopes(entry.Scopes), sortedScopes(declared)) {
 		return nil, fmt.Errorf("the operation needs %v, the table says %v", declared, entry.Scopes)
 	}
 	input, err := inputSchema(op)
@@ -96,7 +95,7 @@ func mount(entry Entry, op *guardrails.Operation) (*tool, error) {
 	}, nil
 }
 
-func sorted(scopes []core.Scope) []core.Scope {
+func sortedScopes(scopes []core.Scope) []core.Scope {
 	return slices.Sorted(slices.Values(scopes))
 }
 

@@ -37,7 +37,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 		arguments = json.RawMessage(rest)
 	}
 	if x.elicits() {
-		if x.answered() {
+		if x.agreesInForm() {
 			return arguments, x.message.params.RequestState, nil
 		}
 		return arguments, "", nil
@@ -49,7 +49,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 	return arguments, token, nil
 }
 
-// confirmationForm says which of the two ways this client confirms in.
+// confirmationForm returns which of the two ways this client confirms in.
 func (x *exchange) confirmationForm() string {
 	if x.elicits() {
 		return "form"
@@ -57,7 +57,7 @@ func (x *exchange) confirmationForm() string {
 	return "argument"
 }
 
-// formAnswer is what came back for the form.
+// formAnswer is the client's answer to the form.
 type formAnswer struct {
 	Action  string `json:"action"`
 	Content struct {
@@ -65,17 +65,17 @@ type formAnswer struct {
 	} `json:"content"`
 }
 
-// answered reports whether the person agreed in the form.
-func (x *exchange) answered() bool {
+// agreesInForm reports whether the person agreed in the form.
+func (x *exchange) agreesInForm() bool {
 	answer, ok := x.formAnswer()
 	return ok && answer.Action == "accept" && answer.Content.Confirm
 }
 
-// declines reports whether the person saw the form and did not agree. An answer
-// in any other form than the one asked for is no agreement.
+// declines reports whether the person saw the form and did not agree. An answer without the
+// form's field is no agreement.
 func (x *exchange) declines() bool {
 	_, sent := x.message.params.InputResponses[confirmForm]
-	return sent && x.elicits() && !x.answered()
+	return sent && x.elicits() && !x.agreesInForm()
 }
 
 func (x *exchange) formAnswer() (formAnswer, bool) {
@@ -84,7 +84,7 @@ func (x *exchange) formAnswer() (formAnswer, bool) {
 	return answer, sent && jsonv2.Unmarshal(raw, &answer) == nil
 }
 
-// askFor answers a first call: what would happen, and how to agree to it.
+// askFor answers a first call with the preview and how to confirm it.
 func (s *Server) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
 	visible, _ := core.VisibleText(asked.Message) // a person reads it in a form too
 	message := clip(visible, maxQuestion)
@@ -109,7 +109,7 @@ func (s *Server) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mc
 		Preview   json.RawMessage `json:"preview"`
 		Token     string          `json:"confirmation_token"`
 		ExpiresAt time.Time       `json:"expires_at"`
-	}{true, "confirmation_required", message, bounded(preview, []string{""}, maxResult/2), asked.Token, asked.ExpiresAt})
+	}{true, "confirmation_required", message, shrink(preview, []string{""}, maxResult/2), asked.Token, asked.ExpiresAt})
 	if err != nil {
 		return s.failure(x, core.Internal(err))
 	}
@@ -123,8 +123,8 @@ func (s *Server) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mc
 var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Yes, do this",` +
 	`"description":"It cannot be taken back.","default":false}},"required":["confirm"]}`)
 
-// declined answers a person who said no, which is no error.
-func (s *Server) declined(x *exchange) *mcp.CallToolResult {
+// declinedResult answers a person who declined, which is not an error.
+func (s *Server) declinedResult(x *exchange) *mcp.CallToolResult {
 	const message = "The person did not confirm, so nothing was done and nothing was sent."
 	return x.result(message, json.RawMessage(`{"status":"declined","message":"`+message+`"}`))
 }

@@ -12,8 +12,8 @@ const (
 	corsMaxAge = "600" // seconds
 )
 
-// shareWithOrigin lets a page of an allowed origin read the answer, whatever it
-// will be. Another origin learns nothing, not even which ones are allowed.
+// shareWithOrigin lets a page of an allowed origin read the answer. Pages of other origins
+// learn nothing, not even the allowed origins.
 func (s *Server) shareWithOrigin(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Vary", "Origin")
@@ -23,21 +23,21 @@ func (s *Server) shareWithOrigin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shareWithAll lets every page read the answer: it is the same for everybody and
-// is looked for before there is a token.
+// shareWithAll lets every page read the answer, which is public and is read before there is
+// a token.
 func shareWithAll(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", corsAnswerHeaders)
 }
 
-// isPreflight: an OPTIONS request that asks about another request.
+// isPreflight reports whether the request is an OPTIONS request about another request.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header["Origin"] != nil && r.Header["Access-Control-Request-Method"] != nil
 }
 
-// answerPreflight says which requests may follow. Browsers send no token with
-// the question, so it is answered before anybody is authenticated.
+// answerPreflight says which requests may follow. Browsers send no token with the question,
+// so it is answered before authentication.
 func answerPreflight(w http.ResponseWriter, methods string) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", methods)

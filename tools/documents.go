@@ -7,11 +7,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// serveHealth says which build answers, to anybody. It asks nothing of the
-// store: the admin address has the readiness check.
+// serveHealth returns the build, without authentication. It does not read the store: the
+// admin address has the readiness check.
 func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	if !isRead(r) {
-		return notAllowed(w, "GET, HEAD")
+		return methodNotAllowed(w, "GET, HEAD")
 	}
 	body, err := marshal(struct {
 		Status string    `json:"status"`
@@ -25,7 +25,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// serveMetadata is the RFC 9728 document, which tells where to get a token.
+// serveMetadata serves the RFC 9728 document, which names where to get a token.
 func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) error {
 	shareWithAll(w)
 	if isPreflight(r) {
@@ -33,7 +33,7 @@ func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	if !isRead(r) {
-		return notAllowed(w, "GET, HEAD")
+		return methodNotAllowed(w, "GET, HEAD")
 	}
 	write(w, "application/json", http.StatusOK, s.metadata)
 	return nil
@@ -43,7 +43,7 @@ func isRead(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-func notAllowed(w http.ResponseWriter, allow string) error {
+func methodNotAllowed(w http.ResponseWriter, allow string) error {
 	w.Header().Set("Allow", allow)
 	return &core.Error{Code: core.CodeMethodNotAllowed, Message: "This path takes " + allow + " only."}
 }

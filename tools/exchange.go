@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// exchange is one HTTP request as the prehandler understood it. It travels in
-// the request's context.
+// exchange is one HTTP request as the prehandler read it. It travels in the request's
+// context.
 type exchange struct {
 	requestID string
 	principal core.Principal
@@ -20,13 +20,13 @@ type exchange struct {
 	tool string
 	// call is the params of a tool's call as the SDK reads them, nil for other methods.
 	call *mcp.CallToolParamsRaw
-	// arrived is when the request came, if it is traced.
+	// arrived is when the request arrived, if it is traced.
 	arrived time.Time
 	span    trace.Span // nil when it is not traced
-	// failed and truncated say of a tool's result what its metrics need. The
-	// tool's goroutine writes them before it answers.
+	// failed and truncated describe a tool's result for the metrics. The tool's goroutine
+	// writes them before it answers.
 	failed, truncated bool
-	// outage is set by the tool's goroutine when our own storage failed the call.
+	// outage is set by the tool's goroutine when Mailhelm's storage failed the call.
 	outage *rpcError
 	// stream is the answer, if it is one of events.
 	stream eventStream
@@ -38,7 +38,8 @@ func withExchange(ctx context.Context, x *exchange) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// exchangeOf is never nil: a context without an exchange has an empty one.
+// exchangeOf returns the exchange of a context, never nil: an empty one when the context has
+// none.
 func exchangeOf(ctx context.Context) *exchange {
 	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
 		return x

@@ -13,9 +13,9 @@ type Fixture struct {
 	// Entry is mounted like one of the table when Handler is nil: with the
 	// catalogue's operation, behind all rails.
 	Entry Entry
-	// Tool and Handler are for what no operation answers: pictures, rounds of
-	// questions, progress. The handler passes everything before the rails. It
-	// answers a fresh result each time, for the endpoint signs it.
+	// Tool and Handler are for features without an operation: pictures, rounds of questions,
+	// progress. The handler runs before the rails. It must return a new result each time,
+	// because the endpoint signs it.
 	Tool    *mcp.Tool
 	Handler mcp.ToolHandler
 }
@@ -50,9 +50,9 @@ func (s *Server) mountEntry(entry Entry) error {
 	return nil
 }
 
-// allowed is the refusal of the scopes or environment rail, nil for none. Tools
-// without an operation are open to every caller.
-func (t *tool) allowed(caller core.Principal) error {
+// checkAllowed returns the refusal of the scopes or environment rail, nil for none. Every
+// caller may use tools without an operation.
+func (t *tool) checkAllowed(caller core.Principal) error {
 	if t.op == nil {
 		return nil
 	}

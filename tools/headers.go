@@ -11,7 +11,7 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// checkMedia: the request is JSON and the client takes JSON for an answer.
+// checkMedia checks that the request is JSON and that the client accepts JSON.
 func checkMedia(h http.Header) error {
 	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || media != "application/json" || len(h["Content-Type"]) > 1 {
@@ -33,10 +33,11 @@ func acceptsJSON(accept []string) bool {
 	return len(accept) == 0 || accepts(accept, "application/json", "application/*", "*/*")
 }
 
-// acceptsEvents wants the type named: a client that takes anything takes JSON.
+// acceptsEvents reports whether the client names the type of events: a client that accepts
+// any type gets JSON.
 func acceptsEvents(accept []string) bool { return accepts(accept, "text/event-stream") }
 
-// accepts reads no weights: a client that names a type takes it.
+// accepts reports whether the client names one of the types. Weights are ignored.
 func accepts(accept []string, types ...string) bool {
 	for _, entry := range strings.Split(strings.Join(accept, ","), ",") {
 		media, _, _ := strings.Cut(entry, ";")
@@ -47,7 +48,7 @@ func accepts(accept []string, types ...string) bool {
 	return false
 }
 
-// headerRefusal is validation_failed with the status HTTP has for the case.
+// headerRefusal returns validation_failed with the HTTP status of the case.
 func headerRefusal(status int, header, reason string) *core.Error {
 	e := core.Invalid(header, reason)
 	e.Status = status

@@ -7,9 +7,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// listCallable keeps tools/list to what the caller may call: a tool is listed if
-// and only if neither the scopes nor the environment rail would refuse it, so a
-// test credential is not shown what destroys. The order is that of the names.
+// listCallable limits tools/list to what the caller may call: a tool is listed if and only
+// if the scopes and environment rails would admit it. So a test credential does not see
+// tools that destroy. The order is that of the names.
 func (s *Server) listCallable(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
@@ -20,7 +20,7 @@ func (s *Server) listCallable(next mcp.MethodHandler) mcp.MethodHandler {
 		caller := exchangeOf(ctx).principal
 		list.Tools = slices.DeleteFunc(list.Tools, func(listed *mcp.Tool) bool {
 			t, ours := s.tools[listed.Name]
-			return ours && t.allowed(caller) != nil
+			return ours && t.checkAllowed(caller) != nil
 		})
 		return list, nil
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// message is a JSON-RPC request or notification, as far as this package reads it.
+// message is the part of a JSON-RPC request or notification that this package reads.
 type message struct {
 	id     jsontext.Value // as it was sent; nil for a notification
 	method string
 	params params
-	// rawParams is what params was read from; nil when there is none.
+	// rawParams is the text of params; nil when there is none.
 	rawParams stdjson.RawMessage
 }
 
@@ -74,7 +74,7 @@ func readMessage(body []byte, m *message, places *core.Places) error {
 	if !isMessageID(e.ID) {
 		return invalidRequest(nil, "`id` must be a string or an integer")
 	}
-	if name := misspelled(e.Others, "jsonrpc", "id", "method", "params"); name != "" {
+	if name := findMisspelled(e.Others, "jsonrpc", "id", "method", "params"); name != "" {
 		return invalidRequest(e.ID, "member names are matched exactly, and `"+name+"` is not one")
 	}
 	if e.Version != "2.0" {
@@ -102,9 +102,9 @@ func readParams(raw jsontext.Value, m *message) error {
 		return &rpcError{id: m.id, status: http.StatusBadRequest, code: jsonrpc.CodeInvalidParams, message: "a member of `params` has the wrong type"}
 	}
 	p := &m.params
-	name := misspelled(p.Others, "name", "arguments", "inputResponses", "requestState", "cursor", "uri", "_meta")
+	name := findMisspelled(p.Others, "name", "arguments", "inputResponses", "requestState", "cursor", "uri", "_meta")
 	if name == "" {
-		name = misspelled(p.Meta.Others, metaProtocolVersion, metaCapabilities, metaIdempotencyKey)
+		name = findMisspelled(p.Meta.Others, metaProtocolVersion, metaCapabilities, metaIdempotencyKey)
 	}
 	if name != "" {
 		return invalidRequest(m.id, "member names are matched exactly, and `"+name+"` is not one")
@@ -112,9 +112,9 @@ func readParams(raw jsontext.Value, m *message) error {
 	return nil
 }
 
-// misspelled finds a member whose name is a known one but for its case. A
-// reader that ignores case would see it, so it is refused rather than ignored.
-func misspelled(others map[string]jsontext.Value, known ...string) string {
+// findMisspelled returns a member whose name differs from a known one only in case. A reader
+// that ignores case would accept it, so it must not be ignored.
+func findMisspelled(others map[string]jsontext.Value, known ...string) string {
 	for name := range others {
 		for _, k := range known {
 			if strings.EqualFold(name, k) {
@@ -125,8 +125,9 @@ func misspelled(others map[string]jsontext.Value, known ...string) string {
 	return ""
 }
 
-// isMessageID: JSON-RPC allows fractions and null, MCP does not. An integer
-// beyond 2^53 would come back as another number from a reader of doubles.
+// isMessageID reports whether id is valid in MCP, which allows neither the fractions nor the
+// null of JSON-RPC. A reader of doubles would return an integer beyond 2^53 as another
+// number.
 func isMessageID(id jsontext.Value) bool {
 	switch id.Kind() {
 	case '"':
@@ -139,8 +140,8 @@ func isMessageID(id jsontext.Value) bool {
 	}
 }
 
-// jsonRefusal tells a body that is no JSON (-32700) from JSON that means nothing
-// definite or cannot be stored (-32600).
+// jsonRefusal distinguishes a body that is not JSON (-32700) from JSON that is ambiguous or
+// cannot be stored (-32600).
 func jsonRefusal(body []byte, err error) error {
 	refusal := invalidRequest(nil, strings.TrimSuffix(core.AsError(err).Message, "."))
 	if !jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) {

@@ -33,9 +33,9 @@ var (
 // that is not there.
 const codeResourceNotFound = -32002
 
-// checkMethod decides what depends on the method: whether it is served, whether
-// its params have the form that the SDK will decode, and for a call whether the
-// tool exists and the caller holds its scopes.
+// checkMethod checks what depends on the method: that it is served, that its params have the
+// form that the SDK decodes, and for a call that the tool exists and the caller holds its
+// scopes.
 func (s *Server) checkMethod(x *exchange) error {
 	modern := x.revision == revision20260728
 	served := legacyMethods
@@ -121,7 +121,7 @@ func (s *Server) checkCall(x *exchange, modern bool) error {
 	if stdjson.Unmarshal(x.message.rawParams, x.call) != nil {
 		return invalidParams(statusOf(modern, http.StatusBadRequest), "each of `inputResponses` must be the result of the request it answers")
 	}
-	refusal := core.AsError(t.allowed(x.principal))
+	refusal := core.AsError(t.checkAllowed(x.principal))
 	if refusal != nil && refusal.Code == core.CodeInvalidScope {
 		return refusal
 	}

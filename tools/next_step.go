@@ -39,7 +39,7 @@ func (s *Server) nextCall(x *exchange, e *core.Error) *core.NextCall {
 		next = &core.NextCall{Operation: name, Arguments: map[string]any{}}
 	}
 	t, mounted := s.tools[next.Operation]
-	if !mounted || next.Operation == x.tool || t.allowed(x.principal) != nil {
+	if !mounted || next.Operation == x.tool || t.checkAllowed(x.principal) != nil {
 		return nil
 	}
 	return next

@@ -92,7 +92,7 @@ func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchan
 	case r.Method == http.MethodPost:
 		return s.serveCall(w, r, x)
 	case !isPreflight(r):
-		return notAllowed(w, http.MethodPost)
+		return methodNotAllowed(w, http.MethodPost)
 	}
 	if err := s.checkOrigin(r.Header); err != nil {
 		return err

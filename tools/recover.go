@@ -20,7 +20,7 @@ func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 		func() {
 			defer func() {
 				if v := recover(); v != nil {
-					result, err = s.panicked(ctx, v)
+					result, err = s.panicResult(ctx, v)
 				}
 			}()
 			result, err = next(ctx, method, req)
@@ -31,7 +31,7 @@ func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 
 // panicked answers a tool call as the tool's failure, everything else as an
 // internal error of the protocol.
-func (s *Server) panicked(ctx context.Context, v any) (mcp.Result, error) {
+func (s *Server) panicResult(ctx context.Context, v any) (mcp.Result, error) {
 	x := exchangeOf(ctx)
 	s.logPanic(ctx, x, v)
 	if x.tool == "" {

@@ -23,14 +23,14 @@ type rpcError struct {
 	cause   string // in the metrics; "" for the one that the code implies
 	// retryAfter is in seconds; 0 says nothing.
 	retryAfter int
-	// counted is set when the rails have counted it.
+	// counted is set when the rails have counted the refusal.
 	counted bool
 }
 
-// Error is the text for the log.
+// Error returns the text for the log.
 func (e *rpcError) Error() string { return e.message }
 
-// about gives a JSON-RPC error the id of the message it is about.
+// about sets the id of the message in a JSON-RPC error.
 func (x *exchange) about(err error) error {
 	if rpc, ok := errors.AsType[*rpcError](err); ok {
 		rpc.id = x.message.id
@@ -74,8 +74,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	s.writeProblem(w, x, e)
 }
 
-// outage is a failure of our own storage in the terms of JSON-RPC: no tool has failed, the
-// server has. Its data are those of the problem document.
+// outage returns a failure of Mailhelm's storage as a JSON-RPC error: the server failed, not
+// the tool. Its data are those of the problem document.
 func (s *Server) outage(x *exchange, err error) *rpcError {
 	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
 	p.NextStep = hintOf(core.AsError(err))
@@ -85,8 +85,8 @@ func (s *Server) outage(x *exchange, err error) *rpcError {
 	}
 }
 
-// logRefusal writes ids and names of ours only. The path and the method are the
-// caller's text unless they are known ones.
+// logRefusal logs ids and names of Mailhelm only. The path and the method are a caller's
+// text unless they are known ones.
 func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outcome string, status int, more ...slog.Attr) {
 	attrs := []slog.Attr{
 		slog.String("request_id", x.requestID),

@@ -46,8 +46,8 @@ func (s *Server) noteRefusal(x *exchange, err error) {
 	x.spanFailed(string(e.Code), attribute.Int("http.response.status_code", e.HTTPStatus()))
 }
 
-// noteAnswer counts a tool's answer. One that says that the tool failed was
-// counted with the failure; here it marks the span.
+// noteAnswer counts a tool's answer. A failed answer was counted with its failure; here it
+// marks the span.
 func (s *Server) noteAnswer(x *exchange, bytes int) {
 	t, ok := s.tools[x.tool]
 	switch {
@@ -58,8 +58,7 @@ func (s *Server) noteAnswer(x *exchange, bytes int) {
 	}
 }
 
-// causeOf names the cause in the metrics, which must not have a value that a
-// caller can choose.
+// causeOf returns the cause for the metrics: never a text that a caller can choose.
 func causeOf(err error) string {
 	if rpc, ok := errors.AsType[*rpcError](err); ok {
 		return rpc.causeOf()

@@ -16,7 +16,7 @@ const (
 	replayedMember = `"` + replayedName + `":true,`
 )
 
-// replayedNote says the same to who reads the text alone.
+// replayedNote is the same for readers of the text alone.
 const replayedNote = "Replayed: the same call was made before. This is its result, and nothing was done now. " +
 	"To do it again, send a fresh idempotency key."
 
@@ -28,15 +28,15 @@ func withReplayed(value json.RawMessage) json.RawMessage {
 	return append(json.RawMessage("{"+replayedMember), value[1:]...)
 }
 
-// markReplayed says in each part of a result but the structured content, which has its
-// member, that it is an earlier call's.
+// markReplayed marks a result as that of an earlier call, except in the structured content,
+// which has its member already.
 func markReplayed(answer *mcp.CallToolResult) {
 	answer.Meta[metaReplay] = true
 	answer.Content = append(answer.Content, &mcp.TextContent{Text: replayedNote})
 }
 
-// allowReplayed declares the member of a tool that writes. A result must not have one of
-// its own.
+// allowReplayed declares the member for a tool that writes. It fails when the result has a
+// member of that name.
 func allowReplayed(op *guardrails.Operation, members map[string]any) error {
 	if op.Info().Effect == core.Reads {
 		return nil

@@ -32,10 +32,10 @@ const (
 	metaUntrusted       = "dev.service/untrusted"
 )
 
-// readRevision finds the revision a message is written in and holds its headers
-// against its body. From 2026-07-28 on every request names its revision, method
-// and tool in headers too, so that proxies can route without reading bodies;
-// they and we must see the same request.
+// readRevision finds the revision of a message and compares its headers with its body. From
+// 2026-07-28 on every request repeats its revision, method and tool in headers, so that
+// proxies can route without reading bodies; the proxy and the server must see the same
+// request.
 func readRevision(x *exchange, h http.Header) error {
 	named, err := single(h, "Mcp-Protocol-Version")
 	if err != nil {
@@ -44,7 +44,7 @@ func readRevision(x *exchange, h http.Header) error {
 	inBody := x.message.params.Meta.ProtocolVersion
 	switch {
 	case named != "" && !slices.Contains(revisions, named):
-		return unsupported(named)
+		return unsupportedRevision(named)
 	case named == "" && inBody != "":
 		return mismatch("the header MCP-Protocol-Version is required with `_meta` " + metaProtocolVersion)
 	case inBody != "" && inBody != named:
@@ -96,7 +96,7 @@ func checkModern(m *message, h http.Header) error {
 	return nil
 }
 
-// single is the header's one value, "" when it is absent.
+// single returns the header's one value, "" when it is absent.
 func single(h http.Header, name string) (string, error) {
 	switch values := h[name]; len(values) {
 	case 0:
@@ -108,8 +108,8 @@ func single(h http.Header, name string) (string, error) {
 	}
 }
 
-// decodeHeader undoes =?base64?..?=, in which a client puts a value that a
-// header cannot hold as it is.
+// decodeHeader decodes =?base64?..?=, the form of a value that a header cannot hold
+// directly.
 func decodeHeader(value string) (string, bool) {
 	encoded, ok := strings.CutPrefix(value, "=?base64?")
 	if ok {
@@ -139,7 +139,7 @@ func mismatch(message string) *rpcError {
 	return &rpcError{status: http.StatusBadRequest, code: mcp.CodeHeaderMismatch, message: message}
 }
 
-func unsupported(requested string) *rpcError {
+func unsupportedRevision(requested string) *rpcError {
 	return &rpcError{
 		status: http.StatusBadRequest, code: mcp.CodeUnsupportedProtocolVersion, message: "this protocol revision is not served",
 		data: mcp.UnsupportedProtocolVersionData{Supported: revisions, Requested: core.Quotable(requested, 80)},

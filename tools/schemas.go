@@ -10,11 +10,11 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// confirmationArgument is the argument by which a client without forms confirms.
+// confirmationArgument is the argument with which a client without forms confirms.
 const confirmationArgument = "confirmation_token"
 
-// inputSchema is the operation's own, written shorter, and for one that confirms
-// also the argument that carries the confirmation, which the operation never sees.
+// inputSchema returns the operation's schema in a shorter form. For an operation that
+// confirms it adds the argument with the confirmation, which the operation never sees.
 func inputSchema(op *guardrails.Operation) (json.RawMessage, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(op.Input(core.Agent).Text(), &schema); err != nil {
@@ -122,7 +122,7 @@ func outputSchema(op *guardrails.Operation) (json.RawMessage, error) {
 	return marshal(map[string]any{"type": "object", "properties": members})
 }
 
-// allow widens members of the result that mean something else in another outcome.
+// allow widens members of the result that have another meaning in another outcome.
 func allow(members map[string]any, others map[string]string) {
 	for name, kind := range others {
 		own, clash := members[name].(map[string]any)
@@ -132,11 +132,11 @@ func allow(members map[string]any, others map[string]string) {
 	}
 }
 
-// bookkeeping is on nearly every thing there is, and decides nothing.
+// bookkeeping are members of nearly every record that no decision depends on.
 var bookkeeping = []string{"created_at", "updated_at"}
 
-// lean keeps of a schema what tells a reader what to find where: members, items,
-// types and the values of enumerations.
+// lean keeps of a schema what tells a reader the structure: members, items, types and the
+// values of enumerations.
 func lean(schema map[string]any) map[string]any {
 	kept := map[string]any{}
 	for _, keyword := range []string{"type", "enum"} {

@@ -9,10 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// marshal writes a value the way a result's text shows it: JSON without spaces,
-// which models read well and pay least for, and without the escapes for HTML,
-// which nothing here is. Characters that a reader cannot see stay in it, because
-// programs read it and may write back what they read; see [visibleJSON].
+// marshal writes a value as the text of a result: JSON without spaces, which costs models
+// least, and without escapes for HTML. It keeps characters that a reader cannot see, because
+// programs may write back what they read; see [visibleJSON].
 func marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -23,9 +22,9 @@ func marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// visibleJSON is JSON as a text for a model: without the characters that a reader
-// does not see, which JSON holds as they are or, those that control, as escapes.
-// It returns how many it left out. Newlines and tabs stay, as the escapes they are.
+// visibleJSON returns JSON as a text for a model, without characters that a reader does not
+// see, whether literal or escaped. It also returns how many it left out. Newlines and tabs
+// stay, as escapes.
 func visibleJSON(value json.RawMessage) (string, int) {
 	text, removed := core.VisibleText(string(value))
 	if !strings.Contains(text, `\`) {
@@ -50,7 +49,7 @@ func visibleJSON(value json.RawMessage) (string, int) {
 	}
 }
 
-// escapeAt is the length of the escape that JSON text begins with, and whether it
+// escapeAt returns the length of the escape that a JSON text begins with, and whether it
 // stands for a control character. The encoder writes no surrogates as escapes.
 func escapeAt(text string) (int, bool) {
 	switch text[1] {
@@ -63,8 +62,8 @@ func escapeAt(text string) (int, bool) {
 	return 2, false
 }
 
-// wireLength is how long JSON is as the text of a result, which is itself a
-// string in JSON, where the protocol layer also escapes what HTML would mark up.
+// wireLength returns the length of JSON as the text of a result, which is itself a JSON
+// string, in which the protocol layer also escapes the characters of HTML.
 func wireLength(value []byte) int {
 	n := len(value) + len(`""`)
 	for _, c := range value {

@@ -21,8 +21,8 @@ import (
 
 var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
-// otherMethod stands for every method that is not known here, because callers
-// could make up names without end.
+// otherMethod stands for every unknown method, because callers could invent methods without
+// end.
 const otherMethod = "_OTHER"
 
 var knownMethods = slices.Concat(modernMethods, legacyMethods, []string{
@@ -51,7 +51,7 @@ func (s *Server) startSpan(r *http.Request, x *exchange) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// spanName has the tool in it only when the tool exists.
+// spanName contains the tool only when the tool exists.
 func spanName(x *exchange) string {
 	switch {
 	case x.message.method == "":
@@ -96,8 +96,8 @@ func protocolVersion(r *http.Request) string {
 
 const maxTraceableID = 64
 
-// traceableID is a message's id as text, "" for one that is longer than ids are
-// or has characters that addresses and sentences have.
+// traceableID returns a message's id as text, "" for one that is longer than ids are or has
+// characters of addresses and sentences.
 func traceableID(id jsontext.Value) string {
 	text := string(id)
 	if id.Kind() == '"' && json.Unmarshal(id, &text) != nil {
@@ -109,7 +109,7 @@ func traceableID(id jsontext.Value) string {
 	return text
 }
 
-// placeOf is what all spans have in common: where clients find this host.
+// placeOf returns the attributes of all spans: the address of this host.
 func placeOf(address string) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("network.transport", "tcp"), attribute.String("network.protocol.name", "http")}
 	u, err := url.Parse(address)
@@ -128,8 +128,8 @@ func placeOf(address string) []attribute.KeyValue {
 	return append(all, attribute.Int("server.port", port))
 }
 
-// spanFailed marks the span; what is an error code of JSON-RPC stands under its
-// own name besides.
+// spanFailed marks the span as failed. An error code of JSON-RPC also stands under its own
+// name.
 func (x *exchange) spanFailed(errorType string, more ...attribute.KeyValue) {
 	if x.span == nil {
 		return
@@ -148,7 +148,7 @@ func (s *Server) endSpan(x *exchange) {
 // tracestate and baggage.
 type metaCarrier map[string]jsontext.Value
 
-// Get is the member's text, "" when it is not there or no text.
+// Get returns the member's text, "" when it is missing or not a text.
 func (m metaCarrier) Get(key string) string {
 	var text string
 	if value := m[key]; value.Kind() != '"' || json.Unmarshal(value, &text) != nil {
@@ -160,5 +160,5 @@ func (m metaCarrier) Get(key string) string {
 // Set does nothing: the message is only read.
 func (m metaCarrier) Set(string, string) {}
 
-// Keys is empty: nobody asks for what is not named.
+// Keys returns nothing: the propagators ask for known names only.
 func (m metaCarrier) Keys() []string { return nil }

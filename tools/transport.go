@@ -13,10 +13,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// deliver has the SDK answer the exchange's request. The SDK's own HTTP handler
-// would read the body again, up to eight times with 32 KB each; here it is handed
-// what was read, in a session that lasts for one request: a call with its params
-// as they are, anything else as a message.
+// deliver has the SDK answer the exchange's request. The SDK's own HTTP handler would read
+// the body again, up to eight times with 32 KB each. Instead the SDK gets the parsed request
+// in a session for one request: a call with its params, anything else as a message.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	id, err := sdkID(x.message)
 	if err != nil {
@@ -60,8 +59,8 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	}
 }
 
-// answerCall hands a call to the SDK past its reader of messages, which would
-// decode the params two or three times more, with 32 KB each.
+// answerCall passes a call to the SDK without its reader of messages, which would decode the
+// params two or three more times, with 32 KB each.
 func (s *Server) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallToolRequest) *jsonrpc.Response {
 	answer := &jsonrpc.Response{ID: id}
 	result, err := s.methods(ctx, methodCallTool, call)
@@ -73,8 +72,8 @@ func (s *Server) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallTo
 	return answer
 }
 
-// stateOf is the session that the handshake of an earlier request would have
-// left behind; from 2026-07-28 on there is no handshake, and all is as after one.
+// stateOf returns the state of a session after its handshake. From 2026-07-28 on there is no
+// handshake, and the state is the same.
 func stateOf(x *exchange) *mcp.ServerSessionState {
 	state := &mcp.ServerSessionState{InitializedParams: new(mcp.InitializedParams)}
 	if x.message.method != methodInitialize {
@@ -104,8 +103,8 @@ func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, x *exchange
 	return nil
 }
 
-// sdkError is an error that the SDK answers with. It is passed on when the SDK
-// meant it for the wire; what merely failed there names Go types.
+// sdkError returns an error of the SDK for the wire when the SDK meant it for the wire.
+// Other errors name Go types and are only logged.
 func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 	if x.outage != nil {
 		return x.outage
@@ -129,11 +128,11 @@ func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 // connection carries one request to the SDK and its response back, or what the
 // SDK sends besides the answer of a call. It is its own [mcp.Transport].
 type connection struct {
-	// incoming is what the SDK reads: the request, and refusals of what it asks
-	// the client.
+	// incoming is what the SDK reads: the request, and refusals of its requests to the
+	// client.
 	incoming chan jsonrpc.Message
 	answer   chan *jsonrpc.Response
-	// progress takes notifications of it; nil when the client follows none.
+	// progress takes notifications of progress; nil when the client does not follow it.
 	progress chan *jsonrpc.Request
 	closed   chan struct{}
 	once     sync.Once
@@ -147,8 +146,8 @@ func newConnection() *connection {
 	}
 }
 
-// await hands progress to report until there is an answer. An error is report's,
-// or the end of the context.
+// await passes progress to report until there is an answer. It returns the error of report
+// or of the context.
 func (c *connection) await(ctx context.Context, report func(jsonrpc.Message) error) (*jsonrpc.Response, error) {
 	for {
 		select {
@@ -180,13 +179,12 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// errNoStream is what a request to the client is answered. No tool makes one.
+// errNoStream answers a request to the client. No tool makes one.
 var errNoStream = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is no stream to the client"}
 
-// Write takes the response, and progress of the request where the client follows
-// it. There is no way to the client for anything else: notifications are dropped,
-// and a request is answered with an error. An error from here would break the
-// connection, and with it the answer that is waited for.
+// Write takes the response, and progress of the request where the client follows it. Nothing
+// else can reach the client: notifications are dropped, and a request is answered with an
+// error. An error from Write would break the connection, and with it the pending answer.
 func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
@@ -216,7 +214,7 @@ func (c *connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 	}
 }
 
-// report returns when the step is on its way, so that the answer comes after it.
+// report returns when the step is being sent, so that the answer comes after it.
 func (c *connection) report(ctx context.Context, step *jsonrpc.Request) error {
 	select {
 	case c.progress <- step:

@@ -51,7 +51,7 @@ func nameOf(key guardrails.BucketKey, limit int) string {
 	return "mailhelm:calls:" + hex.EncodeToString(digest[:16]) + ":" + strconv.Itoa(limit)
 }
 
-// Ping asks whether Redis answers and accepts the credentials.
+// Ping reports whether Redis answers and accepts the credentials.
 func (b *Buckets) Ping(ctx context.Context) error {
 	if err := b.client.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("redis: %w", err)

@@ -16,25 +16,25 @@ import (
 type Config struct {
 	// URL is redis://user:password@host:port/database, or rediss:// for TLS.
 	URL string
-	// CAs sign the certificate of a Redis with TLS; nil means those that the system
-	// believes.
+	// CAs sign the certificate of a Redis with TLS; nil means the CAs of the system.
 	CAs *x509.CertPool
 }
 
 const (
-	// dialTimeout bounds making a connection, which goes on behind a call that has
-	// stopped waiting: the next one finds the connection made.
+	// dialTimeout bounds making a connection. Dialling continues after a call has stopped
+	// waiting, so the next call finds the connection.
 	dialTimeout = 2 * time.Second
 	// idleConns stay open, so that a call seldom waits for a new one.
 	idleConns = 2
 )
 
-// quiet: the library would write to standard error what is answered as an error.
+// quiet stops the library from writing to standard error: Ping and Take return the same
+// failures.
 var quiet = sync.OnceFunc(logging.Disable)
 
-// Open prepares the connections and makes none: whether Redis answers is for Ping
-// to find out. It fails when the URL is no address of a Redis. The error does not
-// quote the URL, which may hold a password.
+// Open prepares the connections and makes none; Ping reports whether Redis answers. It fails
+// when the URL is not an address of a Redis. The error does not quote the URL, which may
+// hold a password.
 func Open(cfg Config) (*Buckets, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" {
