@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// attackedEvents are opened messages of the organization that attacks. The eight counts
-// of 22 searches over them are within what a preview may cost, and take seconds.
+// attackedEvents are opened messages of the organization that attacks. An
+// expensivePreview over them is within what a preview may cost, and takes seconds.
 const attackedEvents = 100_000
 
 // callerWait is how long calls of a server wait for a connection when nothing else is
@@ -88,8 +88,7 @@ func recordOpens(b *testing.B, p *product.Product) {
 // attack keeps so many previews under way until it is stopped.
 func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 	b.Helper()
-	search := strings.TrimSuffix(strings.Repeat(`subject contains \"nothing of it\" or `, 22), " or ")
-	body := `{"source":"` + strings.TrimSuffix(strings.Repeat("count(open where "+search+" within 3650d) > 9 or ", 8), " or ") + `"}`
+	body := expensivePreview("3650d")
 	ctx, cancel := context.WithCancel(context.WithoutCancel(b.Context()))
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: parallel}}
 	var attackers sync.WaitGroup

@@ -1,0 +1,57 @@
+package load
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/conformance/product"
+)
+
+// expensiveCounts and expensiveSearches are the event counts of the predicate that the
+// attacks on previews use, and the text searches of each count.
+const (
+	expensiveCounts   = 8
+	expensiveSearches = 22
+)
+
+// expensivePreview returns the body of a preview of the events in a window, such as "7d".
+// Each event takes 712 steps.
+func expensivePreview(window string) string {
+	search := strings.TrimSuffix(strings.Repeat(`subject contains \"nothing of it\" or `, expensiveSearches), " or ")
+	return `{"source":"` + strings.TrimSuffix(strings.Repeat("count(open where "+search+" within "+window+") > 9 or ", expensiveCounts), " or ") + `"}`
+}
+
+// BenchmarkPreviewSteps measures how many steps (predicate.Weight) a preview takes in a
+// second, with no other caller. The budget of steps divided by it should be about
+// segments.PreviewTime: a predicate beyond the budget would run out of time anyway.
+func BenchmarkPreviewSteps(b *testing.B) {
+	// Opens are a minute apart, see recordOpens.
+	const window, events = "10d", 10 * 24 * 60
+	const steps = events * expensiveCounts * (1 + 4*expensiveSearches)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		p := product.Start(b, product.Options{Postgres: engine == "postgres"})
+		recordOpens(b, p)
+		b.Run(engine, func(b *testing.B) {
+			for b.Loop() {
+				r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, p.BaseURL+"/v1/segments/preview", strings.NewReader(expensivePreview(window)))
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.Header.Set("Authorization", "Bearer "+p.Live.APIKey)
+				r.Header.Set("Content-Type", "application/json")
+				answer, err := http.DefaultClient.Do(r)
+				if err != nil {
+					b.Fatal(err)
+				}
+				body, err := io.ReadAll(answer.Body)
+				_ = answer.Body.Close()
+				if err != nil || answer.StatusCode != http.StatusOK {
+					b.Fatalf("%s: %s (%v)", answer.Status, body, err)
+				}
+			}
+			b.ReportMetric(steps*float64(b.N)/b.Elapsed().Seconds()/1e6, "Msteps/s")
+		})
+	}
+}
