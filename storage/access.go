@@ -16,16 +16,16 @@ func (db *DB) Access() access.Stores {
 }
 
 // orgStore is [access.OrgStore].
-type orgStore struct{ db *DB }
+type orgStore struct{ db *engineDB }
 
 // Orgs returns the store of organizations.
-func (db *DB) Orgs() access.OrgStore { return orgStore{db} }
+func (db *DB) Orgs() access.OrgStore { return orgStore{db.engineDB} }
 
 // userStore is [access.UserStore].
-type userStore struct{ db *DB }
+type userStore struct{ db *engineDB }
 
 // Users returns the store of people and their password hashes.
-func (db *DB) Users() access.UserStore { return userStore{db} }
+func (db *DB) Users() access.UserStore { return userStore{db.engineDB} }
 
 type orgRow struct {
 	ID            string `db:"id"`
@@ -58,7 +58,7 @@ var (
 func (s orgStore) InsertOrg(ctx context.Context, org core.Org) error {
 	taken := core.Conflict("An organization with this id or slug exists already.", "Choose another slug.")
 	return s.db.insert(ctx, taken, insertOrg, org.ID, org.Name, org.Slug, org.Tier, org.RetentionDays,
-		org.RateLimit, org.GitConnected, org.RequireSecondFactor, org.PlatformMode, At(s.db.clock()))
+		org.RateLimit, org.GitConnected, org.RequireSecondFactor, org.PlatformMode, At(s.db.Now()))
 }
 
 func (s orgStore) Org(ctx context.Context, orgID string) (core.Org, error) {

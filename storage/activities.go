@@ -9,10 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 )
 
-// Activities is the store of activities and promoted properties.
-func (db *DB) Activities() activities.Store { return activityStore{db} }
-
-type activityStore struct{ db *DB }
+type activityStore struct{ db *engineDB }
 
 var _ activities.Store = activityStore{}
 
@@ -56,24 +53,6 @@ var (
 			UNION ALL SELECT id, 3 FROM contacts WHERE org_id = $1 AND external_id = $4) AS found
 		ORDER BY place LIMIT 1`)
 )
-
-// rowsNamed are the rows of an organization, as c, that a parameter names: a JSON array
-// of what the columns equal. The second parameter is the organization. Each is found by
-// an index, and PostgreSQL is told so, because it takes an organization for small until
-// it has counted, and would read all of it.
-func rowsNamed(table string, columns ...named) string {
-	within, outside := `org_id = $2`, `c.org_id = $2`
-	for _, by := range columns {
-		equals := by.column + ` = CAST(` + by.name + ` AS bytetext)`
-		within, outside = within+` AND `+equals, outside+` AND c.`+equals
-	}
-	return `json_each(CAST($1 AS text)) AS j
-		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ ` + table + ` /*pg WHERE ` + within + ` LIMIT 1)*/ AS c
-		WHERE ` + outside
-}
-
-// named is a column and what it equals, from an element j of the parameter.
-type named struct{ column, name string }
 
 func (s activityStore) EmailKey(email string) string { return audience.EmailKey(email) }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/activities"
 )
 
 // Looking for what is old needs no writer, so that only its removal keeps one. Nobody
@@ -23,9 +22,6 @@ var (
 		DELETE FROM activity_keys WHERE org_id = $1 AND key IN (
 			SELECT key FROM activity_keys WHERE org_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3)`)
 )
-
-// ActivitiesPurger forgets old activities and expired keys.
-func (db *DB) ActivitiesPurger() activities.Purger { return activityStore{db} }
 
 type activityPlace struct {
 	At Time   `db:"occurred_at" json:"at"`

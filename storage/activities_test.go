@@ -136,7 +136,7 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 		}
 		seen++
 		page := strings.HasPrefix(call.how, "Backward")
-		exec(`PREPARE looked AS ` + db.EngineText(s.Text()))
+		exec(`PREPARE looked AS ` + db.Dialect().Text(s.Text()))
 		for _, mode := range []string{"force_generic_plan", "force_custom_plan"} {
 			exec(`SET plan_cache_mode = ` + mode)
 			plan := explained(t, conn, `EXECUTE looked(`+call.arguments+`)`)
@@ -194,7 +194,7 @@ func TestBatchLookupsOnPostgres(t *testing.T) {
 			continue
 		}
 		seen++
-		exec(`PREPARE looked AS ` + db.EngineText(s.Text()))
+		exec(`PREPARE looked AS ` + db.Dialect().Text(s.Text()))
 		for _, mode := range []string{"force_generic_plan", "force_custom_plan"} {
 			exec(`SET plan_cache_mode = ` + mode)
 			plan := explained(t, conn, `EXECUTE looked(`+call.arguments+`)`)

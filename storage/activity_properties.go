@@ -16,7 +16,7 @@ var (
 	propertyByID = registerPoint("activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`)
 	lockProperty = register("lock activity property", `
-		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`+contactLock)
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
 	propertiesPage = register("activity properties page", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
@@ -75,7 +75,7 @@ func (s activityStore) InsertProperty(ctx context.Context, orgID string, p activ
 
 func (s activityStore) Property(ctx context.Context, orgID, id string) (activities.Property, error) {
 	by := propertyByID
-	if s.db.transaction(ctx) != nil {
+	if s.db.InTransaction(ctx) {
 		by = lockProperty
 	}
 	row, err := one[propertyRow](ctx, s.db, "activity property", by, orgID, id)
@@ -119,7 +119,7 @@ func (s activityStore) DeleteProperty(ctx context.Context, orgID, id string) err
 }
 
 func (s activityStore) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
-	counts, err := values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.engine.jsonKey(p.Property), string(stays))
+	counts, err := values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.Dialect().JSONKey(p.Property), string(stays))
 	if err != nil {
 		return 0, err
 	}

@@ -42,6 +42,9 @@ type registry struct {
 	exceptions []attributes.Exception
 }
 
+// knownRegistries are those that were read in a transaction, by organization.
+var knownRegistries TxMemory[map[string]*registry]
+
 type registryRow struct {
 	attributeRow
 	LeftBehind bool `db:"left_behind"`
@@ -65,11 +68,11 @@ func (s audienceStore) leftovers(ctx context.Context, orgID string) (map[string]
 
 // registry is what holds until the transaction ends. It is read once in it.
 func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, error) {
-	t := s.db.transaction(ctx)
-	if known := t.registries[orgID]; known != nil {
-		return known, nil
+	known := knownRegistries.Of(ctx, s.db)
+	if r := (*known)[orgID]; r != nil {
+		return r, nil
 	}
-	if s.db.engine == postgres {
+	if s.db.Dialect() == postgres {
 		if _, err := values[int](ctx, s.db, shareRegistry, orgID); err != nil {
 			return nil, err
 		}
@@ -78,10 +81,10 @@ func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, e
 	if err != nil {
 		return nil, err
 	}
-	if t.registries == nil {
-		t.registries = map[string]*registry{}
+	if *known == nil {
+		*known = map[string]*registry{}
 	}
-	t.registries[orgID] = r
+	(*known)[orgID] = r
 	return r, nil
 }
 
@@ -119,12 +122,12 @@ func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registr
 // changeRegistry runs f while nobody writes contacts of the organization.
 func (s audienceStore) changeRegistry(ctx context.Context, orgID string, f func(ctx context.Context, r *registry) error) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if s.db.engine == postgres {
+		if s.db.Dialect() == postgres {
 			if _, err := values[int](ctx, s.db, holdRegistry, orgID); err != nil {
 				return err
 			}
 		}
-		delete(s.db.transaction(ctx).registries, orgID)
+		delete(*knownRegistries.Of(ctx, s.db), orgID)
 		r, err := s.readRegistry(ctx, orgID)
 		if err != nil {
 			return err

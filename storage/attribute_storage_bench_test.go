@@ -277,7 +277,7 @@ func (w *attributeWorld) queries() []benchQuery {
 }
 
 func (w *attributeWorld) json(name string) string {
-	return w.db.EngineText(`(c.attributes/*pg ::json*/ ->> '` + name + `')`)
+	return w.db.Dialect().Text(`(c.attributes/*pg ::json*/ ->> '` + name + `')`)
 }
 
 func (w *attributeWorld) count(b *testing.B, query string) int {

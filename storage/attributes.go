@@ -12,7 +12,7 @@ import (
 var _ attributes.Store = audienceStore{}
 
 // Attributes returns the store of the attribute registry.
-func (db *DB) Attributes() attributes.Store { return audienceStore{db} }
+func (db *DB) Attributes() attributes.Store { return audienceStore{db.engineDB} }
 
 type attributeRow struct {
 	ID          string          `db:"id"`

@@ -9,10 +9,10 @@ import (
 )
 
 // auditStore is [access.AuditStore].
-type auditStore struct{ db *DB }
+type auditStore struct{ db *engineDB }
 
 // Audit returns the store of the audit log.
-func (db *DB) Audit() access.AuditStore { return auditStore{db} }
+func (db *DB) Audit() access.AuditStore { return auditStore{db.engineDB} }
 
 type auditRow struct {
 	ID         string       `db:"id"`

@@ -285,5 +285,5 @@ func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string,
 	if err != nil {
 		return err
 	}
-	return s.db.logTransitions(ctx, orgID, audience.ListSet, left, joined, at)
+	return logTransitions(ctx, s.db, orgID, audience.ListSet, left, joined, at)
 }

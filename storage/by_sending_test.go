@@ -80,7 +80,7 @@ func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 		}
 		want := migratedRows(t, db)
 		for _, text := range []string{earlierSchema, migrationNamed(t, "by_sending")} {
-			if _, err := db.Writer().ExecContext(t.Context(), db.EngineText(text)); err != nil {
+			if _, err := db.Writer().ExecContext(t.Context(), db.Dialect().Text(text)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -8,10 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 )
 
-// Channels is the store of channels, identities and tracking domains.
-func (db *DB) Channels() channels.Store { return channelStore{db} }
-
-type channelStore struct{ db *DB }
+type channelStore struct{ db *engineDB }
 
 var _ channels.Store = channelStore{}
 

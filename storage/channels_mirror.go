@@ -2,8 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -193,12 +191,4 @@ func (s channelStore) mirrorTracking(ctx context.Context, orgID string, seen cha
 func (s channelStore) LastSync(ctx context.Context, orgID string) (channels.Sync, error) {
 	row, err := one[syncRow](ctx, s.db, "sync", lastSync, orgID)
 	return channels.Sync{Account: row.Account, Region: row.Region, At: row.SyncedAt.Time()}, err
-}
-
-func encodeTexts(texts []string) (string, error) {
-	b, err := json.Marshal(append([]string{}, texts...))
-	if err != nil {
-		return "", fmt.Errorf("storage: list of texts: %w", err)
-	}
-	return string(b), nil
 }

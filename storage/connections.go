@@ -11,16 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Connections is the store of how sending accounts are reached. Their secrets are
-// sealed with the sealer before they reach a statement, and bound to their
-// organization.
-func (db *DB) Connections(sealer sending.Sealer) sending.Connections {
-	return connectionStore{db, sealer}
-}
-
 // connectionStore is [sending.Connections].
 type connectionStore struct {
-	db     *DB
+	db     *engineDB
 	sealer sending.Sealer
 }
 

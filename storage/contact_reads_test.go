@@ -77,7 +77,7 @@ func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 // weigh runs a statement and counts the rows and bytes that come back.
 func weigh(t *testing.T, db *storage.DB, s *storage.Statement, args ...any) (int, int) {
 	t.Helper()
-	rows, err := db.Reader().QueryContext(t.Context(), db.EngineText(s.Text()), args...)
+	rows, err := db.Reader().QueryContext(t.Context(), db.Dialect().Text(s.Text()), args...)
 	if err != nil {
 		t.Fatalf("%s: %v", s.Name(), err)
 	}

@@ -99,7 +99,7 @@ type exceptionRow struct {
 // exceptions are those of the registry that holds until the transaction ends, or of
 // the one that is there now.
 func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]attributes.Exception, error) {
-	if s.db.transaction(ctx) != nil {
+	if s.db.InTransaction(ctx) {
 		r, err := s.registry(ctx, orgID)
 		if err != nil {
 			return nil, err

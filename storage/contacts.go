@@ -3,7 +3,6 @@ package storage
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 )
 
 // audienceStore is [audience.Store]. Each noun has its own file.
-type audienceStore struct{ db *DB }
+type audienceStore struct{ db *engineDB }
 
 const contactColumns = `id, email, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at`
 
@@ -97,21 +96,25 @@ func (s audienceStore) ContactByID(ctx context.Context, orgID, id string) (audie
 }
 
 func (s audienceStore) lockedInside(ctx context.Context, read, lock *Statement) *Statement {
-	if s.db.transaction(ctx) == nil {
+	if !s.db.InTransaction(ctx) {
 		return read
 	}
 	return lock
 }
+
+// readPreferences are the topic preferences, as stored, of contacts that were read and so
+// locked in a transaction, until others are written.
+var readPreferences TxMemory[map[string]string]
 
 // contact reads one contact and its lists.
 func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key string) (audience.Contact, error) {
 	var row contactRow
 	var lists []audience.ListRef
 	var exceptions []attributes.Exception
-	err := s.db.retry(ctx, func() error {
+	err := s.db.Retry(ctx, func() error {
 		row, lists, exceptions = contactRow{}, []audience.ListRef{}, nil
 		var c contactRow // every row is scanned into it
-		return s.db.each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
+		return s.db.Each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
 			err := rows.Scan(&c.ID, &c.Email, &c.ExternalID, &c.Status, &c.Attributes, &c.TopicPreferences,
 				&c.UnsubscribeAll, &c.CreatedAt, &c.UpdatedAt, &c.Shell, &c.Stub)
 			switch c.Status {
@@ -131,11 +134,11 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 	if row.ID == "" {
 		return audience.Contact{}, core.NotFound("contact")
 	}
-	if t := s.db.transaction(ctx); t != nil {
-		if t.preferences == nil {
-			t.preferences = map[string]string{}
+	if read := readPreferences.Of(ctx, s.db); read != nil {
+		if *read == nil {
+			*read = map[string]string{}
 		}
-		t.preferences[row.ID] = row.TopicPreferences
+		(*read)[row.ID] = row.TopicPreferences
 	}
 	slices.SortFunc(lists, func(a, b audience.ListRef) int { return strings.Compare(a.Key, b.Key) })
 	contact, err := row.contact()
@@ -143,7 +146,7 @@ func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key st
 	if err != nil {
 		return contact, err
 	}
-	if s.db.transaction(ctx) != nil {
+	if s.db.InTransaction(ctx) {
 		return contact, s.shown(ctx, orgID, &contact)
 	}
 	contact.Attributes, contact.Hidden = attributes.Show(contact.Attributes, exceptions)
@@ -196,15 +199,6 @@ func (s audienceStore) CountContacts(ctx context.Context, orgID string) (int, er
 		return 0, err
 	}
 	return counts[0], nil
-}
-
-// start is the key that a page newest first begins behind: that of after, or one
-// above every row.
-func start(after *core.After) (Time, string) {
-	if after == nil {
-		return math.MaxInt64, ""
-	}
-	return At(after.At), after.ID
 }
 
 var contactTaken = core.Error{

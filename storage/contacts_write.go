@@ -2,8 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -85,7 +83,7 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 		if err := s.writeSlots(ctx, orgID, []slottedContact{{c.ID, c.Status, settled}}); err != nil {
 			return err
 		}
-		if before, read := s.db.transaction(ctx).preferences[c.ID]; read && before == preferences {
+		if before, read := (*readPreferences.Of(ctx, s.db))[c.ID]; read && before == preferences {
 			return nil
 		}
 		return s.replaceTopics(ctx, orgID, []string{c.ID}, topicsOf(nil, c.ID, choices))
@@ -118,9 +116,9 @@ func (s audienceStore) replaceTopics(ctx context.Context, orgID string, contactI
 		if err != nil {
 			return err
 		}
-		if t := s.db.transaction(ctx); t != nil {
+		if read := readPreferences.Of(ctx, s.db); read != nil {
 			for _, id := range contactIDs {
-				delete(t.preferences, id)
+				delete(*read, id)
 			}
 		}
 		if _, err := s.db.exec(ctx, deleteContactTopics, orgID, ids); err != nil {
@@ -140,16 +138,4 @@ func (s audienceStore) addTopics(ctx context.Context, orgID string, rows []conta
 	}
 	_, err = s.db.exec(ctx, insertContactTopics, orgID, parameter)
 	return err
-}
-
-// jsonParameter is many rows as one parameter of a statement with json_each.
-func jsonParameter[T any](rows []T) (string, error) {
-	if rows == nil {
-		rows = []T{}
-	}
-	b, err := json.Marshal(rows)
-	if err != nil {
-		return "", fmt.Errorf("storage: parameter: %w", err)
-	}
-	return string(b), nil
 }

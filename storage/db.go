@@ -2,19 +2,19 @@ package storage
 
 import (
 	"context"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
-	"github.com/mailhelm/mailhelm/core/replay"
 )
 
 // Config says which database to open. With a URL it is PostgreSQL, otherwise
 // SQLite in Dir.
-type Config struct {
+type engineConfig struct {
 	// URL is a PostgreSQL connection URL, postgres://user:password@host/name.
 	URL string
 	// Dir is the folder of the SQLite file mailhelm.db. It is made when missing,
@@ -41,7 +41,7 @@ type Config struct {
 // Inside [DB.InTx] everything goes through the transaction. On SQLite one connection
 // writes: a write with a context from outside waits until the open transaction has
 // ended, so f of InTx must use the context it is given.
-type DB struct {
+type engineDB struct {
 	engine engine
 	name   string // of the database on PostgreSQL, with the password: never to be logged
 	write  *pool
@@ -57,9 +57,9 @@ type DB struct {
 	outage atomic.Pointer[string]
 }
 
-// Open opens the database without changing its schema; see [DB.Migrate]. It
+// openEngine opens the database without changing its schema; see [DB.Migrate]. It
 // fails when the database cannot be reached.
-func Open(ctx context.Context, c Config) (*DB, error) {
+func openEngine(ctx context.Context, c engineConfig) (*engineDB, error) {
 	if c.Clock == nil {
 		c.Clock = core.SystemClock
 	}
@@ -76,7 +76,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 }
 
 // Close ends all connections. Calls under way fail.
-func (db *DB) Close() error {
+func (db *engineDB) Close() error {
 	failures := make([]error, 0, len(db.pools()))
 	for _, p := range db.pools() {
 		failures = append(failures, p.close())
@@ -86,7 +86,7 @@ func (db *DB) Close() error {
 
 // pools are all of them, the one that writes last: with SQLite's very last connection
 // its log is put away.
-func (db *DB) pools() []*pool {
+func (db *engineDB) pools() []*pool {
 	all := []*pool{db.expensive}
 	if db.background != nil {
 		all = append(all, db.background)
@@ -98,7 +98,7 @@ func (db *DB) pools() []*pool {
 }
 
 // pool is the one that the work of ctx uses.
-func (db *DB) pool(ctx context.Context, writes bool) *pool {
+func (db *engineDB) pool(ctx context.Context, writes bool) *pool {
 	lane := core.LaneOf(ctx)
 	switch {
 	case lane == core.ExpensiveReads && !writes:
@@ -113,10 +113,10 @@ func (db *DB) pool(ctx context.Context, writes bool) *pool {
 
 // ExpensiveSlots is how many expensive reads run at once; see [core.ExpensiveReads].
 // SQLite computes in this process, so there it is half of the processors.
-func (db *DB) ExpensiveSlots() int { return db.expensive.idle }
+func (db *engineDB) ExpensiveSlots() int { return db.expensive.idle }
 
 // Ping asks the database for an answer.
-func (db *DB) Ping(ctx context.Context) error {
+func (db *engineDB) Ping(ctx context.Context) error {
 	p := db.read
 	pass, err := p.gate.enter(ctx)
 	if err != nil {
@@ -126,18 +126,27 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.cause(ctx, p.sql.PingContext(ctx))
 }
 
+// Dialect is the engine of this database.
+func (db *engineDB) Dialect() engine { return db.engine }
+
+// Now is the time by the clock that the database was opened with.
+func (db *engineDB) Now() time.Time { return db.clock() }
+
+// Logger takes warnings of the database and of those who follow it.
+func (db *engineDB) Logger() *slog.Logger { return db.logger }
+
+// Writer is the handle whose connections write, for those who bring their own
+// statements, such as migrations. It stands behind the gates: its callers wait for a
+// connection without end.
+func (db *engineDB) Writer() *sql.DB { return db.write.sql }
+
+// Reader is the handle whose connections read; see [engineDB.Writer].
+func (db *engineDB) Reader() *sql.DB { return db.read.sql }
+
 // Engine names the engine: "sqlite" or "postgres".
-func (db *DB) Engine() string { return string(db.engine) }
+func (db *engineDB) Engine() string { return string(db.engine) }
 
-// Audience is the store of contacts, lists and topics.
-func (db *DB) Audience() audience.Store { return audienceStore{db} }
-
-// Replay is the store of replay records and used confirmations.
-func (db *DB) Replay() replay.Store { return replayStore{db} }
-
-// Processes is the store of the signs of life of processes.
-func (db *DB) Processes() replay.ProcessStore { return processStore{db} }
-
+// engine is which of the two databases runs, with what differs between them.
 type engine string
 
 const (
@@ -145,16 +154,25 @@ const (
 	postgres engine = "postgres"
 )
 
-// text is SQL as the engine is to read it; Statement.on is that of a statement.
-func (e engine) text(sql string) string {
+// Text is SQL as the engine is to read it; Statement.on is that of a statement.
+func (e engine) Text(sql string) string {
 	if e == postgres {
 		return openSlots(sql)
 	}
 	return sql
 }
 
-var (
-	_ core.Transactor = (*DB)(nil)
-	_ audience.Store  = audienceStore{}
-	_ replay.Store    = replayStore{}
-)
+// JSONKey is a member's name as the engine's -> takes it. SQLite reads some names as
+// paths, so it is given a path.
+func (e engine) JSONKey(name string) string {
+	if e == postgres {
+		return name
+	}
+	quoted, err := json.Marshal(name)
+	if err != nil {
+		return "" // no string fails
+	}
+	return `$.` + string(quoted)
+}
+
+var _ core.Transactor = (*engineDB)(nil)

@@ -21,7 +21,7 @@ type BareChunk struct {
 func (db *DB) NewBareChunk(
 	ctx context.Context, orgID string, first int, rows []json.RawMessage, contacts []audience.Contact, outcomes []audience.BulkItem,
 ) (BareChunk, error) {
-	registered, err := audienceStore{db}.readRegistry(ctx, orgID)
+	registered, err := audienceStore{db.engineDB}.readRegistry(ctx, orgID)
 	if err != nil {
 		return BareChunk{}, err
 	}
@@ -57,11 +57,11 @@ func (db *DB) LoadBare(ctx context.Context, orgID, jobID string, chunks []BareCh
 		total += chunk.size
 	}
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := db.exec(ctx, insertBulkJob, orgID, jobID, "", "queued", total, At(at)); err != nil {
+		if _, err := db.engineDB.exec(ctx, insertBulkJob, orgID, jobID, "", "queued", total, At(at)); err != nil {
 			return err
 		}
 		for _, chunk := range chunks {
-			if _, err := db.exec(ctx, insertBulkChunk, orgID, jobID, chunk.first, chunk.size, chunk.content); err != nil {
+			if _, err := db.engineDB.exec(ctx, insertBulkChunk, orgID, jobID, chunk.first, chunk.size, chunk.content); err != nil {
 				return err
 			}
 		}
@@ -94,7 +94,7 @@ func (db *DB) loadChunk(ctx context.Context, orgID, jobID string, chunk BareChun
 		{finishBulkChunk, []any{chunk.outcomes, orgID, jobID, chunk.first}},
 		{updateBulkJob, []any{status, done, done, 0, 0, completed, orgID, jobID}},
 	} {
-		if _, err := db.exec(ctx, step.statement, step.args...); err != nil {
+		if _, err := db.engineDB.exec(ctx, step.statement, step.args...); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func retryable(err error) bool {
 // the databases say it in their own ways, none of them the context's. What says that
 // the database itself takes no calls becomes core.CodeTemporarilyUnavailable, and that
 // another process writes all the time core.CodeOverloaded, with err inside.
-func (db *DB) cause(ctx context.Context, err error) error {
+func (db *engineDB) cause(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil

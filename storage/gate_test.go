@@ -16,7 +16,7 @@ import (
 func TestGateKeepsLanesApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := storage.NewGate(map[core.Lane]int{core.Calls: 2, core.Vital: 1})
+		g := storage.NewTestGate(map[core.Lane]int{core.Calls: 2, core.Vital: 1})
 		var leave []func()
 		for range 2 {
 			out, err := g.Enter(t.Context())
@@ -108,9 +108,9 @@ func TestGateLetsJobsWait(t *testing.T) {
 }
 
 // heldGate returns a gate with one connection, which is taken until leave.
-func heldGate(t *testing.T) (g storage.Gate, leave func()) {
+func heldGate(t *testing.T) (g storage.TestGate, leave func()) {
 	t.Helper()
-	g = storage.NewGate(map[core.Lane]int{core.Calls: 1})
+	g = storage.NewTestGate(map[core.Lane]int{core.Calls: 1})
 	leave, err := g.Enter(t.Context())
 	if err != nil {
 		t.Fatal(err)

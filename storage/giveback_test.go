@@ -17,16 +17,16 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 	db := storagetest.SQLite(t)
 	readAtOnce(t, db)
 	rows, err := db.Reader().QueryContext(t.Context(), `SELECT 1 UNION ALL SELECT 2`)
-	fatal(t, err)
-	defer func() { fatal(t, rows.Close()) }()
+	must(t, err)
+	defer func() { must(t, rows.Close()) }()
 	if open := db.Reader().Stats().OpenConnections; open < 3 {
 		t.Fatalf("%d connections read, want several", open)
 	}
 	err = db.InTx(t.Context(), func(ctx context.Context) error { // it has the connection that writes
-		fatal(t, db.GiveBack(t.Context()))
+		must(t, db.GiveBack(t.Context()))
 		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "A", Slug: "a", Tier: "demo", RetentionDays: 365})
 	})
-	fatal(t, err)
+	must(t, err)
 	if open := db.Reader().Stats().OpenConnections; open != 2 {
 		t.Errorf("%d connections read, want that of the call under way and one more", open)
 	}
@@ -37,11 +37,11 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 	if rows.Err() != nil || seen != 2 {
 		t.Errorf("the call under way read %d rows, %v", seen, rows.Err())
 	}
-	fatal(t, db.GiveBack(t.Context()))
+	must(t, db.GiveBack(t.Context()))
 	if open := db.Writer().Stats().OpenConnections; open != 0 {
 		t.Errorf("%d connections write, want none", open)
 	}
-	fatal(t, db.InTx(t.Context(), func(ctx context.Context) error {
+	must(t, db.InTx(t.Context(), func(ctx context.Context) error {
 		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "B", Slug: "b", Tier: "demo", RetentionDays: 365})
 	}))
 	readAtOnce(t, db)
@@ -77,8 +77,15 @@ func TestConnectionsToPostgresStay(t *testing.T) {
 	db := storagetest.Postgres(t)
 	readAtOnce(t, db)
 	before := db.Reader().Stats().OpenConnections
-	fatal(t, db.GiveBack(t.Context()))
+	must(t, db.GiveBack(t.Context()))
 	if after := db.Reader().Stats().OpenConnections; after != before {
 		t.Errorf("%d connections of %d stay", after, before)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -11,13 +11,13 @@ import (
 
 // grantStore is [access.GrantStore]. Authorization codes, refresh tokens and the
 // denylist are in the files of these names.
-type grantStore struct{ db *DB }
+type grantStore struct{ db *engineDB }
 
 // Grants returns the store of grants.
-func (db *DB) Grants() access.GrantStore { return grantStore{db} }
+func (db *DB) Grants() access.GrantStore { return grantStore{db.engineDB} }
 
 // Tokens returns the store of codes, refresh tokens and the denylist.
-func (db *DB) Tokens() access.TokenStore { return grantStore{db} }
+func (db *DB) Tokens() access.TokenStore { return grantStore{db.engineDB} }
 
 type grantRow struct {
 	ID        string `db:"id"`

@@ -25,7 +25,7 @@ var (
 // Check returns why the database takes no calls, nil when it does. It reads; and once a
 // write has failed for a reason of the database's own, such as a full disk, it also
 // writes, until that succeeds. [Cause] puts the error into words for the operator.
-func (db *DB) Check(ctx context.Context) error {
+func (db *engineDB) Check(ctx context.Context) error {
 	if err := db.Ping(ctx); err != nil || db.outage.Load() == nil {
 		return err
 	}

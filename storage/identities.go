@@ -2,8 +2,6 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -145,13 +143,4 @@ func (s channelStore) TrackingDomain(ctx context.Context, orgID, domain string) 
 func (s channelStore) SetTrackingStatus(ctx context.Context, orgID string, d channels.TrackingDomain) error {
 	_, err := s.db.exec(ctx, setTracking, string(d.Status), optionalAt(d.CheckedAt), optionalAt(d.VerifiedAt), orgID, d.ID)
 	return err
-}
-
-// decodeTexts reads a stored JSON array of texts; it is never nil.
-func decodeTexts(stored string) ([]string, error) {
-	texts := []string{}
-	if err := json.Unmarshal([]byte(stored), &texts); err != nil {
-		return nil, fmt.Errorf("storage: list of texts: %w", err)
-	}
-	return texts, nil
 }

@@ -9,10 +9,7 @@ import (
 )
 
 // invitationStore is [access.InvitationStore].
-type invitationStore struct{ db *DB }
-
-// Invitations is the store of who was invited and has not answered.
-func (db *DB) Invitations() access.InvitationStore { return invitationStore{db} }
+type invitationStore struct{ db *engineDB }
 
 var _ access.InvitationStore = invitationStore{}
 

@@ -39,7 +39,7 @@ type JobsConfig struct {
 // process and runs them in those that call Start. Processes share the work, and
 // one of them at a time enqueues the periodic jobs.
 type Jobs struct {
-	db       *DB
+	db       *engineDB
 	config   JobsConfig
 	inserter *river.Client[*sql.Tx]
 
@@ -51,9 +51,9 @@ type Jobs struct {
 
 var _ jobs.Queue = (*Jobs)(nil)
 
-// NewJobs is the queue of a database. Its schema has to be migrated before a job
+// NewJobs is the queue of the database. Its schema has to be migrated before a job
 // is enqueued.
-func NewJobs(db *DB, c JobsConfig) (*Jobs, error) {
+func (db *engineDB) NewJobs(c JobsConfig) (*Jobs, error) {
 	c.Runners = cmp.Or(c.Runners, jobRunners)
 	c.Poll = cmp.Or(c.Poll, jobPoll)
 	inserter, err := river.NewClient(db.jobDriver(), &river.Config{Logger: db.riverLogger(), MaxAttempts: jobAttempts})

@@ -9,7 +9,7 @@ import (
 // riverLogger passes on what River warns of. What it says below that is about
 // its own housekeeping, and so is that its work was cancelled: it says so at
 // each stop, as an error.
-func (db *DB) riverLogger() *slog.Logger {
+func (db *engineDB) riverLogger() *slog.Logger {
 	return slog.New(warnings{db.logger.Handler()})
 }
 

@@ -22,7 +22,7 @@ const putOff = 15 * time.Second
 func TestAJobIsPutOffDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+		queue, err := db.NewJobs(storage.JobsConfig{Poll: 20 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+	queue, err := db.NewJobs(storage.JobsConfig{Poll: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 func TestJobTimeout(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+		queue, err := db.NewJobs(storage.JobsConfig{Poll: 20 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestJobTimeout(t *testing.T) {
 func TestEnqueueOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+		queue, err := db.NewJobs(storage.JobsConfig{Poll: 20 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

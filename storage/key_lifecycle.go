@@ -10,19 +10,19 @@ import (
 )
 
 // keyStore is [access.KeyStore].
-type keyStore struct{ db *DB }
+type keyStore struct{ db *engineDB }
 
 // Keys returns the store of API keys.
-func (db *DB) Keys() access.KeyStore { return keyStore{db} }
+func (db *DB) Keys() access.KeyStore { return keyStore{db.engineDB} }
 
 // clientStore is [access.ClientStore] and [access.OpenClientStore].
-type clientStore struct{ db *DB }
+type clientStore struct{ db *engineDB }
 
 // Clients returns the store of OAuth clients.
-func (db *DB) Clients() access.ClientStore { return clientStore{db} }
+func (db *DB) Clients() access.ClientStore { return clientStore{db.engineDB} }
 
 // OpenClients returns the store of the clients that belong to no organization.
-func (db *DB) OpenClients() access.OpenClientStore { return clientStore{db} }
+func (db *DB) OpenClients() access.OpenClientStore { return clientStore{db.engineDB} }
 
 const (
 	//nolint:gosec // names of columns, no secret

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
@@ -128,15 +127,4 @@ func (s audienceStore) listRefs(ctx context.Context, by *Statement, args ...any)
 		refs[i] = audience.ListRef(r)
 	}
 	return refs, nil
-}
-
-// searchText holds name and key on lines of their own, so that no match reaches
-// from one into the other.
-func searchText(name, key string) string { return strings.ToLower(name + "\n" + key) }
-
-var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
-// searchPattern is the LIKE pattern that finds query anywhere in a searchText.
-func searchPattern(query string) string {
-	return "%" + likeEscaper.Replace(strings.ToLower(query)) + "%"
 }

@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -86,13 +85,11 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 			fatal(t, store.InsertContact(t.Context(), org, c))
 		}
 		fatal(t, store.WriteContacts(t.Context(), org, audience.ContactsWrite{At: time.Unix(2, 0), Insert: many}))
-		fatal(t, db.InTx(t.Context(), func(ctx context.Context) error {
-			w := rowWriter{ctx: ctx, db: db}
+		fatal(t, writeRows(t.Context(), db, func(w *rowWriter) {
 			for id := range held {
 				w.insert(`activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)`,
 					org, 2_000_000, core.NewID(), id, purchase.Activity, "{}", "api", 2_000_000)
 			}
-			return w.err
 		}))
 
 		judgedWhole(t, db, org, "bio", texts, held)

@@ -10,10 +10,10 @@ import (
 )
 
 // memberStore is [access.MemberStore].
-type memberStore struct{ db *DB }
+type memberStore struct{ db *engineDB }
 
 // Members returns the store of memberships.
-func (db *DB) Members() access.MemberStore { return memberStore{db} }
+func (db *DB) Members() access.MemberStore { return memberStore{db.engineDB} }
 
 type memberRow struct {
 	OrgID       string      `db:"org_id"`
@@ -99,7 +99,7 @@ func (s memberStore) members(ctx context.Context, by *Statement, id string) ([]a
 
 func (s memberStore) AddMember(ctx context.Context, orgID, userID, role string) error {
 	taken := core.Conflict("The user is a member of this organization already.", "Nothing has to be done.")
-	return s.db.insert(ctx, taken, addMember, orgID, userID, role, At(s.db.clock()))
+	return s.db.insert(ctx, taken, addMember, orgID, userID, role, At(s.db.Now()))
 }
 
 // SetMember adds the member or replaces role and permissions. Whether somebody
@@ -109,7 +109,7 @@ func (s memberStore) SetMember(ctx context.Context, m access.Member) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, setMember, m.OrgID, m.UserID, string(m.Role), permissions, At(s.db.clock()))
+	_, err = s.db.exec(ctx, setMember, m.OrgID, m.UserID, string(m.Role), permissions, At(s.db.Now()))
 	return err
 }
 

@@ -71,7 +71,7 @@ func (s audienceStore) logLists(ctx context.Context, orgID, contactID string, le
 		}
 		return all
 	}
-	return s.db.logTransitions(ctx, orgID, audience.ListSet, of(left), of(joined), at)
+	return logTransitions(ctx, s.db, orgID, audience.ListSet, of(left), of(joined), at)
 }
 
 func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]audience.ListMember, error) {
@@ -81,5 +81,5 @@ func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, af
 }
 
 func (s audienceStore) IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error) {
-	return s.db.isSetMember(ctx, listMemberByID, listMemberByEmail, orgID, listID, contact)
+	return isSetMember(ctx, s.db, listMemberByID, listMemberByEmail, orgID, listID, contact)
 }

@@ -11,7 +11,7 @@ import (
 // The log of memberships is one for lists and segments: who entered and who left.
 
 var (
-	logTransitions = register("log transitions", `
+	insertTransitions = register("log transitions", `
 		INSERT INTO membership_log (org_id, occurred_at, id, set_kind, set_id, contact_id, entered)
 		SELECT $1, CAST($2 AS bigint), v ->> 'id', v ->> 'kind', v ->> 'set', v ->> 'contact', CAST(v ->> 'entered' AS boolean)
 		FROM `+parameterRows(`$3`)+` WHERE TRUE`)
@@ -37,7 +37,7 @@ type loggedTransition struct {
 }
 
 // logTransitions writes who left and who entered sets of a kind.
-func (db *DB) logTransitions(ctx context.Context, orgID string, kind audience.SetKind, left, entered []inSet, at time.Time) error {
+func logTransitions(ctx context.Context, db *engineDB, orgID string, kind audience.SetKind, left, entered []inSet, at time.Time) error {
 	if len(left)+len(entered) == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (db *DB) logTransitions(ctx context.Context, orgID string, kind audience.Se
 	if err != nil {
 		return err
 	}
-	_, err = db.exec(ctx, logTransitions, orgID, At(at), parameter)
+	_, err = db.exec(ctx, insertTransitions, orgID, At(at), parameter)
 	return err
 }
 

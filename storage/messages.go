@@ -70,10 +70,7 @@ var (
 // sentOfMessage is when the message of a recipient's row was sent.
 const sentOfMessage = `(SELECT m.sent_at FROM messages AS m WHERE m.org_id = message_recipients.org_id AND m.id = message_recipients.message_id)`
 
-// Messages is the store of messages and their events.
-func (db *DB) Messages() messages.Store { return messageStore{db} }
-
-type messageStore struct{ db *DB }
+type messageStore struct{ db *engineDB }
 
 // eventRow is an element of the parameter of insertEvents.
 type eventRow struct {

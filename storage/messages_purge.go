@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 )
 
@@ -36,12 +35,6 @@ var (
 	purgeBounceDomains = register("purge bounces by domain", `
 		DELETE FROM report_bounce_domains WHERE org_id = $1 AND day < $2`)
 )
-
-// MessagesPurger forgets old messages with their recipients, and old events.
-func (db *DB) MessagesPurger() messages.Purger { return messageStore{db} }
-
-// ReportsPurger forgets the figures of old days and their hours.
-func (db *DB) ReportsPurger() messages.Purger { return reportStore{db} }
 
 // Purge takes a message with its recipients: a row of either alone leads nowhere.
 func (s messageStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {

@@ -199,7 +199,7 @@ func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
 func planOf(t *testing.T, db *storage.DB, s *storage.Statement) string {
 	t.Helper()
 	args := make([]any, strings.Count(s.Text(), "$")+1)
-	rows, err := db.Reader().QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+db.EngineText(s.Text()), args...)
+	rows, err := db.Reader().QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+db.Dialect().Text(s.Text()), args...)
 	if err != nil {
 		t.Fatalf("%s: %v", s.Name(), err)
 	}

@@ -36,7 +36,7 @@ type MigrationState struct {
 // Migrate brings the schema to this program's version. Several processes may
 // call it at once. It is quick when there is nothing to do, and refuses a
 // database that a later version of the program has migrated.
-func (db *DB) Migrate(ctx context.Context) error {
+func (db *engineDB) Migrate(ctx context.Context) error {
 	steps, err := schema.Migrations()
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 }
 
 // MigrationStatus lists every step in order.
-func (db *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
+func (db *engineDB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
 	steps, err := schema.Migrations()
 	if err != nil {
 		return nil, err
@@ -80,16 +80,16 @@ func (db *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
 
 // schemaVersion is the last step that the database has, -1 when it has not even
 // a table of versions or cannot say; whoever goes on from there meets the reason.
-func (db *DB) schemaVersion(ctx context.Context) int64 {
+func (db *engineDB) schemaVersion(ctx context.Context) int64 {
 	var version int64
-	row := db.read.sql.QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable)
+	row := db.Reader().QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable)
 	if row.Scan(&version) != nil {
 		return -1
 	}
 	return version
 }
 
-func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
+func (db *engineDB) migrateUp(ctx context.Context, steps []schema.Migration) error {
 	dialect := goose.DialectSQLite3
 	options := []goose.ProviderOption{
 		goose.WithTableName(versionTable),
@@ -105,7 +105,7 @@ func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	provider, err := goose.NewProvider(dialect, db.write.sql, nil, options...)
+	provider, err := goose.NewProvider(dialect, db.Writer(), nil, options...)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
 
 // gooseSteps hands goose the steps as functions, because each engine reads its
 // own text of the same file.
-func (db *DB) gooseSteps(steps []schema.Migration) []*goose.Migration {
+func (db *engineDB) gooseSteps(steps []schema.Migration) []*goose.Migration {
 	all := make([]*goose.Migration, len(steps))
 	for i, step := range steps {
 		run := func(ctx context.Context, tx *sql.Tx) error { return db.runStep(ctx, tx, step) }
@@ -124,8 +124,8 @@ func (db *DB) gooseSteps(steps []schema.Migration) []*goose.Migration {
 	return all
 }
 
-func (db *DB) runStep(ctx context.Context, tx *sql.Tx, step schema.Migration) error {
-	if _, err := tx.ExecContext(ctx, db.engine.text(step.SQL)); err != nil {
+func (db *engineDB) runStep(ctx context.Context, tx *sql.Tx, step schema.Migration) error {
+	if _, err := tx.ExecContext(ctx, db.engine.Text(step.SQL)); err != nil {
 		return err
 	}
 	version, isJobStep := jobSteps[step.Version]
@@ -141,9 +141,9 @@ func (db *DB) runStep(ctx context.Context, tx *sql.Tx, step schema.Migration) er
 	return err
 }
 
-func (db *DB) jobDriver() riverdriver.Driver[*sql.Tx] {
+func (db *engineDB) jobDriver() riverdriver.Driver[*sql.Tx] {
 	if db.engine == postgres {
 		return riverdatabasesql.New(db.background.sql)
 	}
-	return riversqlite.New(db.write.sql)
+	return riversqlite.New(db.Writer())
 }

@@ -105,9 +105,9 @@ func TestAFullDisk(t *testing.T) {
 func TestAHeldWriter(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		storage.SetCallerWait(db, 2*time.Second)
+		db.SetCallerWait(2 * time.Second)
 		held, release := make(chan struct{}), make(chan struct{})
-		holding := storage.WriterSlots(db)
+		holding := db.WriterSlots()
 		ended := make(chan error, holding)
 		for range holding {
 			go func() {

@@ -9,10 +9,10 @@ import (
 )
 
 // passkeyStore is [access.PasskeyStore].
-type passkeyStore struct{ db *DB }
+type passkeyStore struct{ db *engineDB }
 
 // Passkeys returns the store of passkeys and their ceremonies.
-func (db *DB) Passkeys() access.PasskeyStore { return passkeyStore{db} }
+func (db *DB) Passkeys() access.PasskeyStore { return passkeyStore{db.engineDB} }
 
 type passkeyRow struct {
 	UserID       string `db:"user_id"`

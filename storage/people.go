@@ -9,10 +9,10 @@ import (
 )
 
 // peopleStore is [people.Store].
-type peopleStore struct{ db *DB }
+type peopleStore struct{ db *engineDB }
 
 // People returns the store of links of resets, known devices and warnings.
-func (db *DB) People() people.Store { return peopleStore{db} }
+func (db *DB) People() people.Store { return peopleStore{db.engineDB} }
 
 var _ people.Store = peopleStore{}
 

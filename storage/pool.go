@@ -46,7 +46,7 @@ func (p *pool) prepare(ctx context.Context) error {
 		if p.readsOnly && s.writes {
 			continue
 		}
-		stmt, err := p.sql.PrepareContext(ctx, p.engine.text(s.text)) //nolint:sqlclosecheck // lives as long as the pool
+		stmt, err := p.sql.PrepareContext(ctx, s.on(p.engine)) //nolint:sqlclosecheck // lives as long as the pool
 		if err != nil {
 			closeAll(prepared)
 			return s.wrap(err)

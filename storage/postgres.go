@@ -24,7 +24,7 @@ const (
 
 // openPostgres opens the database that c.URL names. Statements are prepared on
 // each connection, so a pooler in between must keep sessions.
-func openPostgres(ctx context.Context, c Config) (*DB, error) {
+func openPostgres(ctx context.Context, c engineConfig) (*engineDB, error) {
 	name, err := postgresName(c.URL)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	// The job queue uses its connections behind the gate's back, so one is left to it.
 	background := postgresPool(connector, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
-	return &DB{
+	return &engineDB{
 		engine: postgres, name: name, clock: c.Clock, logger: c.Logger,
 		write: shared, read: shared, expensive: expensive, background: background,
 	}, nil

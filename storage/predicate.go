@@ -53,7 +53,7 @@ const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter 
 
 // conditionOf makes the SQL of a question; contacts are its contacts as JSON. It fails
 // when a slot or a name is not what only a fault of ours could make it.
-func (e engine) conditionOf(q *segments.Question, contacts string) (condition, error) {
+func conditionOf(e engine, q *segments.Question, contacts string) (condition, error) {
 	c := condition{engine: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
 	test := c.required(q.Predicate.Root)
 	if c.fault != nil {

@@ -11,7 +11,7 @@ import (
 
 // CountSource counts rows to a limit, so it takes no longer than to read so many.
 func (s segmentStore) CountSource(ctx context.Context, q segments.Question, source *predicate.EventSource, limit int) (int, error) {
-	c := condition{engine: s.db.engine, now: q.Now, args: []any{q.OrgID, ""}, demanded: map[string]bool{}}
+	c := condition{engine: s.db.Dialect(), now: q.Now, args: []any{q.OrgID, ""}, demanded: map[string]bool{}}
 	from, where := `contact_slots AS s`, `s.org_id = `+orgParameter
 	if source != nil {
 		from, where, _ = c.events(source)

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -98,7 +97,7 @@ func (c *condition) property(f predicate.Field) string {
 		return c.fail("property %q of no event", f.Name)
 	}
 	if c.event.Kind == predicate.ActivityEvent {
-		return c.ofJSON(`e.properties`, `CAST(`+c.parameter(c.engine.jsonKey(f.Name))+` AS text)`, f.Type)
+		return c.ofJSON(`e.properties`, `CAST(`+c.parameter(c.engine.JSONKey(f.Name))+` AS text)`, f.Type)
 	}
 	switch f.Name {
 	case "subject":
@@ -117,17 +116,4 @@ func (c *condition) property(f predicate.Field) string {
 		return c.ofJSON(`e.metadata`, `'processing_time_ms'`, f.Type)
 	}
 	return c.fail("property %q of %v", f.Name, c.event.Kind)
-}
-
-// jsonKey is a member's name as the engine's -> takes it. SQLite reads some names as
-// paths, so it is given a path.
-func (e engine) jsonKey(name string) string {
-	if e == postgres {
-		return name
-	}
-	quoted, err := json.Marshal(name)
-	if err != nil {
-		return "" // no string fails
-	}
-	return `$.` + string(quoted)
 }

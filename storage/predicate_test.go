@@ -119,8 +119,7 @@ func (a *storedAudience) compare(t *rapid.T, db *storage.DB, subjects []predicat
 
 // write stores the subjects, one contact each.
 func (a *storedAudience) write(ctx context.Context, db *storage.DB, subjects []predicate.Subject) error {
-	return db.InTx(ctx, func(ctx context.Context) error {
-		w := rowWriter{ctx: ctx, db: db}
+	return writeRows(ctx, db, func(w *rowWriter) {
 		for key, id := range a.schema.Lists {
 			w.insert(`lists (org_id, id, key, name, description, search, source, origin, source_path, status, created_at, updated_at)`,
 				a.orgID, id, key, key, "", key, "api", "managed", "", "active", 1, 1)
@@ -132,9 +131,8 @@ func (a *storedAudience) write(ctx context.Context, db *storage.DB, subjects []p
 		a.ids = make([]string, len(subjects))
 		for i, s := range subjects {
 			a.ids[i] = core.NewID()
-			a.writeSubject(&w, a.ids[i], s)
+			a.writeSubject(w, a.ids[i], s)
 		}
-		return w.err
 	})
 }
 
@@ -240,10 +238,24 @@ func slotValue(v predicate.Value) any {
 	}
 }
 
+// writeRows runs write and commits what it inserted.
+func writeRows(ctx context.Context, db *storage.DB, write func(*rowWriter)) error {
+	tx, err := db.Writer().BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
+	w := rowWriter{ctx: ctx, tx: tx}
+	if write(&w); w.err != nil {
+		return w.err
+	}
+	return tx.Commit()
+}
+
 // rowWriter inserts rows until one fails.
 type rowWriter struct {
 	ctx context.Context
-	db  *storage.DB
+	tx  *sql.Tx
 	err error
 }
 
@@ -255,7 +267,7 @@ func (w *rowWriter) insert(into string, values ...any) {
 	for i := range values {
 		places[i] = fmt.Sprintf("$%d", i+1)
 	}
-	if err := w.db.Exec(w.ctx, `INSERT INTO `+into+` VALUES (`+strings.Join(places, ", ")+`)`, values...); err != nil {
+	if _, err := w.tx.ExecContext(w.ctx, `INSERT INTO `+into+` VALUES (`+strings.Join(places, ", ")+`)`, values...); err != nil {
 		w.err = fmt.Errorf("%s: %w", into, err)
 	}
 }
@@ -304,7 +316,7 @@ func TestBothEnginesReadJSONValuesAlike(t *testing.T) {
 func readsAs[V comparable](t *testing.T, db *storage.DB, function, text string, want *V) {
 	t.Helper()
 	var got sql.Null[V]
-	query := db.EngineText(`SELECT ` + function + `(CAST($1 AS text)/*pg ::json*/ -> 'v')`)
+	query := db.Dialect().Text(`SELECT ` + function + `(CAST($1 AS text)/*pg ::json*/ -> 'v')`)
 	if err := db.Reader().QueryRowContext(t.Context(), query, `{"v":`+text+`}`).Scan(&got); err != nil {
 		t.Errorf("%s(%s): %v", function, text, err)
 		return

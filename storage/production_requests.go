@@ -6,10 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ProductionRequests is the store of requests for production access.
-func (db *DB) ProductionRequests() sending.AccessRequests { return productionStore{db} }
-
-type productionStore struct{ db *DB }
+type productionStore struct{ db *engineDB }
 
 var _ sending.AccessRequests = productionStore{}
 

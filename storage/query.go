@@ -41,7 +41,7 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 
 // ready makes a statement ready, outside a transaction once there is a connection for
 // it. The caller leaves by its pass.
-func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
+func (db *engineDB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	if t := db.transaction(ctx); t != nil {
 		t.wrote = t.wrote || s.writes
 		if t.pool.unprepared {
@@ -64,8 +64,8 @@ func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	return prepared{stmt: p.prepared[s.index], pass: pass}, nil
 }
 
-// each runs a statement and calls f for every row it returns.
-func (db *DB) each(ctx context.Context, s *Statement, args []any, f func(*sqlx.Rows) error) error {
+// Each runs a statement and calls f for every row it returns.
+func (db *engineDB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.Rows) error) error {
 	ready, err := db.ready(ctx, s)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (db *DB) each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 }
 
 // failed is why a statement failed. A read may be run again.
-func (db *DB) failed(ctx context.Context, s *Statement, err error) error {
+func (db *engineDB) failed(ctx context.Context, s *Statement, err error) error {
 	err = s.wrap(db.cause(ctx, err))
 	if s.writes {
 		return err
@@ -98,7 +98,7 @@ func (db *DB) failed(ctx context.Context, s *Statement, err error) error {
 }
 
 // patience is the context that a read runs under; see registerPoint.
-func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
+func (db *engineDB) patience(ctx context.Context, s *Statement) context.Context {
 	if s.point && db.engine == sqlite && ctx.Err() == nil {
 		return context.WithoutCancel(ctx)
 	}
@@ -106,11 +106,11 @@ func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
 }
 
 // list returns every row as an R, a struct with "db" tags.
-func list[R any](ctx context.Context, db *DB, s *Statement, args ...any) ([]R, error) {
+func list[R any](ctx context.Context, db *engineDB, s *Statement, args ...any) ([]R, error) {
 	var all []R
-	err := db.retry(ctx, func() error {
+	err := db.Retry(ctx, func() error {
 		all = nil
-		return db.each(ctx, s, args, func(rows *sqlx.Rows) error {
+		return db.Each(ctx, s, args, func(rows *sqlx.Rows) error {
 			var r R
 			err := rows.StructScan(&r)
 			all = append(all, r)
@@ -121,11 +121,11 @@ func list[R any](ctx context.Context, db *DB, s *Statement, args ...any) ([]R, e
 }
 
 // values returns the first column of every row.
-func values[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V, error) {
+func values[V any](ctx context.Context, db *engineDB, s *Statement, args ...any) ([]V, error) {
 	var all []V
-	err := db.retry(ctx, func() error {
+	err := db.Retry(ctx, func() error {
 		all = nil
-		return db.each(ctx, s, args, func(rows *sqlx.Rows) error {
+		return db.Each(ctx, s, args, func(rows *sqlx.Rows) error {
 			var v V
 			err := rows.Scan(&v)
 			all = append(all, v)
@@ -137,7 +137,7 @@ func values[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V,
 
 // one returns the only row as an R. It fails with not_found for the resource
 // when there is none.
-func one[R any](ctx context.Context, db *DB, resource string, s *Statement, args ...any) (R, error) {
+func one[R any](ctx context.Context, db *engineDB, resource string, s *Statement, args ...any) (R, error) {
 	all, err := list[R](ctx, db, s, args...)
 	var none R
 	switch {
@@ -150,9 +150,9 @@ func one[R any](ctx context.Context, db *DB, resource string, s *Statement, args
 }
 
 // exec runs a statement and returns how many rows it changed.
-func (db *DB) exec(ctx context.Context, s *Statement, args ...any) (int, error) {
+func (db *engineDB) exec(ctx context.Context, s *Statement, args ...any) (int, error) {
 	var changed int64
-	err := db.retry(ctx, func() error {
+	err := db.Retry(ctx, func() error {
 		ready, err := db.ready(ctx, s)
 		if err != nil {
 			return err
@@ -175,7 +175,7 @@ func (db *DB) exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 
 // insert runs an INSERT ... ON CONFLICT DO NOTHING. When nothing was inserted it
 // fails with conflict, and the transaction stays usable on both engines.
-func (db *DB) insert(ctx context.Context, taken *core.Error, s *Statement, args ...any) error {
+func (db *engineDB) insert(ctx context.Context, taken *core.Error, s *Statement, args ...any) error {
 	inserted, err := db.exec(ctx, s, args...)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (db *DB) insert(ctx context.Context, taken *core.Error, s *Statement, args 
 
 // change runs an UPDATE of one row. It fails with not_found for the resource
 // when there was none.
-func (db *DB) change(ctx context.Context, resource string, s *Statement, args ...any) error {
+func (db *engineDB) change(ctx context.Context, resource string, s *Statement, args ...any) error {
 	changed, err := db.exec(ctx, s, args...)
 	if err != nil {
 		return err

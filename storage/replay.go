@@ -9,8 +9,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 )
 
+// maxReservations bounds how often Reserve begins again.
+const maxReservations = 6
+
 // replayStore is [replay.Store].
-type replayStore struct{ db *DB }
+type replayStore struct{ db *engineDB }
 
 type replayRow struct {
 	Digest    string `db:"digest"`
@@ -72,7 +75,7 @@ var (
 // Reserve tries to insert, reads what is there instead, and takes it over when it
 // no longer holds. It begins again when the record changed in between.
 func (s replayStore) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
-	if s.db.transaction(ctx) != nil {
+	if s.db.InTransaction(ctx) {
 		return replay.Record{}, false, errInTransaction
 	}
 	if claim.Token == "" {
@@ -80,7 +83,7 @@ func (s replayStore) Reserve(ctx context.Context, k replay.Key, claim replay.Cla
 	}
 	mine := replay.Record{Token: claim.Token, Digest: claim.Digest}
 	until := At(now.Add(replay.Lease))
-	for range maxAttempts {
+	for range maxReservations {
 		inserted, err := s.db.exec(ctx, reserveFree, k.OrgID, k.Space, k.Key, claim.Digest, string(claim.Token), claim.Process, until)
 		if err != nil || inserted == 1 {
 			return s.reserved(ctx, k, mine, err)

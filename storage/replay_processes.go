@@ -12,7 +12,7 @@ import (
 const processKept = 24 * time.Hour
 
 // processStore is [replay.ProcessStore].
-type processStore struct{ db *DB }
+type processStore struct{ db *engineDB }
 
 var (
 	beatProcess = register("beat of process", `

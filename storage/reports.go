@@ -10,12 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 )
 
-type reportStore struct{ db *DB }
+type reportStore struct{ db *engineDB }
 
 var _ reports.Store = reportStore{}
-
-// Reports is the store of what is counted of days.
-func (db *DB) Reports() reports.Store { return reportStore{db} }
 
 // triedToDeliver leaves out the bounces and complaints that are messages.Event.KeptBack.
 const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`

@@ -17,7 +17,7 @@ var (
 // failure: what f did is undone, and the failure comes back wrapped in tolerated. What
 // the whole transaction has to be tried again for, the end of the caller's patience and
 // that of the database come back as they are, and then the transaction is lost.
-func (db *DB) attempt(ctx context.Context, tolerated error, f func() error) error {
+func (db *engineDB) attempt(ctx context.Context, tolerated error, f func() error) error {
 	if _, err := db.exec(ctx, setSavepoint); err != nil {
 		return err
 	}

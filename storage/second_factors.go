@@ -9,10 +9,10 @@ import (
 )
 
 // factorStore is [access.FactorStore].
-type factorStore struct{ db *DB }
+type factorStore struct{ db *engineDB }
 
 // Factors returns the store of authenticator apps and recovery codes.
-func (db *DB) Factors() access.FactorStore { return factorStore{db} }
+func (db *DB) Factors() access.FactorStore { return factorStore{db.engineDB} }
 
 type authenticatorRow struct {
 	UserID      string `db:"user_id"`

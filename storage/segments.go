@@ -11,10 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-type segmentStore struct{ db *DB }
-
-// Segments is the store of segments.
-func (db *DB) Segments() segments.Store { return segmentStore{db} }
+type segmentStore struct{ db *engineDB }
 
 var _ segments.Store = segmentStore{}
 

@@ -66,11 +66,11 @@ func (s segmentStore) SegmentMembers(ctx context.Context, orgID, segmentID strin
 }
 
 func (s segmentStore) IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
-	return s.db.isSetMember(ctx, segmentMemberByID, segmentMemberByEmail, orgID, segmentID, contact)
+	return isSetMember(ctx, s.db, segmentMemberByID, segmentMemberByEmail, orgID, segmentID, contact)
 }
 
 func (s segmentStore) CountMatching(ctx context.Context, q segments.Question) (int, error) {
-	c, err := s.db.condition(&q)
+	c, err := conditionOn(s.db, &q)
 	if err != nil {
 		return 0, err
 	}
@@ -87,7 +87,7 @@ func (s segmentStore) CountMatching(ctx context.Context, q segments.Question) (i
 }
 
 func (s segmentStore) Examples(ctx context.Context, q segments.Question, limit int) ([]segments.Example, error) {
-	c, err := s.db.condition(&q)
+	c, err := conditionOn(s.db, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (s segmentStore) Examples(ctx context.Context, q segments.Question, limit i
 }
 
 func (s segmentStore) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
-	c, err := s.db.condition(&q)
+	c, err := conditionOn(s.db, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s segmentStore) leaving(ctx context.Context, c *condition, segmentID strin
 func (s segmentStore) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
 	var entered, left []string
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
-		found, err := s.db.matching(ctx, &q)
+		found, err := matching(ctx, s.db, &q)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (s segmentStore) logSegment(ctx context.Context, orgID, segmentID string, l
 		}
 		return all
 	}
-	return s.db.logTransitions(ctx, orgID, audience.SegmentSet, of(left), of(entered), at)
+	return logTransitions(ctx, s.db, orgID, audience.SegmentSet, of(left), of(entered), at)
 }
 
 func (s segmentStore) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {

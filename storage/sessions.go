@@ -9,10 +9,10 @@ import (
 )
 
 // sessionStore is [access.SessionStore].
-type sessionStore struct{ db *DB }
+type sessionStore struct{ db *engineDB }
 
 // Sessions returns the store of signed-in browsers.
-func (db *DB) Sessions() access.SessionStore { return sessionStore{db} }
+func (db *DB) Sessions() access.SessionStore { return sessionStore{db.engineDB} }
 
 type sessionRow struct {
 	Hash           []byte `db:"hash"`

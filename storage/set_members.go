@@ -41,7 +41,7 @@ type setMemberRow struct {
 
 // setMembers is one page of a set's members, each made of its row.
 func setMembers[T any](
-	ctx context.Context, db *DB, page *Statement, orgID, setID string, after *core.After, limit int, member func(setMemberRow) T,
+	ctx context.Context, db *engineDB, page *Statement, orgID, setID string, after *core.After, limit int, member func(setMemberRow) T,
 ) ([]T, error) {
 	since, id := start(after)
 	rows, err := list[setMemberRow](ctx, db, page, orgID, setID, since, id, limit)
@@ -56,7 +56,7 @@ func setMembers[T any](
 }
 
 // isSetMember finds the contact by its id or else by its address.
-func (db *DB) isSetMember(ctx context.Context, byID, byEmail *Statement, orgID, setID, contact string) (bool, error) {
+func isSetMember(ctx context.Context, db *engineDB, byID, byEmail *Statement, orgID, setID, contact string) (bool, error) {
 	by, key := byEmail, audience.EmailKey(contact)
 	if core.IsID(contact) {
 		by, key = byID, contact

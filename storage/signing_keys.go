@@ -9,10 +9,10 @@ import (
 )
 
 // signingStore is [access.SigningStore].
-type signingStore struct{ db *DB }
+type signingStore struct{ db *engineDB }
 
 // SigningKeys returns the store of the keys that sign access tokens.
-func (db *DB) SigningKeys() access.SigningStore { return signingStore{db} }
+func (db *DB) SigningKeys() access.SigningStore { return signingStore{db.engineDB} }
 
 type signingKeyRow struct {
 	ID        string `db:"id"`

@@ -28,7 +28,7 @@ const (
 
 // openSQLite opens the file in c.Dir with one connection that writes and several
 // that cannot.
-func openSQLite(ctx context.Context, c Config) (*DB, error) {
+func openSQLite(ctx context.Context, c engineConfig) (*engineDB, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("storage: data folder: %w", err)
 	}
@@ -66,7 +66,7 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 		return nil, errors.Join(err, read.close(), write.close())
 	}
 	expensive.gate, expensive.readsOnly, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: slots}), true, true
-	return &DB{engine: sqlite, clock: c.Clock, logger: c.Logger, write: write, read: read, expensive: expensive}, nil
+	return &engineDB{engine: sqlite, clock: c.Clock, logger: c.Logger, write: write, read: read, expensive: expensive}, nil
 }
 
 const queryOnly = "_pragma=query_only(1)"
@@ -74,7 +74,7 @@ const queryOnly = "_pragma=query_only(1)"
 // GiveBack closes the connections to SQLite that nobody uses, with the pages and the
 // prepared statements that each of them has in memory. A call that needs one opens it
 // again, and prepares on it what it asks. It does nothing on PostgreSQL.
-func (db *DB) GiveBack(ctx context.Context) error {
+func (db *engineDB) GiveBack(ctx context.Context) error {
 	if db.engine != sqlite {
 		return nil
 	}

@@ -2,106 +2,40 @@ package storage
 
 import (
 	"database/sql/driver"
-	"encoding/json"
-	"math"
-	"regexp"
-	"strconv"
 	"sync"
-	"time"
 
-	"github.com/mailhelm/mailhelm/core/predicate"
-	"github.com/mailhelm/mailhelm/core/reports"
 	modernc "modernc.org/sqlite"
 )
 
-// registerFunctions gives SQLite the functions that the migration of segments gives PostgreSQL: a
-// JSON value as predicates read it, NULL unless it is of the type. They are taken by
-// connections that open later.
+// sqliteFunction is a function of SQL that SQLite is given. PostgreSQL has it by a
+// migration.
+type sqliteFunction struct {
+	name      string
+	arguments int
+	compute   func(args []driver.Value) driver.Value
+}
+
+// sqliteFunctions holds every registered function. It is complete when main starts.
+var sqliteFunctions []sqliteFunction
+
+// RegisterFunction gives SQLite a function that a migration gives PostgreSQL. It is
+// called while packages are initialized. The function must depend on its arguments
+// alone; NULL comes as nil.
+func RegisterFunction(name string, arguments int, compute func(args []driver.Value) driver.Value) {
+	sqliteFunctions = append(sqliteFunctions, sqliteFunction{name, arguments, compute})
+}
+
+// registerFunctions hands the functions to the driver, whose connections that open
+// later have them.
 var registerFunctions = sync.OnceValue(func() error {
-	for name, read := range map[string]func(text string) driver.Value{
-		"predicate_string": jsonString, "predicate_bool": jsonBool,
-		"predicate_number": jsonNumber, "predicate_moment": jsonMoment,
-	} {
-		err := modernc.RegisterDeterministicScalarFunction(name, 1, func(_ *modernc.FunctionContext, args []driver.Value) (driver.Value, error) {
-			text, _ := args[0].(string) // NULL is ""
-			return read(text), nil
-		})
+	for _, f := range sqliteFunctions {
+		err := modernc.RegisterDeterministicScalarFunction(f.name, int32(f.arguments), //nolint:gosec // a handful
+			func(_ *modernc.FunctionContext, args []driver.Value) (driver.Value, error) {
+				return f.compute(args), nil
+			})
 		if err != nil {
 			return err
 		}
 	}
-	return modernc.RegisterDeterministicScalarFunction("report_digest", reportDigestParts, reportDigest)
+	return nil
 })
-
-// reportDigest is reports.MarkDigest for the migration that computes marks. On PostgreSQL
-// that migration brings its own.
-func reportDigest(_ *modernc.FunctionContext, args []driver.Value) (driver.Value, error) {
-	parts := make([]string, len(args))
-	for i, arg := range args {
-		parts[i], _ = arg.(string)
-	}
-	return reports.MarkDigest(parts...), nil
-}
-
-const reportDigestParts = 7
-
-func jsonString(text string) driver.Value {
-	if s, ok := unquote(text); ok {
-		return s
-	}
-	return nil
-}
-
-// unquote is the string that a JSON value is.
-func unquote(text string) (string, bool) {
-	if len(text) < 2 || text[0] != '"' {
-		return "", false
-	}
-	var s string
-	err := json.Unmarshal([]byte(text), &s)
-	return s, err == nil
-}
-
-func jsonBool(text string) driver.Value {
-	switch text {
-	case "true":
-		return 1.0
-	case "false":
-		return 0.0
-	}
-	return nil
-}
-
-const maxJSONNumber = 64
-
-func jsonNumber(text string) driver.Value {
-	if text == "" || len(text) > maxJSONNumber || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
-		return nil
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.Abs(n) > predicate.MaxNumber {
-		return nil
-	}
-	if math.Abs(n) < tinyNumber && tinyExponent.MatchString(text) {
-		return 0.0
-	}
-	return n
-}
-
-const tinyNumber = 1e-30 // 64 digits with an exponent of -100 are less
-
-var tinyExponent = regexp.MustCompile(`[eE]-0*[1-9][0-9]{2,}$`)
-
-var momentForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+]([01][0-9]|2[0-3]):[0-5][0-9])$`)
-
-func jsonMoment(text string) driver.Value {
-	s, ok := unquote(text)
-	if !ok || !momentForm.MatchString(s) {
-		return nil
-	}
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil || s[:4] == "0000" {
-		return nil
-	}
-	return t.UnixMicro()
-}

@@ -19,6 +19,15 @@ type Statement struct {
 	index int
 }
 
+// Statements lists every registered statement, of all rooms that the program imports.
+func Statements() []*Statement { return statements }
+
+// Name says in an error which statement failed.
+func (s *Statement) Name() string { return s.name }
+
+// Text is the statement as it was registered.
+func (s *Statement) Text() string { return s.text }
+
 // statements holds every registered statement. It is complete when main starts.
 var statements []*Statement
 
@@ -38,13 +47,6 @@ func registerPoint(name, text string) *Statement {
 	s := register(name, text)
 	s.point = true
 	return s
-}
-
-// parameterRows is where a statement reads the rows of a parameter that is a JSON
-// array of objects: from j, as v. Either engine would otherwise write or read the
-// text of a row anew for each of its columns.
-func parameterRows(parameter string) string {
-	return `(WITH j AS MATERIALIZED (SELECT value /*pg ::jsonb*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
 }
 
 const (

@@ -23,7 +23,7 @@ func TestEveryStatementPreparesOnBothEngines(t *testing.T) {
 
 func prepares(t *testing.T, db *storage.DB, s *storage.Statement) error {
 	t.Helper()
-	stmt, err := db.Writer().PrepareContext(t.Context(), db.EngineText(s.Text()))
+	stmt, err := db.Writer().PrepareContext(t.Context(), db.Dialect().Text(s.Text()))
 	if err != nil {
 		return err
 	}
@@ -48,20 +48,6 @@ func TestSlotsAreCounted(t *testing.T) {
 	}
 	if len(slots) != want {
 		t.Errorf("%d slots, want %d: %v", len(slots), want, slots)
-	}
-}
-
-func TestOpenSlots(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"SELECT 1":                                 "SELECT 1",
-		"SELECT a/*pg ::json*/ -> 'b'":             "SELECT a ::json -> 'b'",
-		"SELECT 1 /*pg FOR UPDATE*/ /*pg NOWAIT*/": "SELECT 1  FOR UPDATE  NOWAIT",
-		"/*pg\nCREATE DOMAIN d AS text;\n*/":       "\nCREATE DOMAIN d AS text;\n",
-	} {
-		if got := storage.OpenSlots(text); got != want {
-			t.Errorf("OpenSlots(%q) = %q, want %q", text, got, want)
-		}
 	}
 }
 

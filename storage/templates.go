@@ -11,10 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// Templates is the store of the account's templates.
-func (db *DB) Templates() templates.Store { return templateStore{db} }
-
-type templateStore struct{ db *DB }
+type templateStore struct{ db *engineDB }
 
 var _ templates.Store = templateStore{}
 
@@ -32,6 +29,11 @@ type templateContentRow struct {
 	templateRow
 	HTML string `db:"html"`
 	Text string `db:"body_text"`
+}
+
+type templateSlugRow struct {
+	Name string `db:"name"`
+	Slug string `db:"slug"`
 }
 
 type templateReadRow struct {
@@ -111,7 +113,7 @@ func (s templateStore) SaveTemplate(ctx context.Context, orgID string, t sending
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		rows, err := list[slugRow](ctx, s.db, templateSlugs, orgID)
+		rows, err := list[templateSlugRow](ctx, s.db, templateSlugs, orgID)
 		if err != nil {
 			return err
 		}

@@ -16,10 +16,10 @@ var (
 )
 
 // Topics returns the store of the mirrored topics.
-func (db *DB) Topics() topics.Store { return audienceStore{db} }
+func (db *DB) Topics() topics.Store { return audienceStore{db.engineDB} }
 
 // TopicSync returns the store of what the sync compares with the sending account.
-func (db *DB) TopicSync() topics.SyncStore { return audienceStore{db} }
+func (db *DB) TopicSync() topics.SyncStore { return audienceStore{db.engineDB} }
 
 type topicRow struct {
 	Name        string               `db:"name"`

@@ -21,38 +21,38 @@ type transactionKey struct{}
 // transaction is what travels in a context. It names its database, because a
 // context may pass from one database to another.
 type transaction struct {
-	db   *DB
+	db   *engineDB
 	pool *pool
 	tx   *sql.Tx
 	// wrote is set by the first statement that writes.
 	wrote bool
-	// registries are those that were read in the transaction; see audienceStore.registry.
-	registries map[string]*registry
-	// preferences are the topic preferences, as stored, of contacts that were read and so
-	// locked in the transaction, until others are written.
-	preferences map[string]string
+	// kept are the values of rooms; see TxMemory.
+	kept map[any]any
 }
 
 // transaction is the one that ctx carries for this database, or nil.
-func (db *DB) transaction(ctx context.Context) *transaction {
+func (db *engineDB) transaction(ctx context.Context) *transaction {
 	if t, ok := ctx.Value(transactionKey{}).(*transaction); ok && t.db == db {
 		return t
 	}
 	return nil
 }
 
+// InTransaction reports whether ctx carries a transaction of this database.
+func (db *engineDB) InTransaction(ctx context.Context) bool { return db.transaction(ctx) != nil }
+
 // InTx runs f inside one transaction; see [core.Transactor]. Inside another it
 // joins that one, and what f did is undone with the outer transaction, not by
 // f's error alone. PostgreSQL runs it at read committed, or at repeatable read for
 // [core.Snapshot].
-func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
+func (db *engineDB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
 	if db.transaction(ctx) != nil {
 		return f(ctx)
 	}
-	return db.retry(ctx, func() error { return db.once(ctx, f) })
+	return db.Retry(ctx, func() error { return db.once(ctx, f) })
 }
 
-func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error {
+func (db *engineDB) once(ctx context.Context, f func(ctx context.Context) error) error {
 	p := db.pool(ctx, true)
 	pass, err := p.gate.enter(ctx)
 	if err != nil {
@@ -89,19 +89,19 @@ func (u unbegun) Unwrap() error { return u.error }
 
 // isolation is what a transaction asks the engine for. On SQLite a transaction that
 // writes excludes all others.
-func (db *DB) isolation(ctx context.Context) *sql.TxOptions {
+func (db *engineDB) isolation(ctx context.Context) *sql.TxOptions {
 	if db.engine == sqlite || !core.WantsSnapshot(ctx) {
 		return nil
 	}
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead}
 }
 
-// retry runs f again while PostgreSQL says that a concurrent transaction stood
+// Retry runs f again while PostgreSQL says that a concurrent transaction stood
 // in its way, and once when the connection had broken off before f changed anything:
 // after a restart of the database all old connections have. Inside a transaction f runs
 // once: the whole transaction has to be repeated, which is the business of the outermost
 // call.
-func (db *DB) retry(ctx context.Context, f func() error) error {
+func (db *engineDB) Retry(ctx context.Context, f func() error) error {
 	if db.transaction(ctx) != nil {
 		return f()
 	}

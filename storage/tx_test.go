@@ -23,7 +23,7 @@ func TestInTxRepeatsAfterASerializationFailure(t *testing.T) {
 			return err
 		}
 		if runs < 3 {
-			return db.Exec(ctx, "DO $$ BEGIN RAISE EXCEPTION 'by test' USING ERRCODE = '40001'; END $$")
+			return db.ExecText(ctx, "DO $$ BEGIN RAISE EXCEPTION 'by test' USING ERRCODE = '40001'; END $$")
 		}
 		return nil
 	})
@@ -41,7 +41,7 @@ func TestInTxGivesUp(t *testing.T) {
 	runs := 0
 	err := db.InTx(t.Context(), func(ctx context.Context) error {
 		runs++
-		return db.Exec(ctx, "DO $$ BEGIN RAISE EXCEPTION 'by test' USING ERRCODE = '40P01'; END $$")
+		return db.ExecText(ctx, "DO $$ BEGIN RAISE EXCEPTION 'by test' USING ERRCODE = '40P01'; END $$")
 	})
 	if e, ok := errors.AsType[*pq.Error](err); !ok || e.Code != "40P01" {
 		t.Errorf("error %v, want the deadlock", err)

@@ -102,11 +102,7 @@ var (
 			excluded_at = excluded.excluded_at, exclusion_reason = excluded.exclusion_reason, forgiven_at = excluded.forgiven_at`)
 )
 
-type undeliverableStore struct{ db *DB }
-
-// Suppression is the store of undeliverable addresses and the rules they are
-// judged by.
-func (db *DB) Suppression() suppression.Store { return undeliverableStore{db} }
+type undeliverableStore struct{ db *engineDB }
 
 var _ suppression.Store = undeliverableStore{}
 
@@ -131,10 +127,10 @@ func (r rulesRow) rules() (suppression.Rules, error) {
 var errHoldOutsideTransaction = errors.New("storage: rules can only be held inside a transaction")
 
 func (s undeliverableStore) HoldRules(ctx context.Context, orgID string) (suppression.Rules, error) {
-	if s.db.transaction(ctx) == nil {
+	if !s.db.InTransaction(ctx) {
 		return suppression.Rules{}, errHoldOutsideTransaction
 	}
-	rows, err := list[rulesRow](ctx, s.db, holdUndeliverableRules, orgID, string(suppression.Standard), "{}", At(s.db.clock()))
+	rows, err := list[rulesRow](ctx, s.db, holdUndeliverableRules, orgID, string(suppression.Standard), "{}", At(s.db.Now()))
 	if err != nil {
 		return suppression.Rules{}, err
 	}

@@ -71,7 +71,7 @@ func (t accountTarget) on(p *program, do func(context.Context, accountSession) e
 		if err != nil {
 			return err
 		}
-		queue, err := storage.NewJobs(s.db, storage.JobsConfig{})
+		queue, err := s.db.NewJobs(storage.JobsConfig{})
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (c *userSetPassword) Run(p *program) error {
 			return err
 		}
 		// A server that runs on the database takes the job that tells the person.
-		queue, err := storage.NewJobs(s.db, storage.JobsConfig{})
+		queue, err := s.db.NewJobs(storage.JobsConfig{})
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ type divided struct {
 
 func divide(t *testing.T, p *product.Product) divided {
 	t.Helper()
-	jobs, err := storage.NewJobs(p.DB, storage.JobsConfig{})
+	jobs, err := p.DB.NewJobs(storage.JobsConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (tidy) Kind() string { return "tidy" }
 
 func newJobs(t *testing.T, db *storage.DB) *storage.Jobs {
 	t.Helper()
-	queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+	queue, err := db.NewJobs(storage.JobsConfig{Poll: 20 * time.Millisecond})
 	must(t, err)
 	return queue
 }

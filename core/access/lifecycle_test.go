@@ -264,7 +264,7 @@ func TestGraceEndsByJob(t *testing.T) {
 		g.must(err)
 		g.advance(access.Grace)
 
-		queue, err := storage.NewJobs(db, storage.JobsConfig{Poll: 20 * time.Millisecond})
+		queue, err := db.NewJobs(storage.JobsConfig{Poll: 20 * time.Millisecond})
 		g.must(err)
 		worker, worked := g.lifecycle().GraceWorker(slog.New(slog.DiscardHandler)), make(chan error, 10)
 		storage.AddWorker(queue, jobs.Worker[access.GraceArgs]{Every: worker.Every, Work: func(ctx context.Context, args access.GraceArgs) error {

@@ -62,7 +62,7 @@ func newOffice(t *testing.T) *office {
 		Stores: o.db.Access(), Orgs: o.db.Orgs(), Members: access.MemberCeilings{Members: o.db.Members()}, Keys: keys, Clock: clock, Log: log,
 	})
 	o.must(err)
-	queue, err := storage.NewJobs(o.db, storage.JobsConfig{})
+	queue, err := o.db.NewJobs(storage.JobsConfig{})
 	o.must(err)
 	limits := attempts.New(attempts.Config{Devices: o.db.People(), Queue: queue, Clock: clock, Log: log})
 	sessions := access.NewSessions(access.SessionsConfig{

@@ -77,7 +77,7 @@ func newHouse(t *testing.T, appURL string) *house {
 	}
 	h.db, h.user = db, user
 	log := slog.New(slog.NewJSONHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	queue, err := storage.NewJobs(db, storage.JobsConfig{})
+	queue, err := db.NewJobs(storage.JobsConfig{})
 	h.must(err)
 	clock := func() time.Time { return h.now }
 	limits := attempts.New(attempts.Config{Devices: db.People(), Queue: queue, Clock: clock, Log: log})

@@ -14,7 +14,7 @@ import (
 
 // startJobs runs the background jobs of every domain.
 func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*storage.Jobs, error) {
-	queue, err := storage.NewJobs(s.db, storage.JobsConfig{})
+	queue, err := s.db.NewJobs(storage.JobsConfig{})
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	s.accounts = sending.NewAccounts(sending.AccountsConfig{
 		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Clock: cfg.Clock,
 	})
-	if s.queue, err = storage.NewJobs(s.db, storage.JobsConfig{}); err != nil {
+	if s.queue, err = s.db.NewJobs(storage.JobsConfig{}); err != nil {
 		return err
 	}
 	if s.signing, err = access.NewSigningKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {

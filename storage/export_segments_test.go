@@ -1,0 +1,31 @@
+package storage
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/segments"
+)
+
+// What the tests in storage_test see of the inside.
+
+// MaxKinds is how many kinds of messages a page looks at.
+const MaxKinds = maxKinds
+
+// Matching are the contacts that a predicate's SQL finds.
+func (db *DB) Matching(ctx context.Context, q segments.Question) ([]string, error) {
+	return matching(ctx, db.engineDB, &q)
+}
+
+// EncodeAttributes is the stored form of attributes.
+func EncodeAttributes(attributes map[string]any) (string, error) { return encodeAttributes(attributes) }
+
+// PredicateSQL counts the contacts of a question, as the engine reads it.
+func PredicateSQL(name string, q segments.Question) (string, []any, error) {
+	e := engine(name)
+	c, err := conditionOf(e, &q, "")
+	if err != nil {
+		return "", nil, err
+	}
+	text, args := numbered(c.selecting(`count(*)`), c.args)
+	return e.Text(text), args, nil
+}

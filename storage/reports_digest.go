@@ -1,0 +1,21 @@
+package storage
+
+import (
+	"database/sql/driver"
+
+	"github.com/mailhelm/mailhelm/core/reports"
+)
+
+func init() { RegisterFunction("report_digest", reportDigestParts, reportDigest) }
+
+// reportDigest is reports.MarkDigest for the migration that computes marks. On PostgreSQL
+// that migration brings its own.
+func reportDigest(args []driver.Value) driver.Value {
+	parts := make([]string, len(args))
+	for i, arg := range args {
+		parts[i], _ = arg.(string)
+	}
+	return reports.MarkDigest(parts...)
+}
+
+const reportDigestParts = 7

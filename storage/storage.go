@@ -1,0 +1,85 @@
+package storage
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/templates"
+)
+
+// Config says which database to open; see [engine.Config].
+type Config = engineConfig
+
+// DB is an open database with the stores of all domains. It is safe for concurrent use.
+type DB struct{ *engineDB }
+
+// Open opens the database without changing its schema; see [engine.DB.Migrate]. It fails
+// when the database cannot be reached.
+func Open(ctx context.Context, c Config) (*DB, error) {
+	db, err := openEngine(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &DB{db}, nil
+}
+
+// Invitations is the store of open invitations.
+func (db *DB) Invitations() access.InvitationStore { return invitationStore{db.engineDB} }
+
+// Audience is the store of contacts, lists, attributes and topics.
+func (db *DB) Audience() audience.Store { return audienceStore{db.engineDB} }
+
+// Segments is the store of segments.
+func (db *DB) Segments() segments.Store { return segmentStore{db.engineDB} }
+
+// Activities is the store of activities and promoted properties.
+func (db *DB) Activities() activities.Store { return activityStore{db.engineDB} }
+
+// ActivitiesPurger removes old activities and expired keys.
+func (db *DB) ActivitiesPurger() activities.Purger { return activityStore{db.engineDB} }
+
+// Messages is the store of messages and their events.
+func (db *DB) Messages() messages.Store { return messageStore{db.engineDB} }
+
+// MessagesPurger removes old messages with their recipients, and old events.
+func (db *DB) MessagesPurger() messages.Purger { return messageStore{db.engineDB} }
+
+// Reports is the store of figures per day and hour.
+func (db *DB) Reports() reports.Store { return reportStore{db.engineDB} }
+
+// ReportsPurger removes the figures of old days and their hours.
+func (db *DB) ReportsPurger() messages.Purger { return reportStore{db.engineDB} }
+
+// Suppression is the store of undeliverable addresses and the rules for them.
+func (db *DB) Suppression() suppression.Store { return undeliverableStore{db.engineDB} }
+
+// Channels is the store of channels, identities and tracking domains.
+func (db *DB) Channels() channels.Store { return channelStore{db.engineDB} }
+
+// Connections is the store of connections to sending accounts. Their secrets are
+// sealed with the sealer before they reach a statement, and bound to their
+// organization.
+func (db *DB) Connections(sealer sending.Sealer) sending.Connections {
+	return connectionStore{db.engineDB, sealer}
+}
+
+// ProductionRequests is the store of requests for production access.
+func (db *DB) ProductionRequests() sending.AccessRequests { return productionStore{db.engineDB} }
+
+// Templates is the store of the account's templates.
+func (db *DB) Templates() templates.Store { return templateStore{db.engineDB} }
+
+// Replay is the store of replay records and used confirmations.
+func (db *DB) Replay() replay.Store { return replayStore{db.engineDB} }
+
+// Processes is the store of the heartbeats of processes.
+func (db *DB) Processes() replay.ProcessStore { return processStore{db.engineDB} }
