@@ -6,6 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Access returns the stores of credentials, grants and the audit log.
@@ -16,16 +17,16 @@ func (db *DB) Access() access.Stores {
 }
 
 // orgStore is [access.OrgStore].
-type orgStore struct{ db *engineDB }
+type orgStore struct{ db *engine.DB }
 
 // Orgs returns the store of organizations.
-func (db *DB) Orgs() access.OrgStore { return orgStore{db.engineDB} }
+func (db *DB) Orgs() access.OrgStore { return orgStore{db.DB} }
 
 // userStore is [access.UserStore].
-type userStore struct{ db *engineDB }
+type userStore struct{ db *engine.DB }
 
 // Users returns the store of people and their password hashes.
-func (db *DB) Users() access.UserStore { return userStore{db.engineDB} }
+func (db *DB) Users() access.UserStore { return userStore{db.DB} }
 
 type orgRow struct {
 	ID            string `db:"id"`
@@ -44,72 +45,72 @@ const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connec
 	platform_mode`
 
 var (
-	insertOrg = register("insert org", `
+	insertOrg = engine.Register("insert org", `
 		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
-	orgByID        = registerPoint("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
-	orgBySlug      = registerPoint("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
-	orgIDs         = register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
-	setOrgSettings = register("set org settings", `
+	orgByID        = engine.RegisterPoint("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
+	orgBySlug      = engine.RegisterPoint("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
+	orgIDs         = engine.Register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
+	setOrgSettings = engine.Register("set org settings", `
 		UPDATE orgs SET name = $1, require_second_factor = $2, platform_mode = $3 WHERE id = $4`)
-	setRateLimit = register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)
+	setRateLimit = engine.Register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)
 )
 
 func (s orgStore) InsertOrg(ctx context.Context, org core.Org) error {
 	taken := core.Conflict("An organization with this id or slug exists already.", "Choose another slug.")
-	return s.db.insert(ctx, taken, insertOrg, org.ID, org.Name, org.Slug, org.Tier, org.RetentionDays,
-		org.RateLimit, org.GitConnected, org.RequireSecondFactor, org.PlatformMode, At(s.db.Now()))
+	return s.db.Insert(ctx, taken, insertOrg, org.ID, org.Name, org.Slug, org.Tier, org.RetentionDays,
+		org.RateLimit, org.GitConnected, org.RequireSecondFactor, org.PlatformMode, engine.At(s.db.Now()))
 }
 
 func (s orgStore) Org(ctx context.Context, orgID string) (core.Org, error) {
-	row, err := one[orgRow](ctx, s.db, "organization", orgByID, orgID)
+	row, err := engine.One[orgRow](ctx, s.db, "organization", orgByID, orgID)
 	return core.Org(row), err
 }
 
 func (s orgStore) OrgBySlug(ctx context.Context, slug string) (core.Org, error) {
-	row, err := one[orgRow](ctx, s.db, "organization", orgBySlug, slug)
+	row, err := engine.One[orgRow](ctx, s.db, "organization", orgBySlug, slug)
 	return core.Org(row), err
 }
 
 func (s orgStore) OrgIDs(ctx context.Context) ([]string, error) {
-	return values[string](ctx, s.db, orgIDs)
+	return engine.Values[string](ctx, s.db, orgIDs)
 }
 
 func (s orgStore) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
-	return s.db.change(ctx, "organization", setRateLimit, perMinute, orgID)
+	return s.db.Change(ctx, "organization", setRateLimit, perMinute, orgID)
 }
 
 func (s orgStore) SetOrgSettings(ctx context.Context, org core.Org) error {
-	return s.db.change(ctx, "organization", setOrgSettings, org.Name, org.RequireSecondFactor, org.PlatformMode, org.ID)
+	return s.db.Change(ctx, "organization", setOrgSettings, org.Name, org.RequireSecondFactor, org.PlatformMode, org.ID)
 }
 
 type userRow struct {
-	ID           string `db:"id"`
-	Email        string `db:"email"`
-	Name         string `db:"name"`
-	PasswordHash string `db:"password_hash"`
-	CreatedAt    Time   `db:"created_at"`
+	ID           string      `db:"id"`
+	Email        string      `db:"email"`
+	Name         string      `db:"name"`
+	PasswordHash string      `db:"password_hash"`
+	CreatedAt    engine.Time `db:"created_at"`
 }
 
 const userColumns = `id, email, name, password_hash, created_at`
 
 var (
-	insertUser = register("insert user", `
+	insertUser = engine.Register("insert user", `
 		INSERT INTO users (id, email, email_key, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`)
-	userByEmail = registerPoint("user by email", `SELECT `+userColumns+` FROM users WHERE email_key = $1`)
-	userByID    = registerPoint("user by id", `SELECT `+userColumns+` FROM users WHERE id = $1`)
-	holdUser    = register("hold user", `SELECT id FROM users WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
-	setPassword = register("set password", `UPDATE users SET password_hash = $1 WHERE id = $2`)
+	userByEmail = engine.RegisterPoint("user by email", `SELECT `+userColumns+` FROM users WHERE email_key = $1`)
+	userByID    = engine.RegisterPoint("user by id", `SELECT `+userColumns+` FROM users WHERE id = $1`)
+	holdUser    = engine.Register("hold user", `SELECT id FROM users WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
+	setPassword = engine.Register("set password", `UPDATE users SET password_hash = $1 WHERE id = $2`)
 )
 
 func (s userStore) InsertUser(ctx context.Context, u access.User) error {
 	taken := core.Conflict("A user with this address exists already.", "Sign in as that user, or take another address.")
-	return s.db.insert(ctx, taken, insertUser, u.ID, u.Email, audience.EmailKey(u.Email), u.Name, u.PasswordHash, At(u.CreatedAt))
+	return s.db.Insert(ctx, taken, insertUser, u.ID, u.Email, audience.EmailKey(u.Email), u.Name, u.PasswordHash, engine.At(u.CreatedAt))
 }
 
 func (s userStore) UserByEmail(ctx context.Context, email string) (access.User, error) {
-	row, err := one[userRow](ctx, s.db, "user", userByEmail, audience.EmailKey(email))
+	row, err := engine.One[userRow](ctx, s.db, "user", userByEmail, audience.EmailKey(email))
 	if err != nil {
 		return access.User{}, err
 	}
@@ -121,7 +122,7 @@ func (r userRow) user() access.User {
 }
 
 func (s userStore) UserByID(ctx context.Context, userID string) (access.User, error) {
-	row, err := one[userRow](ctx, s.db, "user", userByID, userID)
+	row, err := engine.One[userRow](ctx, s.db, "user", userByID, userID)
 	if err != nil {
 		return access.User{}, err
 	}
@@ -131,7 +132,7 @@ func (s userStore) UserByID(ctx context.Context, userID string) (access.User, er
 // HoldUser locks the person's row. On SQLite the transaction itself excludes all
 // others.
 func (s userStore) HoldUser(ctx context.Context, userID string) error {
-	found, err := values[string](ctx, s.db, holdUser, userID)
+	found, err := engine.Values[string](ctx, s.db, holdUser, userID)
 	if err == nil && len(found) == 0 {
 		return core.NotFound("user")
 	}
@@ -139,5 +140,5 @@ func (s userStore) HoldUser(ctx context.Context, userID string) error {
 }
 
 func (s userStore) SetPassword(ctx context.Context, userID, hash string) error {
-	return s.db.change(ctx, "user", setPassword, hash, userID)
+	return s.db.Change(ctx, "user", setPassword, hash, userID)
 }

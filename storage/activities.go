@@ -7,9 +7,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-type activityStore struct{ db *engineDB }
+type activityStore struct{ db *engine.DB }
 
 var _ activities.Store = activityStore{}
 
@@ -22,31 +23,31 @@ type personRow struct {
 var (
 	// Two statements: a database that has both conditions in one does not always take
 	// both indexes.
-	peopleByEmail      = register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+rowsNamed("contacts", named{"email_key", "j.atom"}))
-	peopleByExternalID = register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+rowsNamed("contacts", named{"external_id", "j.atom"}))
+	peopleByEmail      = engine.Register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "email_key", Equals: "j.atom"}))
+	peopleByExternalID = engine.Register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "external_id", Equals: "j.atom"}))
 
-	insertStubs = register("insert stubs", `
+	insertStubs = engine.Register("insert stubs", `
 		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
 			unsubscribe_all, shell, stub, created_at, updated_at)
 		SELECT $1, v ->> 'id', v ->> 'email', v ->> 'key', v ->> 'external', 'active', '{}', '{}',
 			FALSE, FALSE, TRUE, CAST($2 AS bigint), CAST($2 AS bigint)
-		FROM `+parameterRows(`$3`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
 	// addStubSlots gives their row to those of the stubs that were made: every active
 	// contact has one.
-	addStubSlots = register("add stub slots", `
+	addStubSlots = engine.Register("add stub slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
-		SELECT c.org_id, c.id FROM `+rowsNamed("contacts", named{"id", "j.value ->> 'id'"})+`
+		SELECT c.org_id, c.id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "id", Equals: "j.value ->> 'id'"})+`
 		ON CONFLICT DO NOTHING`)
-	bindExternalIDs = register("bind external ids", `
+	bindExternalIDs = engine.Register("bind external ids", `
 		UPDATE contacts SET external_id = r.external, updated_at = CAST($1 AS bigint)
-		FROM (SELECT v ->> 'id' AS id, v ->> 'external' AS external FROM `+parameterRows(`$2`)+`) AS r
+		FROM (SELECT v ->> 'id' AS id, v ->> 'external' AS external FROM `+engine.ParameterRows(`$2`)+`) AS r
 		WHERE contacts.org_id = $3 AND contacts.id = r.id AND contacts.external_id IS NULL
 		AND NOT EXISTS (SELECT 1 FROM contacts AS other WHERE other.org_id = $3 AND other.external_id = r.external)`)
 
 	// contactByReference looks an id up in each of its three places, in the order in
 	// which they count.
-	contactByReference = registerPoint("contact by reference", `
+	contactByReference = engine.RegisterPoint("contact by reference", `
 		SELECT id FROM (
 			SELECT id, 1 AS place FROM contacts WHERE org_id = $1 AND id = $2
 			UNION ALL SELECT id, 2 FROM contacts WHERE org_id = $1 AND email_key = $3
@@ -59,17 +60,17 @@ func (s activityStore) EmailKey(email string) string { return audience.EmailKey(
 func (s activityStore) Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]activities.Person, error) {
 	found := make([]activities.Person, 0, len(emailKeys)+len(externalIDs))
 	for _, by := range []struct {
-		statement *Statement
+		statement *engine.Statement
 		keys      []string
 	}{{peopleByEmail, emailKeys}, {peopleByExternalID, externalIDs}} {
 		if len(by.keys) == 0 {
 			continue
 		}
-		parameter, err := jsonParameter(by.keys)
+		parameter, err := engine.JSONParameter(by.keys)
 		if err != nil {
 			return nil, err
 		}
-		rows, err := list[personRow](ctx, s.db, by.statement, parameter, orgID)
+		rows, err := engine.List[personRow](ctx, s.db, by.statement, parameter, orgID)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +105,7 @@ func stubRows(people []activities.Person) (string, error) {
 			rows[i].External = &people[i].ExternalID
 		}
 	}
-	return jsonParameter(rows)
+	return engine.JSONParameter(rows)
 }
 
 func (s activityStore) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
@@ -114,10 +115,10 @@ func (s activityStore) InsertStubs(ctx context.Context, orgID string, people []a
 	}
 	var made int
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		if made, err = s.db.exec(ctx, insertStubs, orgID, At(at), parameter); err != nil || made == 0 {
+		if made, err = s.db.Exec(ctx, insertStubs, orgID, engine.At(at), parameter); err != nil || made == 0 {
 			return err
 		}
-		_, err = s.db.exec(ctx, addStubSlots, parameter, orgID)
+		_, err = s.db.Exec(ctx, addStubSlots, parameter, orgID)
 		return err
 	})
 	return made, err
@@ -128,7 +129,7 @@ func (s activityStore) BindExternalIDs(ctx context.Context, orgID string, people
 	if err != nil {
 		return 0, err
 	}
-	return s.db.exec(ctx, bindExternalIDs, At(at), parameter, orgID)
+	return s.db.Exec(ctx, bindExternalIDs, engine.At(at), parameter, orgID)
 }
 
 func (s activityStore) ContactByReference(ctx context.Context, orgID, reference string) (string, error) {
@@ -139,7 +140,7 @@ func (s activityStore) ContactByReference(ctx context.Context, orgID, reference 
 	if canonical, ok := core.CanonicalEmail(reference); ok {
 		email = audience.EmailKey(canonical)
 	}
-	found, err := values[string](ctx, s.db, contactByReference, orgID, id, email, reference)
+	found, err := engine.Values[string](ctx, s.db, contactByReference, orgID, id, email, reference)
 	if err != nil || len(found) == 0 {
 		return "", err
 	}

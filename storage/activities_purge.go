@@ -6,42 +6,43 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Looking for what is old needs no writer, so that only its removal keeps one. Nobody
 // else removes activities and nobody changes them.
 var (
-	oldActivities = register("old activities", `
+	oldActivities = engine.Register("old activities", `
 		SELECT occurred_at, id FROM activities
 		WHERE org_id = $1 AND occurred_at < $2 AND (occurred_at, id) > ($3, $4) AND received_at < $2
 		ORDER BY occurred_at, id LIMIT $5`)
-	purgeActivities = register("purge activities", `
+	purgeActivities = engine.Register("purge activities", `
 		DELETE FROM activities WHERE org_id = $1 AND (occurred_at, id) IN (
-			SELECT CAST(v ->> 'at' AS bigint), v ->> 'id' FROM `+parameterRows(`$2`)+`)`)
-	purgeKeys = register("purge activity keys", `
+			SELECT CAST(v ->> 'at' AS bigint), v ->> 'id' FROM `+engine.ParameterRows(`$2`)+`)`)
+	purgeKeys = engine.Register("purge activity keys", `
 		DELETE FROM activity_keys WHERE org_id = $1 AND key IN (
 			SELECT key FROM activity_keys WHERE org_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3)`)
 )
 
 type activityPlace struct {
-	At Time   `db:"occurred_at" json:"at"`
-	ID string `db:"id" json:"id"`
+	At engine.Time `db:"occurred_at" json:"at"`
+	ID string      `db:"id" json:"id"`
 }
 
 func (s activityStore) PurgeActivities(ctx context.Context, orgID string, before time.Time, after *core.After, limit int) (int, *core.After, error) {
 	place := activityPlace{At: math.MinInt64}
 	if after != nil {
-		place = activityPlace{At: At(after.At), ID: after.ID}
+		place = activityPlace{At: engine.At(after.At), ID: after.ID}
 	}
-	old, err := list[activityPlace](ctx, s.db, oldActivities, orgID, At(before), place.At, place.ID, limit)
+	old, err := engine.List[activityPlace](ctx, s.db, oldActivities, orgID, engine.At(before), place.At, place.ID, limit)
 	if err != nil || len(old) == 0 {
 		return 0, nil, err
 	}
-	parameter, err := jsonParameter(old)
+	parameter, err := engine.JSONParameter(old)
 	if err != nil {
 		return 0, nil, err
 	}
-	purged, err := s.db.exec(ctx, purgeActivities, orgID, parameter)
+	purged, err := s.db.Exec(ctx, purgeActivities, orgID, parameter)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -53,5 +54,5 @@ func (s activityStore) PurgeActivities(ctx context.Context, orgID string, before
 }
 
 func (s activityStore) PurgeKeys(ctx context.Context, orgID string, now time.Time, limit int) (int, error) {
-	return s.db.exec(ctx, purgeKeys, orgID, At(now), limit)
+	return s.db.Exec(ctx, purgeKeys, orgID, engine.At(now), limit)
 }

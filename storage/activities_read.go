@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 const activityColumns = `occurred_at, id, contact_id, name, properties, source, received_at`
@@ -15,15 +16,15 @@ const activityColumns = `occurred_at, id, contact_id, name, properties, source, 
 // contact the name is looked at row by row. Bounds are compared as one value each, so
 // that there is no other index to take.
 var (
-	activitiesByTime = register("activities by time", `
+	activitiesByTime = engine.Register("activities by time", `
 		SELECT `+activityColumns+` FROM activities
 		WHERE org_id = $1 AND occurred_at >= $2 AND (occurred_at, id) < ($3, $4) AND received_at >= $5
 		ORDER BY occurred_at DESC, id DESC LIMIT $6`)
-	activitiesByName = register("activities by name", `
+	activitiesByName = engine.Register("activities by name", `
 		SELECT `+activityColumns+` FROM activities
 		WHERE org_id = $1 AND (name, occurred_at) >= ($2, $3) AND (name, occurred_at, id) < ($2, $4, $5) AND received_at >= $6
 		ORDER BY name DESC, occurred_at DESC, id DESC LIMIT $7`)
-	activitiesOfContact = register("activities of a contact", `
+	activitiesOfContact = engine.Register("activities of a contact", `
 		SELECT `+activityColumns+` FROM activities
 		WHERE org_id = $1 AND (contact_id, occurred_at) >= ($2, $3) AND (contact_id, occurred_at, id) < ($2, $4, $5)
 		AND received_at >= $6 AND (CAST($7 AS text) = '' OR name = $7)
@@ -31,7 +32,7 @@ var (
 
 	// The activities of the contact come first, by themselves: SQLite would otherwise
 	// read all of the organization's in the order of their names to save a sort.
-	activitySummaries = register("summaries of activities", `
+	activitySummaries = engine.Register("summaries of activities", `
 		WITH theirs AS MATERIALIZED (
 			SELECT name, occurred_at FROM activities WHERE org_id = $1 AND contact_id = $2 AND received_at >= $3)
 		SELECT name, count(*) AS total, count(CASE WHEN occurred_at >= $4 THEN 1 END) AS recent,
@@ -40,13 +41,13 @@ var (
 )
 
 type activityFound struct {
-	OccurredAt Time              `db:"occurred_at"`
+	OccurredAt engine.Time       `db:"occurred_at"`
 	ID         string            `db:"id"`
 	ContactID  string            `db:"contact_id"`
 	Name       string            `db:"name"`
 	Properties string            `db:"properties"`
 	Source     activities.Source `db:"source"`
-	ReceivedAt Time              `db:"received_at"`
+	ReceivedAt engine.Time       `db:"received_at"`
 }
 
 func (r activityFound) activity() activities.Activity {
@@ -62,11 +63,11 @@ func (s activityStore) Activities(ctx context.Context, orgID string, f activitie
 	var err error
 	switch {
 	case f.ContactID != "":
-		rows, err = list[activityFound](ctx, s.db, activitiesOfContact, orgID, f.ContactID, from, at, id, At(f.Received), f.Name, f.Limit)
+		rows, err = engine.List[activityFound](ctx, s.db, activitiesOfContact, orgID, f.ContactID, from, at, id, engine.At(f.Received), f.Name, f.Limit)
 	case f.Name != "":
-		rows, err = list[activityFound](ctx, s.db, activitiesByName, orgID, f.Name, from, at, id, At(f.Received), f.Limit)
+		rows, err = engine.List[activityFound](ctx, s.db, activitiesByName, orgID, f.Name, from, at, id, engine.At(f.Received), f.Limit)
 	default:
-		rows, err = list[activityFound](ctx, s.db, activitiesByTime, orgID, from, at, id, At(f.Received), f.Limit)
+		rows, err = engine.List[activityFound](ctx, s.db, activitiesByTime, orgID, from, at, id, engine.At(f.Received), f.Limit)
 	}
 	if err != nil {
 		return nil, err
@@ -80,12 +81,12 @@ func (s activityStore) Activities(ctx context.Context, orgID string, f activitie
 
 // boundsOf is the least time, and the place below which the page starts: where the
 // last one ended, or at the end of the window.
-func boundsOf(f activities.Filter) (Time, Time, string) {
-	var from Time = math.MinInt64
+func boundsOf(f activities.Filter) (engine.Time, engine.Time, string) {
+	var from engine.Time = math.MinInt64
 	if f.From != nil {
 		from = upward(*f.From)
 	}
-	at, id := start(f.After)
+	at, id := engine.PageStart(f.After)
 	if f.To != nil && (f.After == nil || upward(*f.To) <= at) {
 		at, id = upward(*f.To), ""
 	}
@@ -94,8 +95,8 @@ func boundsOf(f activities.Filter) (Time, Time, string) {
 
 // upward is the first microsecond that is not before t: what happened in the middle of
 // one is stored as its beginning.
-func upward(t time.Time) Time {
-	at := At(t)
+func upward(t time.Time) engine.Time {
+	at := engine.At(t)
 	if at.Time().Before(t) {
 		at++
 	}
@@ -103,15 +104,15 @@ func upward(t time.Time) Time {
 }
 
 type summaryRow struct {
-	Name    string `db:"name"`
-	Total   int    `db:"total"`
-	Recent  int    `db:"recent"`
-	FirstAt Time   `db:"first_at"`
-	LastAt  Time   `db:"last_at"`
+	Name    string      `db:"name"`
+	Total   int         `db:"total"`
+	Recent  int         `db:"recent"`
+	FirstAt engine.Time `db:"first_at"`
+	LastAt  engine.Time `db:"last_at"`
 }
 
 func (s activityStore) Summaries(ctx context.Context, orgID, contactID string, since activities.Since) ([]activities.Summary, error) {
-	rows, err := list[summaryRow](ctx, s.db, activitySummaries, orgID, contactID, At(since.Received), At(since.Recent))
+	rows, err := engine.List[summaryRow](ctx, s.db, activitySummaries, orgID, contactID, engine.At(since.Received), engine.At(since.Recent))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -84,7 +85,7 @@ func TestPagesOfActivitiesStartInAnIndex(t *testing.T) {
 		"old activities":           "sqlite_autoindex_activities_1 (org_id=? AND (occurred_at,id)>(?,?) AND occurred_at<?)",
 		"activity properties page": "activity_properties_newest (org_id=? AND (created_at,id)<(?,?))",
 	}
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		start, ours := starts[s.Name()]
 		if !ours {
 			continue
@@ -129,7 +130,7 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 		"summaries of activities": {"activities_of_contact", `'` + org + `', 'contact-1', 0, 0`},
 	}
 	seen := 0
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		call, ours := calls[s.Name()]
 		if !ours {
 			continue
@@ -188,7 +189,7 @@ func TestBatchLookupsOnPostgres(t *testing.T) {
 		"misdated message recipients": {"message_recipients_of_message", `'[{"message":"m-1","sent":1}]', '` + org + `'`},
 	}
 	seen := 0
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		call, ours := calls[s.Name()]
 		if !ours {
 			continue

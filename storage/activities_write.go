@@ -5,62 +5,63 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 var (
-	insertActivities = register("insert activities", `
+	insertActivities = engine.Register("insert activities", `
 		INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 		SELECT $1, CAST(v ->> 'at' AS bigint), v ->> 'id', v ->> 'contact', v ->> 'name', v ->> 'properties',
 			v ->> 'source', CAST(v ->> 'received' AS bigint)
-		FROM `+parameterRows(`$2`))
+		FROM `+engine.ParameterRows(`$2`))
 
 	// A key that has expired is taken over. Who finds one held by a transaction that
 	// is under way waits for its end, on PostgreSQL, and then sees what became of it.
-	claimKeys = register("claim activity keys", `
+	claimKeys = engine.Register("claim activity keys", `
 		INSERT INTO activity_keys (org_id, key, activity_id, contact_id, expires_at)
 		SELECT $1, v ->> 'key', v ->> 'activity', v ->> 'contact', CAST($2 AS bigint)
-		FROM `+parameterRows(`$3`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT (org_id, key) DO UPDATE SET activity_id = excluded.activity_id, contact_id = excluded.contact_id,
 			expires_at = excluded.expires_at
 		WHERE activity_keys.expires_at <= CAST($4 AS bigint)`)
-	heldKeys = register("held activity keys", `
-		SELECT c.key, c.activity_id, c.contact_id FROM `+rowsNamed("activity_keys", named{"key", "j.value ->> 'key'"}))
+	heldKeys = engine.Register("held activity keys", `
+		SELECT c.key, c.activity_id, c.contact_id FROM `+engine.RowsNamed("activity_keys", engine.Named{Column: "key", Equals: "j.value ->> 'key'"}))
 
-	claimNames = register("claim activity names", `
+	claimNames = engine.Register("claim activity names", `
 		INSERT INTO activity_claims (org_id, contact_id, name, activity_id, claimed_at)
 		SELECT $1, v ->> 'contact', v ->> 'name', v ->> 'activity', CAST($2 AS bigint)
-		FROM `+parameterRows(`$3`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
-	heldNames = register("held activity names", `
+	heldNames = engine.Register("held activity names", `
 		SELECT c.contact_id, c.name, c.activity_id
-		FROM `+rowsNamed("activity_claims", named{"contact_id", "j.value ->> 'contact'"}, named{"name", "j.value ->> 'name'"}))
+		FROM `+engine.RowsNamed("activity_claims", engine.Named{Column: "contact_id", Equals: "j.value ->> 'contact'"}, engine.Named{Column: "name", Equals: "j.value ->> 'name'"}))
 )
 
 // activityRow is an element of the parameter of insertActivities. Properties travel
 // as a text, which keeps their bytes.
 type activityRow struct {
-	At         Time   `json:"at"`
-	ID         string `json:"id"`
-	Contact    string `json:"contact"`
-	Name       string `json:"name"`
-	Properties string `json:"properties"`
-	Source     string `json:"source"`
-	Received   Time   `json:"received"`
+	At         engine.Time `json:"at"`
+	ID         string      `json:"id"`
+	Contact    string      `json:"contact"`
+	Name       string      `json:"name"`
+	Properties string      `json:"properties"`
+	Source     string      `json:"source"`
+	Received   engine.Time `json:"received"`
 }
 
 func (s activityStore) Insert(ctx context.Context, orgID string, all []activities.Activity) error {
 	rows := make([]activityRow, len(all))
 	for i, a := range all {
 		rows[i] = activityRow{
-			At: At(a.OccurredAt), ID: a.ID, Contact: a.ContactID, Name: a.Name, Properties: keptProperties(a.Properties),
-			Source: string(a.Source), Received: At(a.ReceivedAt),
+			At: engine.At(a.OccurredAt), ID: a.ID, Contact: a.ContactID, Name: a.Name, Properties: keptProperties(a.Properties),
+			Source: string(a.Source), Received: engine.At(a.ReceivedAt),
 		}
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, insertActivities, orgID, parameter)
+	_, err = s.db.Exec(ctx, insertActivities, orgID, parameter)
 	return err
 }
 
@@ -81,17 +82,17 @@ func (s activityStore) ClaimKeys(ctx context.Context, orgID string, claims []act
 		rows[i] = claimRow{Key: c.Key, Contact: c.ContactID, Activity: c.ActivityID}
 		mine[c.Key] = c.ActivityID
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return nil, err
 	}
 	held := map[string]activities.KeyClaim{}
-	err = s.db.attempt(ctx, activities.ErrClaims, func() error {
-		won, err := s.db.exec(ctx, claimKeys, orgID, At(expires), parameter, At(now))
+	err = s.db.Attempt(ctx, activities.ErrClaims, func() error {
+		won, err := s.db.Exec(ctx, claimKeys, orgID, engine.At(expires), parameter, engine.At(now))
 		if err != nil || won == len(rows) {
 			return err
 		}
-		found, err := list[claimRow](ctx, s.db, heldKeys, parameter, orgID)
+		found, err := engine.List[claimRow](ctx, s.db, heldKeys, parameter, orgID)
 		for _, row := range found {
 			if mine[row.Key] != row.Activity {
 				held[row.Key] = activities.KeyClaim{Key: row.Key, ActivityID: row.Activity, ContactID: row.Contact}
@@ -111,17 +112,17 @@ func (s activityStore) ClaimOnce(ctx context.Context, orgID string, claims []act
 		rows[i] = claimRow{Contact: c.ContactID, Name: c.Name, Activity: c.ActivityID}
 		mine[c.OnceKey] = c.ActivityID
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return nil, err
 	}
 	held := map[activities.OnceKey]activities.OnceClaim{}
-	err = s.db.attempt(ctx, activities.ErrClaims, func() error {
-		won, err := s.db.exec(ctx, claimNames, orgID, At(at), parameter)
+	err = s.db.Attempt(ctx, activities.ErrClaims, func() error {
+		won, err := s.db.Exec(ctx, claimNames, orgID, engine.At(at), parameter)
 		if err != nil || won == len(rows) {
 			return err
 		}
-		found, err := list[claimRow](ctx, s.db, heldNames, parameter, orgID)
+		found, err := engine.List[claimRow](ctx, s.db, heldNames, parameter, orgID)
 		for _, row := range found {
 			key := activities.OnceKey{ContactID: row.Contact, Name: row.Name}
 			if mine[key] != row.Activity {

@@ -5,37 +5,38 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 const propertyColumns = `id, activity_name, property, type, description, origin, created_at, updated_at`
 
 var (
-	insertProperty = register("insert activity property", `
+	insertProperty = engine.Register("insert activity property", `
 		INSERT INTO activity_properties (org_id, `+propertyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
-	propertyByID = registerPoint("activity property", `
+	propertyByID = engine.RegisterPoint("activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`)
-	lockProperty = register("lock activity property", `
+	lockProperty = engine.Register("lock activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
-	propertiesPage = register("activity properties page", `
+	propertiesPage = engine.Register("activity properties page", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
-	allProperties = register("activity properties", `
+	allProperties = engine.Register("activity properties", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 ORDER BY activity_name, property`)
 	// A unique violation would end a transaction on PostgreSQL, so the statement looks
 	// for another definition itself.
-	updateProperty = register("update activity property", `
+	updateProperty = engine.Register("update activity property", `
 		UPDATE activity_properties SET activity_name = $1, property = $2, type = $3, description = $4, updated_at = $5
 		WHERE org_id = $6 AND id = $7 AND NOT EXISTS (
 			SELECT 1 FROM activity_properties AS other
 			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
 	// A value that is of the type that stays as well is not lost.
-	countDropout = register("count drop-out of activity property", `
+	countDropout = engine.Register("count drop-out of activity property", `
 		SELECT count(*) FROM (
 			SELECT DISTINCT e.contact_id FROM activities AS e
 			JOIN contact_slots AS s ON s.org_id = e.org_id AND s.contact_id = e.contact_id
 			WHERE e.org_id = $1 AND e.name = $2 AND `+propertyIs(`$3`, `$4`)+` AND NOT `+propertyIs(`$5`, `$4`)+`) AS lost`)
-	deleteProperty = register("delete activity property", `DELETE FROM activity_properties WHERE org_id = $1 AND id = $2`)
+	deleteProperty = engine.Register("delete activity property", `DELETE FROM activity_properties WHERE org_id = $1 AND id = $2`)
 )
 
 // propertyIs is whether the property of e is of the type of a parameter, as predicates
@@ -53,8 +54,8 @@ type propertyRow struct {
 	Type         activities.PropertyType `db:"type"`
 	Description  string                  `db:"description"`
 	Origin       activities.Origin       `db:"origin"`
-	CreatedAt    Time                    `db:"created_at"`
-	UpdatedAt    Time                    `db:"updated_at"`
+	CreatedAt    engine.Time             `db:"created_at"`
+	UpdatedAt    engine.Time             `db:"updated_at"`
 }
 
 func (r propertyRow) property() activities.Property {
@@ -69,8 +70,8 @@ func propertyTaken() *core.Error {
 }
 
 func (s activityStore) InsertProperty(ctx context.Context, orgID string, p activities.Property) error {
-	return s.db.insert(ctx, propertyTaken(), insertProperty, orgID, p.ID, p.ActivityName, p.Property, string(p.Type), p.Description,
-		string(p.Origin), At(p.CreatedAt), At(p.UpdatedAt))
+	return s.db.Insert(ctx, propertyTaken(), insertProperty, orgID, p.ID, p.ActivityName, p.Property, string(p.Type), p.Description,
+		string(p.Origin), engine.At(p.CreatedAt), engine.At(p.UpdatedAt))
 }
 
 func (s activityStore) Property(ctx context.Context, orgID, id string) (activities.Property, error) {
@@ -78,12 +79,12 @@ func (s activityStore) Property(ctx context.Context, orgID, id string) (activiti
 	if s.db.InTransaction(ctx) {
 		by = lockProperty
 	}
-	row, err := one[propertyRow](ctx, s.db, "activity property", by, orgID, id)
+	row, err := engine.One[propertyRow](ctx, s.db, "activity property", by, orgID, id)
 	return row.property(), err
 }
 
 func (s activityStore) PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]activities.Property, error) {
-	created, id := start(after)
+	created, id := engine.PageStart(after)
 	return s.properties(ctx, propertiesPage, orgID, created, id, limit)
 }
 
@@ -91,8 +92,8 @@ func (s activityStore) Properties(ctx context.Context, orgID string) ([]activiti
 	return s.properties(ctx, allProperties, orgID)
 }
 
-func (s activityStore) properties(ctx context.Context, by *Statement, args ...any) ([]activities.Property, error) {
-	rows, err := list[propertyRow](ctx, s.db, by, args...)
+func (s activityStore) properties(ctx context.Context, by *engine.Statement, args ...any) ([]activities.Property, error) {
+	rows, err := engine.List[propertyRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func (s activityStore) properties(ctx context.Context, by *Statement, args ...an
 }
 
 func (s activityStore) UpdateProperty(ctx context.Context, orgID string, p activities.Property) error {
-	changed, err := s.db.exec(ctx, updateProperty, p.ActivityName, p.Property, string(p.Type), p.Description, At(p.UpdatedAt), orgID, p.ID)
+	changed, err := s.db.Exec(ctx, updateProperty, p.ActivityName, p.Property, string(p.Type), p.Description, engine.At(p.UpdatedAt), orgID, p.ID)
 	if err != nil || changed == 1 {
 		return err
 	}
@@ -115,11 +116,11 @@ func (s activityStore) UpdateProperty(ctx context.Context, orgID string, p activ
 }
 
 func (s activityStore) DeleteProperty(ctx context.Context, orgID, id string) error {
-	return s.db.change(ctx, "activity property", deleteProperty, orgID, id)
+	return s.db.Change(ctx, "activity property", deleteProperty, orgID, id)
 }
 
 func (s activityStore) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
-	counts, err := values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.Dialect().JSONKey(p.Property), string(stays))
+	counts, err := engine.Values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.Dialect().JSONKey(p.Property), string(stays))
 	if err != nil {
 		return 0, err
 	}

@@ -7,30 +7,31 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // movingPause is how long to wait before a name that values leave is tried again.
 const movingPause = 30 * time.Second
 
 var (
-	queuePass = register("queue pass", `
+	queuePass = engine.Register("queue pass", `
 		INSERT INTO attribute_passes (org_id, generation, after_contact) VALUES ($1, 1, '')
 		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
-	passOf    = registerPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
-	passesDue = register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
-	advance   = register("advance pass", `
+	passOf    = engine.RegisterPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
+	passesDue = engine.Register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
+	advance   = engine.Register("advance pass", `
 		UPDATE attribute_passes SET after_contact = $1 WHERE org_id = $2 AND generation = $3`)
-	endPass = register("end pass", `DELETE FROM attribute_passes WHERE org_id = $1 AND generation = $2`)
+	endPass = engine.Register("end pass", `DELETE FROM attribute_passes WHERE org_id = $1 AND generation = $2`)
 
-	setFilling = register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
-	setSlot    = register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
-	trustSlots = register("trust slots", `UPDATE attributes SET slot = filling, filling = '' WHERE org_id = $1 AND filling <> ''`)
-	endMoves   = register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
+	setFilling = engine.Register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
+	setSlot    = engine.Register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
+	trustSlots = engine.Register("trust slots", `UPDATE attributes SET slot = filling, filling = '' WHERE org_id = $1 AND filling <> ''`)
+	endMoves   = engine.Register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
 
-	passContacts = register("contacts of a pass", `
+	passContacts = engine.Register("contacts of a pass", `
 		SELECT id, status, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
-	settleContacts = register("settle contacts", `
-		UPDATE contacts SET attributes = j.v ->> 'attributes' FROM `+parameterRows(`$1`)+`
+	settleContacts = engine.Register("settle contacts", `
+		UPDATE contacts SET attributes = j.v ->> 'attributes' FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = $2 AND contacts.id = j.v ->> 'id'`)
 )
 
@@ -46,12 +47,12 @@ type settledContact struct {
 }
 
 func (s audienceStore) queuePass(ctx context.Context, orgID string) error {
-	_, err := s.db.exec(ctx, queuePass, orgID)
+	_, err := s.db.Exec(ctx, queuePass, orgID)
 	return err
 }
 
 func (s audienceStore) PassesDue(ctx context.Context) ([]string, error) {
-	return values[string](ctx, s.db, passesDue)
+	return engine.Values[string](ctx, s.db, passesDue)
 }
 
 // assignSlots gives free slots to attributes that have none, the oldest first. While
@@ -62,7 +63,7 @@ func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
 	if err != nil {
 		return err
 	}
-	due, err := list[passRow](ctx, s.db, passOf, orgID)
+	due, err := engine.List[passRow](ctx, s.db, passOf, orgID)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
 		if i < 0 {
 			continue
 		}
-		if _, err := s.db.exec(ctx, give, free[i], orgID, row.ID); err != nil {
+		if _, err := s.db.Exec(ctx, give, free[i], orgID, row.ID); err != nil {
 			return err
 		}
 		free = slices.Delete(free, i, i+1)
@@ -102,12 +103,12 @@ func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (attri
 	var passed attributes.Passed
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		passed = attributes.Passed{}
-		due, err := list[passRow](ctx, s.db, passOf, orgID)
+		due, err := engine.List[passRow](ctx, s.db, passOf, orgID)
 		if err != nil || len(due) == 0 {
 			passed.Done = len(due) == 0
 			return err
 		}
-		contacts, err := list[contactRow](ctx, s.db, passContacts, orgID, due[0].After, limit)
+		contacts, err := engine.List[contactRow](ctx, s.db, passContacts, orgID, due[0].After, limit)
 		if err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (attri
 			return err
 		}
 		// A change since the pass was read has another generation and starts again.
-		_, err = s.db.exec(ctx, advance, contacts[len(contacts)-1].ID, orgID, due[0].Generation)
+		_, err = s.db.Exec(ctx, advance, contacts[len(contacts)-1].ID, orgID, due[0].Generation)
 		return err
 	})
 	return passed, err
@@ -151,11 +152,11 @@ func (s audienceStore) settleContacts(ctx context.Context, orgID string, contact
 		settled, changed = append(settled, settledContact{row.ID, encoded}), append(changed, row.ID)
 	}
 	if len(settled) > 0 {
-		parameter, err := jsonParameter(settled)
+		parameter, err := engine.JSONParameter(settled)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := s.db.exec(ctx, settleContacts, parameter, orgID); err != nil {
+		if _, err := s.db.Exec(ctx, settleContacts, parameter, orgID); err != nil {
 			return nil, err
 		}
 	}
@@ -168,13 +169,13 @@ func (s audienceStore) endPass(ctx context.Context, orgID string, due passRow) (
 	ended := 0
 	err := s.changeRegistry(ctx, orgID, func(ctx context.Context, _ *registry) error {
 		var err error
-		if ended, err = s.db.exec(ctx, endPass, orgID, due.Generation); err != nil || ended == 0 {
+		if ended, err = s.db.Exec(ctx, endPass, orgID, due.Generation); err != nil || ended == 0 {
 			return err
 		}
-		if _, err := s.db.exec(ctx, trustSlots, orgID); err != nil {
+		if _, err := s.db.Exec(ctx, trustSlots, orgID); err != nil {
 			return err
 		}
-		_, err = s.db.exec(ctx, endMoves, orgID)
+		_, err = s.db.Exec(ctx, endMoves, orgID)
 		return err
 	})
 	return ended > 0, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Writes to contacts follow the registry, so they share a lock that changes of the
@@ -14,23 +15,23 @@ import (
 // by the registry before it is there to be seen by the pass. A contact's row is
 // always locked before the registry is, never after. SQLite has one writer anyway.
 var (
-	shareRegistry = register("share registry", `
+	shareRegistry = engine.Register("share registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 19)) AS text) = ''*/`)
-	holdRegistry = register("hold registry", `
+	holdRegistry = engine.Register("hold registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock(hashtextextended($1, 19)) AS text) = ''*/`)
 
 	// Attributes, and the names that were left behind with whose they were.
-	registryOf = registerPoint("registry", `
+	registryOf = engine.RegisterPoint("registry", `
 		SELECT `+attributeColumns+`, FALSE AS left_behind FROM attributes WHERE org_id = $1
 		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', FALSE, TRUE FROM attribute_leftovers WHERE org_id = $1`)
-	allLeftovers   = registerPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
-	insertLeftover = register("insert leftover", `
+	allLeftovers   = engine.RegisterPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
+	insertLeftover = engine.Register("insert leftover", `
 		INSERT INTO attribute_leftovers (org_id, name, attribute_id) VALUES ($1, $2, $3)
 		ON CONFLICT (org_id, name) DO UPDATE SET attribute_id = excluded.attribute_id`)
-	deleteLeftover  = register("delete leftover", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND name = $2`)
-	abandonLeftover = register("abandon leftovers", `
+	deleteLeftover  = engine.Register("delete leftover", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND name = $2`)
+	abandonLeftover = engine.Register("abandon leftovers", `
 		UPDATE attribute_leftovers SET attribute_id = '' WHERE org_id = $1 AND attribute_id = $2`)
-	valueStands = register("value stands", `
+	valueStands = engine.Register("value stands", `
 		SELECT 1 FROM contacts WHERE org_id = $1 AND (attributes/*pg ::json*/ -> $2) IS NOT NULL LIMIT 1`)
 )
 
@@ -43,7 +44,7 @@ type registry struct {
 }
 
 // knownRegistries are those that were read in a transaction, by organization.
-var knownRegistries TxMemory[map[string]*registry]
+var knownRegistries engine.TxMemory[map[string]*registry]
 
 type registryRow struct {
 	attributeRow
@@ -58,7 +59,7 @@ type leftoverRow struct {
 // leftovers are the ids of attributes by the names that they left, "" for those that
 // were deleted.
 func (s audienceStore) leftovers(ctx context.Context, orgID string) (map[string]string, error) {
-	rows, err := list[leftoverRow](ctx, s.db, allLeftovers, orgID)
+	rows, err := engine.List[leftoverRow](ctx, s.db, allLeftovers, orgID)
 	left := make(map[string]string, len(rows))
 	for _, row := range rows {
 		left[row.Name] = row.AttributeID
@@ -72,8 +73,8 @@ func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, e
 	if r := (*known)[orgID]; r != nil {
 		return r, nil
 	}
-	if s.db.Dialect() == postgres {
-		if _, err := values[int](ctx, s.db, shareRegistry, orgID); err != nil {
+	if s.db.Dialect() == engine.PostgreSQL {
+		if _, err := engine.Values[int](ctx, s.db, shareRegistry, orgID); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +90,7 @@ func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, e
 }
 
 func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registry, error) {
-	rows, err := list[registryRow](ctx, s.db, registryOf, orgID)
+	rows, err := engine.List[registryRow](ctx, s.db, registryOf, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +123,8 @@ func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registr
 // changeRegistry runs f while nobody writes contacts of the organization.
 func (s audienceStore) changeRegistry(ctx context.Context, orgID string, f func(ctx context.Context, r *registry) error) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if s.db.Dialect() == postgres {
-			if _, err := values[int](ctx, s.db, holdRegistry, orgID); err != nil {
+		if s.db.Dialect() == engine.PostgreSQL {
+			if _, err := engine.Values[int](ctx, s.db, holdRegistry, orgID); err != nil {
 				return err
 			}
 		}
@@ -140,7 +141,7 @@ func (s audienceStore) changeRegistry(ctx context.Context, orgID string, f func(
 }
 
 func (s audienceStore) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
-	enumValues, err := jsonParameter(a.EnumValues)
+	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
 		return err
 	}
@@ -154,12 +155,12 @@ func (s audienceStore) InsertAttribute(ctx context.Context, orgID string, a attr
 			return stillMoving(a.Name)
 		}
 		_, adopts := left[a.Name]
-		err = s.db.insert(ctx, taken, insertAttribute, orgID, a.ID, a.Name, string(a.Type), enumValues, a.Description,
-			string(a.Origin), At(a.CreatedAt), At(a.UpdatedAt), "", "", adopts)
+		err = s.db.Insert(ctx, taken, insertAttribute, orgID, a.ID, a.Name, string(a.Type), enumValues, a.Description,
+			string(a.Origin), engine.At(a.CreatedAt), engine.At(a.UpdatedAt), "", "", adopts)
 		if err != nil || !adopts {
 			return err
 		}
-		if _, err := s.db.exec(ctx, deleteLeftover, orgID, a.Name); err != nil {
+		if _, err := s.db.Exec(ctx, deleteLeftover, orgID, a.Name); err != nil {
 			return err
 		}
 		return s.queuePass(ctx, orgID)
@@ -174,7 +175,7 @@ func stillMoving(name string) error {
 }
 
 func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
-	enumValues, err := jsonParameter(a.EnumValues)
+	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a attr
 				return err
 			}
 		}
-		return s.db.change(ctx, "attribute", updateAttribute, a.Name, string(a.Type), enumValues, a.Description, At(a.UpdatedAt),
+		return s.db.Change(ctx, "attribute", updateAttribute, a.Name, string(a.Type), enumValues, a.Description, engine.At(a.UpdatedAt),
 			row.Slot, row.Filling, row.Recast, orgID, a.ID)
 	})
 }
@@ -216,7 +217,7 @@ func (s audienceStore) rename(ctx context.Context, orgID string, r *registry, a 
 	switch id, is := left[name]; {
 	case !is:
 	case id == "":
-		stands, err := values[int](ctx, s.db, valueStands, orgID, name)
+		stands, err := engine.Values[int](ctx, s.db, valueStands, orgID, name)
 		if err != nil {
 			return err
 		}
@@ -227,10 +228,10 @@ func (s audienceStore) rename(ctx context.Context, orgID string, r *registry, a 
 	case id != a.ID:
 		return stillMoving(name)
 	}
-	if _, err := s.db.exec(ctx, deleteLeftover, orgID, name); err != nil {
+	if _, err := s.db.Exec(ctx, deleteLeftover, orgID, name); err != nil {
 		return err
 	}
-	if _, err := s.db.exec(ctx, insertLeftover, orgID, a.Name, a.ID); err != nil {
+	if _, err := s.db.Exec(ctx, insertLeftover, orgID, a.Name, a.ID); err != nil {
 		return err
 	}
 	return s.queuePass(ctx, orgID)
@@ -242,13 +243,13 @@ func (s audienceStore) DeleteAttribute(ctx context.Context, orgID, id string) er
 		if i < 0 {
 			return core.NotFound("attribute")
 		}
-		if err := s.db.change(ctx, "attribute", deleteAttribute, orgID, id); err != nil {
+		if err := s.db.Change(ctx, "attribute", deleteAttribute, orgID, id); err != nil {
 			return err
 		}
-		if _, err := s.db.exec(ctx, abandonLeftover, orgID, id); err != nil {
+		if _, err := s.db.Exec(ctx, abandonLeftover, orgID, id); err != nil {
 			return err
 		}
-		if _, err := s.db.exec(ctx, insertLeftover, orgID, r.rows[i].Name, ""); err != nil {
+		if _, err := s.db.Exec(ctx, insertLeftover, orgID, r.rows[i].Name, ""); err != nil {
 			return err
 		}
 		return s.queuePass(ctx, orgID)

@@ -7,12 +7,13 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 var _ attributes.Store = audienceStore{}
 
 // Attributes returns the store of the attribute registry.
-func (db *DB) Attributes() attributes.Store { return audienceStore{db.engineDB} }
+func (db *DB) Attributes() attributes.Store { return audienceStore{db.DB} }
 
 type attributeRow struct {
 	ID          string          `db:"id"`
@@ -21,8 +22,8 @@ type attributeRow struct {
 	EnumValues  string          `db:"enum_values"`
 	Description string          `db:"description"`
 	Origin      core.Origin     `db:"origin"`
-	CreatedAt   Time            `db:"created_at"`
-	UpdatedAt   Time            `db:"updated_at"`
+	CreatedAt   engine.Time     `db:"created_at"`
+	UpdatedAt   engine.Time     `db:"updated_at"`
 	Slot        string          `db:"slot"`
 	Filling     string          `db:"filling"`
 	Recast      bool            `db:"recast"`
@@ -31,24 +32,24 @@ type attributeRow struct {
 const attributeColumns = `id, name, type, enum_values, description, origin, created_at, updated_at, slot, filling, recast`
 
 var (
-	insertAttribute = register("insert attribute", `
+	insertAttribute = engine.Register("insert attribute", `
 		INSERT INTO attributes (org_id, `+attributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
-	allAttributes = registerPoint("attributes", `
+	allAttributes = engine.RegisterPoint("attributes", `
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 ORDER BY name`)
-	attributesPage = register("attributes page", `
+	attributesPage = engine.Register("attributes page", `
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
-	attributeByID = registerPoint("attribute by id", `
+	attributeByID = engine.RegisterPoint("attribute by id", `
 		SELECT `+attributeColumns+` FROM attributes WHERE org_id = $1 AND id = $2`)
-	countAttributes = registerPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
-	updateAttribute = register("update attribute", `
+	countAttributes = engine.RegisterPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
+	updateAttribute = engine.Register("update attribute", `
 		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7, recast = $8
 		WHERE org_id = $9 AND id = $10`)
-	deleteAttribute = register("delete attribute", `DELETE FROM attributes WHERE org_id = $1 AND id = $2`)
+	deleteAttribute = engine.Register("delete attribute", `DELETE FROM attributes WHERE org_id = $1 AND id = $2`)
 
 	// Names are checked before they come here: SQLite would read others as paths.
-	attributeValues = register("values of an attribute", `
+	attributeValues = engine.Register("values of an attribute", `
 		SELECT v.value, count(*) AS contacts FROM (
 			SELECT CAST(c.attributes/*pg ::json*/ -> $1 AS text) AS value FROM contacts AS c
 			WHERE c.org_id = $2 AND c.status = 'active') AS v
@@ -60,12 +61,12 @@ func (s audienceStore) Attributes(ctx context.Context, orgID string) ([]attribut
 }
 
 func (s audienceStore) AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]attributes.Attribute, error) {
-	created, id := start(after)
+	created, id := engine.PageStart(after)
 	return s.attributes(ctx, attributesPage, orgID, created, id, limit)
 }
 
 func (s audienceStore) Attribute(ctx context.Context, orgID, id string) (attributes.Attribute, error) {
-	row, err := one[attributeRow](ctx, s.db, "attribute", attributeByID, orgID, id)
+	row, err := engine.One[attributeRow](ctx, s.db, "attribute", attributeByID, orgID, id)
 	if err != nil {
 		return attributes.Attribute{}, err
 	}
@@ -73,15 +74,15 @@ func (s audienceStore) Attribute(ctx context.Context, orgID, id string) (attribu
 }
 
 func (s audienceStore) CountAttributes(ctx context.Context, orgID string) (int, error) {
-	counts, err := values[int](ctx, s.db, countAttributes, orgID)
+	counts, err := engine.Values[int](ctx, s.db, countAttributes, orgID)
 	if err != nil {
 		return 0, err
 	}
 	return counts[0], nil
 }
 
-func (s audienceStore) attributes(ctx context.Context, by *Statement, args ...any) ([]attributes.Attribute, error) {
-	rows, err := list[attributeRow](ctx, s.db, by, args...)
+func (s audienceStore) attributes(ctx context.Context, by *engine.Statement, args ...any) ([]attributes.Attribute, error) {
+	rows, err := engine.List[attributeRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s audienceStore) AttributeValues(ctx context.Context, orgID string, a attr
 		}
 	}
 	for _, name := range names {
-		rows, err := list[attributeValueRow](ctx, s.db, attributeValues, name, orgID)
+		rows, err := engine.List[attributeValueRow](ctx, s.db, attributeValues, name, orgID)
 		if err != nil {
 			return err
 		}

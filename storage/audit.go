@@ -6,18 +6,19 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // auditStore is [access.AuditStore].
-type auditStore struct{ db *engineDB }
+type auditStore struct{ db *engine.DB }
 
 // Audit returns the store of the audit log.
-func (db *DB) Audit() access.AuditStore { return auditStore{db.engineDB} }
+func (db *DB) Audit() access.AuditStore { return auditStore{db.DB} }
 
 type auditRow struct {
 	ID         string       `db:"id"`
 	OrgID      string       `db:"org_id"`
-	OccurredAt Time         `db:"occurred_at"`
+	OccurredAt engine.Time  `db:"occurred_at"`
 	Action     string       `db:"action"`
 	ActorKind  string       `db:"actor_kind"`
 	ActorID    string       `db:"actor_id"`
@@ -30,14 +31,14 @@ type auditRow struct {
 const auditColumns = `org_id, occurred_at, id, action, actor_kind, actor_id, surface, subject_id, request_id, detail`
 
 var (
-	appendAudit = register("append audit", `
+	appendAudit = engine.Register("append audit", `
 		INSERT INTO audit_events (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`)
-	auditEvents = register("audit events", `
+	auditEvents = engine.Register("audit events", `
 		SELECT `+auditColumns+` FROM audit_events WHERE org_id = $1 ORDER BY occurred_at DESC, id DESC LIMIT $2`)
 
-	findAudit         = register("find audit", findAuditWhere(`CAST($2 AS text) = ''`))
-	findAuditByAction = register("find audit by action", findAuditWhere(`action = $2`))
-	findAuditByActor  = register("find audit by actor", findAuditWhere(`actor_id = $2`))
+	findAudit         = engine.Register("find audit", findAuditWhere(`CAST($2 AS text) = ''`))
+	findAuditByAction = engine.Register("find audit by action", findAuditWhere(`action = $2`))
+	findAuditByActor  = engine.Register("find audit by actor", findAuditWhere(`actor_id = $2`))
 )
 
 // findAuditWhere is the page of the log that begins before a place in it. The
@@ -51,7 +52,7 @@ func findAuditWhere(first string) string {
 }
 
 func (s auditStore) AppendAudit(ctx context.Context, e access.AuditEvent) error {
-	_, err := s.db.exec(ctx, appendAudit, e.OrgID, At(e.OccurredAt), e.ID, e.Action, e.ActorKind, e.ActorID,
+	_, err := s.db.Exec(ctx, appendAudit, e.OrgID, engine.At(e.OccurredAt), e.ID, e.Action, e.ActorKind, e.ActorID,
 		string(e.Surface), e.SubjectID, e.RequestID, e.Detail)
 	return err
 }
@@ -71,28 +72,28 @@ func (s auditStore) FindAudit(ctx context.Context, orgID string, f access.AuditF
 		by, first = findAuditByAction, f.Action
 	}
 	before, id := endOfLog(f)
-	from := Time(math.MinInt64)
+	from := engine.Time(math.MinInt64)
 	if !f.From.IsZero() {
-		from = At(f.From)
+		from = engine.At(f.From)
 	}
 	return s.audit(ctx, by, orgID, first, before, id, from, f.Action, f.SubjectID, f.Limit)
 }
 
 // endOfLog is the place that the events of a filter come before: the instant that
 // is too late, or the cursor when that is earlier.
-func endOfLog(f access.AuditFilter) (Time, string) {
-	end, id := Time(math.MaxInt64), ""
+func endOfLog(f access.AuditFilter) (engine.Time, string) {
+	end, id := engine.Time(math.MaxInt64), ""
 	if !f.To.IsZero() {
-		end = At(f.To)
+		end = engine.At(f.To)
 	}
-	if f.Before != nil && At(f.Before.OccurredAt) < end {
-		end, id = At(f.Before.OccurredAt), f.Before.ID
+	if f.Before != nil && engine.At(f.Before.OccurredAt) < end {
+		end, id = engine.At(f.Before.OccurredAt), f.Before.ID
 	}
 	return end, id
 }
 
-func (s auditStore) audit(ctx context.Context, by *Statement, args ...any) ([]access.AuditEvent, error) {
-	rows, err := list[auditRow](ctx, s.db, by, args...)
+func (s auditStore) audit(ctx context.Context, by *engine.Statement, args ...any) ([]access.AuditEvent, error) {
+	rows, err := engine.List[auditRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}

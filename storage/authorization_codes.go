@@ -6,44 +6,45 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type codeRow struct {
-	Hash        []byte `db:"hash"`
-	OrgID       string `db:"org_id"`
-	GrantID     string `db:"grant_id"`
-	ClientID    string `db:"client_id"`
-	RedirectURI string `db:"redirect_uri"`
-	Challenge   string `db:"challenge"`
-	ExpiresAt   Time   `db:"expires_at"`
+	Hash        []byte      `db:"hash"`
+	OrgID       string      `db:"org_id"`
+	GrantID     string      `db:"grant_id"`
+	ClientID    string      `db:"client_id"`
+	RedirectURI string      `db:"redirect_uri"`
+	Challenge   string      `db:"challenge"`
+	ExpiresAt   engine.Time `db:"expires_at"`
 }
 
 const codeColumns = `org_id, hash, grant_id, client_id, redirect_uri, challenge, expires_at`
 
 var (
-	insertCode = register("insert authorization code", `
+	insertCode = engine.Register("insert authorization code", `
 		INSERT INTO authorization_codes (`+codeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
 	// Of callers at the same time one finds used_at NULL: PostgreSQL looks again
 	// once the row's lock is free, and SQLite has one writer.
-	redeemCode = register("redeem authorization code", `
+	redeemCode = engine.Register("redeem authorization code", `
 		UPDATE authorization_codes SET used_at = $1
 		WHERE hash = $2 AND used_at IS NULL AND expires_at > $1 AND EXISTS (
 			SELECT 1 FROM grants AS g
 			WHERE g.org_id = authorization_codes.org_id AND g.id = authorization_codes.grant_id AND g.revoked_at IS NULL)
 		RETURNING `+codeColumns)
-	usedCode = register("used authorization code", `
+	usedCode = engine.Register("used authorization code", `
 		SELECT `+codeColumns+` FROM authorization_codes WHERE hash = $1 AND used_at IS NOT NULL`)
 	// A grant whose code nobody redeemed in time never came to anything.
-	purgeUnredeemed = register("purge unredeemed grants", `
+	purgeUnredeemed = engine.Register("purge unredeemed grants", `
 		DELETE FROM grants WHERE (org_id, id) IN (
 			SELECT org_id, grant_id FROM authorization_codes WHERE used_at IS NULL AND expires_at <= $1)`)
-	purgeCodes = register("purge authorization codes", `DELETE FROM authorization_codes WHERE expires_at <= $1`)
+	purgeCodes = engine.Register("purge authorization codes", `DELETE FROM authorization_codes WHERE expires_at <= $1`)
 )
 
 func (s grantStore) InsertCode(ctx context.Context, c access.AuthorizationCode) error {
 	taken := core.Conflict("This authorization code exists already.", "Mint another code.")
-	return s.db.insert(ctx, taken, insertCode, c.OrgID, c.Hash, c.GrantID, c.ClientID, c.RedirectURI, c.Challenge, At(c.ExpiresAt))
+	return s.db.Insert(ctx, taken, insertCode, c.OrgID, c.Hash, c.GrantID, c.ClientID, c.RedirectURI, c.Challenge, engine.At(c.ExpiresAt))
 }
 
 // RedeemCode returns the code with Replayed too, for the audit log. A used code
@@ -56,7 +57,7 @@ func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (
 	outcome := access.Unknown
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		code, outcome = access.AuthorizationCode{}, access.Unknown // of an attempt before
-		redeemed, err := list[codeRow](ctx, s.db, redeemCode, At(at), hash)
+		redeemed, err := engine.List[codeRow](ctx, s.db, redeemCode, engine.At(at), hash)
 		if err != nil {
 			return err
 		}
@@ -64,7 +65,7 @@ func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (
 			code, outcome = redeemed[0].code(), access.Redeemed
 			return nil
 		}
-		used, err := list[codeRow](ctx, s.db, usedCode, hash)
+		used, err := engine.List[codeRow](ctx, s.db, usedCode, hash)
 		if err != nil || len(used) == 0 {
 			return err
 		}

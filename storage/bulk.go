@@ -8,36 +8,37 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 const bulkJobColumns = `id, caller, status, total, processed, succeeded, failed, attempts, created_at, completed_at`
 
 var (
-	insertBulkJob = register("insert bulk job", `
+	insertBulkJob = engine.Register("insert bulk job", `
 		INSERT INTO bulk_jobs (org_id, id, caller, status, total, processed, succeeded, failed, attempts, created_at)
 		VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, $6)
 		ON CONFLICT DO NOTHING`)
-	insertBulkChunk = register("insert bulk chunk", `
+	insertBulkChunk = engine.Register("insert bulk chunk", `
 		INSERT INTO bulk_chunks (org_id, job_id, first_index, size, content, outcomes)
 		VALUES ($1, $2, $3, $4, $5, '[]')`)
-	updateBulkJob = register("update bulk job", `
+	updateBulkJob = engine.Register("update bulk job", `
 		UPDATE bulk_jobs SET status = $1, processed = $2, succeeded = $3, failed = $4, attempts = $5, completed_at = $6
 		WHERE org_id = $7 AND id = $8`)
-	finishBulkChunk = register("finish bulk chunk", `
+	finishBulkChunk = engine.Register("finish bulk chunk", `
 		UPDATE bulk_chunks SET content = '[]', outcomes = $1
 		WHERE org_id = $2 AND job_id = $3 AND first_index = $4`)
 
-	bulkJobByID = registerPoint("bulk job by id", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2`)
-	lockBulkJob = register("lock bulk job", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2`+contactLock)
-	bulkChunkAt = registerPoint("bulk chunk", `
+	bulkJobByID = engine.RegisterPoint("bulk job by id", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2`)
+	lockBulkJob = engine.Register("lock bulk job", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2`+contactLock)
+	bulkChunkAt = engine.RegisterPoint("bulk chunk", `
 		SELECT content FROM bulk_chunks WHERE org_id = $1 AND job_id = $2 AND first_index = $3`)
-	openBulkJobs = register("open bulk jobs", `
+	openBulkJobs = engine.Register("open bulk jobs", `
 		SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at IS NULL ORDER BY created_at, id`)
-	deleteBulkJobs = register("delete bulk jobs", `
+	deleteBulkJobs = engine.Register("delete bulk jobs", `
 		DELETE FROM bulk_jobs WHERE org_id = $1 AND id IN (
 			SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at < $2 ORDER BY completed_at, id LIMIT $3)`)
 	// The last of the chunks that are done may hold fewer outcomes than others.
-	bulkOutcomes = register("bulk outcomes", `
+	bulkOutcomes = engine.Register("bulk outcomes", `
 		SELECT outcomes FROM bulk_chunks
 		WHERE org_id = $1 AND job_id = $2 AND first_index + size > $3 AND first_index < CAST($3 AS bigint) + $4
 		ORDER BY first_index`)
@@ -52,22 +53,22 @@ type bulkJobRow struct {
 	Succeeded   int                 `db:"succeeded"`
 	Failed      int                 `db:"failed"`
 	Attempts    int                 `db:"attempts"`
-	CreatedAt   Time                `db:"created_at"`
-	CompletedAt *Time               `db:"completed_at"`
+	CreatedAt   engine.Time         `db:"created_at"`
+	CompletedAt *engine.Time        `db:"completed_at"`
 }
 
 func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j audience.BulkJob, chunks []audience.BulkChunk) error {
 	taken := core.Conflict("There is a bulk job with this id.", "Read that job.")
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if err := s.db.insert(ctx, taken, insertBulkJob, orgID, j.ID, j.Caller, string(j.Status), j.Total, At(j.CreatedAt)); err != nil {
+		if err := s.db.Insert(ctx, taken, insertBulkJob, orgID, j.ID, j.Caller, string(j.Status), j.Total, engine.At(j.CreatedAt)); err != nil {
 			return err
 		}
 		for _, chunk := range chunks {
-			content, err := jsonParameter(chunk.Rows)
+			content, err := engine.JSONParameter(chunk.Rows)
 			if err != nil {
 				return err
 			}
-			if _, err := s.db.exec(ctx, insertBulkChunk, orgID, j.ID, chunk.First, len(chunk.Rows), content); err != nil {
+			if _, err := s.db.Exec(ctx, insertBulkChunk, orgID, j.ID, chunk.First, len(chunk.Rows), content); err != nil {
 				return err
 			}
 		}
@@ -76,31 +77,31 @@ func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j audien
 }
 
 func (s audienceStore) BulkJob(ctx context.Context, orgID, id string) (audience.BulkJob, error) {
-	row, err := one[bulkJobRow](ctx, s.db, "bulk job", s.lockedInside(ctx, bulkJobByID, lockBulkJob), orgID, id)
+	row, err := engine.One[bulkJobRow](ctx, s.db, "bulk job", s.lockedInside(ctx, bulkJobByID, lockBulkJob), orgID, id)
 	if err != nil {
 		return audience.BulkJob{}, err
 	}
 	return audience.BulkJob{
 		ID: row.ID, Caller: row.Caller, Status: row.Status, Total: row.Total, Processed: row.Processed, Succeeded: row.Succeeded, Failed: row.Failed,
-		Attempts: row.Attempts, CreatedAt: row.CreatedAt.Time(), CompletedAt: optionalTime(row.CompletedAt),
+		Attempts: row.Attempts, CreatedAt: row.CreatedAt.Time(), CompletedAt: engine.OptionalTime(row.CompletedAt),
 	}, nil
 }
 
 func (s audienceStore) UpdateBulkJob(ctx context.Context, orgID string, j audience.BulkJob) error {
-	return s.db.change(ctx, "bulk job", updateBulkJob, string(j.Status), j.Processed, j.Succeeded, j.Failed, j.Attempts,
-		optionalAt(j.CompletedAt), orgID, j.ID)
+	return s.db.Change(ctx, "bulk job", updateBulkJob, string(j.Status), j.Processed, j.Succeeded, j.Failed, j.Attempts,
+		engine.OptionalAt(j.CompletedAt), orgID, j.ID)
 }
 
 func (s audienceStore) OpenBulkJobs(ctx context.Context, orgID string) ([]string, error) {
-	return values[string](ctx, s.db, openBulkJobs, orgID)
+	return engine.Values[string](ctx, s.db, openBulkJobs, orgID)
 }
 
 func (s audienceStore) DeleteBulkJobs(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
-	return s.db.exec(ctx, deleteBulkJobs, orgID, At(before), limit)
+	return s.db.Exec(ctx, deleteBulkJobs, orgID, engine.At(before), limit)
 }
 
 func (s audienceStore) BulkChunk(ctx context.Context, orgID, jobID string, first int) (audience.BulkChunk, error) {
-	found, err := values[string](ctx, s.db, bulkChunkAt, orgID, jobID, first)
+	found, err := engine.Values[string](ctx, s.db, bulkChunkAt, orgID, jobID, first)
 	if err != nil {
 		return audience.BulkChunk{}, err
 	}
@@ -115,15 +116,15 @@ func (s audienceStore) BulkChunk(ctx context.Context, orgID, jobID string, first
 }
 
 func (s audienceStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []audience.BulkItem) error {
-	parameter, err := jsonParameter(outcomes)
+	parameter, err := engine.JSONParameter(outcomes)
 	if err != nil {
 		return err
 	}
-	return s.db.change(ctx, "bulk chunk", finishBulkChunk, parameter, orgID, jobID, first)
+	return s.db.Change(ctx, "bulk chunk", finishBulkChunk, parameter, orgID, jobID, first)
 }
 
 func (s audienceStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]audience.BulkItem, error) {
-	found, err := values[string](ctx, s.db, bulkOutcomes, orgID, jobID, from, limit)
+	found, err := engine.Values[string](ctx, s.db, bulkOutcomes, orgID, jobID, from, limit)
 	if err != nil {
 		return nil, err
 	}

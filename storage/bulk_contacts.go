@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // contactsNamed finds many contacts by a column that names them, each by its index.
@@ -29,35 +30,35 @@ func contactsNamed(column string) string {
 }
 
 var (
-	contactsByEmail      = register("contacts by email", contactsNamed("email_key"))
-	contactsByExternalID = register("contacts by external id", contactsNamed("external_id"))
-	contactsByID         = register("contacts by id", contactsNamed("id"))
+	contactsByEmail      = engine.Register("contacts by email", contactsNamed("email_key"))
+	contactsByExternalID = engine.Register("contacts by external id", contactsNamed("external_id"))
+	contactsByID         = engine.Register("contacts by id", contactsNamed("id"))
 
-	dropShells = register("drop shells", `
+	dropShells = engine.Register("drop shells", `
 		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = contacts.org_id AND a.contact_id = contacts.id)`)
-	insertContacts = register("insert contacts", `
+	insertContacts = engine.Register("insert contacts", `
 		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
 			unsubscribe_all, created_at, updated_at)
 		SELECT $1, v ->> 'id', v ->> 'email', v ->> 'key', v ->> 'external', 'active', v ->> 'attributes',
 			v ->> 'preferences', CAST(v ->> 'unsubscribed' AS boolean), CAST($2 AS bigint), CAST($2 AS bigint)
-		FROM `+parameterRows(`$3`))
-	updateContacts = register("update contacts", `
+		FROM `+engine.ParameterRows(`$3`))
+	updateContacts = engine.Register("update contacts", `
 		UPDATE contacts SET email = v ->> 'email', email_key = v ->> 'key', external_id = v ->> 'external', status = 'active',
 			attributes = v ->> 'attributes', topic_preferences = v ->> 'preferences',
 			unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean), shell = FALSE, stub = CAST(v ->> 'stub' AS boolean),
 			updated_at = CAST($1 AS bigint)
-		FROM `+parameterRows(`$2`)+`
+		FROM `+engine.ParameterRows(`$2`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 
-	leaveManyLists = register("leave lists of many", `
+	leaveManyLists = engine.Register("leave lists of many", `
 		DELETE FROM list_members WHERE (org_id, contact_id) IN `+manyOfOrg(`$1`, `$2`)+`
 		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING contact_id, list_id AS set_id`)
-	joinManyLists = register("join lists of many", `
+	joinManyLists = engine.Register("join lists of many", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, v ->> 'contact', CAST($1 AS bigint)
-		FROM `+parameterRows(`$2`)+`
+		FROM `+engine.ParameterRows(`$2`)+`
 		JOIN lists AS l ON l.org_id = $3 AND l.id = v ->> 'set' AND l.status = 'active'
 		/*pg FOR KEY SHARE OF l*/
 		ON CONFLICT DO NOTHING
@@ -83,8 +84,8 @@ func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKey
 		if len(names) == 0 {
 			continue
 		}
-		by := []*Statement{contactsByEmail, contactsByExternalID}[i]
-		parameter, err := jsonParameter(slices.Compact(slices.Sorted(slices.Values(names))))
+		by := []*engine.Statement{contactsByEmail, contactsByExternalID}[i]
+		parameter, err := engine.JSONParameter(slices.Compact(slices.Sorted(slices.Values(names))))
 		if err != nil {
 			return nil, err
 		}
@@ -95,8 +96,8 @@ func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKey
 	return found, nil
 }
 
-func (s audienceStore) named(ctx context.Context, orgID string, found []audience.NamedContact, by *Statement, parameter string) ([]audience.NamedContact, error) {
-	rows, err := list[namedRow](ctx, s.db, by, parameter, orgID)
+func (s audienceStore) named(ctx context.Context, orgID string, found []audience.NamedContact, by *engine.Statement, parameter string) ([]audience.NamedContact, error) {
+	rows, err := engine.List[namedRow](ctx, s.db, by, parameter, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -186,11 +187,11 @@ func (s audienceStore) dropShells(ctx context.Context, orgID string, ids []strin
 	if len(ids) == 0 {
 		return nil
 	}
-	parameter, err := jsonParameter(ids)
+	parameter, err := engine.JSONParameter(ids)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, dropShells, orgID, parameter)
+	_, err = s.db.Exec(ctx, dropShells, orgID, parameter)
 	return err
 }
 
@@ -204,7 +205,7 @@ func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.exec(ctx, insertContacts, orgID, At(at), parameter); err != nil {
+	if _, err := s.db.Exec(ctx, insertContacts, orgID, engine.At(at), parameter); err != nil {
 		return err
 	}
 	return s.addTopics(ctx, orgID, topics)
@@ -218,7 +219,7 @@ func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []
 	if err != nil {
 		return err
 	}
-	changed, err := s.db.exec(ctx, updateContacts, At(at), parameter)
+	changed, err := s.db.Exec(ctx, updateContacts, engine.At(at), parameter)
 	if err != nil {
 		return err
 	}
@@ -249,7 +250,7 @@ func writtenContacts(orgID string, contacts []audience.Contact) (string, []conta
 		topics = topicsOf(topics, c.ID, choices)
 	}
 	slices.SortFunc(rows, func(a, b writtenContact) int { return strings.Compare(a.Key, b.Key) })
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	return parameter, topics, err
 }
 
@@ -265,23 +266,23 @@ func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string,
 			members = append(members, inSet{contact, id})
 		}
 	}
-	who, err := jsonParameter(slices.Sorted(maps.Keys(lists)))
+	who, err := engine.JSONParameter(slices.Sorted(maps.Keys(lists)))
 	if err != nil {
 		return err
 	}
-	stay, err := jsonParameter(kept)
+	stay, err := engine.JSONParameter(kept)
 	if err != nil {
 		return err
 	}
-	parameter, err := jsonParameter(members)
+	parameter, err := engine.JSONParameter(members)
 	if err != nil {
 		return err
 	}
-	left, err := list[inSet](ctx, s.db, leaveManyLists, orgID, who, stay)
+	left, err := engine.List[inSet](ctx, s.db, leaveManyLists, orgID, who, stay)
 	if err != nil {
 		return err
 	}
-	joined, err := list[inSet](ctx, s.db, joinManyLists, At(at), parameter, orgID)
+	joined, err := engine.List[inSet](ctx, s.db, joinManyLists, engine.At(at), parameter, orgID)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // New contacts have no slots that could stand in the way, and not to look for any is
@@ -15,8 +16,8 @@ import (
 var (
 	fewSlots = []string{"s1", "s2", "s3", "s4", "n1", "n2", "n3", "n4", "t1", "t2"}
 
-	insertFewSlots = register("insert few slots", insertSlotsText(fewSlots))
-	insertAllSlots = register("insert all slots", insertSlotsText(slotNames()))
+	insertFewSlots = engine.Register("insert few slots", insertSlotsText(fewSlots))
+	insertAllSlots = engine.Register("insert all slots", insertSlotsText(slotNames()))
 )
 
 func insertSlotsText(slots []string) string {
@@ -28,7 +29,7 @@ func insertSlotsText(slots []string) string {
 	return `
 		INSERT INTO contact_slots (org_id, contact_id, ` + strings.Join(names, ", ") + `)
 		SELECT CAST($1 AS text), j.v ->> 'c', ` + strings.Join(read, ", ") + `
-		FROM ` + parameterRows(`$2`)
+		FROM ` + engine.ParameterRows(`$2`)
 }
 
 // slotParameter is the slots of new contacts as rows of a parameter, "" for none.
@@ -40,7 +41,7 @@ func (r *registry) slotParameter(contacts []audience.Contact) (string, error) {
 	for i, c := range slotted(contacts) {
 		rows[i] = r.slots(c)
 	}
-	return jsonParameter(rows)
+	return engine.JSONParameter(rows)
 }
 
 // insertSlots stores the slots of new contacts.
@@ -48,12 +49,12 @@ func (s audienceStore) insertSlots(ctx context.Context, orgID string, r *registr
 	if parameter == "" {
 		return nil
 	}
-	_, err := s.db.exec(ctx, r.slotInsertion(), orgID, parameter)
+	_, err := s.db.Exec(ctx, r.slotInsertion(), orgID, parameter)
 	return err
 }
 
 // slotInsertion stores every slot that an attribute has.
-func (r *registry) slotInsertion() *Statement {
+func (r *registry) slotInsertion() *engine.Statement {
 	for _, row := range r.rows {
 		for _, slot := range []string{row.Slot, row.Filling} {
 			if slot != "" && !slices.Contains(fewSlots, slot) {

@@ -6,22 +6,23 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-type channelStore struct{ db *engineDB }
+type channelStore struct{ db *engine.DB }
 
 var _ channels.Store = channelStore{}
 
 type channelRow struct {
-	ID                string `db:"id"`
-	Name              string `db:"name"`
-	Slug              string `db:"slug"`
-	Account           string `db:"account"`
-	Present           bool   `db:"present"`
-	Adopted           bool   `db:"adopted"`
-	TrackingDomain    string `db:"tracking_domain"`
-	SuppressionPolicy string `db:"suppression_policy"`
-	CreatedAt         Time   `db:"created_at"`
+	ID                string      `db:"id"`
+	Name              string      `db:"name"`
+	Slug              string      `db:"slug"`
+	Account           string      `db:"account"`
+	Present           bool        `db:"present"`
+	Adopted           bool        `db:"adopted"`
+	TrackingDomain    string      `db:"tracking_domain"`
+	SuppressionPolicy string      `db:"suppression_policy"`
+	CreatedAt         engine.Time `db:"created_at"`
 }
 
 const selectChannels = `
@@ -31,22 +32,22 @@ const selectChannels = `
 	FROM channels AS c `
 
 var (
-	channelsPage = register("channels page", selectChannels+`
+	channelsPage = engine.Register("channels page", selectChannels+`
 		WHERE c.org_id = $1 AND (c.created_at, c.id) < ($2, $3) ORDER BY c.created_at DESC, c.id DESC LIMIT $4`)
-	channelByID   = registerPoint("channel by id", selectChannels+`WHERE c.org_id = $1 AND c.id = $2`)
-	channelBySlug = registerPoint("channel by slug", selectChannels+`WHERE c.org_id = $1 AND c.slug = $2`)
-	channelByName = registerPoint("channel by name", selectChannels+`WHERE c.org_id = $1 AND c.name = $2`)
-	boundTo       = register("identities of channels", `
+	channelByID   = engine.RegisterPoint("channel by id", selectChannels+`WHERE c.org_id = $1 AND c.id = $2`)
+	channelBySlug = engine.RegisterPoint("channel by slug", selectChannels+`WHERE c.org_id = $1 AND c.slug = $2`)
+	channelByName = engine.RegisterPoint("channel by name", selectChannels+`WHERE c.org_id = $1 AND c.name = $2`)
+	boundTo       = engine.Register("identities of channels", `
 		SELECT channel, identity FROM identities
 		WHERE org_id = $1 AND channel IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		ORDER BY identity_key`)
 
 	// A claim that stands is the organization's own or somebody else's, which is
 	// told apart afterwards.
-	claim = register("claim", `
+	claim = engine.Register("claim", `
 		INSERT INTO sending_claims (org_id, account, kind, name, claimed_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	holdsClaim = registerPoint("claim held", `
+	holdsClaim = engine.RegisterPoint("claim held", `
 		SELECT count(*) FROM sending_claims WHERE org_id = $1 AND account = $2 AND kind = $3 AND name = $4`)
 )
 
@@ -57,8 +58,8 @@ const (
 )
 
 func (s channelStore) Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Channel, error) {
-	created, id := start(after)
-	rows, err := list[channelRow](ctx, s.db, channelsPage, orgID, created, id, limit)
+	created, id := engine.PageStart(after)
+	rows, err := engine.List[channelRow](ctx, s.db, channelsPage, orgID, created, id, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (s channelStore) channel(ctx context.Context, orgID string, by channels.Cha
 	case by.Name != "":
 		statement, key = channelByName, by.Name
 	}
-	return one[channelRow](ctx, s.db, "channel", statement, orgID, key)
+	return engine.One[channelRow](ctx, s.db, "channel", statement, orgID, key)
 }
 
 type boundRow struct {
@@ -99,11 +100,11 @@ func (s channelStore) channels(ctx context.Context, orgID string, rows []channel
 	for i, r := range rows {
 		names[i] = r.Name
 	}
-	parameter, err := jsonParameter(names)
+	parameter, err := engine.JSONParameter(names)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := list[boundRow](ctx, s.db, boundTo, orgID, parameter)
+	bound, err := engine.List[boundRow](ctx, s.db, boundTo, orgID, parameter)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (s channelStore) channels(ctx context.Context, orgID string, rows []channel
 		if r.TrackingDomain != "" {
 			all[i].TrackingDomain = &r.TrackingDomain
 		}
-		if all[i].SuppressionPolicy, err = decodeTexts(r.SuppressionPolicy); err != nil {
+		if all[i].SuppressionPolicy, err = engine.DecodeTexts(r.SuppressionPolicy); err != nil {
 			return nil, err
 		}
 	}
@@ -155,11 +156,11 @@ func (s channelStore) Adopt(ctx context.Context, orgID, id string, at time.Time)
 // claim takes one thing of the provider's account. It does not tell whose it is
 // when it is taken.
 func (s channelStore) claim(ctx context.Context, orgID, account, kind, name string, at time.Time) error {
-	inserted, err := s.db.exec(ctx, claim, orgID, account, kind, name, At(at))
+	inserted, err := s.db.Exec(ctx, claim, orgID, account, kind, name, engine.At(at))
 	if err != nil || inserted == 1 {
 		return err
 	}
-	held, err := values[int](ctx, s.db, holdsClaim, orgID, account, kind, name)
+	held, err := engine.Values[int](ctx, s.db, holdsClaim, orgID, account, kind, name)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type slugRow struct {
@@ -15,14 +16,14 @@ type slugRow struct {
 }
 
 type syncRow struct {
-	Account  string `db:"account"`
-	Region   string `db:"region"`
-	SyncedAt Time   `db:"synced_at"`
+	Account  string      `db:"account"`
+	Region   string      `db:"region"`
+	SyncedAt engine.Time `db:"synced_at"`
 }
 
 var (
-	channelSlugs = register("channel slugs", `SELECT name, slug FROM channels WHERE org_id = $1`)
-	saveChannels = register("save channels", `
+	channelSlugs = engine.Register("channel slugs", `SELECT name, slug FROM channels WHERE org_id = $1`)
+	saveChannels = engine.Register("save channels", `
 		INSERT INTO channels (org_id, id, name, slug, account, present, tracking_domain, suppression_policy, created_at, updated_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'name', j.value ->> 'slug', $2, TRUE,
 			j.value ->> 'tracking_domain', j.value ->> 'suppression_policy', CAST($3 AS bigint), CAST($3 AS bigint)
@@ -31,37 +32,37 @@ var (
 			tracking_domain = excluded.tracking_domain, suppression_policy = excluded.suppression_policy, updated_at = excluded.updated_at
 		WHERE NOT channels.present OR channels.account <> excluded.account
 		OR channels.tracking_domain <> excluded.tracking_domain OR channels.suppression_policy <> excluded.suppression_policy`)
-	detachChannels = register("detach channels", `
+	detachChannels = engine.Register("detach channels", `
 		UPDATE channels SET present = FALSE, updated_at = $1
 		WHERE org_id = $2 AND present AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($3 AS text)) AS j)`)
 
-	saveIdentities = register("save identities", `
+	saveIdentities = engine.Register("save identities", `
 		INSERT INTO identities (org_id, id, identity, identity_key, verification, channel, dkim_tokens, created_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'identity', j.value ->> 'key', j.value ->> 'verification',
 			j.value ->> 'channel', j.value ->> 'dkim_tokens', CAST($2 AS bigint)
 		FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
 		ON CONFLICT (org_id, identity_key) DO UPDATE SET identity = excluded.identity, verification = excluded.verification,
 			channel = excluded.channel, dkim_tokens = excluded.dkim_tokens`)
-	dropIdentities = register("drop identities", `
+	dropIdentities = engine.Register("drop identities", `
 		DELETE FROM identities
 		WHERE org_id = $1 AND identity_key NOT IN (SELECT j.value ->> 'key' FROM json_each(CAST($2 AS text)) AS j)`)
 
 	// A domain whose region changes needs another record, so it is looked at anew.
-	saveTracking = register("save tracking domains", `
+	saveTracking = engine.Register("save tracking domains", `
 		INSERT INTO tracking_domains (org_id, id, domain, region, status, created_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'domain', $2, 'pending', CAST($3 AS bigint)
 		FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
 		ON CONFLICT (org_id, domain) DO UPDATE SET region = excluded.region, status = 'pending',
 			created_at = excluded.created_at, checked_at = NULL, verified_at = NULL
 		WHERE tracking_domains.region <> excluded.region`)
-	dropTracking = register("drop tracking domains", `
+	dropTracking = engine.Register("drop tracking domains", `
 		DELETE FROM tracking_domains
 		WHERE org_id = $1 AND domain NOT IN (SELECT j.value ->> 'domain' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	saveSync = register("save sync", `
+	saveSync = engine.Register("save sync", `
 		INSERT INTO sending_syncs (org_id, account, region, synced_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region, synced_at = excluded.synced_at`)
-	lastSync = registerPoint("last sync", `SELECT account, region, synced_at FROM sending_syncs WHERE org_id = $1`)
+	lastSync = engine.RegisterPoint("last sync", `SELECT account, region, synced_at FROM sending_syncs WHERE org_id = $1`)
 )
 
 // seenChannel, seenIdentity and seenDomain are the elements of the parameters.
@@ -94,13 +95,13 @@ func (s channelStore) Mirror(ctx context.Context, orgID string, seen channels.Se
 				return err
 			}
 		}
-		_, err := s.db.exec(ctx, saveSync, orgID, seen.Account, seen.Region, At(seen.At))
+		_, err := s.db.Exec(ctx, saveSync, orgID, seen.Account, seen.Region, engine.At(seen.At))
 		return err
 	})
 }
 
 func (s channelStore) mirrorChannels(ctx context.Context, orgID string, seen channels.Seen) error {
-	rows, err := list[slugRow](ctx, s.db, channelSlugs, orgID)
+	rows, err := engine.List[slugRow](ctx, s.db, channelSlugs, orgID)
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (s channelStore) mirrorChannels(ctx context.Context, orgID string, seen cha
 			continue
 		}
 		once[set.Name] = true
-		policy, err := encodeTexts(set.SuppressionPolicy)
+		policy, err := engine.EncodeTexts(set.SuppressionPolicy)
 		if err != nil {
 			return err
 		}
@@ -127,14 +128,14 @@ func (s channelStore) mirrorChannels(ctx context.Context, orgID string, seen cha
 			TrackingDomain: strings.ToLower(set.TrackingDomain), SuppressionPolicy: policy,
 		})
 	}
-	parameter, err := jsonParameter(all)
+	parameter, err := engine.JSONParameter(all)
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.exec(ctx, detachChannels, At(seen.At), orgID, parameter); err != nil {
+	if _, err := s.db.Exec(ctx, detachChannels, engine.At(seen.At), orgID, parameter); err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, saveChannels, orgID, seen.Account, At(seen.At), parameter)
+	_, err = s.db.Exec(ctx, saveChannels, orgID, seen.Account, engine.At(seen.At), parameter)
 	return err
 }
 
@@ -147,7 +148,7 @@ func (s channelStore) mirrorIdentities(ctx context.Context, orgID string, seen c
 			continue
 		}
 		once[key] = true
-		tokens, err := encodeTexts(i.DKIMTokens)
+		tokens, err := engine.EncodeTexts(i.DKIMTokens)
 		if err != nil {
 			return err
 		}
@@ -155,14 +156,14 @@ func (s channelStore) mirrorIdentities(ctx context.Context, orgID string, seen c
 			ID: core.NewID(), Identity: i.Identity, Key: key, Verification: i.Verification, Channel: i.ConfigurationSet, DKIMTokens: tokens,
 		})
 	}
-	parameter, err := jsonParameter(all)
+	parameter, err := engine.JSONParameter(all)
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.exec(ctx, dropIdentities, orgID, parameter); err != nil {
+	if _, err := s.db.Exec(ctx, dropIdentities, orgID, parameter); err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, saveIdentities, orgID, At(seen.At), parameter)
+	_, err = s.db.Exec(ctx, saveIdentities, orgID, engine.At(seen.At), parameter)
 	return err
 }
 
@@ -177,18 +178,18 @@ func (s channelStore) mirrorTracking(ctx context.Context, orgID string, seen cha
 		once[domain] = true
 		all = append(all, seenDomain{ID: core.NewID(), Domain: domain})
 	}
-	parameter, err := jsonParameter(all)
+	parameter, err := engine.JSONParameter(all)
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.exec(ctx, dropTracking, orgID, parameter); err != nil {
+	if _, err := s.db.Exec(ctx, dropTracking, orgID, parameter); err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, saveTracking, orgID, seen.Region, At(seen.At), parameter)
+	_, err = s.db.Exec(ctx, saveTracking, orgID, seen.Region, engine.At(seen.At), parameter)
 	return err
 }
 
 func (s channelStore) LastSync(ctx context.Context, orgID string) (channels.Sync, error) {
-	row, err := one[syncRow](ctx, s.db, "sync", lastSync, orgID)
+	row, err := engine.One[syncRow](ctx, s.db, "sync", lastSync, orgID)
 	return channels.Sync{Account: row.Account, Region: row.Region, At: row.SyncedAt.Time()}, err
 }

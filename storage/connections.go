@@ -9,36 +9,37 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // connectionStore is [sending.Connections].
 type connectionStore struct {
-	db     *engineDB
+	db     *engine.DB
 	sealer sending.Sealer
 }
 
 var _ sending.Connections = connectionStore{}
 
 type connectionRow struct {
-	OrgID           string `db:"org_id"`
-	Provider        string `db:"provider"`
-	AccountID       string `db:"account_id"`
-	Region          string `db:"region"`
-	Endpoint        string `db:"endpoint"`
-	AccessKeyID     string `db:"access_key_id"`
-	Secret          []byte `db:"secret"`
-	RoleARN         string `db:"role_arn"`
-	ExternalID      string `db:"external_id"`
-	TopicARN        string `db:"topic_arn"`
-	Identities      string `db:"identities"` // a JSON array
-	Max24HourSend   int64  `db:"max_24_hour_send"`
-	MaxSendRate     int64  `db:"max_send_rate"`
-	MayReachPrivate bool   `db:"may_reach_private"`
-	TemplateVersion int    `db:"template_version"`
-	IngestPath      string `db:"ingest_path"`
-	IngestKeyHash   []byte `db:"ingest_key_hash"`
-	CreatedAt       Time   `db:"created_at"`
-	UpdatedAt       Time   `db:"updated_at"`
+	OrgID           string      `db:"org_id"`
+	Provider        string      `db:"provider"`
+	AccountID       string      `db:"account_id"`
+	Region          string      `db:"region"`
+	Endpoint        string      `db:"endpoint"`
+	AccessKeyID     string      `db:"access_key_id"`
+	Secret          []byte      `db:"secret"`
+	RoleARN         string      `db:"role_arn"`
+	ExternalID      string      `db:"external_id"`
+	TopicARN        string      `db:"topic_arn"`
+	Identities      string      `db:"identities"` // a JSON array
+	Max24HourSend   int64       `db:"max_24_hour_send"`
+	MaxSendRate     int64       `db:"max_send_rate"`
+	MayReachPrivate bool        `db:"may_reach_private"`
+	TemplateVersion int         `db:"template_version"`
+	IngestPath      string      `db:"ingest_path"`
+	IngestKeyHash   []byte      `db:"ingest_key_hash"`
+	CreatedAt       engine.Time `db:"created_at"`
+	UpdatedAt       engine.Time `db:"updated_at"`
 }
 
 const connectionColumns = `org_id, provider, account_id, region, endpoint, access_key_id, secret, role_arn, external_id,
@@ -46,11 +47,11 @@ const connectionColumns = `org_id, provider, account_id, region, endpoint, acces
 	created_at, updated_at`
 
 var (
-	connectionOf = registerPoint("connection", `
+	connectionOf = engine.RegisterPoint("connection", `
 		SELECT `+connectionColumns+` FROM connections WHERE org_id = $1`)
-	connectionByIngestPath = registerPoint("connection by ingest path", `
+	connectionByIngestPath = engine.RegisterPoint("connection by ingest path", `
 		SELECT `+connectionColumns+` FROM connections WHERE ingest_path = $1`)
-	saveConnection = register("save connection", `
+	saveConnection = engine.Register("save connection", `
 		INSERT INTO connections (`+connectionColumns+`)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		ON CONFLICT (org_id) DO UPDATE SET
@@ -63,8 +64,8 @@ var (
 			ingest_key_hash = excluded.ingest_key_hash, updated_at = excluded.updated_at`)
 	// The organization's row is held rather than the connection's, which may not be
 	// there yet. SQLite has one writer anyway.
-	holdConnection   = register("hold connection", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
-	deleteConnection = register("delete connection", `DELETE FROM connections WHERE org_id = $1`)
+	holdConnection   = engine.Register("hold connection", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
+	deleteConnection = engine.Register("delete connection", `DELETE FROM connections WHERE org_id = $1`)
 )
 
 // connectionSecret is the purpose that a secret is sealed for.
@@ -76,7 +77,7 @@ func (s connectionStore) Connection(ctx context.Context, orgID string) (sending.
 
 // HoldConnection makes others wait who do the same, until the transaction ends.
 func (s connectionStore) HoldConnection(ctx context.Context, orgID string) (sending.Connection, error) {
-	if _, err := s.db.exec(ctx, holdConnection, orgID); err != nil {
+	if _, err := s.db.Exec(ctx, holdConnection, orgID); err != nil {
 		return sending.Connection{}, err
 	}
 	return s.Connection(ctx, orgID)
@@ -91,8 +92,8 @@ func (s connectionStore) ConnectionByIngestPath(ctx context.Context, path string
 	return s.find(ctx, connectionByIngestPath, path)
 }
 
-func (s connectionStore) find(ctx context.Context, by *Statement, name string) (sending.Connection, error) {
-	row, err := one[connectionRow](ctx, s.db, "connection", by, name)
+func (s connectionStore) find(ctx context.Context, by *engine.Statement, name string) (sending.Connection, error) {
+	row, err := engine.One[connectionRow](ctx, s.db, "connection", by, name)
 	if err != nil {
 		return sending.Connection{}, err
 	}
@@ -103,7 +104,7 @@ func (s connectionStore) find(ctx context.Context, by *Statement, name string) (
 		TemplateVersion: row.TemplateVersion, IngestPath: row.IngestPath,
 		IngestKeyHash: row.IngestKeyHash, CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(),
 	}
-	identities, err := decodeTexts(row.Identities)
+	identities, err := engine.DecodeTexts(row.Identities)
 	if err != nil {
 		return sending.Connection{}, err
 	}
@@ -134,13 +135,13 @@ func (s connectionStore) SaveConnection(ctx context.Context, c sending.Connectio
 	if err != nil {
 		return fmt.Errorf("identities of the sending account: %w", err)
 	}
-	_, err = s.db.exec(ctx, saveConnection, c.OrgID, string(c.Provider), c.AccountID, c.Region, c.Endpoint,
+	_, err = s.db.Exec(ctx, saveConnection, c.OrgID, string(c.Provider), c.AccountID, c.Region, c.Endpoint,
 		c.AccessKeyID, sealed, c.RoleARN, c.ExternalID, c.TopicARN, string(identities), c.Max24HourSend, c.MaxSendRate, c.MayReachPrivate,
 		c.TemplateVersion, c.IngestPath, c.IngestKeyHash,
-		At(c.CreatedAt), At(c.UpdatedAt))
+		engine.At(c.CreatedAt), engine.At(c.UpdatedAt))
 	return err
 }
 
 func (s connectionStore) DeleteConnection(ctx context.Context, orgID string) error {
-	return s.db.change(ctx, "connection", deleteConnection, orgID)
+	return s.db.Change(ctx, "connection", deleteConnection, orgID)
 }

@@ -10,20 +10,21 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // insertPushesText is of contacts that are new; see insertSlotsText.
 var insertPushesText = `
 		INSERT INTO contact_pushes (org_id, contact_id, queued_at, attempts, next_at, said)
 		SELECT $1, v ->> 'contact', CAST($2 AS bigint), 0, CAST($2 AS bigint), v ->> 'said'
-		FROM ` + parameterRows(`$3`) + ` WHERE TRUE`
+		FROM ` + engine.ParameterRows(`$3`) + ` WHERE TRUE`
 
 var (
-	insertPushes = register("insert contact pushes", insertPushesText)
-	queuePushes  = register("queue contact pushes", insertPushesText+`
+	insertPushes = engine.Register("insert contact pushes", insertPushesText)
+	queuePushes  = engine.Register("queue contact pushes", insertPushesText+`
 		ON CONFLICT (org_id, contact_id) DO UPDATE SET queued_at = excluded.queued_at, attempts = 0,
 			next_at = excluded.next_at, said = excluded.said`)
-	claimPushes = register("claim contact pushes", `
+	claimPushes = engine.Register("claim contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint), attempts = attempts + 1
 		WHERE org_id = $2 AND contact_id IN (
 			SELECT contact_id FROM contact_pushes WHERE org_id = $2 AND next_at <= $3
@@ -31,22 +32,22 @@ var (
 		RETURNING contact_id, attempts`)
 	// The consent comes to the contact as it was read: one that somebody wrote since
 	// keeps what it has, and its push stays.
-	mirrorPushed = register("mirror pushed consent", `
+	mirrorPushed = engine.Register("mirror pushed consent", `
 		UPDATE contacts SET topic_preferences = v ->> 'preferences', unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean),
 			updated_at = CAST($1 AS bigint)
-		FROM `+parameterRows(`$2`)+`
+		FROM `+engine.ParameterRows(`$2`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'contact' AND contacts.updated_at = CAST(v ->> 'updated' AS bigint)
 		AND EXISTS (SELECT 1 FROM contact_pushes AS p
 			WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id AND p.next_at = CAST($3 AS bigint))
 		RETURNING contacts.id`)
-	deletePushes = register("delete contact pushes", `
+	deletePushes = engine.Register("delete contact pushes", `
 		DELETE FROM contact_pushes WHERE org_id = $1 AND next_at = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
-	putOffPushes = register("put off contact pushes", `
+	putOffPushes = engine.Register("put off contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint) WHERE org_id = $2 AND next_at = $3
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)`)
-	pendingPush = registerPoint("pending contact push", `SELECT said FROM contact_pushes WHERE org_id = $1 AND contact_id = $2`)
-	countPushes = register("count contact pushes", `SELECT count(*) FROM contact_pushes WHERE org_id = $1`)
+	pendingPush = engine.RegisterPoint("pending contact push", `SELECT said FROM contact_pushes WHERE org_id = $1 AND contact_id = $2`)
+	countPushes = engine.Register("count contact pushes", `SELECT count(*) FROM contact_pushes WHERE org_id = $1`)
 )
 
 type queuedPush struct {
@@ -81,7 +82,7 @@ func pushesOf(w audience.ContactsWrite) (pushParameters, error) {
 			continue
 		}
 		var err error
-		if *to, err = jsonParameter(rows); err != nil {
+		if *to, err = engine.JSONParameter(rows); err != nil {
 			return p, err
 		}
 	}
@@ -90,13 +91,13 @@ func pushesOf(w audience.ContactsWrite) (pushParameters, error) {
 
 func (s audienceStore) writePushes(ctx context.Context, orgID string, p pushParameters, at time.Time) error {
 	for _, part := range []struct {
-		statement *Statement
+		statement *engine.Statement
 		rows      string
 	}{{insertPushes, p.insert}, {queuePushes, p.queue}} {
 		if part.rows == "" {
 			continue
 		}
-		if _, err := s.db.exec(ctx, part.statement, orgID, At(at), part.rows); err != nil {
+		if _, err := s.db.Exec(ctx, part.statement, orgID, engine.At(at), part.rows); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until
 	var found []audience.NamedContact
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		found = nil
-		claimed, err := list[claimedRow](ctx, s.db, claimPushes, At(until), orgID, At(due), limit)
+		claimed, err := engine.List[claimedRow](ctx, s.db, claimPushes, engine.At(until), orgID, engine.At(due), limit)
 		if err != nil || len(claimed) == 0 {
 			return err
 		}
@@ -122,7 +123,7 @@ func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until
 			ids, attempts[c.Contact] = append(ids, c.Contact), c.Attempts
 		}
 		slices.Sort(ids)
-		parameter, err := jsonParameter(ids)
+		parameter, err := engine.JSONParameter(ids)
 		if err != nil {
 			return err
 		}
@@ -138,11 +139,11 @@ func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until
 
 // pushedConsent is an element of the parameter of mirrorPushed.
 type pushedConsent struct {
-	Org          string `json:"org"`
-	Contact      string `json:"contact"`
-	Updated      Time   `json:"updated"`
-	Preferences  string `json:"preferences"`
-	Unsubscribed bool   `json:"unsubscribed"`
+	Org          string      `json:"org"`
+	Contact      string      `json:"contact"`
+	Updated      engine.Time `json:"updated"`
+	Preferences  string      `json:"preferences"`
+	Unsubscribed bool        `json:"unsubscribed"`
 }
 
 func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []audience.Push) (int, error) {
@@ -154,16 +155,16 @@ func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at
 		if err != nil {
 			return 0, err
 		}
-		rows[i] = pushedConsent{orgID, p.Contact.ID, At(p.Contact.UpdatedAt), preferences, p.Contact.UnsubscribeAll}
+		rows[i] = pushedConsent{orgID, p.Contact.ID, engine.At(p.Contact.UpdatedAt), preferences, p.Contact.UnsubscribeAll}
 		byID[p.Contact.ID] = choices
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return 0, err
 	}
 	var done []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		if done, err = values[string](ctx, s.db, mirrorPushed, At(at), parameter, At(until)); err != nil || len(done) == 0 {
+		if done, err = engine.Values[string](ctx, s.db, mirrorPushed, engine.At(at), parameter, engine.At(until)); err != nil || len(done) == 0 {
 			return err
 		}
 		var topics []contactTopic
@@ -173,11 +174,11 @@ func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at
 		if err := s.replaceTopics(ctx, orgID, done, topics); err != nil {
 			return err
 		}
-		ids, err := jsonParameter(done)
+		ids, err := engine.JSONParameter(done)
 		if err != nil {
 			return err
 		}
-		_, err = s.db.exec(ctx, deletePushes, orgID, At(until), ids)
+		_, err = s.db.Exec(ctx, deletePushes, orgID, engine.At(until), ids)
 		return err
 	})
 	return len(done), err
@@ -187,16 +188,16 @@ func (s audienceStore) PutOffPushes(ctx context.Context, orgID string, until, ne
 	if len(contactIDs) == 0 {
 		return nil
 	}
-	ids, err := jsonParameter(contactIDs)
+	ids, err := engine.JSONParameter(contactIDs)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, putOffPushes, At(next), orgID, At(until), ids)
+	_, err = s.db.Exec(ctx, putOffPushes, engine.At(next), orgID, engine.At(until), ids)
 	return err
 }
 
 func (s audienceStore) PendingPush(ctx context.Context, orgID, contactID string) (*audience.Said, error) {
-	found, err := values[string](ctx, s.db, pendingPush, orgID, contactID)
+	found, err := engine.Values[string](ctx, s.db, pendingPush, orgID, contactID)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -205,7 +206,7 @@ func (s audienceStore) PendingPush(ctx context.Context, orgID, contactID string)
 }
 
 func (s audienceStore) CountPushes(ctx context.Context, orgID string) (int, error) {
-	counts, err := values[int](ctx, s.db, countPushes, orgID)
+	counts, err := engine.Values[int](ctx, s.db, countPushes, orgID)
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -54,7 +55,7 @@ func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 			"contact by external id": *contact.ExternalID, "lock contact by external id": *contact.ExternalID,
 			"contact by id": contact.ID,
 		}
-		for _, s := range storage.Statements() {
+		for _, s := range engine.Statements() {
 			key, finds := finders[s.Name()]
 			if !finds {
 				continue
@@ -75,7 +76,7 @@ func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 }
 
 // weigh runs a statement and counts the rows and bytes that come back.
-func weigh(t *testing.T, db *storage.DB, s *storage.Statement, args ...any) (int, int) {
+func weigh(t *testing.T, db *storage.DB, s *engine.Statement, args ...any) (int, int) {
 	t.Helper()
 	rows, err := db.Reader().QueryContext(t.Context(), db.Dialect().Text(s.Text()), args...)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type contactRow struct {
@@ -22,8 +23,8 @@ type contactRow struct {
 	UnsubscribeAll   bool                   `db:"unsubscribe_all"`
 	Shell            bool                   `db:"shell"`
 	Stub             bool                   `db:"stub"`
-	CreatedAt        Time                   `db:"created_at"`
-	UpdatedAt        Time                   `db:"updated_at"`
+	CreatedAt        engine.Time            `db:"created_at"`
+	UpdatedAt        engine.Time            `db:"updated_at"`
 }
 
 const emptyObject = "{}"

@@ -9,16 +9,17 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 var (
-	putSlots = register("put slots", putSlotsText())
+	putSlots = engine.Register("put slots", putSlotsText())
 	// Contacts that a sync made have no attributes, and those it found have their row.
-	addSlots = register("add slots", `
+	addSlots = engine.Register("add slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING`)
-	dropSlots = register("drop slots", `
+	dropSlots = engine.Register("drop slots", `
 		DELETE FROM contact_slots WHERE org_id = $1
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 )
@@ -35,7 +36,7 @@ func putSlotsText() string {
 	return `
 		INSERT INTO contact_slots (org_id, contact_id, ` + columns + `)
 		SELECT CAST($1 AS text), j.v ->> 'c', ` + strings.Join(read, ", ") + `
-		FROM ` + parameterRows(`$2`) + ` WHERE TRUE
+		FROM ` + engine.ParameterRows(`$2`) + ` WHERE TRUE
 		ON CONFLICT (org_id, contact_id) DO UPDATE SET ` + strings.Join(set, ", ") + `
 		WHERE (contact_slots.` + strings.Join(names, ", contact_slots.") + `)
 			IS DISTINCT FROM (excluded.` + strings.Join(names, ", excluded.") + `)`
@@ -88,7 +89,7 @@ const exceptionsOf = `
 	WHERE l.org_id = $1
 	UNION ALL SELECT name, name, type FROM attributes WHERE org_id = $1 AND recast`
 
-var attributeExceptions = registerPoint("attribute exceptions", exceptionsOf)
+var attributeExceptions = engine.RegisterPoint("attribute exceptions", exceptionsOf)
 
 type exceptionRow struct {
 	Name    string          `db:"name"`
@@ -106,7 +107,7 @@ func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]attribut
 		}
 		return r.exceptions, nil
 	}
-	rows, err := list[exceptionRow](ctx, s.db, attributeExceptions, orgID)
+	rows, err := engine.List[exceptionRow](ctx, s.db, attributeExceptions, orgID)
 	all := make([]attributes.Exception, len(rows))
 	for i, row := range rows {
 		all[i] = attributes.Exception(row)
@@ -164,22 +165,22 @@ func (s audienceStore) writeSlots(ctx context.Context, orgID string, contacts []
 		}
 	}
 	if len(drop) > 0 {
-		ids, err := jsonParameter(drop)
+		ids, err := engine.JSONParameter(drop)
 		if err != nil {
 			return err
 		}
-		if _, err := s.db.exec(ctx, dropSlots, orgID, ids); err != nil {
+		if _, err := s.db.Exec(ctx, dropSlots, orgID, ids); err != nil {
 			return err
 		}
 	}
 	if len(put) == 0 {
 		return nil
 	}
-	parameter, err := jsonParameter(put)
+	parameter, err := engine.JSONParameter(put)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, putSlots, orgID, parameter)
+	_, err = s.db.Exec(ctx, putSlots, orgID, parameter)
 	return err
 }
 
@@ -231,10 +232,10 @@ func (s audienceStore) addSlots(ctx context.Context, orgID string, contactIDs []
 	if len(contactIDs) == 0 {
 		return nil
 	}
-	ids, err := jsonParameter(contactIDs)
+	ids, err := engine.JSONParameter(contactIDs)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, addSlots, orgID, ids)
+	_, err = s.db.Exec(ctx, addSlots, orgID, ids)
 	return err
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // audienceStore is [audience.Store]. Each noun has its own file.
-type audienceStore struct{ db *engineDB }
+type audienceStore struct{ db *engine.DB }
 
 const contactColumns = `id, email, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at`
 
@@ -54,20 +55,20 @@ const exceptionKind = "exception"
 const contactLock = ` /*pg FOR UPDATE*/`
 
 var (
-	contactByEmail      = registerPoint("contact by email", contactWithLists(`email_key`, ``))
-	contactByExternalID = registerPoint("contact by external id", contactWithLists(`external_id`, ``))
-	contactByID         = registerPoint("contact by id", contactWithLists(`id`, ``))
+	contactByEmail      = engine.RegisterPoint("contact by email", contactWithLists(`email_key`, ``))
+	contactByExternalID = engine.RegisterPoint("contact by external id", contactWithLists(`external_id`, ``))
+	contactByID         = engine.RegisterPoint("contact by id", contactWithLists(`id`, ``))
 
-	lockByEmail      = register("lock contact by email", contactWithLists(`email_key`, contactLock))
-	lockByExternalID = register("lock contact by external id", contactWithLists(`external_id`, contactLock))
-	lockByID         = register("lock contact by id", contactWithLists(`id`, contactLock))
+	lockByEmail      = engine.Register("lock contact by email", contactWithLists(`email_key`, contactLock))
+	lockByExternalID = engine.Register("lock contact by external id", contactWithLists(`external_id`, contactLock))
+	lockByID         = engine.Register("lock contact by id", contactWithLists(`id`, contactLock))
 
-	countContacts = register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active' AND NOT stub`)
+	countContacts = engine.Register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active' AND NOT stub`)
 
 	// A filter that is not set is an empty text or NULL and matches all. The
 	// effective choice about a topic is the explicit one, or else the default of a
 	// topic that no explicit choice covers. Attributes are compared as JSON text.
-	contactsPage = register("contacts page", `
+	contactsPage = engine.Register("contacts page", `
 		SELECT `+contactColumns+`, stub FROM contacts AS c
 		WHERE c.org_id = $1 AND c.status = $2 AND (c.created_at, c.id) < ($3, $4)
 		AND (CAST($5 AS text) = ''
@@ -95,7 +96,7 @@ func (s audienceStore) ContactByID(ctx context.Context, orgID, id string) (audie
 	return s.contact(ctx, s.lockedInside(ctx, contactByID, lockByID), orgID, id)
 }
 
-func (s audienceStore) lockedInside(ctx context.Context, read, lock *Statement) *Statement {
+func (s audienceStore) lockedInside(ctx context.Context, read, lock *engine.Statement) *engine.Statement {
 	if !s.db.InTransaction(ctx) {
 		return read
 	}
@@ -104,10 +105,10 @@ func (s audienceStore) lockedInside(ctx context.Context, read, lock *Statement) 
 
 // readPreferences are the topic preferences, as stored, of contacts that were read and so
 // locked in a transaction, until others are written.
-var readPreferences TxMemory[map[string]string]
+var readPreferences engine.TxMemory[map[string]string]
 
 // contact reads one contact and its lists.
-func (s audienceStore) contact(ctx context.Context, by *Statement, orgID, key string) (audience.Contact, error) {
+func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID, key string) (audience.Contact, error) {
 	var row contactRow
 	var lists []audience.ListRef
 	var exceptions []attributes.Exception
@@ -165,8 +166,8 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 	if err != nil || hides(exceptions, f.AttributeKey, f.AttributeValue) {
 		return nil, err
 	}
-	created, id := start(f.After)
-	rows, err := list[contactRow](ctx, s.db, contactsPage, orgID, string(cmp.Or(f.Status, audience.Active)), created, id,
+	created, id := engine.PageStart(f.After)
+	rows, err := engine.List[contactRow](ctx, s.db, contactsPage, orgID, string(cmp.Or(f.Status, audience.Active)), created, id,
 		f.Topic, string(cmp.Or(f.Subscription, sending.OptIn)), f.UnsubscribeAll, f.AttributeKey, asString, asScalar, f.Limit)
 	if err != nil {
 		return nil, err
@@ -194,7 +195,7 @@ func hides(exceptions []attributes.Exception, key string, value *string) bool {
 }
 
 func (s audienceStore) CountContacts(ctx context.Context, orgID string) (int, error) {
-	counts, err := values[int](ctx, s.db, countContacts, orgID)
+	counts, err := engine.Values[int](ctx, s.db, countContacts, orgID)
 	if err != nil {
 		return 0, err
 	}

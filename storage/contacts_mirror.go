@@ -10,12 +10,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // mirrorContacts returns the rows that it made or changed; a contact whose
 // consent was the same, that is archived, was written later or has yet to come to the
 // account stays out.
-var mirrorContacts = register("mirror contacts", `
+var mirrorContacts = engine.Register("mirror contacts", `
 	INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all,
 		shell, created_at, updated_at)
 	SELECT $1, j.value ->> 'id', j.value ->> 'email', j.value ->> 'key', 'active', '{}', j.value ->> 'preferences',
@@ -28,18 +29,18 @@ var mirrorContacts = register("mirror contacts", `
 	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
 
-var mirroredAddresses = register("mirrored addresses", `
+var mirroredAddresses = engine.Register("mirrored addresses", `
 	SELECT id, email, shell OR stub AS shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
 
 type addressRow struct {
-	ID        string `db:"id"`
-	Email     string `db:"email"`
-	Shell     bool   `db:"shell"`
-	UpdatedAt Time   `db:"updated_at"`
+	ID        string      `db:"id"`
+	Email     string      `db:"email"`
+	Shell     bool        `db:"shell"`
+	UpdatedAt engine.Time `db:"updated_at"`
 }
 
 func (s audienceStore) MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]topics.MirroredAddress, error) {
-	rows, err := list[addressRow](ctx, s.db, mirroredAddresses, orgID, after, limit)
+	rows, err := engine.List[addressRow](ctx, s.db, mirroredAddresses, orgID, after, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -88,14 +89,14 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 	if err != nil {
 		return topics.Mirrored{}, nil, err
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return topics.Mirrored{}, nil, err
 	}
 	var count topics.Mirrored
 	var touched []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		written, err := list[mirroredRow](ctx, s.db, mirrorContacts, orgID, At(at), parameter, At(asked))
+		written, err := engine.List[mirroredRow](ctx, s.db, mirrorContacts, orgID, engine.At(at), parameter, engine.At(asked))
 		if err != nil {
 			return err
 		}

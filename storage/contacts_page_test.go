@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -20,7 +20,7 @@ func TestPagesOfAnAudienceStartInAnIndex(t *testing.T) {
 		"mirrored addresses":      "(org_id=? AND id>?)",
 		"visitor id of a contact": "(org_id=? AND contact_id=?)",
 	}
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		start, looked := starts[s.Name()]
 		if !looked {
 			continue

@@ -5,17 +5,18 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 var (
-	insertContact = register("insert contact", `
+	insertContact = engine.Register("insert contact", `
 		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
 			unsubscribe_all, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT DO NOTHING`)
 	// A unique violation would end a transaction on PostgreSQL, so the statement
 	// looks for another owner itself.
-	updateContact = register("update contact", `
+	updateContact = engine.Register("update contact", `
 		UPDATE contacts SET email = $1, email_key = $2, external_id = $3, status = $4, attributes = $5,
 			topic_preferences = $6, unsubscribe_all = $7, shell = FALSE, stub = $8, updated_at = $9
 		WHERE org_id = $10 AND id = $11 AND NOT EXISTS (
@@ -23,13 +24,13 @@ var (
 			WHERE other.org_id = $10 AND other.id <> $11 AND (other.email_key = $2 OR other.external_id = $3))`)
 
 	// A contact with activities has a past that would be lost with it.
-	dropShell = register("drop shell", `
+	dropShell = engine.Register("drop shell", `
 		DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
 
-	deleteContactTopics = register("delete contact topics", `
+	deleteContactTopics = engine.Register("delete contact topics", `
 		DELETE FROM contact_topics WHERE (org_id, contact_id) IN `+manyOfOrg(`$1`, `$2`))
-	insertContactTopics = register("insert contact topics", `
+	insertContactTopics = engine.Register("insert contact topics", `
 		INSERT INTO contact_topics (org_id, contact_id, topic, subscription)
 		SELECT $1, j.value ->> 'contact', j.value ->> 'topic', j.value ->> 'subscription'
 		FROM json_each(CAST($2 AS text)) AS j`)
@@ -46,8 +47,8 @@ func (s audienceStore) InsertContact(ctx context.Context, orgID string, c audien
 		if err != nil {
 			return err
 		}
-		err = s.db.insert(ctx, taken(), insertContact, orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID,
-			string(c.Status), attributes, preferences, c.UnsubscribeAll, At(c.CreatedAt), At(c.UpdatedAt))
+		err = s.db.Insert(ctx, taken(), insertContact, orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID,
+			string(c.Status), attributes, preferences, c.UnsubscribeAll, engine.At(c.CreatedAt), engine.At(c.UpdatedAt))
 		if err != nil {
 			return err
 		}
@@ -69,8 +70,8 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 		if err != nil {
 			return err
 		}
-		changed, err := s.db.exec(ctx, updateContact, c.Email, audience.EmailKey(c.Email), c.ExternalID, string(c.Status),
-			attributes, preferences, c.UnsubscribeAll, c.Stub, At(c.UpdatedAt), orgID, c.ID)
+		changed, err := s.db.Exec(ctx, updateContact, c.Email, audience.EmailKey(c.Email), c.ExternalID, string(c.Status),
+			attributes, preferences, c.UnsubscribeAll, c.Stub, engine.At(c.UpdatedAt), orgID, c.ID)
 		if err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 }
 
 func (s audienceStore) DropShell(ctx context.Context, orgID, contactID string) error {
-	_, err := s.db.exec(ctx, dropShell, orgID, contactID)
+	_, err := s.db.Exec(ctx, dropShell, orgID, contactID)
 	return err
 }
 
@@ -112,7 +113,7 @@ func topicsOf(rows []contactTopic, contactID string, choices map[string]sending.
 // replaceTopics makes rows the only explicit choices of these contacts.
 func (s audienceStore) replaceTopics(ctx context.Context, orgID string, contactIDs []string, rows []contactTopic) error {
 	if len(contactIDs) > 0 {
-		ids, err := jsonParameter(contactIDs)
+		ids, err := engine.JSONParameter(contactIDs)
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func (s audienceStore) replaceTopics(ctx context.Context, orgID string, contactI
 				delete(*read, id)
 			}
 		}
-		if _, err := s.db.exec(ctx, deleteContactTopics, orgID, ids); err != nil {
+		if _, err := s.db.Exec(ctx, deleteContactTopics, orgID, ids); err != nil {
 			return err
 		}
 	}
@@ -132,10 +133,10 @@ func (s audienceStore) addTopics(ctx context.Context, orgID string, rows []conta
 	if len(rows) == 0 {
 		return nil
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, insertContactTopics, orgID, parameter)
+	_, err = s.db.Exec(ctx, insertContactTopics, orgID, parameter)
 	return err
 }

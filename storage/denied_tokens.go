@@ -3,33 +3,35 @@ package storage
 import (
 	"context"
 	"time"
+
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // The denylist knows no organizations: a token's id is unique over all of them,
 // and only a token that passed its signature check is looked up.
 var (
-	denyToken = register("deny token", `
+	denyToken = engine.Register("deny token", `
 		INSERT INTO denied_tokens (token_id, expires_at) VALUES ($1, $2)
 		ON CONFLICT DO NOTHING`)
-	tokenDenied = registerPoint("token denied", `SELECT 1 FROM denied_tokens WHERE token_id = $1`)
-	purgeDenied = register("purge denied tokens", `DELETE FROM denied_tokens WHERE expires_at <= $1`)
+	tokenDenied = engine.RegisterPoint("token denied", `SELECT 1 FROM denied_tokens WHERE token_id = $1`)
+	purgeDenied = engine.Register("purge denied tokens", `DELETE FROM denied_tokens WHERE expires_at <= $1`)
 )
 
 // DenyToken may be called again for the same token.
 func (s grantStore) DenyToken(ctx context.Context, tokenID string, expires time.Time) error {
-	_, err := s.db.exec(ctx, denyToken, tokenID, At(expires))
+	_, err := s.db.Exec(ctx, denyToken, tokenID, engine.At(expires))
 	return err
 }
 
 func (s grantStore) TokenDenied(ctx context.Context, tokenID string) (bool, error) {
-	found, err := values[int](ctx, s.db, tokenDenied, tokenID)
+	found, err := engine.Values[int](ctx, s.db, tokenDenied, tokenID)
 	return len(found) > 0, err
 }
 
 func (s grantStore) PurgeGrants(ctx context.Context, now time.Time) (int, error) {
 	purged := 0
-	for _, purge := range []*Statement{purgeUnredeemed, purgeCodes, purgeRefreshTokens, purgeDenied} {
-		n, err := s.db.exec(ctx, purge, At(now))
+	for _, purge := range []*engine.Statement{purgeUnredeemed, purgeCodes, purgeRefreshTokens, purgeDenied} {
+		n, err := s.db.Exec(ctx, purge, engine.At(now))
 		if err != nil {
 			return purged, err
 		}

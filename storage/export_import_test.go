@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // BareChunk is everything that an import of new contacts writes for a chunk of rows,
 // as the parameters of its statements.
 type BareChunk struct {
 	content, contacts, slots, pushes, touched, outcomes string
-	slotInsertion                                       *Statement
+	slotInsertion                                       *engine.Statement
 	first, size                                         int
 }
 
@@ -21,7 +22,7 @@ type BareChunk struct {
 func (db *DB) NewBareChunk(
 	ctx context.Context, orgID string, first int, rows []json.RawMessage, contacts []audience.Contact, outcomes []audience.BulkItem,
 ) (BareChunk, error) {
-	registered, err := audienceStore{db.engineDB}.readRegistry(ctx, orgID)
+	registered, err := audienceStore{db.DB}.readRegistry(ctx, orgID)
 	if err != nil {
 		return BareChunk{}, err
 	}
@@ -57,11 +58,11 @@ func (db *DB) LoadBare(ctx context.Context, orgID, jobID string, chunks []BareCh
 		total += chunk.size
 	}
 	err := db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := db.engineDB.exec(ctx, insertBulkJob, orgID, jobID, "", "queued", total, At(at)); err != nil {
+		if _, err := db.DB.Exec(ctx, insertBulkJob, orgID, jobID, "", "queued", total, engine.At(at)); err != nil {
 			return err
 		}
 		for _, chunk := range chunks {
-			if _, err := db.engineDB.exec(ctx, insertBulkChunk, orgID, jobID, chunk.first, chunk.size, chunk.content); err != nil {
+			if _, err := db.DB.Exec(ctx, insertBulkChunk, orgID, jobID, chunk.first, chunk.size, chunk.content); err != nil {
 				return err
 			}
 		}
@@ -78,23 +79,23 @@ func (db *DB) LoadBare(ctx context.Context, orgID, jobID string, chunks []BareCh
 
 func (db *DB) loadChunk(ctx context.Context, orgID, jobID string, chunk BareChunk, total int, at time.Time) error {
 	done := chunk.first + chunk.size
-	status, completed := "processing", (*Time)(nil)
+	status, completed := "processing", (*engine.Time)(nil)
 	if done == total {
-		now := At(at)
+		now := engine.At(at)
 		status, completed = "completed", &now
 	}
 	for _, step := range []struct {
-		statement *Statement
+		statement *engine.Statement
 		args      []any
 	}{
-		{insertContacts, []any{orgID, At(at), chunk.contacts}},
+		{insertContacts, []any{orgID, engine.At(at), chunk.contacts}},
 		{chunk.slotInsertion, []any{orgID, chunk.slots}},
-		{insertPushes, []any{orgID, At(at), chunk.pushes}},
+		{insertPushes, []any{orgID, engine.At(at), chunk.pushes}},
 		{touchContacts, []any{orgID, chunk.touched}},
 		{finishBulkChunk, []any{chunk.outcomes, orgID, jobID, chunk.first}},
 		{updateBulkJob, []any{status, done, done, 0, 0, completed, orgID, jobID}},
 	} {
-		if _, err := db.engineDB.exec(ctx, step.statement, step.args...); err != nil {
+		if _, err := db.DB.Exec(ctx, step.statement, step.args...); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // What the tests in storage_test see of the inside.
@@ -13,7 +14,7 @@ const MaxKinds = maxKinds
 
 // Matching are the contacts that a predicate's SQL finds.
 func (db *DB) Matching(ctx context.Context, q segments.Question) ([]string, error) {
-	return matching(ctx, db.engineDB, &q)
+	return matching(ctx, db.DB, &q)
 }
 
 // EncodeAttributes is the stored form of attributes.
@@ -21,7 +22,7 @@ func EncodeAttributes(attributes map[string]any) (string, error) { return encode
 
 // PredicateSQL counts the contacts of a question, as the engine reads it.
 func PredicateSQL(name string, q segments.Question) (string, []any, error) {
-	e := engine(name)
+	e := engine.Dialect(name)
 	c, err := conditionOf(e, &q, "")
 	if err != nil {
 		return "", nil, err

@@ -7,47 +7,48 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // grantStore is [access.GrantStore]. Authorization codes, refresh tokens and the
 // denylist are in the files of these names.
-type grantStore struct{ db *engineDB }
+type grantStore struct{ db *engine.DB }
 
 // Grants returns the store of grants.
-func (db *DB) Grants() access.GrantStore { return grantStore{db.engineDB} }
+func (db *DB) Grants() access.GrantStore { return grantStore{db.DB} }
 
 // Tokens returns the store of codes, refresh tokens and the denylist.
-func (db *DB) Tokens() access.TokenStore { return grantStore{db.engineDB} }
+func (db *DB) Tokens() access.TokenStore { return grantStore{db.DB} }
 
 type grantRow struct {
-	ID        string `db:"id"`
-	OrgID     string `db:"org_id"`
-	UserID    string `db:"user_id"`
-	ClientID  string `db:"client_id"`
-	Resource  string `db:"resource"`
-	Scopes    string `db:"scopes"`
-	CreatedAt Time   `db:"created_at"`
-	ExpiresAt *Time  `db:"expires_at"`
-	RevokedAt *Time  `db:"revoked_at"`
+	ID        string       `db:"id"`
+	OrgID     string       `db:"org_id"`
+	UserID    string       `db:"user_id"`
+	ClientID  string       `db:"client_id"`
+	Resource  string       `db:"resource"`
+	Scopes    string       `db:"scopes"`
+	CreatedAt engine.Time  `db:"created_at"`
+	ExpiresAt *engine.Time `db:"expires_at"`
+	RevokedAt *engine.Time `db:"revoked_at"`
 }
 
 const grantColumns = `org_id, id, user_id, client_id, resource, scopes, created_at, expires_at, revoked_at`
 
 var (
-	insertGrant = register("insert grant", `
+	insertGrant = engine.Register("insert grant", `
 		INSERT INTO grants (`+grantColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
-	grantByID = registerPoint("grant by id", `SELECT `+grantColumns+` FROM grants WHERE org_id = $1 AND id = $2`)
-	newGrants = register("grants, newest first", `
+	grantByID = engine.RegisterPoint("grant by id", `SELECT `+grantColumns+` FROM grants WHERE org_id = $1 AND id = $2`)
+	newGrants = engine.Register("grants, newest first", `
 		SELECT `+grantColumns+` FROM grants
 		WHERE org_id = $1 AND revoked_at IS NULL AND (CAST($2 AS text) = '' OR user_id = $2)
 		ORDER BY created_at DESC, id DESC LIMIT $3`)
-	revokeGrant = register("revoke grant", `
+	revokeGrant = engine.Register("revoke grant", `
 		UPDATE grants SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
-	revokeGrantsOf = register("revoke grants of a client", `
+	revokeGrantsOf = engine.Register("revoke grants of a client", `
 		UPDATE grants SET revoked_at = $1 WHERE org_id = $2 AND client_id = $3 AND revoked_at IS NULL
 		RETURNING id`)
-	revokeGrantsOfUser = register("revoke grants of a user", `
+	revokeGrantsOfUser = engine.Register("revoke grants of a user", `
 		UPDATE grants SET revoked_at = $1 WHERE org_id = $2 AND user_id = $3 AND revoked_at IS NULL
 		RETURNING id`)
 )
@@ -58,12 +59,12 @@ func (s grantStore) InsertGrant(ctx context.Context, g access.Grant) error {
 		return err
 	}
 	taken := core.Conflict("A grant with this id exists already.", "Mint another id.")
-	return s.db.insert(ctx, taken, insertGrant, g.OrgID, g.ID, g.UserID, g.ClientID, resource,
-		joinScopes(g.Scopes), At(g.CreatedAt), optionalAt(g.ExpiresAt), optionalAt(g.RevokedAt))
+	return s.db.Insert(ctx, taken, insertGrant, g.OrgID, g.ID, g.UserID, g.ClientID, resource,
+		joinScopes(g.Scopes), engine.At(g.CreatedAt), engine.OptionalAt(g.ExpiresAt), engine.OptionalAt(g.RevokedAt))
 }
 
 func (s grantStore) Grant(ctx context.Context, orgID, id string) (access.Grant, error) {
-	row, err := one[grantRow](ctx, s.db, "grant", grantByID, orgID, id)
+	row, err := engine.One[grantRow](ctx, s.db, "grant", grantByID, orgID, id)
 	if err != nil {
 		return access.Grant{}, err
 	}
@@ -71,7 +72,7 @@ func (s grantStore) Grant(ctx context.Context, orgID, id string) (access.Grant, 
 }
 
 func (s grantStore) Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error) {
-	rows, err := list[grantRow](ctx, s.db, newGrants, orgID, userID, limit)
+	rows, err := engine.List[grantRow](ctx, s.db, newGrants, orgID, userID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -85,15 +86,15 @@ func (s grantStore) Grants(ctx context.Context, orgID, userID string, limit int)
 }
 
 func (s grantStore) RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error {
-	return s.db.change(ctx, "grant", revokeGrant, At(at), orgID, id)
+	return s.db.Change(ctx, "grant", revokeGrant, engine.At(at), orgID, id)
 }
 
 func (s grantStore) RevokeGrantsOf(ctx context.Context, orgID, clientID string, at time.Time) ([]string, error) {
-	return values[string](ctx, s.db, revokeGrantsOf, At(at), orgID, clientID)
+	return engine.Values[string](ctx, s.db, revokeGrantsOf, engine.At(at), orgID, clientID)
 }
 
 func (s grantStore) RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error) {
-	return values[string](ctx, s.db, revokeGrantsOfUser, At(at), orgID, userID)
+	return engine.Values[string](ctx, s.db, revokeGrantsOfUser, engine.At(at), orgID, userID)
 }
 
 func (r grantRow) grant() (access.Grant, error) {
@@ -103,7 +104,7 @@ func (r grantRow) grant() (access.Grant, error) {
 	}
 	return access.Grant{
 		ID: r.ID, OrgID: r.OrgID, UserID: r.UserID, ClientID: r.ClientID, Resource: resource, Scopes: splitScopes(r.Scopes),
-		CreatedAt: r.CreatedAt.Time(), ExpiresAt: optionalTime(r.ExpiresAt), RevokedAt: optionalTime(r.RevokedAt),
+		CreatedAt: r.CreatedAt.Time(), ExpiresAt: engine.OptionalTime(r.ExpiresAt), RevokedAt: engine.OptionalTime(r.RevokedAt),
 	}, nil
 }
 

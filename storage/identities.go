@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type identityRow struct {
@@ -15,7 +16,7 @@ type identityRow struct {
 	Verification sending.VerificationStatus `db:"verification"`
 	Channel      string                     `db:"channel"`
 	DKIMTokens   string                     `db:"dkim_tokens"`
-	CreatedAt    Time                       `db:"created_at"`
+	CreatedAt    engine.Time                `db:"created_at"`
 }
 
 type tokensRow struct {
@@ -28,9 +29,9 @@ type trackingRow struct {
 	Domain     string                  `db:"domain"`
 	Region     string                  `db:"region"`
 	Status     channels.TrackingStatus `db:"status"`
-	CreatedAt  Time                    `db:"created_at"`
-	CheckedAt  *Time                   `db:"checked_at"`
-	VerifiedAt *Time                   `db:"verified_at"`
+	CreatedAt  engine.Time             `db:"created_at"`
+	CheckedAt  *engine.Time            `db:"checked_at"`
+	VerifiedAt *engine.Time            `db:"verified_at"`
 }
 
 const (
@@ -39,19 +40,19 @@ const (
 )
 
 var (
-	identitiesPage = register("identities page", selectIdentities+`
+	identitiesPage = engine.Register("identities page", selectIdentities+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
-	identityByKey = registerPoint("identity", selectIdentities+`WHERE org_id = $1 AND identity_key = $2`)
-	tokensOf      = register("DKIM tokens", `
+	identityByKey = engine.RegisterPoint("identity", selectIdentities+`WHERE org_id = $1 AND identity_key = $2`)
+	tokensOf      = engine.Register("DKIM tokens", `
 		SELECT identity_key, dkim_tokens FROM identities
 		WHERE org_id = $1 AND identity_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
-	trackingPage = register("tracking domains page", selectTracking+`
+	trackingPage = engine.Register("tracking domains page", selectTracking+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
-	trackingByDomain = registerPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)
-	unverified       = register("unverified tracking domains", selectTracking+`
+	trackingByDomain = engine.RegisterPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)
+	unverified       = engine.Register("unverified tracking domains", selectTracking+`
 		WHERE org_id = $1 AND status = 'pending' ORDER BY domain`)
-	setTracking = register("set tracking status", `
+	setTracking = engine.Register("set tracking status", `
 		UPDATE tracking_domains SET status = $1, checked_at = $2, verified_at = $3 WHERE org_id = $4 AND id = $5`)
 )
 
@@ -59,7 +60,7 @@ var (
 func identityKey(identity string) string { return strings.ToLower(identity) }
 
 func (r identityRow) identity() (channels.Identity, error) {
-	tokens, err := decodeTexts(r.DKIMTokens)
+	tokens, err := engine.DecodeTexts(r.DKIMTokens)
 	return channels.Identity{
 		ID: r.ID, Identity: r.Identity, Type: channels.TypeOf(r.Identity), Verification: r.Verification, DKIM: r.Verification,
 		CreatedAt: r.CreatedAt.Time(), Tokens: tokens, Channel: r.Channel,
@@ -69,13 +70,13 @@ func (r identityRow) identity() (channels.Identity, error) {
 func (r trackingRow) domain() channels.TrackingDomain {
 	return channels.TrackingDomain{
 		ID: r.ID, Domain: r.Domain, Region: r.Region, Status: r.Status, CreatedAt: r.CreatedAt.Time(),
-		CheckedAt: optionalTime(r.CheckedAt), VerifiedAt: optionalTime(r.VerifiedAt),
+		CheckedAt: engine.OptionalTime(r.CheckedAt), VerifiedAt: engine.OptionalTime(r.VerifiedAt),
 	}
 }
 
 func (s channelStore) Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Identity, error) {
-	created, id := start(after)
-	rows, err := list[identityRow](ctx, s.db, identitiesPage, orgID, created, id, limit)
+	created, id := engine.PageStart(after)
+	rows, err := engine.List[identityRow](ctx, s.db, identitiesPage, orgID, created, id, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (s channelStore) Identities(ctx context.Context, orgID string, after *core.
 }
 
 func (s channelStore) Identity(ctx context.Context, orgID, key string) (channels.Identity, error) {
-	row, err := one[identityRow](ctx, s.db, "identity", identityByKey, orgID, key)
+	row, err := engine.One[identityRow](ctx, s.db, "identity", identityByKey, orgID, key)
 	if err != nil {
 		return channels.Identity{}, err
 	}
@@ -97,17 +98,17 @@ func (s channelStore) Identity(ctx context.Context, orgID, key string) (channels
 }
 
 func (s channelStore) Tokens(ctx context.Context, orgID string, domains []string) (map[string][]string, error) {
-	parameter, err := jsonParameter(domains)
+	parameter, err := engine.JSONParameter(domains)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := list[tokensRow](ctx, s.db, tokensOf, orgID, parameter)
+	rows, err := engine.List[tokensRow](ctx, s.db, tokensOf, orgID, parameter)
 	if err != nil {
 		return nil, err
 	}
 	tokens := make(map[string][]string, len(rows))
 	for _, r := range rows {
-		if tokens[r.Key], err = decodeTexts(r.DKIMTokens); err != nil {
+		if tokens[r.Key], err = engine.DecodeTexts(r.DKIMTokens); err != nil {
 			return nil, err
 		}
 	}
@@ -115,7 +116,7 @@ func (s channelStore) Tokens(ctx context.Context, orgID string, domains []string
 }
 
 func (s channelStore) TrackingDomains(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.TrackingDomain, error) {
-	created, id := start(after)
+	created, id := engine.PageStart(after)
 	return s.tracking(ctx, trackingPage, orgID, created, id, limit)
 }
 
@@ -123,8 +124,8 @@ func (s channelStore) Unverified(ctx context.Context, orgID string) ([]channels.
 	return s.tracking(ctx, unverified, orgID)
 }
 
-func (s channelStore) tracking(ctx context.Context, by *Statement, args ...any) ([]channels.TrackingDomain, error) {
-	rows, err := list[trackingRow](ctx, s.db, by, args...)
+func (s channelStore) tracking(ctx context.Context, by *engine.Statement, args ...any) ([]channels.TrackingDomain, error) {
+	rows, err := engine.List[trackingRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +137,11 @@ func (s channelStore) tracking(ctx context.Context, by *Statement, args ...any) 
 }
 
 func (s channelStore) TrackingDomain(ctx context.Context, orgID, domain string) (channels.TrackingDomain, error) {
-	row, err := one[trackingRow](ctx, s.db, "tracking domain", trackingByDomain, orgID, domain)
+	row, err := engine.One[trackingRow](ctx, s.db, "tracking domain", trackingByDomain, orgID, domain)
 	return row.domain(), err
 }
 
 func (s channelStore) SetTrackingStatus(ctx context.Context, orgID string, d channels.TrackingDomain) error {
-	_, err := s.db.exec(ctx, setTracking, string(d.Status), optionalAt(d.CheckedAt), optionalAt(d.VerifiedAt), orgID, d.ID)
+	_, err := s.db.Exec(ctx, setTracking, string(d.Status), engine.OptionalAt(d.CheckedAt), engine.OptionalAt(d.VerifiedAt), orgID, d.ID)
 	return err
 }

@@ -6,10 +6,11 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // invitationStore is [access.InvitationStore].
-type invitationStore struct{ db *engineDB }
+type invitationStore struct{ db *engine.DB }
 
 var _ access.InvitationStore = invitationStore{}
 
@@ -21,36 +22,36 @@ type invitationRow struct {
 	Role        access.Role `db:"role"`
 	Permissions string      `db:"permissions"`
 	InvitedBy   string      `db:"invited_by"`
-	CreatedAt   Time        `db:"created_at"`
-	ExpiresAt   Time        `db:"expires_at"`
+	CreatedAt   engine.Time `db:"created_at"`
+	ExpiresAt   engine.Time `db:"expires_at"`
 }
 
 const invitationColumns = `org_id, id, hash, email, role, permissions, invited_by, created_at, expires_at`
 
 var (
-	insertInvitation = register("insert invitation", `
+	insertInvitation = engine.Register("insert invitation", `
 		INSERT INTO invitations (`+invitationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
-	invitationsOf = register("invitations of org", `
+	invitationsOf = engine.Register("invitations of org", `
 		SELECT `+invitationColumns+` FROM invitations WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
-	invitationByHash    = registerPoint("invitation by hash", `SELECT `+invitationColumns+` FROM invitations WHERE hash = $1`)
-	deleteInvitation    = register("delete invitation", `DELETE FROM invitations WHERE org_id = $1 AND id = $2`)
-	deleteInvitationsBy = register("delete invitations by a user", `
+	invitationByHash    = engine.RegisterPoint("invitation by hash", `SELECT `+invitationColumns+` FROM invitations WHERE hash = $1`)
+	deleteInvitation    = engine.Register("delete invitation", `DELETE FROM invitations WHERE org_id = $1 AND id = $2`)
+	deleteInvitationsBy = engine.Register("delete invitations by a user", `
 		DELETE FROM invitations WHERE org_id = $1 AND invited_by = $2`)
 )
 
 func (s invitationStore) InsertInvitation(ctx context.Context, i access.Invitation) error {
-	permissions, err := jsonParameter(i.Permissions)
+	permissions, err := engine.JSONParameter(i.Permissions)
 	if err != nil {
 		return err
 	}
 	taken := core.Conflict("An invitation with this id or secret exists already.", "Mint another.")
-	return s.db.insert(ctx, taken, insertInvitation, i.OrgID, i.ID, i.Hash, i.Email, string(i.Role), permissions,
-		i.InvitedBy, At(i.CreatedAt), At(i.ExpiresAt))
+	return s.db.Insert(ctx, taken, insertInvitation, i.OrgID, i.ID, i.Hash, i.Email, string(i.Role), permissions,
+		i.InvitedBy, engine.At(i.CreatedAt), engine.At(i.ExpiresAt))
 }
 
 func (s invitationStore) Invitations(ctx context.Context, orgID string) ([]access.Invitation, error) {
-	rows, err := list[invitationRow](ctx, s.db, invitationsOf, orgID)
+	rows, err := engine.List[invitationRow](ctx, s.db, invitationsOf, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (s invitationStore) Invitations(ctx context.Context, orgID string) ([]acces
 }
 
 func (s invitationStore) InvitationByHash(ctx context.Context, hash []byte) (access.Invitation, error) {
-	row, err := one[invitationRow](ctx, s.db, "invitation", invitationByHash, hash)
+	row, err := engine.One[invitationRow](ctx, s.db, "invitation", invitationByHash, hash)
 	if err != nil {
 		return access.Invitation{}, err
 	}
@@ -72,11 +73,11 @@ func (s invitationStore) InvitationByHash(ctx context.Context, hash []byte) (acc
 }
 
 func (s invitationStore) DeleteInvitation(ctx context.Context, orgID, id string) error {
-	return s.db.change(ctx, "invitation", deleteInvitation, orgID, id)
+	return s.db.Change(ctx, "invitation", deleteInvitation, orgID, id)
 }
 
 func (s invitationStore) DeleteInvitationsBy(ctx context.Context, orgID, userID string) (int, error) {
-	return s.db.exec(ctx, deleteInvitationsBy, orgID, userID)
+	return s.db.Exec(ctx, deleteInvitationsBy, orgID, userID)
 }
 
 func (r invitationRow) invitation() (access.Invitation, error) {

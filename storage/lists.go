@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type listRow struct {
@@ -17,8 +18,8 @@ type listRow struct {
 	Origin      core.Origin `db:"origin"`
 	SourcePath  string      `db:"source_path"`
 	Status      string      `db:"status"`
-	CreatedAt   Time        `db:"created_at"`
-	UpdatedAt   Time        `db:"updated_at"`
+	CreatedAt   engine.Time `db:"created_at"`
+	UpdatedAt   engine.Time `db:"updated_at"`
 }
 
 type listRefRow struct {
@@ -31,25 +32,25 @@ const listColumns = `l.id, l.key, l.name, l.description, l.source, l.origin, l.s
 	(SELECT count(*) FROM list_members AS m WHERE m.org_id = l.org_id AND m.list_id = l.id) AS member_count`
 
 var (
-	insertList = register("insert list", `
+	insertList = engine.Register("insert list", `
 		INSERT INTO lists (org_id, id, key, name, description, search, source, origin, source_path, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
-	updateList = register("update list", `
+	updateList = engine.Register("update list", `
 		UPDATE lists SET name = $1, description = $2, search = $3, updated_at = $4 WHERE org_id = $5 AND id = $6`)
-	deleteList = register("delete list", `DELETE FROM lists WHERE org_id = $1 AND id = $2`)
-	listByID   = registerPoint("list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2`)
-	listByKey  = registerPoint("list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2`)
+	deleteList = engine.Register("delete list", `DELETE FROM lists WHERE org_id = $1 AND id = $2`)
+	listByID   = engine.RegisterPoint("list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2`)
+	listByKey  = engine.RegisterPoint("list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2`)
 	// SQLite has one writer anyway.
-	lockListByID  = register("lock list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2 /*pg FOR UPDATE*/`)
-	lockListByKey = register("lock list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2 /*pg FOR UPDATE*/`)
-	listsPage     = register("lists page", `
+	lockListByID  = engine.Register("lock list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2 /*pg FOR UPDATE*/`)
+	lockListByKey = engine.Register("lock list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2 /*pg FOR UPDATE*/`)
+	listsPage     = engine.Register("lists page", `
 		SELECT `+listColumns+` FROM lists AS l
 		WHERE l.org_id = $1 AND l.status = 'active' AND (l.created_at, l.id) < ($2, $3) AND l.search LIKE $4 ESCAPE '\'
 		ORDER BY l.created_at DESC, l.id DESC LIMIT $5`)
-	countLists = register("count lists", `
+	countLists = engine.Register("count lists", `
 		SELECT count(*) FROM lists WHERE org_id = $1 AND status = 'active' AND search LIKE $2 ESCAPE '\'`)
-	listsByRef = register("lists by ref", `
+	listsByRef = engine.Register("lists by ref", `
 		SELECT l.id, l.key, l.name FROM lists AS l
 		WHERE l.org_id = $1 AND l.status = 'active'
 		AND (l.id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
@@ -59,16 +60,16 @@ var (
 
 func (s audienceStore) InsertList(ctx context.Context, orgID string, l audience.List) error {
 	taken := core.Conflict("A list of this organization has this key already.", "Choose another key.")
-	return s.db.insert(ctx, taken, insertList, orgID, l.ID, l.Key, l.Name, l.Description, searchText(l.Name, l.Key),
-		l.Source, string(l.Origin), l.SourcePath, l.Status, At(l.CreatedAt), At(l.UpdatedAt))
+	return s.db.Insert(ctx, taken, insertList, orgID, l.ID, l.Key, l.Name, l.Description, engine.SearchText(l.Name, l.Key),
+		l.Source, string(l.Origin), l.SourcePath, l.Status, engine.At(l.CreatedAt), engine.At(l.UpdatedAt))
 }
 
 func (s audienceStore) UpdateList(ctx context.Context, orgID string, l audience.List) error {
-	return s.db.change(ctx, "list", updateList, l.Name, l.Description, searchText(l.Name, l.Key), At(l.UpdatedAt), orgID, l.ID)
+	return s.db.Change(ctx, "list", updateList, l.Name, l.Description, engine.SearchText(l.Name, l.Key), engine.At(l.UpdatedAt), orgID, l.ID)
 }
 
 func (s audienceStore) DeleteList(ctx context.Context, orgID, id string) error {
-	return s.db.change(ctx, "list", deleteList, orgID, id)
+	return s.db.Change(ctx, "list", deleteList, orgID, id)
 }
 
 func (s audienceStore) List(ctx context.Context, orgID, ref string) (audience.List, error) {
@@ -76,13 +77,13 @@ func (s audienceStore) List(ctx context.Context, orgID, ref string) (audience.Li
 	if core.IsID(ref) {
 		read, lock = listByID, lockListByID
 	}
-	row, err := one[listRow](ctx, s.db, "list", s.lockedInside(ctx, read, lock), orgID, ref)
+	row, err := engine.One[listRow](ctx, s.db, "list", s.lockedInside(ctx, read, lock), orgID, ref)
 	return row.list(), err
 }
 
 func (s audienceStore) Lists(ctx context.Context, orgID string, f audience.ListFilter) ([]audience.List, error) {
-	created, id := start(f.After)
-	rows, err := list[listRow](ctx, s.db, listsPage, orgID, created, id, searchPattern(f.Query), f.Limit)
+	created, id := engine.PageStart(f.After)
+	rows, err := engine.List[listRow](ctx, s.db, listsPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (r listRow) list() audience.List {
 }
 
 func (s audienceStore) CountLists(ctx context.Context, orgID, query string) (int, error) {
-	counts, err := values[int](ctx, s.db, countLists, orgID, searchPattern(query))
+	counts, err := engine.Values[int](ctx, s.db, countLists, orgID, engine.SearchPattern(query))
 	if err != nil {
 		return 0, err
 	}
@@ -110,15 +111,15 @@ func (s audienceStore) CountLists(ctx context.Context, orgID, query string) (int
 }
 
 func (s audienceStore) ListsByRef(ctx context.Context, orgID string, refs []string) ([]audience.ListRef, error) {
-	parameter, err := jsonParameter(refs)
+	parameter, err := engine.JSONParameter(refs)
 	if err != nil {
 		return nil, err
 	}
 	return s.listRefs(ctx, listsByRef, orgID, parameter)
 }
 
-func (s audienceStore) listRefs(ctx context.Context, by *Statement, args ...any) ([]audience.ListRef, error) {
-	rows, err := list[listRefRow](ctx, s.db, by, args...)
+func (s audienceStore) listRefs(ctx context.Context, by *engine.Statement, args ...any) ([]audience.ListRef, error) {
+	rows, err := engine.List[listRefRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // memberStore is [access.MemberStore].
-type memberStore struct{ db *engineDB }
+type memberStore struct{ db *engine.DB }
 
 // Members returns the store of memberships.
-func (db *DB) Members() access.MemberStore { return memberStore{db.engineDB} }
+func (db *DB) Members() access.MemberStore { return memberStore{db.DB} }
 
 type memberRow struct {
 	OrgID       string      `db:"org_id"`
@@ -23,29 +24,29 @@ type memberRow struct {
 }
 
 var (
-	memberByID = registerPoint("member", `
+	memberByID = engine.RegisterPoint("member", `
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 AND user_id = $2`)
-	membersOfOrg = register("members of an organization", `
+	membersOfOrg = engine.Register("members of an organization", `
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 ORDER BY created_at, user_id`)
 	// The cast gives the name the same order on both engines.
-	membershipsOf = register("memberships of a user", `
+	membershipsOf = engine.Register("memberships of a user", `
 		SELECT m.org_id, m.user_id, m.role, m.permissions FROM members AS m JOIN orgs AS o ON o.id = m.org_id
 		WHERE m.user_id = $1 ORDER BY lower(CAST(o.name AS bytetext)), o.id`)
-	organizationsOf = register("organizations of a user", `
+	organizationsOf = engine.Register("organizations of a user", `
 		SELECT `+orgColumns+` FROM orgs WHERE id IN (SELECT m.org_id FROM members AS m WHERE m.user_id = $1)
 		ORDER BY lower(CAST(name AS bytetext)), id`)
-	setMember = register("set member", `
+	setMember = engine.Register("set member", `
 		INSERT INTO members (org_id, user_id, role, permissions, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role, permissions = excluded.permissions`)
-	holdMembers  = register("hold members", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
-	removeMember = register("remove member", `DELETE FROM members WHERE org_id = $1 AND user_id = $2`)
-	addMember    = register("add member", `
+	holdMembers  = engine.Register("hold members", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
+	removeMember = engine.Register("remove member", `DELETE FROM members WHERE org_id = $1 AND user_id = $2`)
+	addMember    = engine.Register("add member", `
 		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`)
 )
 
 func (s memberStore) Member(ctx context.Context, orgID, userID string) (access.Member, error) {
-	row, err := one[memberRow](ctx, s.db, "member", memberByID, orgID, userID)
+	row, err := engine.One[memberRow](ctx, s.db, "member", memberByID, orgID, userID)
 	if err != nil {
 		return access.Member{}, err
 	}
@@ -60,7 +61,7 @@ func (s memberStore) Members(ctx context.Context, orgID string) ([]access.Member
 // members: a row that is not there yet cannot be held. On SQLite the transaction
 // itself is what nobody else is in.
 func (s memberStore) HoldMembers(ctx context.Context, orgID string) error {
-	found, err := values[string](ctx, s.db, holdMembers, orgID)
+	found, err := engine.Values[string](ctx, s.db, holdMembers, orgID)
 	if err == nil && len(found) == 0 {
 		return core.NotFound("organization")
 	}
@@ -72,7 +73,7 @@ func (s memberStore) MembershipsOf(ctx context.Context, userID string) ([]access
 }
 
 func (s memberStore) OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error) {
-	rows, err := list[orgRow](ctx, s.db, organizationsOf, userID)
+	rows, err := engine.List[orgRow](ctx, s.db, organizationsOf, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +84,8 @@ func (s memberStore) OrganizationsOf(ctx context.Context, userID string) ([]core
 	return orgs, nil
 }
 
-func (s memberStore) members(ctx context.Context, by *Statement, id string) ([]access.Member, error) {
-	rows, err := list[memberRow](ctx, s.db, by, id)
+func (s memberStore) members(ctx context.Context, by *engine.Statement, id string) ([]access.Member, error) {
+	rows, err := engine.List[memberRow](ctx, s.db, by, id)
 	if err != nil {
 		return nil, err
 	}
@@ -99,22 +100,22 @@ func (s memberStore) members(ctx context.Context, by *Statement, id string) ([]a
 
 func (s memberStore) AddMember(ctx context.Context, orgID, userID, role string) error {
 	taken := core.Conflict("The user is a member of this organization already.", "Nothing has to be done.")
-	return s.db.insert(ctx, taken, addMember, orgID, userID, role, At(s.db.Now()))
+	return s.db.Insert(ctx, taken, addMember, orgID, userID, role, engine.At(s.db.Now()))
 }
 
 // SetMember adds the member or replaces role and permissions. Whether somebody
 // is left to own the organization is for the caller to see to.
 func (s memberStore) SetMember(ctx context.Context, m access.Member) error {
-	permissions, err := jsonParameter(m.Permissions)
+	permissions, err := engine.JSONParameter(m.Permissions)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, setMember, m.OrgID, m.UserID, string(m.Role), permissions, At(s.db.Now()))
+	_, err = s.db.Exec(ctx, setMember, m.OrgID, m.UserID, string(m.Role), permissions, engine.At(s.db.Now()))
 	return err
 }
 
 func (s memberStore) RemoveMember(ctx context.Context, orgID, userID string) error {
-	return s.db.change(ctx, "member", removeMember, orgID, userID)
+	return s.db.Change(ctx, "member", removeMember, orgID, userID)
 }
 
 func (r memberRow) member() (access.Member, error) {

@@ -7,21 +7,22 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 var (
-	contactLists = registerPoint("lists of a contact", `
+	contactLists = engine.RegisterPoint("lists of a contact", `
 		SELECT l.id, l.key, l.name FROM list_members AS m
 		JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id
 		WHERE m.org_id = $1 AND m.contact_id = $2 ORDER BY l.key`)
-	leaveLists = register("leave lists", `
+	leaveLists = engine.Register("leave lists", `
 		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
 		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING list_id`)
 	// Joining goes through the rows of both sides, so that neither a list nor a
 	// contact of another organization can be joined. A list that somebody deletes at
 	// this moment is waited for, and not there then; its key would fail.
-	joinLists = register("join lists", `
+	joinLists = engine.Register("join lists", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, c.id, CAST($1 AS bigint) FROM lists AS l
 		JOIN contacts AS c ON c.org_id = l.org_id AND c.id = $2
@@ -30,9 +31,9 @@ var (
 		ON CONFLICT DO NOTHING
 		RETURNING list_id`)
 
-	listMembersPage   = register("list members page", setMembersPage("list_members", "list_id", "added_at"))
-	listMemberByID    = registerPoint("list member by id", setMemberByID("list_members", "list_id"))
-	listMemberByEmail = registerPoint("list member by email", setMemberByEmail("list_members", "list_id"))
+	listMembersPage   = engine.Register("list members page", setMembersPage("list_members", "list_id", "added_at"))
+	listMemberByID    = engine.RegisterPoint("list member by id", setMemberByID("list_members", "list_id"))
+	listMemberByEmail = engine.RegisterPoint("list member by email", setMemberByEmail("list_members", "list_id"))
 )
 
 func (s audienceStore) ContactLists(ctx context.Context, orgID, contactID string) ([]audience.ListRef, error) {
@@ -40,16 +41,16 @@ func (s audienceStore) ContactLists(ctx context.Context, orgID, contactID string
 }
 
 func (s audienceStore) ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, []string, error) {
-	parameter, err := jsonParameter(listIDs)
+	parameter, err := engine.JSONParameter(listIDs)
 	if err != nil {
 		return nil, nil, err
 	}
 	var left, joined []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		if left, err = values[string](ctx, s.db, leaveLists, orgID, contactID, parameter); err != nil {
+		if left, err = engine.Values[string](ctx, s.db, leaveLists, orgID, contactID, parameter); err != nil {
 			return err
 		}
-		if joined, err = values[string](ctx, s.db, joinLists, At(at), contactID, orgID, parameter); err != nil {
+		if joined, err = engine.Values[string](ctx, s.db, joinLists, engine.At(at), contactID, orgID, parameter); err != nil {
 			return err
 		}
 		slices.Sort(left)

@@ -6,16 +6,17 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // The log of memberships is one for lists and segments: who entered and who left.
 
 var (
-	insertTransitions = register("log transitions", `
+	insertTransitions = engine.Register("log transitions", `
 		INSERT INTO membership_log (org_id, occurred_at, id, set_kind, set_id, contact_id, entered)
 		SELECT $1, CAST($2 AS bigint), v ->> 'id', v ->> 'kind', v ->> 'set', v ->> 'contact', CAST(v ->> 'entered' AS boolean)
-		FROM `+parameterRows(`$3`)+` WHERE TRUE`)
-	transitionsPage = register("transitions page", `
+		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE`)
+	transitionsPage = engine.Register("transitions page", `
 		SELECT occurred_at, id, set_kind, set_id, contact_id, entered FROM membership_log
 		WHERE org_id = $1 AND (occurred_at, id) > ($2, $3)
 		ORDER BY occurred_at, id LIMIT $4`)
@@ -37,7 +38,7 @@ type loggedTransition struct {
 }
 
 // logTransitions writes who left and who entered sets of a kind.
-func logTransitions(ctx context.Context, db *engineDB, orgID string, kind audience.SetKind, left, entered []inSet, at time.Time) error {
+func logTransitions(ctx context.Context, db *engine.DB, orgID string, kind audience.SetKind, left, entered []inSet, at time.Time) error {
 	if len(left)+len(entered) == 0 {
 		return nil
 	}
@@ -48,16 +49,16 @@ func logTransitions(ctx context.Context, db *engineDB, orgID string, kind audien
 	for _, m := range entered {
 		lines = append(lines, loggedTransition{m, core.NewID(), kind, true})
 	}
-	parameter, err := jsonParameter(lines)
+	parameter, err := engine.JSONParameter(lines)
 	if err != nil {
 		return err
 	}
-	_, err = db.exec(ctx, insertTransitions, orgID, At(at), parameter)
+	_, err = db.Exec(ctx, insertTransitions, orgID, engine.At(at), parameter)
 	return err
 }
 
 type transitionRow struct {
-	OccurredAt Time             `db:"occurred_at"`
+	OccurredAt engine.Time      `db:"occurred_at"`
 	ID         string           `db:"id"`
 	SetKind    audience.SetKind `db:"set_kind"`
 	SetID      string           `db:"set_id"`
@@ -66,12 +67,12 @@ type transitionRow struct {
 }
 
 func (s audienceStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]audience.Transition, error) {
-	var at Time
+	var at engine.Time
 	var id string
 	if after != nil {
-		at, id = At(after.At), after.ID
+		at, id = engine.At(after.At), after.ID
 	}
-	rows, err := list[transitionRow](ctx, s.db, transitionsPage, orgID, at, id, limit)
+	rows, err := engine.List[transitionRow](ctx, s.db, transitionsPage, orgID, at, id, limit)
 	if err != nil {
 		return nil, err
 	}

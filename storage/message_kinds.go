@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // A kind of messages is a channel, an identity, a template and a status that occur
@@ -25,7 +26,7 @@ const spanLength = 30 * 24 * time.Hour
 const maxKinds = 2000
 
 // spanOf grows with time, which is all that comparing spans needs.
-func spanOf(at Time) int64 { return int64(at) / spanLength.Microseconds() }
+func spanOf(at engine.Time) int64 { return int64(at) / spanLength.Microseconds() }
 
 const (
 	// kindsThatFit takes the organization, two spans and the four filters.
@@ -39,19 +40,19 @@ const (
 )
 
 var (
-	insertKinds = register("insert message kinds", `
+	insertKinds = engine.Register("insert message kinds", `
 		INSERT INTO message_kinds (org_id, span, channel, identity, template, status)
 		SELECT $1, CAST(v ->> 'span' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template', v ->> 'status'
-		FROM `+parameterRows(`$2`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
-	purgeKinds = register("purge message kinds", `
+	purgeKinds = engine.Register("purge message kinds", `
 		DELETE FROM message_kinds WHERE org_id = $1 AND span < $2`)
-	countKinds = register("count message kinds", `
+	countKinds = engine.Register("count message kinds", `
 		SELECT count(*) FROM (`+kindsThatFit+` LIMIT $8) AS found`)
 
 	// A page is not older than the newest message of the kind that comes last among
 	// as many kinds as the page has rows, and no kind gives more than a page.
-	messagesByKinds = register("messages by kinds", `
+	messagesByKinds = engine.Register("messages by kinds", `
 		SELECT `+messageColumns+` FROM (
 			WITH kinds AS MATERIALIZED (`+kindsThatFit+`),
 			heads AS MATERIALIZED (
@@ -72,7 +73,7 @@ var (
 			WHERE `+ofKind+` AND m.sent_at >= k.oldest `+newestFirst+` LIMIT $11
 		) AS found CROSS JOIN messages AS m
 		WHERE m.org_id = $1 AND m.id = found.id `+newestFirst)
-	countByKinds = register("count messages by kinds", `
+	countByKinds = engine.Register("count messages by kinds", `
 		SELECT count(*) FROM (
 			SELECT 1 AS one FROM (`+kindsThatFit+`) AS k CROSS JOIN messages AS m
 			WHERE `+ofKind+` AND m.sent_at >= $10 LIMIT $11) AS found`)
@@ -99,11 +100,11 @@ func (s messageStore) insertKinds(ctx context.Context, orgID string, merged []se
 		kinds[i] = kindRow{Span: spanOf(m.Sent), Channel: m.Channel, Identity: m.Identity, Template: m.Template, Status: m.Status}
 	}
 	slices.SortFunc(kinds, compareKinds)
-	parameter, err := jsonParameter(slices.Compact(kinds))
+	parameter, err := engine.JSONParameter(slices.Compact(kinds))
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, insertKinds, orgID, parameter)
+	_, err = s.db.Exec(ctx, insertKinds, orgID, parameter)
 	return err
 }
 
@@ -121,7 +122,7 @@ func (s messageStore) goesByKinds(ctx context.Context, orgID string, f messages.
 	if set == 0 || set == 1 && f.Identity == "" && f.Recipient == "" {
 		return false, nil
 	}
-	found, err := values[int](ctx, s.db, countKinds, append(kindArguments(orgID, f), maxKinds+1)...)
+	found, err := engine.Values[int](ctx, s.db, countKinds, append(kindArguments(orgID, f), maxKinds+1)...)
 	if err != nil {
 		return false, err
 	}
@@ -130,11 +131,11 @@ func (s messageStore) goesByKinds(ctx context.Context, orgID string, f messages.
 
 // kindArguments are what kindsThatFit takes.
 func kindArguments(orgID string, f messages.Filter) []any {
-	return []any{orgID, spanOf(At(f.From)), spanOf(At(f.To)), f.Channel, f.Identity, f.Template, string(f.Status)}
+	return []any{orgID, spanOf(engine.At(f.From)), spanOf(engine.At(f.To)), f.Channel, f.Identity, f.Template, string(f.Status)}
 }
 
 // byKindsArguments are what messagesByKinds and countByKinds take.
 func byKindsArguments(orgID string, f messages.Filter) []any {
 	at, id := placeOf(f)
-	return append(kindArguments(orgID, f), at, id, At(f.From), f.Limit)
+	return append(kindArguments(orgID, f), at, id, engine.At(f.From), f.Limit)
 }

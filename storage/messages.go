@@ -11,17 +11,18 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 var (
-	insertEvents = register("insert message events", `
+	insertEvents = engine.Register("insert message events", `
 		INSERT INTO message_events (org_id, occurred_at, id, message_id, type, recipient, recipient_key,
 			bounce_type, bounce_sub_type, channel, identity, template, test, metadata, recorded_at)
 		SELECT $1, CAST(v ->> 'at' AS bigint), v ->> 'id', v ->> 'message', v ->> 'type',
 			v ->> 'recipient', v ->> 'key', v ->> 'bounce', v ->> 'sub', v ->> 'channel',
 			v ->> 'identity', v ->> 'template', CAST(v ->> 'test' AS boolean), v ->> 'metadata',
 			CAST($2 AS bigint)
-		FROM `+parameterRows(`$3`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING id`)
 	// Every column becomes the greater of two values, or the earlier of two times,
@@ -29,14 +30,14 @@ var (
 	// repeats the same mail with every event; where it contradicts itself, the
 	// answer is at least always the same one. The text columns that compare by
 	// their bytes elsewhere do so here too.
-	mergeMessages = register("merge messages", `
+	mergeMessages = engine.Register("merge messages", `
 		INSERT INTO messages (org_id, id, sender, recipient, identity, sent_at, status, rank, last_event_at,
 			channel, subject, template, test)
 		SELECT $1, v ->> 'id', v ->> 'sender', v ->> 'recipient', v ->> 'identity',
 			CAST(v ->> 'sent' AS bigint), v ->> 'status', CAST(v ->> 'rank' AS integer),
 			CAST(v ->> 'last' AS bigint), v ->> 'channel', v ->> 'subject', v ->> 'template',
 			CAST(v ->> 'test' AS boolean)
-		FROM `+parameterRows(`$2`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, id) DO UPDATE SET
 			sender = CASE WHEN CAST(excluded.sender AS bytetext) > CAST(messages.sender AS bytetext) THEN excluded.sender ELSE messages.sender END,
 			identity = CASE WHEN CAST(excluded.sender AS bytetext) > CAST(messages.sender AS bytetext) THEN excluded.identity ELSE messages.identity END,
@@ -52,76 +53,76 @@ var (
 		RETURNING id, sent_at, channel, identity, template, status`)
 	// Each message is looked up by the index of recipients by message. PostgreSQL is made to
 	// do so, because it takes a table for small until it has counted, and would read all of it.
-	misdatedRecipients = register("misdated message recipients", `
-		SELECT DISTINCT r.message_id FROM `+parameterRows(`$1`)+`
+	misdatedRecipients = engine.Register("misdated message recipients", `
+		SELECT DISTINCT r.message_id FROM `+engine.ParameterRows(`$1`)+`
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ message_recipients /*pg AS of_message
 			WHERE of_message.org_id = $2 AND of_message.message_id = CAST(v ->> 'message' AS bytetext) LIMIT 1000000000)*/ AS r
 		WHERE r.org_id = $2 AND r.message_id = v ->> 'message' AND r.sent_at <> CAST(v ->> 'sent' AS bigint)`)
-	moveRecipients = register("move message recipients", `
+	moveRecipients = engine.Register("move message recipients", `
 		UPDATE message_recipients SET sent_at = `+sentOfMessage+`
 		WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j) AND sent_at <> `+sentOfMessage)
-	insertRecipients = register("insert message recipients", `
+	insertRecipients = engine.Register("insert message recipients", `
 		INSERT INTO message_recipients (org_id, recipient, sent_at, message_id)
 		SELECT $1, v ->> 'recipient', CAST(v ->> 'sent' AS bigint), v ->> 'message'
-		FROM `+parameterRows(`$2`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
 )
 
 // sentOfMessage is when the message of a recipient's row was sent.
 const sentOfMessage = `(SELECT m.sent_at FROM messages AS m WHERE m.org_id = message_recipients.org_id AND m.id = message_recipients.message_id)`
 
-type messageStore struct{ db *engineDB }
+type messageStore struct{ db *engine.DB }
 
 // eventRow is an element of the parameter of insertEvents.
 type eventRow struct {
-	At        Time    `json:"at"`
-	ID        string  `json:"id"`
-	Message   string  `json:"message"`
-	Type      string  `json:"type"`
-	Recipient string  `json:"recipient"`
-	Key       string  `json:"key"`
-	Bounce    *string `json:"bounce"`
-	Sub       *string `json:"sub"` // of a bounce or of a complaint
-	Channel   string  `json:"channel"`
-	Identity  string  `json:"identity"`
-	Template  string  `json:"template"`
-	Test      bool    `json:"test"`
-	Metadata  *string `json:"metadata"`
+	At        engine.Time `json:"at"`
+	ID        string      `json:"id"`
+	Message   string      `json:"message"`
+	Type      string      `json:"type"`
+	Recipient string      `json:"recipient"`
+	Key       string      `json:"key"`
+	Bounce    *string     `json:"bounce"`
+	Sub       *string     `json:"sub"` // of a bounce or of a complaint
+	Channel   string      `json:"channel"`
+	Identity  string      `json:"identity"`
+	Template  string      `json:"template"`
+	Test      bool        `json:"test"`
+	Metadata  *string     `json:"metadata"`
 }
 
 // mergedRow is an element of the parameter of mergeMessages: a message as far as
 // the new events know it.
 type mergedRow struct {
-	ID        string `json:"id"`
-	Sender    string `json:"sender"`
-	Recipient string `json:"recipient"`
-	Identity  string `json:"identity"`
-	Sent      Time   `json:"sent"`
-	Status    string `json:"status"`
-	Rank      int    `json:"rank"`
-	Last      Time   `json:"last"`
-	Channel   string `json:"channel"`
-	Subject   string `json:"subject"`
-	Template  string `json:"template"`
-	Test      bool   `json:"test"`
+	ID        string      `json:"id"`
+	Sender    string      `json:"sender"`
+	Recipient string      `json:"recipient"`
+	Identity  string      `json:"identity"`
+	Sent      engine.Time `json:"sent"`
+	Status    string      `json:"status"`
+	Rank      int         `json:"rank"`
+	Last      engine.Time `json:"last"`
+	Channel   string      `json:"channel"`
+	Subject   string      `json:"subject"`
+	Template  string      `json:"template"`
+	Test      bool        `json:"test"`
 }
 
 // recipientRow is an element of the parameter of insertRecipients.
 type recipientRow struct {
-	Recipient string `json:"recipient"`
-	Sent      Time   `json:"sent"`
-	Message   string `json:"message"`
+	Recipient string      `json:"recipient"`
+	Sent      engine.Time `json:"sent"`
+	Message   string      `json:"message"`
 }
 
 // sentRow is when a message was sent and of which kind it is, as all its events so
 // far say.
 type sentRow struct {
-	Message  string `db:"id" json:"message"`
-	Sent     Time   `db:"sent_at" json:"sent"`
-	Channel  string `db:"channel" json:"-"`
-	Identity string `db:"identity" json:"-"`
-	Template string `db:"template" json:"-"`
-	Status   string `db:"status" json:"-"`
+	Message  string      `db:"id" json:"message"`
+	Sent     engine.Time `db:"sent_at" json:"sent"`
+	Channel  string      `db:"channel" json:"-"`
+	Identity string      `db:"identity" json:"-"`
+	Template string      `db:"template" json:"-"`
+	Status   string      `db:"status" json:"-"`
 }
 
 func (s messageStore) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
@@ -131,7 +132,7 @@ func (s messageStore) RecordEvents(ctx context.Context, orgID string, events []m
 	}
 	var fresh []messages.Event
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		ids, err := values[string](ctx, s.db, insertEvents, orgID, At(at), parameter)
+		ids, err := engine.Values[string](ctx, s.db, insertEvents, orgID, engine.At(at), parameter)
 		if err != nil {
 			return err
 		}
@@ -164,13 +165,13 @@ func eventRows(events []messages.Event) (map[string]messages.Event, string, erro
 		rows = append(rows, eventRowOf(e))
 	}
 	slices.SortFunc(rows, func(a, b eventRow) int { return strings.Compare(a.ID, b.ID) })
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	return byID, parameter, err
 }
 
 func eventRowOf(e messages.Event) eventRow {
 	row := eventRow{
-		At: At(e.OccurredAt), ID: e.ID, Message: e.MessageID, Type: string(e.Type),
+		At: engine.At(e.OccurredAt), ID: e.ID, Message: e.MessageID, Type: string(e.Type),
 		Recipient: e.Recipient, Key: audience.EmailKey(e.Recipient),
 		Channel: e.Mail.Channel, Identity: identityOf(e.Mail.From), Template: e.Mail.Template, Test: e.Mail.Test,
 	}
@@ -200,11 +201,11 @@ func (s messageStore) mergeMessages(ctx context.Context, orgID string, fresh []m
 			}
 		}
 	}
-	parameter, err := jsonParameter(sortedValues(merged))
+	parameter, err := engine.JSONParameter(sortedValues(merged))
 	if err != nil {
 		return err
 	}
-	sent, err := list[sentRow](ctx, s.db, mergeMessages, orgID, parameter)
+	sent, err := engine.List[sentRow](ctx, s.db, mergeMessages, orgID, parameter)
 	if err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func (s messageStore) insertRecipients(ctx context.Context, orgID string, recipi
 	if err := s.redateRecipients(ctx, orgID, sent); err != nil {
 		return err
 	}
-	at := make(map[string]Time, len(sent))
+	at := make(map[string]engine.Time, len(sent))
 	for _, row := range sent {
 		at[row.Message] = row.Sent
 	}
@@ -228,11 +229,11 @@ func (s messageStore) insertRecipients(ctx context.Context, orgID string, recipi
 		recipients[i].Sent = at[recipients[i].Message]
 	}
 	slices.SortFunc(recipients, compareRecipients)
-	parameter, err := jsonParameter(recipients)
+	parameter, err := engine.JSONParameter(recipients)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, insertRecipients, orgID, parameter)
+	_, err = s.db.Exec(ctx, insertRecipients, orgID, parameter)
 	return err
 }
 
@@ -240,18 +241,18 @@ func (s messageStore) insertRecipients(ctx context.Context, orgID string, recipi
 // sent at another time than an earlier event said.
 func (s messageStore) redateRecipients(ctx context.Context, orgID string, sent []sentRow) error {
 	slices.SortFunc(sent, func(a, b sentRow) int { return strings.Compare(a.Message, b.Message) })
-	parameter, err := jsonParameter(sent)
+	parameter, err := engine.JSONParameter(sent)
 	if err != nil {
 		return err
 	}
-	misdated, err := values[string](ctx, s.db, misdatedRecipients, parameter, orgID)
+	misdated, err := engine.Values[string](ctx, s.db, misdatedRecipients, parameter, orgID)
 	if err != nil || len(misdated) == 0 {
 		return err
 	}
-	if parameter, err = jsonParameter(misdated); err != nil {
+	if parameter, err = engine.JSONParameter(misdated); err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, moveRecipients, orgID, parameter)
+	_, err = s.db.Exec(ctx, moveRecipients, orgID, parameter)
 	return err
 }
 
@@ -271,8 +272,8 @@ func sortedValues[V any](byKey map[string]V) []V {
 // still tells that the message was sent.
 func mergedRowOf(e messages.Event) mergedRow {
 	row := mergedRow{
-		ID: e.MessageID, Sender: e.Mail.From, Identity: identityOf(e.Mail.From), Sent: At(e.SentAt()),
-		Status: string(messages.Send), Rank: messages.Rank(e.Type), Last: At(e.OccurredAt),
+		ID: e.MessageID, Sender: e.Mail.From, Identity: identityOf(e.Mail.From), Sent: engine.At(e.SentAt()),
+		Status: string(messages.Send), Rank: messages.Rank(e.Type), Last: engine.At(e.OccurredAt),
 		Channel: e.Mail.Channel, Subject: e.Mail.Subject, Template: e.Mail.Template, Test: e.Mail.Test,
 	}
 	if len(e.Mail.To) > 0 {
@@ -305,17 +306,17 @@ func identityOf(address string) string {
 }
 
 type messageRow struct {
-	ID          string `db:"id"`
-	Sender      string `db:"sender"`
-	Recipient   string `db:"recipient"`
-	Identity    string `db:"identity"`
-	SentAt      Time   `db:"sent_at"`
-	Status      string `db:"status"`
-	LastEventAt Time   `db:"last_event_at"`
-	Channel     string `db:"channel"`
-	Subject     string `db:"subject"`
-	Template    string `db:"template"`
-	Test        bool   `db:"test"`
+	ID          string      `db:"id"`
+	Sender      string      `db:"sender"`
+	Recipient   string      `db:"recipient"`
+	Identity    string      `db:"identity"`
+	SentAt      engine.Time `db:"sent_at"`
+	Status      string      `db:"status"`
+	LastEventAt engine.Time `db:"last_event_at"`
+	Channel     string      `db:"channel"`
+	Subject     string      `db:"subject"`
+	Template    string      `db:"template"`
+	Test        bool        `db:"test"`
 }
 
 func (r messageRow) message() messages.Message {
@@ -327,17 +328,17 @@ func (r messageRow) message() messages.Message {
 }
 
 type messageEventRow struct {
-	OccurredAt Time    `db:"occurred_at"`
-	ID         string  `db:"id"`
-	MessageID  string  `db:"message_id"`
-	Type       string  `db:"type"`
-	Recipient  string  `db:"recipient"`
-	Bounce     *string `db:"bounce_type"`
-	Sub        *string `db:"bounce_sub_type"`
-	Channel    string  `db:"channel"`
-	Template   string  `db:"template"`
-	Test       bool    `db:"test"`
-	Metadata   *string `db:"metadata"`
+	OccurredAt engine.Time `db:"occurred_at"`
+	ID         string      `db:"id"`
+	MessageID  string      `db:"message_id"`
+	Type       string      `db:"type"`
+	Recipient  string      `db:"recipient"`
+	Bounce     *string     `db:"bounce_type"`
+	Sub        *string     `db:"bounce_sub_type"`
+	Channel    string      `db:"channel"`
+	Template   string      `db:"template"`
+	Test       bool        `db:"test"`
+	Metadata   *string     `db:"metadata"`
 }
 
 // event is the event without the parts of its mail that stand with the message.
@@ -360,24 +361,24 @@ func (r messageEventRow) event() messages.Event {
 }
 
 var (
-	messageByID = registerPoint("message", `
+	messageByID = engine.RegisterPoint("message", `
 		SELECT id, sender, recipient, identity, sent_at, status, last_event_at, channel, subject, template, test
 		FROM messages WHERE org_id = $1 AND id = $2`)
-	messageEvents = registerPoint("events of a message", `
+	messageEvents = engine.RegisterPoint("events of a message", `
 		SELECT occurred_at, id, message_id, type, recipient, bounce_type, bounce_sub_type, channel, template, test, metadata
 		FROM message_events WHERE org_id = $1 AND message_id = $2 ORDER BY occurred_at, id`)
 )
 
-var recipientsOfMessages = register("recipients of messages", `
+var recipientsOfMessages = engine.Register("recipients of messages", `
 	SELECT message_id, recipient FROM message_recipients
 	WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
 func (s messageStore) Recipients(ctx context.Context, orgID string, ids []string) (map[string][]string, error) {
-	parameter, err := jsonParameter(ids)
+	parameter, err := engine.JSONParameter(ids)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := list[struct {
+	rows, err := engine.List[struct {
 		Message   string `db:"message_id"`
 		Recipient string `db:"recipient"`
 	}](ctx, s.db, recipientsOfMessages, orgID, parameter)
@@ -392,7 +393,7 @@ func (s messageStore) Recipients(ctx context.Context, orgID string, ids []string
 }
 
 func (s messageStore) Message(ctx context.Context, orgID, id string) (messages.Message, error) {
-	row, err := one[messageRow](ctx, s.db, "message", messageByID, orgID, id)
+	row, err := engine.One[messageRow](ctx, s.db, "message", messageByID, orgID, id)
 	if err != nil {
 		return messages.Message{}, err
 	}
@@ -400,7 +401,7 @@ func (s messageStore) Message(ctx context.Context, orgID, id string) (messages.M
 }
 
 func (s messageStore) MessageEvents(ctx context.Context, orgID, id string) ([]messages.Event, error) {
-	rows, err := list[messageEventRow](ctx, s.db, messageEvents, orgID, id)
+	rows, err := engine.List[messageEventRow](ctx, s.db, messageEvents, orgID, id)
 	if err != nil {
 		return nil, err
 	}

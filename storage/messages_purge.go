@@ -5,34 +5,35 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Every statement takes its rows from the old end of an index, so a table of any
 // size is purged in steps of one size. All of them go by time alone: where the
 // tables are partitioned by it, dropping a partition does the same.
 var (
-	oldMessages = register("old messages", `
+	oldMessages = engine.Register("old messages", `
 		SELECT id FROM messages WHERE org_id = $1 AND sent_at < $2 ORDER BY sent_at, id LIMIT $3`)
-	purgeRecipients = register("purge message recipients", `
+	purgeRecipients = engine.Register("purge message recipients", `
 		DELETE FROM message_recipients WHERE org_id = $1
 		AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-	purgeMessages = register("purge messages", `
+	purgeMessages = engine.Register("purge messages", `
 		DELETE FROM messages WHERE org_id = $1 AND sent_at < $2
 		AND id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
-	purgeEvents = register("purge message events", `
+	purgeEvents = engine.Register("purge message events", `
 		DELETE FROM message_events WHERE org_id = $1 AND (occurred_at, id) IN (
 			SELECT occurred_at, id FROM message_events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $3)`)
 
-	purgeMarks = register("purge report marks", `
+	purgeMarks = engine.Register("purge report marks", `
 		DELETE FROM report_marks WHERE org_id = $1 AND mark IN (
 			SELECT mark FROM report_marks WHERE org_id = $1 AND mark < $2 ORDER BY mark LIMIT $3)`)
-	purgeHours = register("purge report hours", `
+	purgeHours = engine.Register("purge report hours", `
 		DELETE FROM report_hours WHERE org_id = $1 AND (hour, channel, identity, template) IN (
 			SELECT hour, channel, identity, template FROM report_hours WHERE org_id = $1 AND hour < $2
 			ORDER BY hour, channel, identity, template LIMIT $3)`)
-	purgeDays = register("purge report days", `
+	purgeDays = engine.Register("purge report days", `
 		DELETE FROM report_days WHERE org_id = $1 AND day < $2`)
-	purgeBounceDomains = register("purge bounces by domain", `
+	purgeBounceDomains = engine.Register("purge bounces by domain", `
 		DELETE FROM report_bounce_domains WHERE org_id = $1 AND day < $2`)
 )
 
@@ -41,45 +42,45 @@ func (s messageStore) Purge(ctx context.Context, orgID string, before time.Time,
 	purged := 0
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		purged = 0
-		ids, err := values[string](ctx, s.db, oldMessages, orgID, At(before), limit)
+		ids, err := engine.Values[string](ctx, s.db, oldMessages, orgID, engine.At(before), limit)
 		if err != nil {
 			return err
 		}
 		if len(ids) == 0 {
-			_, err = s.db.exec(ctx, purgeKinds, orgID, spanOf(At(before)))
+			_, err = s.db.Exec(ctx, purgeKinds, orgID, spanOf(engine.At(before)))
 			return err
 		}
-		parameter, err := jsonParameter(ids)
+		parameter, err := engine.JSONParameter(ids)
 		if err != nil {
 			return err
 		}
-		if _, err := s.db.exec(ctx, purgeRecipients, orgID, parameter); err != nil {
+		if _, err := s.db.Exec(ctx, purgeRecipients, orgID, parameter); err != nil {
 			return err
 		}
-		purged, err = s.db.exec(ctx, purgeMessages, orgID, At(before), parameter)
+		purged, err = s.db.Exec(ctx, purgeMessages, orgID, engine.At(before), parameter)
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	events, err := s.db.exec(ctx, purgeEvents, orgID, At(before), limit)
+	events, err := s.db.Exec(ctx, purgeEvents, orgID, engine.At(before), limit)
 	return purged + events, err
 }
 
 // Purge takes marks and hours in steps; of days there are few. A mark begins with
 // its day.
 func (s reportStore) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
-	purged, err := s.db.exec(ctx, purgeMarks, orgID, reports.MarkDay(before), limit)
+	purged, err := s.db.Exec(ctx, purgeMarks, orgID, reports.MarkDay(before), limit)
 	if err != nil {
 		return 0, err
 	}
-	hours, err := s.db.exec(ctx, purgeHours, orgID, At(before), limit)
+	hours, err := s.db.Exec(ctx, purgeHours, orgID, engine.At(before), limit)
 	if err != nil {
 		return 0, err
 	}
 	purged += hours
-	for _, statement := range []*Statement{purgeDays, purgeBounceDomains} {
-		n, err := s.db.exec(ctx, statement, orgID, At(before))
+	for _, statement := range []*engine.Statement{purgeDays, purgeBounceDomains} {
+		n, err := s.db.Exec(ctx, statement, orgID, engine.At(before))
 		if err != nil {
 			return 0, err
 		}

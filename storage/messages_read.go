@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Each filter but the identity has an index that ends in time and id, and so has the
@@ -24,7 +25,7 @@ type messageWay struct {
 	// noIndex is a filter that is looked at on other ways alone.
 	noIndex bool
 	// page and count are its statements.
-	page, count *Statement
+	page, count *engine.Statement
 }
 
 // messageWays from the narrowest. A status that most messages have narrows less than
@@ -58,9 +59,9 @@ func init() {
 		}
 		matching, next := way.matching()
 		walk := matching + ` ORDER BY ` + strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC LIMIT $` + strconv.Itoa(next)
-		way.page = register("messages by "+way.name, `
+		way.page = engine.Register("messages by "+way.name, `
 		SELECT `+messageColumns+walk)
-		way.count = register("count messages by "+way.name, `
+		way.count = engine.Register("count messages by "+way.name, `
 		SELECT count(*) FROM (SELECT 1 AS one`+walk+`) AS found`)
 	}
 }
@@ -133,7 +134,7 @@ func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 	if w.by != "" {
 		args = append(args, w.key(f))
 	}
-	args = append(args, At(f.From), at, id)
+	args = append(args, engine.At(f.From), at, id)
 	for _, other := range w.others() {
 		args = append(args, other.key(f))
 	}
@@ -142,11 +143,11 @@ func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 
 // placeOf is what the rows of a page are less than: where the page before ended,
 // or the end of the window.
-func placeOf(f messages.Filter) (Time, string) {
+func placeOf(f messages.Filter) (engine.Time, string) {
 	if f.After != nil && f.After.At.Before(f.To) {
-		return At(f.After.At), f.After.ID
+		return engine.At(f.After.At), f.After.ID
 	}
-	return At(f.To), ""
+	return engine.At(f.To), ""
 }
 
 // wayOf is the way that answers a filter, with the arguments of its statements.
@@ -167,7 +168,7 @@ func (s messageStore) Messages(ctx context.Context, orgID string, f messages.Fil
 	if err != nil {
 		return nil, err
 	}
-	rows, err := list[messageRow](ctx, s.db, way.page, args...)
+	rows, err := engine.List[messageRow](ctx, s.db, way.page, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (s messageStore) CountMessages(ctx context.Context, orgID string, f message
 	if err != nil {
 		return 0, err
 	}
-	counts, err := values[int](ctx, s.db, way.count, args...)
+	counts, err := engine.Values[int](ctx, s.db, way.count, args...)
 	if err != nil {
 		return 0, err
 	}

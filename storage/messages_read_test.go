@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -154,7 +155,7 @@ func TestPagesOfMessagesWalkAnIndex(t *testing.T) {
 		"messages by template": "messages_by_template", "messages by channel": "messages_by_channel",
 		"messages by recipient": "sqlite_autoindex_message_recipients_1",
 	}
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		name := strings.TrimPrefix(s.Name(), "count ")
 		index, ours := walks[name]
 		if !ours {
@@ -179,7 +180,7 @@ func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
 	places := map[string]int{"messages by kinds": 3, "count messages by kinds": 1}
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		want, ours := places[s.Name()]
 		if !ours {
 			continue
@@ -196,7 +197,7 @@ func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
 	}
 }
 
-func planOf(t *testing.T, db *storage.DB, s *storage.Statement) string {
+func planOf(t *testing.T, db *storage.DB, s *engine.Statement) string {
 	t.Helper()
 	args := make([]any, strings.Count(s.Text(), "$")+1)
 	rows, err := db.Reader().QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+db.Dialect().Text(s.Text()), args...)
@@ -229,7 +230,7 @@ func TestPurgeWalksAnIndex(t *testing.T) {
 		"purge report marks": "sqlite_autoindex_report_marks_1", "purge message kinds": "sqlite_autoindex_message_kinds_1", "move message recipients": "message_recipients_of_message",
 	}
 	seen := 0
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		index, ours := walks[s.Name()]
 		if !ours {
 			continue

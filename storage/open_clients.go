@@ -6,12 +6,13 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type blockedRow struct {
-	OrgID     string `db:"org_id"`
-	ClientID  string `db:"client_id"`
-	BlockedAt Time   `db:"blocked_at"`
+	OrgID     string      `db:"org_id"`
+	ClientID  string      `db:"client_id"`
+	BlockedAt engine.Time `db:"blocked_at"`
 }
 
 // unusedDynamic is the condition on clients that nobody has let in so far.
@@ -19,7 +20,7 @@ const unusedDynamic = `kind = 'dynamic' AND NOT EXISTS (SELECT 1 FROM grants AS 
 
 var (
 	// A client id that is taken by another kind of client is left alone.
-	saveDocumentClient = register("save document client", `
+	saveDocumentClient = engine.Register("save document client", `
 		INSERT INTO clients (org_id, id, client_id, name, environment, scopes, redirect_uris, refresh_days,
 			kind, document_read_at, created_at)
 		VALUES ('', $1, $2, $3, $4, $5, $6, $7, 'document', $8, $9)
@@ -27,30 +28,30 @@ var (
 			redirect_uris = excluded.redirect_uris, document_read_at = excluded.document_read_at
 		WHERE clients.kind = 'document'
 		RETURNING `+clientColumns)
-	unusedDynamicClients = register("count unused dynamic clients", `
+	unusedDynamicClients = engine.Register("count unused dynamic clients", `
 		SELECT count(*) FROM clients WHERE `+unusedDynamic)
-	purgeDynamicClients = register("purge dynamic clients", `
+	purgeDynamicClients = engine.Register("purge dynamic clients", `
 		DELETE FROM clients WHERE created_at < $1 AND `+unusedDynamic)
 
-	blockClient = register("block client", `
+	blockClient = engine.Register("block client", `
 		INSERT INTO blocked_clients (org_id, client_id, blocked_at) VALUES ($1, $2, $3)
 		ON CONFLICT DO NOTHING`)
-	unblockClient = register("unblock client", `DELETE FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
-	clientBlocked = registerPoint("client blocked", `
+	unblockClient = engine.Register("unblock client", `DELETE FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
+	clientBlocked = engine.RegisterPoint("client blocked", `
 		SELECT count(*) FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
-	blockedClients = register("blocked clients", `
+	blockedClients = engine.Register("blocked clients", `
 		SELECT org_id, client_id, blocked_at FROM blocked_clients WHERE org_id = $1 ORDER BY blocked_at DESC, client_id`)
 )
 
 // SaveDocumentClient leaves the id, the lifetime and the time of creation of a
 // client that is there already as they are, and a revoked one revoked.
 func (s clientStore) SaveDocumentClient(ctx context.Context, c access.Client) (access.Client, error) {
-	redirects, err := jsonParameter(c.RedirectURIs)
+	redirects, err := engine.JSONParameter(c.RedirectURIs)
 	if err != nil {
 		return access.Client{}, err
 	}
-	rows, err := list[credentialRow](ctx, s.db, saveDocumentClient, c.ID, c.ClientID, c.Name, string(c.Environment),
-		joinScopes(c.Scopes), redirects, c.RefreshDays, optionalAt(c.DocumentReadAt), At(c.CreatedAt))
+	rows, err := engine.List[credentialRow](ctx, s.db, saveDocumentClient, c.ID, c.ClientID, c.Name, string(c.Environment),
+		joinScopes(c.Scopes), redirects, c.RefreshDays, engine.OptionalAt(c.DocumentReadAt), engine.At(c.CreatedAt))
 	if err != nil {
 		return access.Client{}, err
 	}
@@ -65,16 +66,16 @@ func (s clientStore) UnusedDynamicClients(ctx context.Context) (int, error) {
 }
 
 func (s clientStore) PurgeDynamicClients(ctx context.Context, registeredBefore time.Time) (int, error) {
-	return s.db.exec(ctx, purgeDynamicClients, At(registeredBefore))
+	return s.db.Exec(ctx, purgeDynamicClients, engine.At(registeredBefore))
 }
 
 func (s clientStore) BlockClient(ctx context.Context, orgID, clientID string, at time.Time) error {
-	_, err := s.db.exec(ctx, blockClient, orgID, clientID, At(at))
+	_, err := s.db.Exec(ctx, blockClient, orgID, clientID, engine.At(at))
 	return err
 }
 
 func (s clientStore) UnblockClient(ctx context.Context, orgID, clientID string) error {
-	_, err := s.db.exec(ctx, unblockClient, orgID, clientID)
+	_, err := s.db.Exec(ctx, unblockClient, orgID, clientID)
 	return err
 }
 
@@ -84,7 +85,7 @@ func (s clientStore) ClientBlocked(ctx context.Context, orgID, clientID string) 
 }
 
 func (s clientStore) BlockedClients(ctx context.Context, orgID string) ([]access.BlockedClient, error) {
-	rows, err := list[blockedRow](ctx, s.db, blockedClients, orgID)
+	rows, err := engine.List[blockedRow](ctx, s.db, blockedClients, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,8 @@ func (s clientStore) BlockedClients(ctx context.Context, orgID string) ([]access
 	return blocked, nil
 }
 
-func (s clientStore) count(ctx context.Context, statement *Statement, args ...any) (int, error) {
-	counts, err := values[int](ctx, s.db, statement, args...)
+func (s clientStore) count(ctx context.Context, statement *engine.Statement, args ...any) (int, error) {
+	counts, err := engine.Values[int](ctx, s.db, statement, args...)
 	if err != nil || len(counts) == 0 {
 		return 0, err
 	}

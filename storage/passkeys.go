@@ -6,30 +6,31 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // passkeyStore is [access.PasskeyStore].
-type passkeyStore struct{ db *engineDB }
+type passkeyStore struct{ db *engine.DB }
 
 // Passkeys returns the store of passkeys and their ceremonies.
-func (db *DB) Passkeys() access.PasskeyStore { return passkeyStore{db.engineDB} }
+func (db *DB) Passkeys() access.PasskeyStore { return passkeyStore{db.DB} }
 
 type passkeyRow struct {
-	UserID       string `db:"user_id"`
-	ID           string `db:"id"`
-	CredentialID []byte `db:"credential_id"`
-	Name         string `db:"name"`
-	Credential   string `db:"credential"`
-	CreatedAt    Time   `db:"created_at"`
-	LastUsedAt   *Time  `db:"last_used_at"`
+	UserID       string       `db:"user_id"`
+	ID           string       `db:"id"`
+	CredentialID []byte       `db:"credential_id"`
+	Name         string       `db:"name"`
+	Credential   string       `db:"credential"`
+	CreatedAt    engine.Time  `db:"created_at"`
+	LastUsedAt   *engine.Time `db:"last_used_at"`
 }
 
 type ceremonyRow struct {
-	Hash      []byte `db:"hash"`
-	UserID    string `db:"user_id"`
-	Purpose   string `db:"purpose"`
-	Data      string `db:"data"`
-	ExpiresAt Time   `db:"expires_at"`
+	Hash      []byte      `db:"hash"`
+	UserID    string      `db:"user_id"`
+	Purpose   string      `db:"purpose"`
+	Data      string      `db:"data"`
+	ExpiresAt engine.Time `db:"expires_at"`
 }
 
 const (
@@ -38,33 +39,33 @@ const (
 )
 
 var (
-	insertPasskey = register("insert passkey", `
+	insertPasskey = engine.Register("insert passkey", `
 		INSERT INTO passkeys (`+webauthnColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
-	passkeysOf = register("passkeys of a user", `
+	passkeysOf = engine.Register("passkeys of a user", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`)
-	passkeyByCredential = registerPoint("passkey by credential", `
+	passkeyByCredential = engine.RegisterPoint("passkey by credential", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE credential_id = $1`)
-	setPasskey = register("set passkey", `
+	setPasskey = engine.Register("set passkey", `
 		UPDATE passkeys SET name = $1, credential = $2, last_used_at = $3 WHERE user_id = $4 AND id = $5`)
-	deletePasskey    = register("delete passkey", `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`)
-	deletePasskeysOf = register("delete passkeys of a user", `DELETE FROM passkeys WHERE user_id = $1`)
+	deletePasskey    = engine.Register("delete passkey", `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`)
+	deletePasskeysOf = engine.Register("delete passkeys of a user", `DELETE FROM passkeys WHERE user_id = $1`)
 
-	insertCeremony = register("insert passkey ceremony", `
+	insertCeremony = engine.Register("insert passkey ceremony", `
 		INSERT INTO passkey_ceremonies (`+ceremonyColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	takeCeremony = register("take passkey ceremony", `
+	takeCeremony = engine.Register("take passkey ceremony", `
 		DELETE FROM passkey_ceremonies WHERE hash = $1 AND expires_at > $2 RETURNING `+ceremonyColumns)
-	purgeCeremonies = register("purge passkey ceremonies", `DELETE FROM passkey_ceremonies WHERE expires_at <= $1`)
+	purgeCeremonies = engine.Register("purge passkey ceremonies", `DELETE FROM passkey_ceremonies WHERE expires_at <= $1`)
 )
 
 func (s passkeyStore) InsertPasskey(ctx context.Context, p access.Passkey) error {
 	taken := core.Conflict("This passkey was added before.", "Use it, or add another one.")
-	return s.db.insert(ctx, taken, insertPasskey, p.UserID, p.ID, p.CredentialID, p.Name, p.Credential, At(p.CreatedAt), optionalAt(p.LastUsedAt))
+	return s.db.Insert(ctx, taken, insertPasskey, p.UserID, p.ID, p.CredentialID, p.Name, p.Credential, engine.At(p.CreatedAt), engine.OptionalAt(p.LastUsedAt))
 }
 
 func (s passkeyStore) Passkeys(ctx context.Context, userID string) ([]access.Passkey, error) {
-	rows, err := list[passkeyRow](ctx, s.db, passkeysOf, userID)
+	rows, err := engine.List[passkeyRow](ctx, s.db, passkeysOf, userID)
 	passkeys := make([]access.Passkey, len(rows))
 	for i, row := range rows {
 		passkeys[i] = row.passkey()
@@ -73,7 +74,7 @@ func (s passkeyStore) Passkeys(ctx context.Context, userID string) ([]access.Pas
 }
 
 func (s passkeyStore) PasskeyByCredential(ctx context.Context, credentialID []byte) (access.Passkey, error) {
-	row, err := one[passkeyRow](ctx, s.db, "passkey", passkeyByCredential, credentialID)
+	row, err := engine.One[passkeyRow](ctx, s.db, "passkey", passkeyByCredential, credentialID)
 	if err != nil {
 		return access.Passkey{}, err
 	}
@@ -81,28 +82,28 @@ func (s passkeyStore) PasskeyByCredential(ctx context.Context, credentialID []by
 }
 
 func (s passkeyStore) SetPasskey(ctx context.Context, p access.Passkey) error {
-	return s.db.change(ctx, "passkey", setPasskey, p.Name, p.Credential, optionalAt(p.LastUsedAt), p.UserID, p.ID)
+	return s.db.Change(ctx, "passkey", setPasskey, p.Name, p.Credential, engine.OptionalAt(p.LastUsedAt), p.UserID, p.ID)
 }
 
 // DeletePasskey fails with not_found when the person has no such passkey.
 func (s passkeyStore) DeletePasskey(ctx context.Context, userID, id string) error {
-	return s.db.change(ctx, "passkey", deletePasskey, userID, id)
+	return s.db.Change(ctx, "passkey", deletePasskey, userID, id)
 }
 
 // DeletePasskeysOf succeeds also when there are none.
 func (s passkeyStore) DeletePasskeysOf(ctx context.Context, userID string) error {
-	_, err := s.db.exec(ctx, deletePasskeysOf, userID)
+	_, err := s.db.Exec(ctx, deletePasskeysOf, userID)
 	return err
 }
 
 func (s passkeyStore) InsertCeremony(ctx context.Context, c access.PasskeyCeremony) error {
 	taken := core.Conflict("This ceremony exists already.", "Begin another one.")
-	return s.db.insert(ctx, taken, insertCeremony, c.Hash, c.UserID, c.Purpose, c.Data, At(c.ExpiresAt))
+	return s.db.Insert(ctx, taken, insertCeremony, c.Hash, c.UserID, c.Purpose, c.Data, engine.At(c.ExpiresAt))
 }
 
 // TakeCeremony gives a ceremony to one of any number of concurrent callers.
 func (s passkeyStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (access.PasskeyCeremony, error) {
-	row, err := one[ceremonyRow](ctx, s.db, "passkey ceremony", takeCeremony, hash, At(now))
+	row, err := engine.One[ceremonyRow](ctx, s.db, "passkey ceremony", takeCeremony, hash, engine.At(now))
 	if err != nil {
 		return access.PasskeyCeremony{}, err
 	}
@@ -112,12 +113,12 @@ func (s passkeyStore) TakeCeremony(ctx context.Context, hash []byte, now time.Ti
 }
 
 func (s passkeyStore) PurgeCeremonies(ctx context.Context, now time.Time) (int, error) {
-	return s.db.exec(ctx, purgeCeremonies, At(now))
+	return s.db.Exec(ctx, purgeCeremonies, engine.At(now))
 }
 
 func (r passkeyRow) passkey() access.Passkey {
 	return access.Passkey{
 		ID: r.ID, UserID: r.UserID, CredentialID: r.CredentialID, Name: r.Name, Credential: r.Credential,
-		CreatedAt: r.CreatedAt.Time(), LastUsedAt: optionalTime(r.LastUsedAt),
+		CreatedAt: r.CreatedAt.Time(), LastUsedAt: engine.OptionalTime(r.LastUsedAt),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // condition is the SQL of one checked predicate: a query of the contacts that are in.
@@ -23,9 +24,9 @@ type condition struct {
 	joins, where string
 	args         []any
 	// key of JSON properties is a name on PostgreSQL and a path on SQLite.
-	engine engine
-	slots  map[string]string
-	now    time.Time
+	dialect engine.Dialect
+	slots   map[string]string
+	now     time.Time
 	// narrowed is set when only the contacts of a parameter are judged.
 	narrowed     bool
 	needsContact bool
@@ -53,8 +54,8 @@ const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter 
 
 // conditionOf makes the SQL of a question; contacts are its contacts as JSON. It fails
 // when a slot or a name is not what only a fault of ours could make it.
-func conditionOf(e engine, q *segments.Question, contacts string) (condition, error) {
-	c := condition{engine: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
+func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condition, error) {
+	c := condition{dialect: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
 	test := c.required(q.Predicate.Root)
 	if c.fault != nil {
 		return condition{}, c.fault

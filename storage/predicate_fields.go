@@ -97,7 +97,7 @@ func (c *condition) property(f predicate.Field) string {
 		return c.fail("property %q of no event", f.Name)
 	}
 	if c.event.Kind == predicate.ActivityEvent {
-		return c.ofJSON(`e.properties`, `CAST(`+c.parameter(c.engine.JSONKey(f.Name))+` AS text)`, f.Type)
+		return c.ofJSON(`e.properties`, `CAST(`+c.parameter(c.dialect.JSONKey(f.Name))+` AS text)`, f.Type)
 	}
 	switch f.Name {
 	case "subject":

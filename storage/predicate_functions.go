@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // The migration of segments gives PostgreSQL the same functions: a JSON value as
@@ -18,7 +19,7 @@ func init() {
 		"predicate_string": jsonString, "predicate_bool": jsonBool,
 		"predicate_number": jsonNumber, "predicate_moment": jsonMoment,
 	} {
-		RegisterFunction(name, 1, func(args []driver.Value) driver.Value {
+		engine.RegisterFunction(name, 1, func(args []driver.Value) driver.Value {
 			text, _ := args[0].(string) // NULL is ""
 			return read(text)
 		})

@@ -5,14 +5,15 @@ import (
 	"database/sql"
 
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // condition is the SQL of the question.
-func conditionOn(db *engineDB, q *segments.Question) (condition, error) {
+func conditionOn(db *engine.DB, q *segments.Question) (condition, error) {
 	contacts := ""
 	if q.Contacts != nil {
 		var err error
-		if contacts, err = jsonParameter(q.Contacts); err != nil {
+		if contacts, err = engine.JSONParameter(q.Contacts); err != nil {
 			return condition{}, err
 		}
 	}
@@ -20,13 +21,13 @@ func conditionOn(db *engineDB, q *segments.Question) (condition, error) {
 }
 
 // matching are the ids of the contacts that are in, in no order.
-func matching(ctx context.Context, db *engineDB, q *segments.Question) ([]string, error) {
+func matching(ctx context.Context, db *engine.DB, q *segments.Question) ([]string, error) {
 	c, err := conditionOn(db, q)
 	if err != nil {
 		return nil, err
 	}
 	text, args := numbered(c.selecting(`s.contact_id`), c.args)
-	return composed(ctx, db, "matching contacts", text, args, scanID)
+	return engine.Composed(ctx, db, "matching contacts", text, args, scanID)
 }
 
 func scanID(rows *sql.Rows) (string, error) {

@@ -4,9 +4,10 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-type productionStore struct{ db *engineDB }
+type productionStore struct{ db *engine.DB }
 
 var _ sending.AccessRequests = productionStore{}
 
@@ -16,41 +17,41 @@ type productionRow struct {
 	Website   string               `db:"website"`
 	UseCase   string               `db:"use_case"`
 	Status    sending.AccessStatus `db:"status"`
-	CreatedAt Time                 `db:"created_at"`
-	UpdatedAt Time                 `db:"updated_at"`
-	GrantedAt *Time                `db:"granted_at"`
+	CreatedAt engine.Time          `db:"created_at"`
+	UpdatedAt engine.Time          `db:"updated_at"`
+	GrantedAt *engine.Time         `db:"granted_at"`
 }
 
 var (
-	insertProduction = register("insert production request", `
+	insertProduction = engine.Register("insert production request", `
 		INSERT INTO production_requests (org_id, id, mail_type, website, use_case, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
-	latestProduction = registerPoint("latest production request", `
+	latestProduction = engine.RegisterPoint("latest production request", `
 		SELECT id, mail_type, website, use_case, status, created_at, updated_at, granted_at FROM production_requests
 		WHERE org_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1`)
-	decideProduction = register("decide production request", `
+	decideProduction = engine.Register("decide production request", `
 		UPDATE production_requests SET status = $1, updated_at = $2, granted_at = $3
 		WHERE org_id = $4 AND id = $5 AND status IN ('pending', 'under_review')`)
 )
 
 func (s productionStore) InsertRequest(ctx context.Context, orgID string, r sending.AccessRequest) error {
-	return s.db.insert(ctx, sending.AccessRequestOpen(), insertProduction, orgID, r.ID, string(r.MailType), r.Website, r.UseCase, string(r.Status),
-		At(r.CreatedAt), At(r.UpdatedAt))
+	return s.db.Insert(ctx, sending.AccessRequestOpen(), insertProduction, orgID, r.ID, string(r.MailType), r.Website, r.UseCase, string(r.Status),
+		engine.At(r.CreatedAt), engine.At(r.UpdatedAt))
 }
 
 func (s productionStore) LatestRequest(ctx context.Context, orgID string) (sending.AccessRequest, error) {
-	row, err := one[productionRow](ctx, s.db, "request for production access", latestProduction, orgID)
+	row, err := engine.One[productionRow](ctx, s.db, "request for production access", latestProduction, orgID)
 	if err != nil {
 		return sending.AccessRequest{}, err
 	}
 	return sending.AccessRequest{
 		ID: row.ID, ProductionRequest: sending.ProductionRequest{MailType: row.MailType, Website: row.Website, UseCase: row.UseCase},
-		Status: row.Status, CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(), GrantedAt: optionalTime(row.GrantedAt),
+		Status: row.Status, CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(), GrantedAt: engine.OptionalTime(row.GrantedAt),
 	}, nil
 }
 
 func (s productionStore) DecideRequest(ctx context.Context, orgID string, r sending.AccessRequest) (bool, error) {
-	changed, err := s.db.exec(ctx, decideProduction, string(r.Status), At(r.UpdatedAt), optionalAt(r.GrantedAt), orgID, r.ID)
+	changed, err := s.db.Exec(ctx, decideProduction, string(r.Status), engine.At(r.UpdatedAt), engine.OptionalAt(r.GrantedAt), orgID, r.ID)
 	return changed > 0, err
 }

@@ -6,30 +6,31 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type refreshTokenRow struct {
-	Hash     []byte `db:"hash"`
-	OrgID    string `db:"org_id"`
-	GrantID  string `db:"grant_id"`
-	ClientID string `db:"client_id"`
-	IssuedAt Time   `db:"issued_at"`
-	UsedAt   *Time  `db:"used_at"`
+	Hash     []byte       `db:"hash"`
+	OrgID    string       `db:"org_id"`
+	GrantID  string       `db:"grant_id"`
+	ClientID string       `db:"client_id"`
+	IssuedAt engine.Time  `db:"issued_at"`
+	UsedAt   *engine.Time `db:"used_at"`
 }
 
 var (
-	insertRefreshToken = register("insert refresh token", `
+	insertRefreshToken = engine.Register("insert refresh token", `
 		INSERT INTO refresh_tokens (org_id, hash, grant_id, client_id, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	refreshTokenByHash = registerPoint("refresh token by hash", `
+	refreshTokenByHash = engine.RegisterPoint("refresh token by hash", `
 		SELECT hash, org_id, grant_id, client_id, issued_at, used_at FROM refresh_tokens WHERE hash = $1`)
 	// Of callers at the same time one finds used_at NULL; see redeemCode.
-	useRefreshToken = register("use refresh token", `
+	useRefreshToken = engine.Register("use refresh token", `
 		UPDATE refresh_tokens SET used_at = $1
 		WHERE org_id = $2 AND grant_id = $3 AND client_id = $4 AND hash = $5 AND used_at IS NULL AND EXISTS (
 			SELECT 1 FROM grants AS g WHERE g.org_id = $2 AND g.id = $3 AND g.revoked_at IS NULL)`)
 	// Tokens that were used tell a replay for as long as their grant has life in it.
-	purgeRefreshTokens = register("purge refresh tokens", `
+	purgeRefreshTokens = engine.Register("purge refresh tokens", `
 		DELETE FROM refresh_tokens WHERE used_at IS NOT NULL AND EXISTS (
 			SELECT 1 FROM grants AS g WHERE g.org_id = refresh_tokens.org_id AND g.id = refresh_tokens.grant_id
 			AND (g.expires_at <= $1 OR g.revoked_at <= $1))`)
@@ -37,11 +38,11 @@ var (
 
 func (s grantStore) InsertRefreshToken(ctx context.Context, t access.RefreshToken) error {
 	taken := core.Conflict("This refresh token exists already.", "Mint another token.")
-	return s.db.insert(ctx, taken, insertRefreshToken, t.OrgID, t.Hash, t.GrantID, t.ClientID, At(t.IssuedAt))
+	return s.db.Insert(ctx, taken, insertRefreshToken, t.OrgID, t.Hash, t.GrantID, t.ClientID, engine.At(t.IssuedAt))
 }
 
 func (s grantStore) PeekRefreshToken(ctx context.Context, hash []byte) (access.RefreshToken, bool, error) {
-	row, err := one[refreshTokenRow](ctx, s.db, "refresh token", refreshTokenByHash, hash)
+	row, err := engine.One[refreshTokenRow](ctx, s.db, "refresh token", refreshTokenByHash, hash)
 	if err != nil {
 		return access.RefreshToken{}, false, err
 	}
@@ -55,7 +56,7 @@ func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next acc
 	outcome := access.Unknown
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		outcome = access.Unknown // whatever an attempt before found
-		used, err := s.db.exec(ctx, useRefreshToken, At(at), next.OrgID, next.GrantID, next.ClientID, old)
+		used, err := s.db.Exec(ctx, useRefreshToken, engine.At(at), next.OrgID, next.GrantID, next.ClientID, old)
 		if err != nil {
 			return err
 		}
@@ -63,7 +64,7 @@ func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next acc
 			outcome = access.Redeemed
 			return s.InsertRefreshToken(ctx, next)
 		}
-		found, err := list[refreshTokenRow](ctx, s.db, refreshTokenByHash, old)
+		found, err := engine.List[refreshTokenRow](ctx, s.db, refreshTokenByHash, old)
 		if err != nil || len(found) == 0 || found[0].UsedAt == nil || !found[0].sameFamily(next) {
 			return err
 		}

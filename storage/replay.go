@@ -7,26 +7,27 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // maxReservations bounds how often Reserve begins again.
 const maxReservations = 6
 
 // replayStore is [replay.Store].
-type replayStore struct{ db *engineDB }
+type replayStore struct{ db *engine.DB }
 
 type replayRow struct {
-	Digest    string `db:"digest"`
-	Token     string `db:"token"`
-	Process   string `db:"process"`
-	Done      bool   `db:"done"`
-	Result    []byte `db:"result"`
-	ExpiresAt Time   `db:"expires_at"`
+	Digest    string      `db:"digest"`
+	Token     string      `db:"token"`
+	Process   string      `db:"process"`
+	Done      bool        `db:"done"`
+	Result    []byte      `db:"result"`
+	ExpiresAt engine.Time `db:"expires_at"`
 }
 
 // holds reports whether the record stands in the way of a claim.
 func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
-	return r.ExpiresAt > At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
+	return r.ExpiresAt > engine.At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
 }
 
 func (r replayRow) record() replay.Record {
@@ -39,56 +40,56 @@ func (r replayRow) record() replay.Record {
 var (
 	// On PostgreSQL an insert alone would wait for a transaction that is about to
 	// complete the record; the look before it does not.
-	reserveFree = register("reserve free key", `
+	reserveFree = engine.Register("reserve free key", `
 		INSERT INTO replay_records (org_id, space, key, digest, token, process, done, result, expires_at)
 		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text), false, NULL, CAST($7 AS bigint)
 		WHERE NOT EXISTS (SELECT 1 FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3)
 		ON CONFLICT DO NOTHING`)
-	replayRecord = register("replay record", `
+	replayRecord = engine.Register("replay record", `
 		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
 	// A reservation may be taken over while its owner's transaction is about to
 	// complete it. The row's lock lets one of the two go first, and the conditions
 	// on expires_at and token here and on token there decide for that one.
-	reserveHeld = register("reserve held key", `
+	reserveHeld = engine.Register("reserve held key", `
 		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
-	completeReplay = register("complete replay", `
+	completeReplay = engine.Register("complete replay", `
 		UPDATE replay_records SET done = true, result = $1, expires_at = $2, caller = $3, subject = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND token = $8 AND NOT done`)
-	releaseReplay = register("release replay", `
+	releaseReplay = engine.Register("release replay", `
 		DELETE FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3 AND token = $4 AND NOT done`)
-	supersedeReplays = register("supersede replays", `
+	supersedeReplays = engine.Register("supersede replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
 		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
-	supersedeOneReplay = register("supersede replays of one subject", `
+	supersedeOneReplay = engine.Register("supersede replays of one subject", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject = $3 AND done`)
-	supersedeAllReplays = register("supersede all replays", `
+	supersedeAllReplays = engine.Register("supersede all replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done`)
-	purgeReplay = register("purge replay records", `DELETE FROM replay_records WHERE expires_at <= $1`)
+	purgeReplay = engine.Register("purge replay records", `DELETE FROM replay_records WHERE expires_at <= $1`)
 
-	spendConfirmation = register("spend confirmation", `
+	spendConfirmation = engine.Register("spend confirmation", `
 		INSERT INTO spent_confirmations (org_id, confirmation_id, expires_at) VALUES ($1, $2, $3)
 		ON CONFLICT DO NOTHING`)
-	purgeConfirmations = register("purge confirmations", `DELETE FROM spent_confirmations WHERE expires_at <= $1`)
+	purgeConfirmations = engine.Register("purge confirmations", `DELETE FROM spent_confirmations WHERE expires_at <= $1`)
 )
 
 // Reserve tries to insert, reads what is there instead, and takes it over when it
 // no longer holds. It begins again when the record changed in between.
 func (s replayStore) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	if s.db.InTransaction(ctx) {
-		return replay.Record{}, false, errInTransaction
+		return replay.Record{}, false, engine.ErrInTransaction
 	}
 	if claim.Token == "" {
 		claim.Token = replay.NewToken()
 	}
 	mine := replay.Record{Token: claim.Token, Digest: claim.Digest}
-	until := At(now.Add(replay.Lease))
+	until := engine.At(now.Add(replay.Lease))
 	for range maxReservations {
-		inserted, err := s.db.exec(ctx, reserveFree, k.OrgID, k.Space, k.Key, claim.Digest, string(claim.Token), claim.Process, until)
+		inserted, err := s.db.Exec(ctx, reserveFree, k.OrgID, k.Space, k.Key, claim.Digest, string(claim.Token), claim.Process, until)
 		if err != nil || inserted == 1 {
 			return s.reserved(ctx, k, mine, err)
 		}
-		found, err := list[replayRow](ctx, s.db, replayRecord, k.OrgID, k.Space, k.Key)
+		found, err := engine.List[replayRow](ctx, s.db, replayRecord, k.OrgID, k.Space, k.Key)
 		if err != nil {
 			return replay.Record{}, false, err
 		}
@@ -98,8 +99,8 @@ func (s replayStore) Reserve(ctx context.Context, k replay.Key, claim replay.Cla
 		if found[0].holds(claim, now) {
 			return found[0].record(), false, nil
 		}
-		taken, err := s.db.exec(ctx, reserveHeld, claim.Digest, string(claim.Token), claim.Process, until,
-			k.OrgID, k.Space, k.Key, At(now), string(claim.From))
+		taken, err := s.db.Exec(ctx, reserveHeld, claim.Digest, string(claim.Token), claim.Process, until,
+			k.OrgID, k.Space, k.Key, engine.At(now), string(claim.From))
 		if err != nil || taken == 1 {
 			return s.reserved(ctx, k, mine, err)
 		}
@@ -122,7 +123,7 @@ func (s replayStore) Complete(ctx context.Context, k replay.Key, token replay.To
 	if outcome.Subject != "" {
 		subject = &outcome.Subject
 	}
-	completed, err := s.db.exec(ctx, completeReplay, outcome.Result, At(outcome.Expires), outcome.Caller, subject, k.OrgID, k.Space, k.Key, string(token))
+	completed, err := s.db.Exec(ctx, completeReplay, outcome.Result, engine.At(outcome.Expires), outcome.Caller, subject, k.OrgID, k.Space, k.Key, string(token))
 	if err != nil {
 		return err
 	}
@@ -138,41 +139,41 @@ func (s replayStore) Supersede(ctx context.Context, orgID, caller string, subjec
 		return nil
 	}
 	if len(subjects) == 1 {
-		_, err := s.db.exec(ctx, supersedeOneReplay, orgID, caller, subjects[0])
+		_, err := s.db.Exec(ctx, supersedeOneReplay, orgID, caller, subjects[0])
 		return err
 	}
-	parameter, err := jsonParameter(subjects)
+	parameter, err := engine.JSONParameter(subjects)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, supersedeReplays, orgID, caller, parameter)
+	_, err = s.db.Exec(ctx, supersedeReplays, orgID, caller, parameter)
 	return err
 }
 
 func (s replayStore) SupersedeAll(ctx context.Context, orgID, caller string) error {
-	_, err := s.db.exec(ctx, supersedeAllReplays, orgID, caller)
+	_, err := s.db.Exec(ctx, supersedeAllReplays, orgID, caller)
 	return err
 }
 
 func (s replayStore) Release(ctx context.Context, k replay.Key, token replay.Token) error {
-	_, err := s.db.exec(ctx, releaseReplay, k.OrgID, k.Space, k.Key, string(token))
+	_, err := s.db.Exec(ctx, releaseReplay, k.OrgID, k.Space, k.Key, string(token))
 	return err
 }
 
 func (s replayStore) Spend(ctx context.Context, orgID, confirmationID string, expires time.Time) (bool, error) {
-	spent, err := s.db.exec(ctx, spendConfirmation, orgID, confirmationID, At(expires))
+	spent, err := s.db.Exec(ctx, spendConfirmation, orgID, confirmationID, engine.At(expires))
 	return spent == 1, err
 }
 
 func (s replayStore) Purge(ctx context.Context, now time.Time) (int, error) {
-	records, err := s.db.exec(ctx, purgeReplay, At(now))
+	records, err := s.db.Exec(ctx, purgeReplay, engine.At(now))
 	if err != nil {
 		return 0, err
 	}
-	confirmations, err := s.db.exec(ctx, purgeConfirmations, At(now))
+	confirmations, err := s.db.Exec(ctx, purgeConfirmations, engine.At(now))
 	if err != nil {
 		return records, err
 	}
-	_, err = s.db.exec(ctx, purgeProcesses, At(now.Add(-processKept)))
+	_, err = s.db.Exec(ctx, purgeProcesses, engine.At(now.Add(-processKept)))
 	return records + confirmations, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // processKept is how long a process is remembered that shows no sign of life: far
@@ -12,31 +13,31 @@ import (
 const processKept = 24 * time.Hour
 
 // processStore is [replay.ProcessStore].
-type processStore struct{ db *engineDB }
+type processStore struct{ db *engine.DB }
 
 var (
-	beatProcess = register("beat of process", `
+	beatProcess = engine.Register("beat of process", `
 		INSERT INTO processes (id, beat_at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`)
-	processBeats   = register("beats of processes", `SELECT id, beat_at FROM processes`)
-	endProcess     = register("end process", `DELETE FROM processes WHERE id = $1`)
-	purgeProcesses = register("purge processes", `DELETE FROM processes WHERE beat_at <= $1`)
+	processBeats   = engine.Register("beats of processes", `SELECT id, beat_at FROM processes`)
+	endProcess     = engine.Register("end process", `DELETE FROM processes WHERE id = $1`)
+	purgeProcesses = engine.Register("purge processes", `DELETE FROM processes WHERE beat_at <= $1`)
 	// What is reserved ends within a lease, so the index on expires_at finds it.
-	endReservations = register("end reservations", `
+	endReservations = engine.Register("end reservations", `
 		DELETE FROM replay_records WHERE expires_at > $1 AND expires_at <= $2 AND NOT done AND process <> $3`)
 )
 
 type beatRow struct {
-	ID     string `db:"id"`
-	BeatAt Time   `db:"beat_at"`
+	ID     string      `db:"id"`
+	BeatAt engine.Time `db:"beat_at"`
 }
 
 func (s processStore) Beat(ctx context.Context, process string, at time.Time) error {
-	_, err := s.db.exec(ctx, beatProcess, process, At(at))
+	_, err := s.db.Exec(ctx, beatProcess, process, engine.At(at))
 	return err
 }
 
 func (s processStore) Beats(ctx context.Context) (map[string]time.Time, error) {
-	rows, err := list[beatRow](ctx, s.db, processBeats)
+	rows, err := engine.List[beatRow](ctx, s.db, processBeats)
 	if err != nil {
 		return nil, err
 	}
@@ -48,10 +49,10 @@ func (s processStore) Beats(ctx context.Context) (map[string]time.Time, error) {
 }
 
 func (s processStore) EndProcess(ctx context.Context, process string) error {
-	_, err := s.db.exec(ctx, endProcess, process)
+	_, err := s.db.Exec(ctx, endProcess, process)
 	return err
 }
 
 func (s processStore) EndReservations(ctx context.Context, except string, now time.Time) (int, error) {
-	return s.db.exec(ctx, endReservations, At(now), At(now.Add(replay.Lease)), except)
+	return s.db.Exec(ctx, endReservations, engine.At(now), engine.At(now.Add(replay.Lease)), except)
 }

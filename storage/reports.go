@@ -8,9 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-type reportStore struct{ db *engineDB }
+type reportStore struct{ db *engine.DB }
 
 var _ reports.Store = reportStore{}
 
@@ -18,37 +19,37 @@ var _ reports.Store = reportStore{}
 const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
 
 var (
-	addMarks = register("add report marks", `
+	addMarks = engine.Register("add report marks", `
 		INSERT INTO report_marks (org_id, mark)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING mark`)
-	addCounts = register("add report counts", `
+	addCounts = engine.Register("add report counts", `
 		INSERT INTO report_days (org_id, day, channel, identity, template,
 			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
 		SELECT $1, `+countedValues+`
-		FROM `+parameterRows(`$2`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, day, channel, identity, template) DO UPDATE SET `+addedTo("report_days"))
-	addBounces = register("add bounces by domain", `
+	addBounces = engine.Register("add bounces by domain", `
 		INSERT INTO report_bounce_domains (org_id, day, domain, bounced)
 		SELECT $1, CAST(v ->> 'day' AS bigint), v ->> 'domain', CAST(v ->> 'bounced' AS bigint)
-		FROM `+parameterRows(`$2`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, day, domain) DO UPDATE SET bounced = report_bounce_domains.bounced + excluded.bounced`)
 
-	reportByDay   = register("report by day", sumOf("report_days", "day", "day"))
-	reportByGroup = register("report by group", sumOf("report_days", "day", "channel, template"))
+	reportByDay   = engine.Register("report by day", sumOf("report_days", "day", "day"))
+	reportByGroup = engine.Register("report by group", sumOf("report_days", "day", "channel, template"))
 
-	addHours = register("add report hours", `
+	addHours = engine.Register("add report hours", `
 		INSERT INTO report_hours (org_id, hour, channel, identity, template,
 			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
 		SELECT $1, `+countedValues+`
-		FROM `+parameterRows(`$2`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET `+addedTo("report_hours"))
-	reportByHours = register("report by hours", sumOf("report_hours", "hour", "channel, template"))
+	reportByHours = engine.Register("report by hours", sumOf("report_hours", "hour", "channel, template"))
 	// Messages are read first, by when they were sent, then the events of each. A limit
 	// beyond any message makes PostgreSQL do so: with statistics of an empty table it would
 	// read all events.
-	reportFromEvents = register("report from events", `
+	reportFromEvents = engine.Register("report from events", `
 		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
 			SELECT e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key, count(*) AS number
 			FROM messages AS m
@@ -60,13 +61,13 @@ var (
 			GROUP BY e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key
 		) AS once
 		GROUP BY channel, template, type`)
-	anyMessage = registerPoint("any message", `
+	anyMessage = engine.RegisterPoint("any message", `
 		SELECT 1 FROM messages WHERE org_id = $1 AND sent_at >= $2 AND sent_at < $3 LIMIT 1`)
 
 	// What is kept of the last day holds its later hours too: a clock ahead of ours may
 	// have sent messages in them. Those are subtracted again: $4 is that day's end. A
 	// domain is what follows the last @.
-	failingDomains = register("failing domains", `
+	failingDomains = engine.Register("failing domains", `
 		SELECT domain, CAST(sum(number) AS bigint) AS bounced FROM (
 			SELECT domain, bounced AS number FROM report_bounce_domains
 			WHERE org_id = $1 AND day >= $2 AND day < $3
@@ -78,7 +79,7 @@ var (
 		) AS counted
 		GROUP BY domain HAVING sum(number) > 0
 		ORDER BY 2 DESC, domain LIMIT $5`)
-	recentBounces = register("recent bounces", `
+	recentBounces = engine.Register("recent bounces", `
 		SELECT e.occurred_at, e.message_id, e.recipient, coalesce(e.bounce_type, '') AS bounce_type,
 			coalesce(e.bounce_sub_type, '') AS bounce_sub_type, e.channel, e.template
 		FROM message_events AS e
@@ -127,34 +128,34 @@ func sumOf(table, time, columns string) string {
 
 // countedRow is an element of the parameters of addCounts and addHours.
 type countedRow struct {
-	From     Time   `json:"from"`
-	Channel  string `json:"channel"`
-	Identity string `json:"identity"`
-	Template string `json:"template"`
+	From     engine.Time `json:"from"`
+	Channel  string      `json:"channel"`
+	Identity string      `json:"identity"`
+	Template string      `json:"template"`
 	reports.Counts
 }
 
 // bouncesRow is an element of the parameter of addBounces.
 type bouncesRow struct {
-	Day     Time   `json:"day" db:"-"`
-	Domain  string `json:"domain" db:"domain"`
-	Bounced int64  `json:"bounced" db:"bounced"`
+	Day     engine.Time `json:"day" db:"-"`
+	Domain  string      `json:"domain" db:"domain"`
+	Bounced int64       `json:"bounced" db:"bounced"`
 }
 
 // sumRow has the columns of sumOf.
 type sumRow struct {
-	Day          Time   `db:"day"`
-	Channel      string `db:"channel"`
-	Template     string `db:"template"`
-	Sent         int64  `db:"sent"`
-	Delivered    int64  `db:"delivered"`
-	Bounced      int64  `db:"bounced"`
-	Complained   int64  `db:"complained"`
-	Suppressed   int64  `db:"suppressed"`
-	Opens        int64  `db:"opens"`
-	UniqueOpens  int64  `db:"unique_opens"`
-	Clicks       int64  `db:"clicks"`
-	UniqueClicks int64  `db:"unique_clicks"`
+	Day          engine.Time `db:"day"`
+	Channel      string      `db:"channel"`
+	Template     string      `db:"template"`
+	Sent         int64       `db:"sent"`
+	Delivered    int64       `db:"delivered"`
+	Bounced      int64       `db:"bounced"`
+	Complained   int64       `db:"complained"`
+	Suppressed   int64       `db:"suppressed"`
+	Opens        int64       `db:"opens"`
+	UniqueOpens  int64       `db:"unique_opens"`
+	Clicks       int64       `db:"clicks"`
+	UniqueClicks int64       `db:"unique_clicks"`
 }
 
 func (r sumRow) counts() reports.Counts {
@@ -173,21 +174,21 @@ type eventsRow struct {
 }
 
 type bounceRow struct {
-	At        Time   `db:"occurred_at"`
-	MessageID string `db:"message_id"`
-	Recipient string `db:"recipient"`
-	Type      string `db:"bounce_type"`
-	SubType   string `db:"bounce_sub_type"`
-	Channel   string `db:"channel"`
-	Template  string `db:"template"`
+	At        engine.Time `db:"occurred_at"`
+	MessageID string      `db:"message_id"`
+	Recipient string      `db:"recipient"`
+	Type      string      `db:"bounce_type"`
+	SubType   string      `db:"bounce_sub_type"`
+	Channel   string      `db:"channel"`
+	Template  string      `db:"template"`
 }
 
 func (s reportStore) Mark(ctx context.Context, orgID string, marks []string) ([]string, error) {
-	parameter, err := jsonParameter(marks)
+	parameter, err := engine.JSONParameter(marks)
 	if err != nil {
 		return nil, err
 	}
-	return values[string](ctx, s.db, addMarks, orgID, parameter)
+	return engine.Values[string](ctx, s.db, addMarks, orgID, parameter)
 }
 
 func (s reportStore) CountDays(ctx context.Context, orgID string, counted []reports.Counted) error {
@@ -198,34 +199,34 @@ func (s reportStore) CountHours(ctx context.Context, orgID string, counted []rep
 	return s.count(ctx, orgID, addHours, counted)
 }
 
-func (s reportStore) count(ctx context.Context, orgID string, statement *Statement, counted []reports.Counted) error {
+func (s reportStore) count(ctx context.Context, orgID string, statement *engine.Statement, counted []reports.Counted) error {
 	rows := make([]countedRow, len(counted))
 	for i, c := range counted {
-		rows[i] = countedRow{At(c.From), c.Channel, c.Identity, c.Template, c.Counts}
+		rows[i] = countedRow{engine.At(c.From), c.Channel, c.Identity, c.Template, c.Counts}
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, statement, orgID, parameter)
+	_, err = s.db.Exec(ctx, statement, orgID, parameter)
 	return err
 }
 
 func (s reportStore) CountBounces(ctx context.Context, orgID string, counted []reports.DomainBounces) error {
 	rows := make([]bouncesRow, len(counted))
 	for i, c := range counted {
-		rows[i] = bouncesRow{At(c.Day), c.Domain, c.Bounced}
+		rows[i] = bouncesRow{engine.At(c.Day), c.Domain, c.Bounced}
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, addBounces, orgID, parameter)
+	_, err = s.db.Exec(ctx, addBounces, orgID, parameter)
 	return err
 }
 
 func (s reportStore) ByDay(ctx context.Context, orgID string, f reports.Filter) ([]reports.DayCounts, error) {
-	rows, err := list[sumRow](ctx, s.db, reportByDay, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+	rows, err := engine.List[sumRow](ctx, s.db, reportByDay, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +245,8 @@ func (s reportStore) ByHours(ctx context.Context, orgID string, f reports.Filter
 	return s.groups(ctx, reportByHours, orgID, f)
 }
 
-func (s reportStore) groups(ctx context.Context, statement *Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	rows, err := list[sumRow](ctx, s.db, statement, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+func (s reportStore) groups(ctx context.Context, statement *engine.Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	rows, err := engine.List[sumRow](ctx, s.db, statement, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {
 		return nil, err
 	}
@@ -257,12 +258,12 @@ func (s reportStore) groups(ctx context.Context, statement *Statement, orgID str
 }
 
 func (s reportStore) AnyMessage(ctx context.Context, orgID string, w core.Window) (bool, error) {
-	found, err := values[int](ctx, s.db, anyMessage, orgID, At(w.From), At(w.To))
+	found, err := engine.Values[int](ctx, s.db, anyMessage, orgID, engine.At(w.From), engine.At(w.To))
 	return len(found) > 0, err
 }
 
 func (s reportStore) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
-	rows, err := list[eventsRow](ctx, s.db, reportFromEvents, orgID, At(f.From), At(f.To), f.Channel, f.Identity)
+	rows, err := engine.List[eventsRow](ctx, s.db, reportFromEvents, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +278,7 @@ func (s reportStore) FromEvents(ctx context.Context, orgID string, f reports.Fil
 func (s reportStore) FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.DomainBounces, error) {
 	const day = 24 * time.Hour
 	midnight := w.To.Add(day - time.Microsecond).Truncate(day) // w.To itself when it is one
-	rows, err := list[bouncesRow](ctx, s.db, failingDomains, orgID, At(w.From), At(w.To), At(midnight), limit)
+	rows, err := engine.List[bouncesRow](ctx, s.db, failingDomains, orgID, engine.At(w.From), engine.At(w.To), engine.At(midnight), limit)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +290,7 @@ func (s reportStore) FailingDomains(ctx context.Context, orgID string, w core.Wi
 }
 
 func (s reportStore) RecentBounces(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.Bounce, error) {
-	rows, err := list[bounceRow](ctx, s.db, recentBounces, orgID, At(w.From), At(w.To), limit)
+	rows, err := engine.List[bounceRow](ctx, s.db, recentBounces, orgID, engine.At(w.From), engine.At(w.To), limit)
 	if err != nil {
 		return nil, err
 	}

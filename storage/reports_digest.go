@@ -4,9 +4,10 @@ import (
 	"database/sql/driver"
 
 	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-func init() { RegisterFunction("report_digest", reportDigestParts, reportDigest) }
+func init() { engine.RegisterFunction("report_digest", reportDigestParts, reportDigest) }
 
 // reportDigest is reports.MarkDigest for the migration that computes marks. On PostgreSQL
 // that migration brings its own.

@@ -6,81 +6,82 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // factorStore is [access.FactorStore].
-type factorStore struct{ db *engineDB }
+type factorStore struct{ db *engine.DB }
 
 // Factors returns the store of authenticator apps and recovery codes.
-func (db *DB) Factors() access.FactorStore { return factorStore{db.engineDB} }
+func (db *DB) Factors() access.FactorStore { return factorStore{db.DB} }
 
 type authenticatorRow struct {
-	UserID      string `db:"user_id"`
-	Sealed      []byte `db:"sealed"`
-	UsedStep    int64  `db:"used_step"`
-	CreatedAt   Time   `db:"created_at"`
-	ConfirmedAt *Time  `db:"confirmed_at"`
+	UserID      string       `db:"user_id"`
+	Sealed      []byte       `db:"sealed"`
+	UsedStep    int64        `db:"used_step"`
+	CreatedAt   engine.Time  `db:"created_at"`
+	ConfirmedAt *engine.Time `db:"confirmed_at"`
 }
 
 const authenticatorColumns = `user_id, sealed, used_step, created_at, confirmed_at`
 
 var (
-	setAuthenticator = register("set authenticator app", `
+	setAuthenticator = engine.Register("set authenticator app", `
 		INSERT INTO authenticators (`+authenticatorColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, used_step = excluded.used_step,
 			created_at = excluded.created_at, confirmed_at = excluded.confirmed_at
 		WHERE authenticators.confirmed_at IS NULL`)
-	authenticatorOf = registerPoint("authenticator app", `
+	authenticatorOf = engine.RegisterPoint("authenticator app", `
 		SELECT `+authenticatorColumns+` FROM authenticators WHERE user_id = $1`)
 	// Of callers at the same time one finds a smaller step: PostgreSQL looks again
 	// once the row's lock is free, and SQLite has one writer.
-	useStep = register("use time step", `
+	useStep = engine.Register("use time step", `
 		UPDATE authenticators SET used_step = $1, confirmed_at = COALESCE(confirmed_at, $2)
 		WHERE user_id = $3 AND used_step < $1`)
-	deleteAuthenticator = register("delete authenticator app", `DELETE FROM authenticators WHERE user_id = $1`)
+	deleteAuthenticator = engine.Register("delete authenticator app", `DELETE FROM authenticators WHERE user_id = $1`)
 
-	deleteRecoveryCodes = register("delete recovery codes", `DELETE FROM recovery_codes WHERE user_id = $1`)
-	insertRecoveryCode  = register("insert recovery code", `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`)
-	useRecoveryCode     = register("use recovery code", `
+	deleteRecoveryCodes = engine.Register("delete recovery codes", `DELETE FROM recovery_codes WHERE user_id = $1`)
+	insertRecoveryCode  = engine.Register("insert recovery code", `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`)
+	useRecoveryCode     = engine.Register("use recovery code", `
 		UPDATE recovery_codes SET used_at = $1 WHERE user_id = $2 AND hash = $3 AND used_at IS NULL`)
-	recoveryCodesLeft = register("recovery codes left", `
+	recoveryCodesLeft = engine.Register("recovery codes left", `
 		SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL`)
 )
 
 func (s factorStore) SetAuthenticatorApp(ctx context.Context, a access.AuthenticatorApp) error {
 	taken := core.Conflict("There is an authenticator app already.", "Remove it first.")
-	return s.db.insert(ctx, taken, setAuthenticator, a.UserID, a.Sealed, a.UsedStep, At(a.CreatedAt), optionalAt(a.ConfirmedAt))
+	return s.db.Insert(ctx, taken, setAuthenticator, a.UserID, a.Sealed, a.UsedStep, engine.At(a.CreatedAt), engine.OptionalAt(a.ConfirmedAt))
 }
 
 func (s factorStore) AuthenticatorApp(ctx context.Context, userID string) (access.AuthenticatorApp, error) {
-	row, err := one[authenticatorRow](ctx, s.db, "authenticator app", authenticatorOf, userID)
+	row, err := engine.One[authenticatorRow](ctx, s.db, "authenticator app", authenticatorOf, userID)
 	if err != nil {
 		return access.AuthenticatorApp{}, err
 	}
 	return access.AuthenticatorApp{
 		UserID: row.UserID, Sealed: row.Sealed, UsedStep: row.UsedStep,
-		CreatedAt: row.CreatedAt.Time(), ConfirmedAt: optionalTime(row.ConfirmedAt),
+		CreatedAt: row.CreatedAt.Time(), ConfirmedAt: engine.OptionalTime(row.ConfirmedAt),
 	}, nil
 }
 
 func (s factorStore) UseStep(ctx context.Context, userID string, step int64, confirmedAt time.Time) (bool, error) {
-	taken, err := s.db.exec(ctx, useStep, step, At(confirmedAt), userID)
+	taken, err := s.db.Exec(ctx, useStep, step, engine.At(confirmedAt), userID)
 	return taken == 1, err
 }
 
 // DeleteAuthenticatorApp succeeds also when there is none.
 func (s factorStore) DeleteAuthenticatorApp(ctx context.Context, userID string) error {
-	_, err := s.db.exec(ctx, deleteAuthenticator, userID)
+	_, err := s.db.Exec(ctx, deleteAuthenticator, userID)
 	return err
 }
 
 func (s factorStore) SetRecoveryCodes(ctx context.Context, userID string, hashes [][]byte) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.db.exec(ctx, deleteRecoveryCodes, userID); err != nil {
+		if _, err := s.db.Exec(ctx, deleteRecoveryCodes, userID); err != nil {
 			return err
 		}
 		for _, hash := range hashes {
-			if _, err := s.db.exec(ctx, insertRecoveryCode, userID, hash); err != nil {
+			if _, err := s.db.Exec(ctx, insertRecoveryCode, userID, hash); err != nil {
 				return err
 			}
 		}
@@ -89,12 +90,12 @@ func (s factorStore) SetRecoveryCodes(ctx context.Context, userID string, hashes
 }
 
 func (s factorStore) UseRecoveryCode(ctx context.Context, userID string, hash []byte, at time.Time) (bool, error) {
-	used, err := s.db.exec(ctx, useRecoveryCode, At(at), userID, hash)
+	used, err := s.db.Exec(ctx, useRecoveryCode, engine.At(at), userID, hash)
 	return used == 1, err
 }
 
 func (s factorStore) RecoveryCodesLeft(ctx context.Context, userID string) (int, error) {
-	counted, err := values[int](ctx, s.db, recoveryCodesLeft, userID)
+	counted, err := engine.Values[int](ctx, s.db, recoveryCodesLeft, userID)
 	if err != nil || len(counted) == 0 {
 		return 0, err
 	}

@@ -9,9 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-type segmentStore struct{ db *engineDB }
+type segmentStore struct{ db *engine.DB }
 
 var _ segments.Store = segmentStore{}
 
@@ -25,21 +26,21 @@ type segmentRow struct {
 	EvalClass       predicate.EvalClass `db:"eval_class"`
 	Status          segments.Status     `db:"status"`
 	EvalWarning     string              `db:"eval_warning"`
-	EvalWarningAt   *Time               `db:"eval_warning_at"`
+	EvalWarningAt   *engine.Time        `db:"eval_warning_at"`
 	MemberCount     int                 `db:"member_count"`
-	LastEvaluatedAt *Time               `db:"last_evaluated_at"`
+	LastEvaluatedAt *engine.Time        `db:"last_evaluated_at"`
 	Origin          segments.Origin     `db:"origin"`
 	SourcePath      string              `db:"source_path"`
-	CreatedAt       Time                `db:"created_at"`
-	UpdatedAt       Time                `db:"updated_at"`
+	CreatedAt       engine.Time         `db:"created_at"`
+	UpdatedAt       engine.Time         `db:"updated_at"`
 	Stale           bool                `db:"stale"`
 }
 
 func (r segmentRow) segment() segments.Segment {
 	return segments.Segment{
 		ID: r.ID, Key: r.Key, Name: r.Name, Description: r.Description, Source: r.Source, ProfileVersion: r.ProfileVersion,
-		EvalClass: r.EvalClass, Status: r.Status, EvalWarning: r.EvalWarning, EvalWarningAt: optionalTime(r.EvalWarningAt),
-		MemberCount: r.MemberCount, LastEvaluatedAt: optionalTime(r.LastEvaluatedAt), Origin: r.Origin, SourcePath: r.SourcePath,
+		EvalClass: r.EvalClass, Status: r.Status, EvalWarning: r.EvalWarning, EvalWarningAt: engine.OptionalTime(r.EvalWarningAt),
+		MemberCount: r.MemberCount, LastEvaluatedAt: engine.OptionalTime(r.LastEvaluatedAt), Origin: r.Origin, SourcePath: r.SourcePath,
 		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(), Stale: r.Stale,
 	}
 }
@@ -51,36 +52,36 @@ const segmentColumns = `id, key, name, description, source, profile_version, eva
 const segmentFilter = `org_id = $1 AND (CAST($2 AS text) = '' OR status = $2) AND search LIKE $3 ESCAPE '\'`
 
 var (
-	insertSegment = register("insert segment", `
+	insertSegment = engine.Register("insert segment", `
 		INSERT INTO segments (org_id, id, key, name, description, search, source, profile_version, eval_class, status,
 			eval_warning, eval_warning_at, member_count, origin, source_path, created_at, updated_at, stale)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14, $15, $16, $17)
 		ON CONFLICT DO NOTHING`)
-	updateSegment = register("update segment", `
+	updateSegment = engine.Register("update segment", `
 		UPDATE segments SET name = $1, description = $2, search = $3, source = $4, profile_version = $5, eval_class = $6, status = $7,
 			eval_warning = $8, eval_warning_at = $9, origin = $10, source_path = $11, updated_at = $12, stale = $13
 		WHERE org_id = $14 AND id = $15`)
-	segmentByID  = registerPoint("segment by id", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2`)
-	segmentByKey = registerPoint("segment by key", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND key = $2`)
-	lockSegment  = register("lock segment", `
+	segmentByID  = engine.RegisterPoint("segment by id", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2`)
+	segmentByKey = engine.RegisterPoint("segment by key", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND key = $2`)
+	lockSegment  = engine.Register("lock segment", `
 		SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2 /*pg FOR NO KEY UPDATE*/`)
-	lockSegments = register("lock segments", `SELECT id FROM segments WHERE org_id = $1 ORDER BY created_at, id /*pg FOR NO KEY UPDATE*/`)
-	segmentsPage = register("segments page", `
+	lockSegments = engine.Register("lock segments", `SELECT id FROM segments WHERE org_id = $1 ORDER BY created_at, id /*pg FOR NO KEY UPDATE*/`)
+	segmentsPage = engine.Register("segments page", `
 		SELECT `+segmentColumns+` FROM segments WHERE `+segmentFilter+` AND (created_at, id) < ($4, $5)
 		ORDER BY created_at DESC, id DESC LIMIT $6`)
-	countSegments = register("count segments", `SELECT count(*) FROM segments WHERE `+segmentFilter)
-	allSegments   = register("segments", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 ORDER BY created_at, id`)
+	countSegments = engine.Register("count segments", `SELECT count(*) FROM segments WHERE `+segmentFilter)
+	allSegments   = engine.Register("segments", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 ORDER BY created_at, id`)
 
-	attributeTypes = registerPoint("types of attributes", `
+	attributeTypes = engine.RegisterPoint("types of attributes", `
 		SELECT name, type, enum_values, slot FROM attributes WHERE org_id = $1`)
-	propertyTypes = registerPoint("types of activity properties", `
+	propertyTypes = engine.RegisterPoint("types of activity properties", `
 		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
-	namedSets = registerPoint("what predicates may name", `
+	namedSets = engine.RegisterPoint("what predicates may name", `
 		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'
 		UNION ALL SELECT 'list', key, id FROM lists WHERE org_id = $1 AND status = 'active'
 		UNION ALL SELECT 'segment', key, id FROM segments WHERE org_id = $1 AND status <> 'archived'`)
 	// Each name is one step through the index, however many activities have it.
-	seenActivities = register("names of activities", `
+	seenActivities = engine.Register("names of activities", `
 		SELECT name FROM (WITH RECURSIVE seen (name) AS (
 			SELECT (SELECT min(name) FROM activities WHERE org_id = $1)
 			UNION ALL SELECT (SELECT min(a.name) FROM activities AS a WHERE a.org_id = $1 AND a.name > seen.name) FROM seen WHERE seen.name IS NOT NULL
@@ -92,15 +93,15 @@ const maxSeenActivities = 500
 
 func (s segmentStore) InsertSegment(ctx context.Context, orgID string, g segments.Segment) error {
 	taken := core.Conflict("A segment of this organization has this key already.", "Choose another key.")
-	return s.db.insert(ctx, taken, insertSegment, orgID, g.ID, g.Key, g.Name, g.Description, searchText(g.Name, g.Key), g.Source,
-		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, optionalAt(g.EvalWarningAt),
-		string(g.Origin), g.SourcePath, At(g.CreatedAt), At(g.UpdatedAt), g.Stale)
+	return s.db.Insert(ctx, taken, insertSegment, orgID, g.ID, g.Key, g.Name, g.Description, engine.SearchText(g.Name, g.Key), g.Source,
+		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, engine.OptionalAt(g.EvalWarningAt),
+		string(g.Origin), g.SourcePath, engine.At(g.CreatedAt), engine.At(g.UpdatedAt), g.Stale)
 }
 
 func (s segmentStore) UpdateSegment(ctx context.Context, orgID string, g segments.Segment) error {
-	return s.db.change(ctx, "segment", updateSegment, g.Name, g.Description, searchText(g.Name, g.Key), g.Source,
-		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, optionalAt(g.EvalWarningAt),
-		string(g.Origin), g.SourcePath, At(g.UpdatedAt), g.Stale, orgID, g.ID)
+	return s.db.Change(ctx, "segment", updateSegment, g.Name, g.Description, engine.SearchText(g.Name, g.Key), g.Source,
+		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, engine.OptionalAt(g.EvalWarningAt),
+		string(g.Origin), g.SourcePath, engine.At(g.UpdatedAt), g.Stale, orgID, g.ID)
 }
 
 func (s segmentStore) Segment(ctx context.Context, orgID, ref string) (segments.Segment, error) {
@@ -108,31 +109,31 @@ func (s segmentStore) Segment(ctx context.Context, orgID, ref string) (segments.
 	if core.IsID(ref) {
 		by = segmentByID
 	}
-	row, err := one[segmentRow](ctx, s.db, "segment", by, orgID, ref)
+	row, err := engine.One[segmentRow](ctx, s.db, "segment", by, orgID, ref)
 	return row.segment(), err
 }
 
 func (s segmentStore) LockSegment(ctx context.Context, orgID, id string) (segments.Segment, error) {
-	row, err := one[segmentRow](ctx, s.db, "segment", lockSegment, orgID, id)
+	row, err := engine.One[segmentRow](ctx, s.db, "segment", lockSegment, orgID, id)
 	return row.segment(), err
 }
 
 func (s segmentStore) LockSegments(ctx context.Context, orgID string) error {
-	_, err := values[string](ctx, s.db, lockSegments, orgID)
+	_, err := engine.Values[string](ctx, s.db, lockSegments, orgID)
 	return err
 }
 
 func (s segmentStore) Segments(ctx context.Context, orgID string, f segments.Filter) ([]segments.Segment, error) {
-	created, id := start(f.After)
-	return s.segments(ctx, segmentsPage, orgID, string(f.Status), searchPattern(f.Query), created, id, f.Limit)
+	created, id := engine.PageStart(f.After)
+	return s.segments(ctx, segmentsPage, orgID, string(f.Status), engine.SearchPattern(f.Query), created, id, f.Limit)
 }
 
 func (s segmentStore) AllSegments(ctx context.Context, orgID string) ([]segments.Segment, error) {
 	return s.segments(ctx, allSegments, orgID)
 }
 
-func (s segmentStore) segments(ctx context.Context, by *Statement, args ...any) ([]segments.Segment, error) {
-	rows, err := list[segmentRow](ctx, s.db, by, args...)
+func (s segmentStore) segments(ctx context.Context, by *engine.Statement, args ...any) ([]segments.Segment, error) {
+	rows, err := engine.List[segmentRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (s segmentStore) segments(ctx context.Context, by *Statement, args ...any) 
 }
 
 func (s segmentStore) CountSegments(ctx context.Context, orgID string, f segments.Filter) (int, error) {
-	counts, err := values[int](ctx, s.db, countSegments, orgID, string(f.Status), searchPattern(f.Query))
+	counts, err := engine.Values[int](ctx, s.db, countSegments, orgID, string(f.Status), engine.SearchPattern(f.Query))
 	if err != nil {
 		return 0, err
 	}
@@ -178,14 +179,14 @@ func (s segmentStore) PredicateSchema(ctx context.Context, orgID string) (segmen
 	if err := s.attributeTypes(ctx, orgID, schema); err != nil {
 		return schema, err
 	}
-	properties, err := list[propertyTypeRow](ctx, s.db, propertyTypes, orgID)
+	properties, err := engine.List[propertyTypeRow](ctx, s.db, propertyTypes, orgID)
 	if err != nil {
 		return schema, err
 	}
 	for _, p := range properties {
 		schema.Properties[predicate.ActivityProperty{Activity: p.Activity, Property: p.Property}] = segments.TypeOf(p.Type, nil).Type
 	}
-	sets, err := list[namedSetRow](ctx, s.db, namedSets, orgID)
+	sets, err := engine.List[namedSetRow](ctx, s.db, namedSets, orgID)
 	if err != nil {
 		return schema, err
 	}
@@ -203,11 +204,11 @@ func (s segmentStore) PredicateSchema(ctx context.Context, orgID string) (segmen
 }
 
 func (s segmentStore) SeenActivities(ctx context.Context, orgID string) ([]string, error) {
-	return values[string](ctx, s.db, seenActivities, orgID, maxSeenActivities)
+	return engine.Values[string](ctx, s.db, seenActivities, orgID, maxSeenActivities)
 }
 
 func (s segmentStore) attributeTypes(ctx context.Context, orgID string, schema segments.Schema) error {
-	rows, err := list[attributeTypeRow](ctx, s.db, attributeTypes, orgID)
+	rows, err := engine.List[attributeTypeRow](ctx, s.db, attributeTypes, orgID)
 	if err != nil {
 		return err
 	}

@@ -8,52 +8,53 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 var (
-	segmentMembersPage   = register("segment members page", setMembersPage("segment_members", "segment_id", "entered_at"))
-	segmentMemberByID    = registerPoint("segment member by id", setMemberByID("segment_members", "segment_id"))
-	segmentMemberByEmail = registerPoint("segment member by email", setMemberByEmail("segment_members", "segment_id"))
+	segmentMembersPage   = engine.Register("segment members page", setMembersPage("segment_members", "segment_id", "entered_at"))
+	segmentMemberByID    = engine.RegisterPoint("segment member by id", setMemberByID("segment_members", "segment_id"))
+	segmentMemberByEmail = engine.RegisterPoint("segment member by email", setMemberByEmail("segment_members", "segment_id"))
 
-	leaveSegment = register("leave segment", `
+	leaveSegment = engine.Register("leave segment", `
 		DELETE FROM segment_members WHERE org_id = $1 AND segment_id = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		AND contact_id NOT IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)
 		RETURNING contact_id`)
-	enterSegment = register("enter segment", `
+	enterSegment = engine.Register("enter segment", `
 		INSERT INTO segment_members (org_id, segment_id, contact_id, entered_at)
 		SELECT $1, $2, j.atom, CAST($3 AS bigint) FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING contact_id`)
-	countEvaluated = register("segment partly evaluated", `
+	countEvaluated = engine.Register("segment partly evaluated", `
 		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
-	wholeEvaluated = register("segment evaluated", `
+	wholeEvaluated = engine.Register("segment evaluated", `
 		UPDATE segments SET last_evaluated_at = $1, stale = FALSE,
 			member_count = (SELECT count(*) FROM segment_members AS m WHERE m.org_id = segments.org_id AND m.segment_id = segments.id)
 		WHERE org_id = $2 AND id = $3`)
 
-	touchContacts = register("touch contacts", `
+	touchContacts = engine.Register("touch contacts", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
-		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+parameterRows(`$2`)+` WHERE TRUE`)
+		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE`)
 	// Each contact is found by the index of its address, as in misdatedRecipients.
-	touchRecipients = register("touch recipients", `
+	touchRecipients = engine.Register("touch recipients", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
-		SELECT c.org_id, v ->> 'id', c.id FROM `+parameterRows(`$1`)+`
+		SELECT c.org_id, v ->> 'id', c.id FROM `+engine.ParameterRows(`$1`)+`
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
 			WHERE named.org_id = $2 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
 		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
-	segmentsOf = registerPoint("segments of a contact", `
+	segmentsOf = engine.RegisterPoint("segments of a contact", `
 		SELECT count(*) FROM segment_members AS m JOIN segments AS g ON g.org_id = m.org_id AND g.id = m.segment_id
 		WHERE m.org_id = $1 AND m.contact_id = $2 AND g.status <> 'archived'`)
-	touchedContacts = register("touched contacts", `
+	touchedContacts = engine.Register("touched contacts", `
 		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
-	untouchContacts = register("untouch contacts", `
+	untouchContacts = engine.Register("untouch contacts", `
 		DELETE FROM segment_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
-	dropSuppressed = register("drop suppressed addresses", `
+	dropSuppressed = engine.Register("drop suppressed addresses", `
 		DELETE FROM suppressed_addresses WHERE org_id = $1
 		AND email_key NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-	saveSuppressed = register("save suppressed addresses", `
+	saveSuppressed = engine.Register("save suppressed addresses", `
 		INSERT INTO suppressed_addresses (org_id, email_key)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING`)
@@ -75,7 +76,7 @@ func (s segmentStore) CountMatching(ctx context.Context, q segments.Question) (i
 		return 0, err
 	}
 	text, args := numbered(c.selecting(`count(*)`), c.args)
-	counts, err := composed(ctx, s.db, "count of a predicate", text, args, func(rows *sql.Rows) (int, error) {
+	counts, err := engine.Composed(ctx, s.db, "count of a predicate", text, args, func(rows *sql.Rows) (int, error) {
 		var n int
 		err := rows.Scan(&n)
 		return n, err
@@ -95,7 +96,7 @@ func (s segmentStore) Examples(ctx context.Context, q segments.Question, limit i
 	first := c.selecting(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
 	text, args := numbered(`SELECT c.id, c.email, `+isMailable+` FROM contacts AS c WHERE c.org_id = `+orgParameter+
 		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`, c.args)
-	examples, err := composed(ctx, s.db, "sample of a predicate", text, args, func(rows *sql.Rows) (segments.Example, error) {
+	examples, err := engine.Composed(ctx, s.db, "sample of a predicate", text, args, func(rows *sql.Rows) (segments.Example, error) {
 		var e segments.Example
 		err := rows.Scan(&e.ContactID, &e.Email, &e.Mailable)
 		return e, err
@@ -113,7 +114,7 @@ func (s segmentStore) Differing(ctx context.Context, q segments.Question, segmen
 	}
 	text, args := numbered(c.selecting(`s.contact_id`)+` AND NOT EXISTS (SELECT 1 FROM segment_members AS x WHERE x.org_id = `+orgParameter+
 		` AND x.segment_id = `+c.text(segmentID)+` AND x.contact_id = s.contact_id) LIMIT `+c.parameter(limit), c.args)
-	entering, err := composed(ctx, s.db, "contacts that enter", text, args, scanID)
+	entering, err := engine.Composed(ctx, s.db, "contacts that enter", text, args, scanID)
 	if err != nil || len(entering) == limit {
 		return entering, err
 	}
@@ -127,7 +128,7 @@ func (s segmentStore) leaving(ctx context.Context, c *condition, segmentID strin
 	text, args := numbered(`SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+c.selecting(`s.contact_id`)+
 		`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
 		` AND f.contact_id IS NULL LIMIT `+c.parameter(limit), c.args)
-	return composed(ctx, s.db, "contacts that leave", text, args, scanID)
+	return engine.Composed(ctx, s.db, "contacts that leave", text, args, scanID)
 }
 
 func (s segmentStore) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
@@ -137,24 +138,24 @@ func (s segmentStore) JudgeMembers(ctx context.Context, q segments.Question, seg
 		if err != nil {
 			return err
 		}
-		judged, err := jsonParameter(q.Contacts)
+		judged, err := engine.JSONParameter(q.Contacts)
 		if err != nil {
 			return err
 		}
-		in, err := jsonParameter(found)
+		in, err := engine.JSONParameter(found)
 		if err != nil {
 			return err
 		}
-		if left, err = values[string](ctx, s.db, leaveSegment, q.OrgID, segmentID, judged, in); err != nil {
+		if left, err = engine.Values[string](ctx, s.db, leaveSegment, q.OrgID, segmentID, judged, in); err != nil {
 			return err
 		}
-		if entered, err = values[string](ctx, s.db, enterSegment, q.OrgID, segmentID, At(q.Now), in); err != nil {
+		if entered, err = engine.Values[string](ctx, s.db, enterSegment, q.OrgID, segmentID, engine.At(q.Now), in); err != nil {
 			return err
 		}
 		if err := s.logSegment(ctx, q.OrgID, segmentID, left, entered, q.Now); err != nil {
 			return err
 		}
-		_, err = s.db.exec(ctx, countEvaluated, len(entered)-len(left), At(q.Now), q.OrgID, segmentID)
+		_, err = s.db.Exec(ctx, countEvaluated, len(entered)-len(left), engine.At(q.Now), q.OrgID, segmentID)
 		return err
 	})
 	return len(entered), len(left), err
@@ -173,7 +174,7 @@ func (s segmentStore) logSegment(ctx context.Context, orgID, segmentID string, l
 }
 
 func (s segmentStore) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
-	return s.db.change(ctx, "segment", wholeEvaluated, At(at), orgID, segmentID)
+	return s.db.Change(ctx, "segment", wholeEvaluated, engine.At(at), orgID, segmentID)
 }
 
 type touchRow struct {
@@ -186,7 +187,7 @@ func (s segmentStore) Touch(ctx context.Context, orgID string, contactIDs []stri
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, touchContacts, orgID, parameter)
+	_, err = s.db.Exec(ctx, touchContacts, orgID, parameter)
 	return err
 }
 
@@ -196,7 +197,7 @@ func touchRows(contacts []string) (string, error) {
 	for i, contact := range contacts {
 		rows[i] = touchRow{core.NewID(), contact}
 	}
-	return jsonParameter(rows)
+	return engine.JSONParameter(rows)
 }
 
 func (s segmentStore) TouchRecipients(ctx context.Context, orgID string, keys []string) error {
@@ -204,12 +205,12 @@ func (s segmentStore) TouchRecipients(ctx context.Context, orgID string, keys []
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, touchRecipients, parameter, orgID)
+	_, err = s.db.Exec(ctx, touchRecipients, parameter, orgID)
 	return err
 }
 
 func (s segmentStore) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
-	counts, err := values[int](ctx, s.db, segmentsOf, orgID, contactID)
+	counts, err := engine.Values[int](ctx, s.db, segmentsOf, orgID, contactID)
 	if err != nil {
 		return 0, err
 	}
@@ -217,7 +218,7 @@ func (s segmentStore) SegmentsOf(ctx context.Context, orgID, contactID string) (
 }
 
 func (s segmentStore) Touched(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
-	rows, err := list[touchRow](ctx, s.db, touchedContacts, orgID, limit)
+	rows, err := engine.List[touchRow](ctx, s.db, touchedContacts, orgID, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -229,24 +230,24 @@ func (s segmentStore) Touched(ctx context.Context, orgID string, limit int) ([]s
 }
 
 func (s segmentStore) Untouch(ctx context.Context, orgID string, ids []string) error {
-	parameter, err := jsonParameter(ids)
+	parameter, err := engine.JSONParameter(ids)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, untouchContacts, orgID, parameter)
+	_, err = s.db.Exec(ctx, untouchContacts, orgID, parameter)
 	return err
 }
 
 func (s segmentStore) ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error {
-	parameter, err := jsonParameter(keys)
+	parameter, err := engine.JSONParameter(keys)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.db.exec(ctx, dropSuppressed, orgID, parameter); err != nil {
+		if _, err := s.db.Exec(ctx, dropSuppressed, orgID, parameter); err != nil {
 			return err
 		}
-		_, err := s.db.exec(ctx, saveSuppressed, orgID, parameter)
+		_, err := s.db.Exec(ctx, saveSuppressed, orgID, parameter)
 		return err
 	})
 }

@@ -6,57 +6,58 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // sessionStore is [access.SessionStore].
-type sessionStore struct{ db *engineDB }
+type sessionStore struct{ db *engine.DB }
 
 // Sessions returns the store of signed-in browsers.
-func (db *DB) Sessions() access.SessionStore { return sessionStore{db.engineDB} }
+func (db *DB) Sessions() access.SessionStore { return sessionStore{db.DB} }
 
 type sessionRow struct {
-	Hash           []byte `db:"hash"`
-	UserID         string `db:"user_id"`
-	OrgID          string `db:"org_id"`
-	CreatedAt      Time   `db:"created_at"`
-	LastSeenAt     Time   `db:"last_seen_at"`
-	ExpiresAt      Time   `db:"expires_at"`
-	SecondFactorAt *Time  `db:"second_factor_at"`
-	Awaits         bool   `db:"awaits_second_factor"`
+	Hash           []byte       `db:"hash"`
+	UserID         string       `db:"user_id"`
+	OrgID          string       `db:"org_id"`
+	CreatedAt      engine.Time  `db:"created_at"`
+	LastSeenAt     engine.Time  `db:"last_seen_at"`
+	ExpiresAt      engine.Time  `db:"expires_at"`
+	SecondFactorAt *engine.Time `db:"second_factor_at"`
+	Awaits         bool         `db:"awaits_second_factor"`
 }
 
 const sessionColumns = `hash, user_id, org_id, created_at, last_seen_at, expires_at, second_factor_at, awaits_second_factor`
 
 var (
-	insertSession = register("insert session", `
+	insertSession = engine.Register("insert session", `
 		INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
-	sessionByHash = registerPoint("session by hash", `
+	sessionByHash = engine.RegisterPoint("session by hash", `
 		SELECT `+sessionColumns+` FROM sessions WHERE hash = $1 AND expires_at > $2`)
-	touchSession = register("touch session", `
+	touchSession = engine.Register("touch session", `
 		UPDATE sessions SET last_seen_at = $1, expires_at = $2, second_factor_at = $3, org_id = $4
 		WHERE hash = $5 AND user_id = $6`)
-	deleteSession         = register("delete session", `DELETE FROM sessions WHERE hash = $1`)
-	deleteSessionsOf      = register("delete sessions of a user", `DELETE FROM sessions WHERE user_id = $1`)
-	deleteOtherSessionsOf = register("delete other sessions of a user", `
+	deleteSession         = engine.Register("delete session", `DELETE FROM sessions WHERE hash = $1`)
+	deleteSessionsOf      = engine.Register("delete sessions of a user", `DELETE FROM sessions WHERE user_id = $1`)
+	deleteOtherSessionsOf = engine.Register("delete other sessions of a user", `
 		DELETE FROM sessions WHERE user_id = $1 AND hash <> $2`)
-	purgeSessions = register("purge sessions", `DELETE FROM sessions WHERE expires_at <= $1`)
+	purgeSessions = engine.Register("purge sessions", `DELETE FROM sessions WHERE expires_at <= $1`)
 )
 
 func (s sessionStore) InsertSession(ctx context.Context, session access.Session) error {
 	taken := core.Conflict("This session exists already.", "Mint another session.")
-	return s.db.insert(ctx, taken, insertSession, session.Hash, session.UserID, session.OrgID, At(session.CreatedAt),
-		At(session.LastSeenAt), At(session.ExpiresAt), optionalAt(session.SecondFactorAt), session.AwaitsSecondFactor)
+	return s.db.Insert(ctx, taken, insertSession, session.Hash, session.UserID, session.OrgID, engine.At(session.CreatedAt),
+		engine.At(session.LastSeenAt), engine.At(session.ExpiresAt), engine.OptionalAt(session.SecondFactorAt), session.AwaitsSecondFactor)
 }
 
 func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (access.Session, error) {
-	row, err := one[sessionRow](ctx, s.db, "session", sessionByHash, hash, At(now))
+	row, err := engine.One[sessionRow](ctx, s.db, "session", sessionByHash, hash, engine.At(now))
 	if err != nil {
 		return access.Session{}, err
 	}
 	return access.Session{
 		Hash: row.Hash, UserID: row.UserID, OrgID: row.OrgID, CreatedAt: row.CreatedAt.Time(),
-		LastSeenAt: row.LastSeenAt.Time(), ExpiresAt: row.ExpiresAt.Time(), SecondFactorAt: optionalTime(row.SecondFactorAt),
+		LastSeenAt: row.LastSeenAt.Time(), ExpiresAt: row.ExpiresAt.Time(), SecondFactorAt: engine.OptionalTime(row.SecondFactorAt),
 		AwaitsSecondFactor: row.Awaits,
 	}, nil
 }
@@ -64,25 +65,25 @@ func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (
 // TouchSession fails with not_found when the session has ended in between, so
 // that nobody stays signed in after a sign-out.
 func (s sessionStore) TouchSession(ctx context.Context, session access.Session) error {
-	return s.db.change(ctx, "session", touchSession, At(session.LastSeenAt), At(session.ExpiresAt),
-		optionalAt(session.SecondFactorAt), session.OrgID, session.Hash, session.UserID)
+	return s.db.Change(ctx, "session", touchSession, engine.At(session.LastSeenAt), engine.At(session.ExpiresAt),
+		engine.OptionalAt(session.SecondFactorAt), session.OrgID, session.Hash, session.UserID)
 }
 
 // DeleteSession succeeds also when there is no such session.
 func (s sessionStore) DeleteSession(ctx context.Context, hash []byte) error {
-	_, err := s.db.exec(ctx, deleteSession, hash)
+	_, err := s.db.Exec(ctx, deleteSession, hash)
 	return err
 }
 
 func (s sessionStore) DeleteSessionsOf(ctx context.Context, userID string) error {
-	_, err := s.db.exec(ctx, deleteSessionsOf, userID)
+	_, err := s.db.Exec(ctx, deleteSessionsOf, userID)
 	return err
 }
 
 func (s sessionStore) DeleteOtherSessionsOf(ctx context.Context, userID string, hash []byte) (int, error) {
-	return s.db.exec(ctx, deleteOtherSessionsOf, userID, hash)
+	return s.db.Exec(ctx, deleteOtherSessionsOf, userID, hash)
 }
 
 func (s sessionStore) PurgeSessions(ctx context.Context, now time.Time) (int, error) {
-	return s.db.exec(ctx, purgeSessions, At(now))
+	return s.db.Exec(ctx, purgeSessions, engine.At(now))
 }

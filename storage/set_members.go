@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Members of a static list and of a segment are kept apart and read alike.
@@ -33,18 +34,18 @@ func setMemberByEmail(table, set string) string {
 }
 
 type setMemberRow struct {
-	ContactID string `db:"contact_id"`
-	Email     string `db:"email"`
-	Mailable  bool   `db:"mailable"`
-	Since     Time   `db:"since"`
+	ContactID string      `db:"contact_id"`
+	Email     string      `db:"email"`
+	Mailable  bool        `db:"mailable"`
+	Since     engine.Time `db:"since"`
 }
 
 // setMembers is one page of a set's members, each made of its row.
 func setMembers[T any](
-	ctx context.Context, db *engineDB, page *Statement, orgID, setID string, after *core.After, limit int, member func(setMemberRow) T,
+	ctx context.Context, db *engine.DB, page *engine.Statement, orgID, setID string, after *core.After, limit int, member func(setMemberRow) T,
 ) ([]T, error) {
-	since, id := start(after)
-	rows, err := list[setMemberRow](ctx, db, page, orgID, setID, since, id, limit)
+	since, id := engine.PageStart(after)
+	rows, err := engine.List[setMemberRow](ctx, db, page, orgID, setID, since, id, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +57,11 @@ func setMembers[T any](
 }
 
 // isSetMember finds the contact by its id or else by its address.
-func isSetMember(ctx context.Context, db *engineDB, byID, byEmail *Statement, orgID, setID, contact string) (bool, error) {
+func isSetMember(ctx context.Context, db *engine.DB, byID, byEmail *engine.Statement, orgID, setID, contact string) (bool, error) {
 	by, key := byEmail, audience.EmailKey(contact)
 	if core.IsID(contact) {
 		by, key = byID, contact
 	}
-	found, err := values[int](ctx, db, by, orgID, setID, key)
+	found, err := engine.Values[int](ctx, db, by, orgID, setID, key)
 	return len(found) > 0, err
 }

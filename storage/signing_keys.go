@@ -6,44 +6,45 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // signingStore is [access.SigningStore].
-type signingStore struct{ db *engineDB }
+type signingStore struct{ db *engine.DB }
 
 // SigningKeys returns the store of the keys that sign access tokens.
-func (db *DB) SigningKeys() access.SigningStore { return signingStore{db.engineDB} }
+func (db *DB) SigningKeys() access.SigningStore { return signingStore{db.DB} }
 
 type signingKeyRow struct {
-	ID        string `db:"id"`
-	Algorithm string `db:"algorithm"`
-	Sealed    []byte `db:"sealed"`
-	CreatedAt Time   `db:"created_at"`
-	RetiredAt *Time  `db:"retired_at"`
+	ID        string       `db:"id"`
+	Algorithm string       `db:"algorithm"`
+	Sealed    []byte       `db:"sealed"`
+	CreatedAt engine.Time  `db:"created_at"`
+	RetiredAt *engine.Time `db:"retired_at"`
 }
 
 var (
 	// A unique index admits one key that is not retired, so of two processes that
 	// insert at once one does nothing.
-	insertSigningKey = register("insert signing key", `
+	insertSigningKey = engine.Register("insert signing key", `
 		INSERT INTO signing_keys (id, algorithm, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	signingKeys = register("signing keys", `
+	signingKeys = engine.Register("signing keys", `
 		SELECT id, algorithm, sealed, created_at, retired_at FROM signing_keys ORDER BY created_at DESC, id DESC`)
-	retireSigningKeys = register("retire signing keys", `
+	retireSigningKeys = engine.Register("retire signing keys", `
 		UPDATE signing_keys SET retired_at = $1 WHERE retired_at IS NULL OR retired_at > $1`)
-	holdSigningKeys   = register("hold signing keys", `SELECT id FROM signing_keys ORDER BY id /*pg FOR UPDATE*/`)
-	deleteSigningKeys = register("delete signing keys", `DELETE FROM signing_keys`)
-	purgeSigningKeys  = register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
+	holdSigningKeys   = engine.Register("hold signing keys", `SELECT id FROM signing_keys ORDER BY id /*pg FOR UPDATE*/`)
+	deleteSigningKeys = engine.Register("delete signing keys", `DELETE FROM signing_keys`)
+	purgeSigningKeys  = engine.Register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
 )
 
 func (s signingStore) InsertSigningKey(ctx context.Context, k access.SigningKey) (bool, error) {
-	inserted, err := s.db.exec(ctx, insertSigningKey, k.ID, k.Algorithm, k.Sealed, At(k.CreatedAt), optionalAt(k.RetiredAt))
+	inserted, err := s.db.Exec(ctx, insertSigningKey, k.ID, k.Algorithm, k.Sealed, engine.At(k.CreatedAt), engine.OptionalAt(k.RetiredAt))
 	return inserted == 1, err
 }
 
 func (s signingStore) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
-	rows, err := list[signingKeyRow](ctx, s.db, signingKeys)
+	rows, err := engine.List[signingKeyRow](ctx, s.db, signingKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (s signingStore) SigningKeys(ctx context.Context) ([]access.SigningKey, err
 	for i, row := range rows {
 		keys[i] = access.SigningKey{
 			ID: row.ID, Algorithm: row.Algorithm, Sealed: row.Sealed,
-			CreatedAt: row.CreatedAt.Time(), RetiredAt: optionalTime(row.RetiredAt),
+			CreatedAt: row.CreatedAt.Time(), RetiredAt: engine.OptionalTime(row.RetiredAt),
 		}
 	}
 	return keys, nil
@@ -60,12 +61,12 @@ func (s signingStore) SigningKeys(ctx context.Context) ([]access.SigningKey, err
 // HoldSigningKeys holds their rows. On SQLite the transaction itself is what nobody
 // else is in.
 func (s signingStore) HoldSigningKeys(ctx context.Context) error {
-	_, err := values[string](ctx, s.db, holdSigningKeys)
+	_, err := engine.Values[string](ctx, s.db, holdSigningKeys)
 	return err
 }
 
 func (s signingStore) RotateSigningKey(ctx context.Context, next access.SigningKey, retire time.Time) error {
-	return s.succeedSigningKeys(ctx, next, retireSigningKeys, At(retire))
+	return s.succeedSigningKeys(ctx, next, retireSigningKeys, engine.At(retire))
 }
 
 func (s signingStore) ReplaceSigningKeys(ctx context.Context, next access.SigningKey) error {
@@ -75,9 +76,9 @@ func (s signingStore) ReplaceSigningKeys(ctx context.Context, next access.Signin
 // succeedSigningKeys ends the keys there are and stores the next. It leans on the
 // same index: a rotation that did not see the other one's key cannot insert its
 // own, and changes nothing.
-func (s signingStore) succeedSigningKeys(ctx context.Context, next access.SigningKey, end *Statement, args ...any) error {
+func (s signingStore) succeedSigningKeys(ctx context.Context, next access.SigningKey, end *engine.Statement, args ...any) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.db.exec(ctx, end, args...); err != nil {
+		if _, err := s.db.Exec(ctx, end, args...); err != nil {
 			return err
 		}
 		inserted, err := s.InsertSigningKey(ctx, next)
@@ -89,5 +90,5 @@ func (s signingStore) succeedSigningKeys(ctx context.Context, next access.Signin
 }
 
 func (s signingStore) PurgeSigningKeys(ctx context.Context, before time.Time) (int, error) {
-	return s.db.exec(ctx, purgeSigningKeys, At(before))
+	return s.db.Exec(ctx, purgeSigningKeys, engine.At(before))
 }

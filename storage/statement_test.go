@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 func TestEveryStatementPreparesOnBothEngines(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		for _, s := range storage.Statements() {
+		for _, s := range engine.Statements() {
 			if err := prepares(t, db, s); err != nil {
 				t.Errorf("%s: %v", s.Name(), err)
 			}
@@ -21,7 +22,7 @@ func TestEveryStatementPreparesOnBothEngines(t *testing.T) {
 	})
 }
 
-func prepares(t *testing.T, db *storage.DB, s *storage.Statement) error {
+func prepares(t *testing.T, db *storage.DB, s *engine.Statement) error {
 	t.Helper()
 	stmt, err := db.Writer().PrepareContext(t.Context(), db.Dialect().Text(s.Text()))
 	if err != nil {
@@ -41,7 +42,7 @@ func TestSlotsAreCounted(t *testing.T) {
 	t.Parallel()
 	const want = 77 // some read their rows as parameterRows says
 	var slots []string
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		for range strings.Count(s.Text(), "/*") {
 			slots = append(slots, s.Name())
 		}
@@ -62,7 +63,7 @@ var (
 func TestStatementsKeepTheRules(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		if names[s.Name()] {
 			t.Errorf("%s: the name is taken", s.Name())
 		}
@@ -117,7 +118,7 @@ var scoped = regexp.MustCompile(`org_id = \$\d|INSERT INTO \w+ \(org_id|org_id =
 
 func TestStatementsAreScopedByOrg(t *testing.T) {
 	t.Parallel()
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		if scoped.MatchString(s.Text()) == withoutOrg[s.Name()] {
 			t.Errorf("%s: scoped by org is %v, listed as without is %v", s.Name(), !withoutOrg[s.Name()], withoutOrg[s.Name()])
 		}

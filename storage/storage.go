@@ -14,18 +14,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Config says which database to open; see [engine.Config].
-type Config = engineConfig
+type Config = engine.Config
 
 // DB is an open database with the stores of all domains. It is safe for concurrent use.
-type DB struct{ *engineDB }
+type DB struct{ *engine.DB }
 
 // Open opens the database without changing its schema; see [engine.DB.Migrate]. It fails
 // when the database cannot be reached.
 func Open(ctx context.Context, c Config) (*DB, error) {
-	db, err := openEngine(ctx, c)
+	db, err := engine.Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -33,53 +34,53 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 }
 
 // Invitations is the store of open invitations.
-func (db *DB) Invitations() access.InvitationStore { return invitationStore{db.engineDB} }
+func (db *DB) Invitations() access.InvitationStore { return invitationStore{db.DB} }
 
 // Audience is the store of contacts, lists, attributes and topics.
-func (db *DB) Audience() audience.Store { return audienceStore{db.engineDB} }
+func (db *DB) Audience() audience.Store { return audienceStore{db.DB} }
 
 // Segments is the store of segments.
-func (db *DB) Segments() segments.Store { return segmentStore{db.engineDB} }
+func (db *DB) Segments() segments.Store { return segmentStore{db.DB} }
 
 // Activities is the store of activities and promoted properties.
-func (db *DB) Activities() activities.Store { return activityStore{db.engineDB} }
+func (db *DB) Activities() activities.Store { return activityStore{db.DB} }
 
 // ActivitiesPurger removes old activities and expired keys.
-func (db *DB) ActivitiesPurger() activities.Purger { return activityStore{db.engineDB} }
+func (db *DB) ActivitiesPurger() activities.Purger { return activityStore{db.DB} }
 
 // Messages is the store of messages and their events.
-func (db *DB) Messages() messages.Store { return messageStore{db.engineDB} }
+func (db *DB) Messages() messages.Store { return messageStore{db.DB} }
 
 // MessagesPurger removes old messages with their recipients, and old events.
-func (db *DB) MessagesPurger() messages.Purger { return messageStore{db.engineDB} }
+func (db *DB) MessagesPurger() messages.Purger { return messageStore{db.DB} }
 
 // Reports is the store of figures per day and hour.
-func (db *DB) Reports() reports.Store { return reportStore{db.engineDB} }
+func (db *DB) Reports() reports.Store { return reportStore{db.DB} }
 
 // ReportsPurger removes the figures of old days and their hours.
-func (db *DB) ReportsPurger() messages.Purger { return reportStore{db.engineDB} }
+func (db *DB) ReportsPurger() messages.Purger { return reportStore{db.DB} }
 
 // Suppression is the store of undeliverable addresses and the rules for them.
-func (db *DB) Suppression() suppression.Store { return undeliverableStore{db.engineDB} }
+func (db *DB) Suppression() suppression.Store { return undeliverableStore{db.DB} }
 
 // Channels is the store of channels, identities and tracking domains.
-func (db *DB) Channels() channels.Store { return channelStore{db.engineDB} }
+func (db *DB) Channels() channels.Store { return channelStore{db.DB} }
 
 // Connections is the store of connections to sending accounts. Their secrets are
 // sealed with the sealer before they reach a statement, and bound to their
 // organization.
 func (db *DB) Connections(sealer sending.Sealer) sending.Connections {
-	return connectionStore{db.engineDB, sealer}
+	return connectionStore{db.DB, sealer}
 }
 
 // ProductionRequests is the store of requests for production access.
-func (db *DB) ProductionRequests() sending.AccessRequests { return productionStore{db.engineDB} }
+func (db *DB) ProductionRequests() sending.AccessRequests { return productionStore{db.DB} }
 
 // Templates is the store of the account's templates.
-func (db *DB) Templates() templates.Store { return templateStore{db.engineDB} }
+func (db *DB) Templates() templates.Store { return templateStore{db.DB} }
 
 // Replay is the store of replay records and used confirmations.
-func (db *DB) Replay() replay.Store { return replayStore{db.engineDB} }
+func (db *DB) Replay() replay.Store { return replayStore{db.DB} }
 
 // Processes is the store of the heartbeats of processes.
-func (db *DB) Processes() replay.ProcessStore { return processStore{db.engineDB} }
+func (db *DB) Processes() replay.ProcessStore { return processStore{db.DB} }

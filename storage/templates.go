@@ -9,20 +9,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-type templateStore struct{ db *engineDB }
+type templateStore struct{ db *engine.DB }
 
 var _ templates.Store = templateStore{}
 
 type templateRow struct {
-	ID        string `db:"id"`
-	Name      string `db:"name"`
-	Slug      string `db:"slug"`
-	Subject   string `db:"subject"`
-	Hash      string `db:"content_hash"`
-	CreatedAt Time   `db:"created_at"`
-	UpdatedAt Time   `db:"updated_at"`
+	ID        string      `db:"id"`
+	Name      string      `db:"name"`
+	Slug      string      `db:"slug"`
+	Subject   string      `db:"subject"`
+	Hash      string      `db:"content_hash"`
+	CreatedAt engine.Time `db:"created_at"`
+	UpdatedAt engine.Time `db:"updated_at"`
 }
 
 type templateContentRow struct {
@@ -37,31 +38,31 @@ type templateSlugRow struct {
 }
 
 type templateReadRow struct {
-	Name   string `db:"name"`
-	ReadAt Time   `db:"read_at"`
+	Name   string      `db:"name"`
+	ReadAt engine.Time `db:"read_at"`
 }
 
 var (
-	templatesPage = register("templates page", `
+	templatesPage = engine.Register("templates page", `
 		SELECT id, name, slug, subject, content_hash, created_at, updated_at FROM templates
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) AND search LIKE $4 ESCAPE '\'
 		ORDER BY created_at DESC, id DESC LIMIT $5`)
-	countTemplates = register("count templates", `
+	countTemplates = engine.Register("count templates", `
 		SELECT count(*) FROM templates WHERE org_id = $1 AND search LIKE $2 ESCAPE '\'`)
-	templateBySlug = registerPoint("template", `
+	templateBySlug = engine.RegisterPoint("template", `
 		SELECT id, name, slug, subject, content_hash, created_at, updated_at, html, body_text FROM templates
 		WHERE org_id = $1 AND slug = $2`)
-	templateHash  = registerPoint("template hash", `SELECT content_hash FROM templates WHERE org_id = $1 AND name = $2`)
-	templateSlugs = register("template slugs", `SELECT name, slug FROM templates WHERE org_id = $1`)
-	saveTemplate  = register("save template", `
+	templateHash  = engine.RegisterPoint("template hash", `SELECT content_hash FROM templates WHERE org_id = $1 AND name = $2`)
+	templateSlugs = engine.Register("template slugs", `SELECT name, slug FROM templates WHERE org_id = $1`)
+	saveTemplate  = engine.Register("save template", `
 		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (org_id, name) DO UPDATE SET subject = excluded.subject, html = excluded.html, body_text = excluded.body_text,
 			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at, read_at = excluded.read_at
 		WHERE templates.content_hash <> excluded.content_hash`)
-	templateRead  = register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3`)
-	templateReads = register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1`)
-	keepTemplates = register("keep templates", `
+	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3`)
+	templateReads = engine.Register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1`)
+	keepTemplates = engine.Register("keep templates", `
 		DELETE FROM templates
 		WHERE org_id = $1 AND name NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 )
@@ -74,8 +75,8 @@ func (r templateRow) template() templates.Template {
 }
 
 func (s templateStore) Templates(ctx context.Context, orgID string, f templates.Filter) ([]templates.Template, error) {
-	created, id := start(f.After)
-	rows, err := list[templateRow](ctx, s.db, templatesPage, orgID, created, id, searchPattern(f.Query), f.Limit)
+	created, id := engine.PageStart(f.After)
+	rows, err := engine.List[templateRow](ctx, s.db, templatesPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (s templateStore) Templates(ctx context.Context, orgID string, f templates.
 }
 
 func (s templateStore) CountTemplates(ctx context.Context, orgID, query string) (int, error) {
-	counts, err := values[int](ctx, s.db, countTemplates, orgID, searchPattern(query))
+	counts, err := engine.Values[int](ctx, s.db, countTemplates, orgID, engine.SearchPattern(query))
 	if err != nil {
 		return 0, err
 	}
@@ -95,7 +96,7 @@ func (s templateStore) CountTemplates(ctx context.Context, orgID, query string) 
 }
 
 func (s templateStore) Template(ctx context.Context, orgID, slug string) (templates.Template, sending.Template, error) {
-	row, err := one[templateContentRow](ctx, s.db, "template", templateBySlug, orgID, slug)
+	row, err := engine.One[templateContentRow](ctx, s.db, "template", templateBySlug, orgID, slug)
 	if err != nil {
 		return templates.Template{}, sending.Template{}, err
 	}
@@ -104,16 +105,16 @@ func (s templateStore) Template(ctx context.Context, orgID, slug string) (templa
 
 func (s templateStore) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
 	hash := templates.HashOf(t)
-	known, err := values[string](ctx, s.db, templateHash, orgID, t.Name)
+	known, err := engine.Values[string](ctx, s.db, templateHash, orgID, t.Name)
 	if err != nil {
 		return err
 	}
 	if len(known) > 0 && known[0] == hash {
-		_, err := s.db.exec(ctx, templateRead, At(at), orgID, t.Name)
+		_, err := s.db.Exec(ctx, templateRead, engine.At(at), orgID, t.Name)
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		rows, err := list[templateSlugRow](ctx, s.db, templateSlugs, orgID)
+		rows, err := engine.List[templateSlugRow](ctx, s.db, templateSlugs, orgID)
 		if err != nil {
 			return err
 		}
@@ -123,14 +124,14 @@ func (s templateStore) SaveTemplate(ctx context.Context, orgID string, t sending
 		}
 		slug := known[t.Name] + channels.Slugs(known, []string{t.Name})[t.Name]
 		search := strings.ToLower(t.Name + "\n" + slug + "\n" + t.Subject)
-		_, err = s.db.exec(ctx, saveTemplate, orgID, core.NewID(), t.Name, slug, t.Subject, t.HTML, t.Text,
-			hash, search, At(createdAt), At(at), At(at))
+		_, err = s.db.Exec(ctx, saveTemplate, orgID, core.NewID(), t.Name, slug, t.Subject, t.HTML, t.Text,
+			hash, search, engine.At(createdAt), engine.At(at), engine.At(at))
 		return err
 	})
 }
 
 func (s templateStore) ReadTemplates(ctx context.Context, orgID string) (map[string]time.Time, error) {
-	rows, err := list[templateReadRow](ctx, s.db, templateReads, orgID)
+	rows, err := engine.List[templateReadRow](ctx, s.db, templateReads, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +143,10 @@ func (s templateStore) ReadTemplates(ctx context.Context, orgID string) (map[str
 }
 
 func (s templateStore) KeepTemplates(ctx context.Context, orgID string, names []string) error {
-	parameter, err := jsonParameter(names)
+	parameter, err := engine.JSONParameter(names)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, keepTemplates, orgID, parameter)
+	_, err = s.db.Exec(ctx, keepTemplates, orgID, parameter)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 var (
@@ -16,10 +17,10 @@ var (
 )
 
 // Topics returns the store of the mirrored topics.
-func (db *DB) Topics() topics.Store { return audienceStore{db.engineDB} }
+func (db *DB) Topics() topics.Store { return audienceStore{db.DB} }
 
 // TopicSync returns the store of what the sync compares with the sending account.
-func (db *DB) TopicSync() topics.SyncStore { return audienceStore{db.engineDB} }
+func (db *DB) TopicSync() topics.SyncStore { return audienceStore{db.DB} }
 
 type topicRow struct {
 	Name        string               `db:"name"`
@@ -28,26 +29,26 @@ type topicRow struct {
 	Default     sending.Subscription `db:"default_subscription"`
 	Origin      core.Origin          `db:"origin"`
 	Status      string               `db:"status"`
-	CreatedAt   Time                 `db:"created_at"`
-	UpdatedAt   Time                 `db:"updated_at"`
+	CreatedAt   engine.Time          `db:"created_at"`
+	UpdatedAt   engine.Time          `db:"updated_at"`
 }
 
 type contactListRow struct {
-	Name         string `db:"name"`
-	Description  string `db:"description"`
-	LastSyncedAt Time   `db:"last_synced_at"`
-	CreatedAt    Time   `db:"created_at"`
-	UpdatedAt    Time   `db:"updated_at"`
+	Name         string      `db:"name"`
+	Description  string      `db:"description"`
+	LastSyncedAt engine.Time `db:"last_synced_at"`
+	CreatedAt    engine.Time `db:"created_at"`
+	UpdatedAt    engine.Time `db:"updated_at"`
 }
 
 var (
-	allTopics = registerPoint("topics", `
+	allTopics = engine.RegisterPoint("topics", `
 		SELECT name, display_name, description, default_subscription, origin, status, created_at, updated_at
 		FROM topics WHERE org_id = $1 ORDER BY name`)
-	dropTopics = register("drop topics", `
+	dropTopics = engine.Register("drop topics", `
 		DELETE FROM topics WHERE org_id = $1
 		AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($2 AS text)) AS j)`)
-	saveTopics = register("save topics", `
+	saveTopics = engine.Register("save topics", `
 		INSERT INTO topics (org_id, name, display_name, description, default_subscription, origin, status, created_at, updated_at)
 		SELECT $1, j.value ->> 'name', j.value ->> 'display_name', j.value ->> 'description', j.value ->> 'default',
 			'managed', 'active', CAST($2 AS bigint), CAST($2 AS bigint)
@@ -57,9 +58,9 @@ var (
 		WHERE topics.display_name <> excluded.display_name OR topics.description <> excluded.description
 		OR topics.default_subscription <> excluded.default_subscription`)
 
-	contactList = registerPoint("contact list", `
+	contactList = engine.RegisterPoint("contact list", `
 		SELECT name, description, last_synced_at, created_at, updated_at FROM contact_lists WHERE org_id = $1`)
-	saveContactList = register("save contact list", `
+	saveContactList = engine.Register("save contact list", `
 		INSERT INTO contact_lists (org_id, name, description, last_synced_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (org_id) DO UPDATE SET name = excluded.name, description = excluded.description,
@@ -67,7 +68,7 @@ var (
 )
 
 func (s audienceStore) Topics(ctx context.Context, orgID string) ([]topics.Topic, error) {
-	rows, err := list[topicRow](ctx, s.db, allTopics, orgID)
+	rows, err := engine.List[topicRow](ctx, s.db, allTopics, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -94,21 +95,21 @@ func (s audienceStore) ReplaceTopics(ctx context.Context, orgID string, topics [
 	for i, t := range topics {
 		saved[i] = savedTopic(t)
 	}
-	parameter, err := jsonParameter(saved)
+	parameter, err := engine.JSONParameter(saved)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		if _, err := s.db.exec(ctx, dropTopics, orgID, parameter); err != nil {
+		if _, err := s.db.Exec(ctx, dropTopics, orgID, parameter); err != nil {
 			return err
 		}
-		_, err := s.db.exec(ctx, saveTopics, orgID, At(at), parameter)
+		_, err := s.db.Exec(ctx, saveTopics, orgID, engine.At(at), parameter)
 		return err
 	})
 }
 
 func (s audienceStore) ContactList(ctx context.Context, orgID string) (topics.ContactList, error) {
-	row, err := one[contactListRow](ctx, s.db, "contact list", contactList, orgID)
+	row, err := engine.One[contactListRow](ctx, s.db, "contact list", contactList, orgID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
 		return topics.ContactList{}, &core.Error{
 			Code: core.CodeContactListNotSynced, Message: "The contact list has not been read from the sending account yet.",
@@ -124,6 +125,6 @@ func (s audienceStore) ContactList(ctx context.Context, orgID string) (topics.Co
 }
 
 func (s audienceStore) SaveContactList(ctx context.Context, orgID string, l topics.ContactList) error {
-	_, err := s.db.exec(ctx, saveContactList, orgID, l.Name, l.Description, At(l.LastSyncedAt), At(l.CreatedAt), At(l.UpdatedAt))
+	_, err := s.db.Exec(ctx, saveContactList, orgID, l.Name, l.Description, engine.At(l.LastSyncedAt), engine.At(l.CreatedAt), engine.At(l.UpdatedAt))
 	return err
 }

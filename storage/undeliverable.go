@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type undeliverableRow struct {
@@ -17,13 +18,13 @@ type undeliverableRow struct {
 	Email           string             `db:"email" json:"email"`
 	Status          suppression.Status `db:"status" json:"status"`
 	Reason          suppression.Reason `db:"reason" json:"reason"`
-	FirstSeenAt     Time               `db:"first_seen_at" json:"first"`
-	LastSeenAt      Time               `db:"last_seen_at" json:"last"`
-	LastChangedAt   Time               `db:"last_changed_at" json:"changed"`
+	FirstSeenAt     engine.Time        `db:"first_seen_at" json:"first"`
+	LastSeenAt      engine.Time        `db:"last_seen_at" json:"last"`
+	LastChangedAt   engine.Time        `db:"last_changed_at" json:"changed"`
 	EventCount      int                `db:"event_count" json:"count"`
-	ExcludedAt      *Time              `db:"excluded_at" json:"excluded"`
+	ExcludedAt      *engine.Time       `db:"excluded_at" json:"excluded"`
 	ExclusionReason string             `db:"exclusion_reason" json:"why"`
-	ForgivenAt      *Time              `db:"forgiven_at" json:"forgiven"`
+	ForgivenAt      *engine.Time       `db:"forgiven_at" json:"forgiven"`
 }
 
 type rulesRow struct {
@@ -34,7 +35,7 @@ type rulesRow struct {
 type adverseRow struct {
 	Key        string             `db:"recipient_key"`
 	Recipient  string             `db:"recipient"`
-	OccurredAt Time               `db:"occurred_at"`
+	OccurredAt engine.Time        `db:"occurred_at"`
 	Type       messages.EventType `db:"type"`
 	Bounce     *string            `db:"bounce_type"`
 	Sub        *string            `db:"bounce_sub_type"`
@@ -48,25 +49,25 @@ const (
 )
 
 var (
-	undeliverableRules = registerPoint("undeliverable rules", `SELECT profile, rules FROM undeliverable_rules WHERE org_id = $1`)
+	undeliverableRules = engine.RegisterPoint("undeliverable rules", `SELECT profile, rules FROM undeliverable_rules WHERE org_id = $1`)
 	// A row that is written is held until the transaction ends, on both engines.
-	holdUndeliverableRules = register("hold undeliverable rules", `
+	holdUndeliverableRules = engine.Register("hold undeliverable rules", `
 		INSERT INTO undeliverable_rules (org_id, profile, rules, updated_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET profile = undeliverable_rules.profile
 		RETURNING profile, rules`)
-	setUndeliverableRules = register("set undeliverable rules", `
+	setUndeliverableRules = engine.Register("set undeliverable rules", `
 		INSERT INTO undeliverable_rules (org_id, profile, rules, judged_to, updated_at) VALUES ($1, $2, $3, '', $4)
 		ON CONFLICT (org_id) DO UPDATE SET profile = excluded.profile, rules = excluded.rules,
 			judged_to = excluded.judged_to, updated_at = excluded.updated_at`)
-	undeliverableJudgedTo = registerPoint("undeliverable judged to", `
+	undeliverableJudgedTo = engine.RegisterPoint("undeliverable judged to", `
 		SELECT judged_to FROM undeliverable_rules WHERE org_id = $1`)
-	setUndeliverableJudgedTo = register("set undeliverable judged to", `
+	setUndeliverableJudgedTo = engine.Register("set undeliverable judged to", `
 		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
 
 	// The inner query finds where the newest of each address begin, by reading so
 	// many entries of the index and no more. Its LIMIT, which is the number of
 	// addresses, keeps PostgreSQL from asking it for every event.
-	adverseEvents = register("adverse events", `
+	adverseEvents = engine.Register("adverse events", `
 		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
 			SELECT j.atom AS key, coalesce((SELECT min(recent.occurred_at) FROM (
 				SELECT f.occurred_at FROM message_events AS f
@@ -77,37 +78,37 @@ var (
 		JOIN message_events AS e ON e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
 			AND e.`+adverseTypes+` AND NOT e.test
 		ORDER BY e.recipient_key, e.occurred_at, e.id`)
-	adverseKeys = register("adverse keys", `
+	adverseKeys = engine.Register("adverse keys", `
 		SELECT DISTINCT recipient_key FROM message_events
 		WHERE org_id = $1 AND recipient_key > $2 AND `+adverseTypes+`
 		ORDER BY recipient_key LIMIT $3`)
 
-	undeliverableByKey = register("undeliverable by key", `
+	undeliverableByKey = engine.Register("undeliverable by key", `
 		SELECT `+undeliverableColumns+` FROM undeliverable
 		WHERE org_id = $1 AND email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-	lastUndeliverable = register("last change of undeliverable", `
+	lastUndeliverable = engine.Register("last change of undeliverable", `
 		SELECT last_changed_at FROM undeliverable WHERE org_id = $1 ORDER BY last_changed_at DESC LIMIT 1`)
-	undeliverableByID = registerPoint("undeliverable by id", `
+	undeliverableByID = engine.RegisterPoint("undeliverable by id", `
 		SELECT `+undeliverableColumns+` FROM undeliverable WHERE org_id = $1 AND id = $2`)
-	saveUndeliverable = register("save undeliverable", `
+	saveUndeliverable = engine.Register("save undeliverable", `
 		INSERT INTO undeliverable (org_id, `+undeliverableColumns+`)
 		SELECT $1, v ->> 'key', v ->> 'id', v ->> 'email', v ->> 'status', v ->> 'reason',
 			CAST(v ->> 'first' AS bigint), CAST(v ->> 'last' AS bigint), CAST(v ->> 'changed' AS bigint),
 			CAST(v ->> 'count' AS integer), CAST(v ->> 'excluded' AS bigint), v ->> 'why',
 			CAST(v ->> 'forgiven' AS bigint)
-		FROM `+parameterRows(`$2`)+` WHERE TRUE
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, email_key) DO UPDATE SET email = excluded.email, status = excluded.status,
 			reason = excluded.reason, first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
 			last_changed_at = excluded.last_changed_at, event_count = excluded.event_count,
 			excluded_at = excluded.excluded_at, exclusion_reason = excluded.exclusion_reason, forgiven_at = excluded.forgiven_at`)
 )
 
-type undeliverableStore struct{ db *engineDB }
+type undeliverableStore struct{ db *engine.DB }
 
 var _ suppression.Store = undeliverableStore{}
 
 func (s undeliverableStore) Rules(ctx context.Context, orgID string) (suppression.Rules, error) {
-	rows, err := list[rulesRow](ctx, s.db, undeliverableRules, orgID)
+	rows, err := engine.List[rulesRow](ctx, s.db, undeliverableRules, orgID)
 	if err != nil || len(rows) == 0 {
 		return suppression.RulesOf(suppression.Standard), err
 	}
@@ -130,7 +131,7 @@ func (s undeliverableStore) HoldRules(ctx context.Context, orgID string) (suppre
 	if !s.db.InTransaction(ctx) {
 		return suppression.Rules{}, errHoldOutsideTransaction
 	}
-	rows, err := list[rulesRow](ctx, s.db, holdUndeliverableRules, orgID, string(suppression.Standard), "{}", At(s.db.Now()))
+	rows, err := engine.List[rulesRow](ctx, s.db, holdUndeliverableRules, orgID, string(suppression.Standard), "{}", engine.At(s.db.Now()))
 	if err != nil {
 		return suppression.Rules{}, err
 	}
@@ -142,12 +143,12 @@ func (s undeliverableStore) SetRules(ctx context.Context, orgID string, r suppre
 	if err != nil {
 		return fmt.Errorf("storage: rules of undeliverable addresses: %w", err)
 	}
-	_, err = s.db.exec(ctx, setUndeliverableRules, orgID, string(r.Profile), string(rules), At(at))
+	_, err = s.db.Exec(ctx, setUndeliverableRules, orgID, string(r.Profile), string(rules), engine.At(at))
 	return err
 }
 
 func (s undeliverableStore) JudgedTo(ctx context.Context, orgID string) (*string, error) {
-	rows, err := values[*string](ctx, s.db, undeliverableJudgedTo, orgID)
+	rows, err := engine.Values[*string](ctx, s.db, undeliverableJudgedTo, orgID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -155,16 +156,16 @@ func (s undeliverableStore) JudgedTo(ctx context.Context, orgID string) (*string
 }
 
 func (s undeliverableStore) SetJudgedTo(ctx context.Context, orgID string, key *string) error {
-	_, err := s.db.exec(ctx, setUndeliverableJudgedTo, key, orgID)
+	_, err := s.db.Exec(ctx, setUndeliverableJudgedTo, key, orgID)
 	return err
 }
 
 func (s undeliverableStore) Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]suppression.Adverse, error) {
-	parameter, err := jsonParameter(keys)
+	parameter, err := engine.JSONParameter(keys)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := list[adverseRow](ctx, s.db, adverseEvents, orgID, limit, parameter, len(keys))
+	rows, err := engine.List[adverseRow](ctx, s.db, adverseEvents, orgID, limit, parameter, len(keys))
 	if err != nil {
 		return nil, err
 	}
@@ -183,15 +184,15 @@ func (s undeliverableStore) Adverse(ctx context.Context, orgID string, keys []st
 }
 
 func (s undeliverableStore) AdverseKeys(ctx context.Context, orgID, after string, limit int) ([]string, error) {
-	return values[string](ctx, s.db, adverseKeys, orgID, after, limit)
+	return engine.Values[string](ctx, s.db, adverseKeys, orgID, after, limit)
 }
 
 func (s undeliverableStore) Entries(ctx context.Context, orgID string, keys []string) (map[string]suppression.Entry, error) {
-	parameter, err := jsonParameter(keys)
+	parameter, err := engine.JSONParameter(keys)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := list[undeliverableRow](ctx, s.db, undeliverableByKey, orgID, parameter)
+	rows, err := engine.List[undeliverableRow](ctx, s.db, undeliverableByKey, orgID, parameter)
 	entries := make(map[string]suppression.Entry, len(rows))
 	for _, r := range rows {
 		entries[r.Key] = r.entry()
@@ -200,7 +201,7 @@ func (s undeliverableStore) Entries(ctx context.Context, orgID string, keys []st
 }
 
 func (s undeliverableStore) LastChange(ctx context.Context, orgID string) (time.Time, error) {
-	times, err := values[Time](ctx, s.db, lastUndeliverable, orgID)
+	times, err := engine.Values[engine.Time](ctx, s.db, lastUndeliverable, orgID)
 	if err != nil || len(times) == 0 {
 		return time.Time{}, err
 	}
@@ -208,7 +209,7 @@ func (s undeliverableStore) LastChange(ctx context.Context, orgID string) (time.
 }
 
 func (s undeliverableStore) EntryByID(ctx context.Context, orgID, id string) (suppression.Entry, error) {
-	row, err := one[undeliverableRow](ctx, s.db, "undeliverable address", undeliverableByID, orgID, id)
+	row, err := engine.One[undeliverableRow](ctx, s.db, "undeliverable address", undeliverableByID, orgID, id)
 	if err != nil {
 		return suppression.Entry{}, err
 	}
@@ -223,15 +224,15 @@ func (s undeliverableStore) SaveEntries(ctx context.Context, orgID string, entri
 	for i, e := range entries {
 		rows[i] = undeliverableRow{
 			Key: e.Key, ID: e.ID(), Email: e.Email, Status: e.Status, Reason: e.Reason,
-			FirstSeenAt: At(e.FirstSeenAt), LastSeenAt: At(e.LastSeenAt), LastChangedAt: At(e.LastChangedAt), EventCount: e.EventCount,
-			ExcludedAt: optionalAt(e.ExcludedAt), ExclusionReason: e.ExclusionReason, ForgivenAt: optionalAt(e.ForgivenAt),
+			FirstSeenAt: engine.At(e.FirstSeenAt), LastSeenAt: engine.At(e.LastSeenAt), LastChangedAt: engine.At(e.LastChangedAt), EventCount: e.EventCount,
+			ExcludedAt: engine.OptionalAt(e.ExcludedAt), ExclusionReason: e.ExclusionReason, ForgivenAt: engine.OptionalAt(e.ForgivenAt),
 		}
 	}
-	parameter, err := jsonParameter(rows)
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.exec(ctx, saveUndeliverable, orgID, parameter)
+	_, err = s.db.Exec(ctx, saveUndeliverable, orgID, parameter)
 	return err
 }
 
@@ -239,6 +240,6 @@ func (r undeliverableRow) entry() suppression.Entry {
 	return suppression.Entry{
 		Key: r.Key, Email: r.Email, Status: r.Status, Reason: r.Reason,
 		FirstSeenAt: r.FirstSeenAt.Time(), LastSeenAt: r.LastSeenAt.Time(), LastChangedAt: r.LastChangedAt.Time(), EventCount: r.EventCount,
-		ExcludedAt: optionalTime(r.ExcludedAt), ExclusionReason: r.ExclusionReason, ForgivenAt: optionalTime(r.ForgivenAt),
+		ExcludedAt: engine.OptionalTime(r.ExcludedAt), ExclusionReason: r.ExclusionReason, ForgivenAt: engine.OptionalTime(r.ForgivenAt),
 	}
 }

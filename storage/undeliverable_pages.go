@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // entryPages are the statements that read entries by some filters. An index has the
 // entries by their latest change, and one those of each status.
 type entryPages struct {
-	newest, count *Statement
+	newest, count *engine.Statement
 }
 
 // entryPagesBy has the statements by whether a status, and whether a part of the
@@ -41,20 +42,20 @@ func registerEntryPages(status, part bool) entryPages {
 	}
 	limit := ` LIMIT $` + strconv.Itoa(next)
 	return entryPages{
-		newest: register(name+", newest", `SELECT `+undeliverableColumns+from+` ORDER BY `+strings.Join(order, " DESC, ")+` DESC`+limit),
-		count:  register(name+", counted", `SELECT count(*)`+from),
+		newest: engine.Register(name+", newest", `SELECT `+undeliverableColumns+from+` ORDER BY `+strings.Join(order, " DESC, ")+` DESC`+limit),
+		count:  engine.Register(name+", counted", `SELECT count(*)`+from),
 	}
 }
 
 // entryArguments are what the statements take before a limit: the entries between
 // two places, neither of which belongs.
 func entryArguments(orgID string, f suppression.EntryFilter) []any {
-	fromAt, fromID, toAt, toID := Time(math.MinInt64), "", Time(math.MaxInt64), ""
+	fromAt, fromID, toAt, toID := engine.Time(math.MinInt64), "", engine.Time(math.MaxInt64), ""
 	if !f.ChangedSince.IsZero() {
-		fromAt = At(f.ChangedSince)
+		fromAt = engine.At(f.ChangedSince)
 	}
 	if f.After != nil {
-		toAt, toID = At(f.After.At), f.After.ID
+		toAt, toID = engine.At(f.After.At), f.After.ID
 	}
 	args := []any{orgID}
 	if f.Status != "" {
@@ -62,14 +63,14 @@ func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	}
 	args = append(args, fromAt, fromID, toAt, toID)
 	if f.Part != "" {
-		args = append(args, searchPattern(suppression.AddressKey(f.Part)))
+		args = append(args, engine.SearchPattern(suppression.AddressKey(f.Part)))
 	}
 	return args
 }
 
 func (s undeliverableStore) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
 	statement := entryPagesBy[f.Status != ""][f.Part != ""].newest
-	rows, err := list[undeliverableRow](ctx, s.db, statement, append(entryArguments(orgID, f), f.Limit)...)
+	rows, err := engine.List[undeliverableRow](ctx, s.db, statement, append(entryArguments(orgID, f), f.Limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (s undeliverableStore) EntryPage(ctx context.Context, orgID string, f suppr
 func (s undeliverableStore) CountEntries(ctx context.Context, orgID string, f suppression.EntryFilter) (int, error) {
 	f.After = nil
 	pages := entryPagesBy[f.Status != ""][f.Part != ""]
-	counts, err := values[int](ctx, s.db, pages.count, entryArguments(orgID, f)...)
+	counts, err := engine.Values[int](ctx, s.db, pages.count, entryArguments(orgID, f)...)
 	if err != nil {
 		return 0, err
 	}

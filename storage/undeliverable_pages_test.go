@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -97,7 +98,7 @@ func TestPagesOfUndeliverableWalkAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
 	seen := 0
-	for _, s := range storage.Statements() {
+	for _, s := range engine.Statements() {
 		name, _, ours := strings.Cut(s.Name(), ", ")
 		if !ours || !strings.HasPrefix(name, "undeliverable") {
 			continue

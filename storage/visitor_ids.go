@@ -5,28 +5,29 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type visitorRow struct {
-	ContactID string `db:"contact_id"`
-	Hash      []byte `db:"hash"`
-	Sealed    []byte `db:"sealed"`
-	IssuedAt  Time   `db:"issued_at"`
+	ContactID string      `db:"contact_id"`
+	Hash      []byte      `db:"hash"`
+	Sealed    []byte      `db:"sealed"`
+	IssuedAt  engine.Time `db:"issued_at"`
 }
 
 var (
-	visitorOf = registerPoint("visitor id of a contact", `
+	visitorOf = engine.RegisterPoint("visitor id of a contact", `
 		SELECT contact_id, hash, sealed, issued_at FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
-	insertVisitor = register("insert visitor id", `
+	insertVisitor = engine.Register("insert visitor id", `
 		INSERT INTO visitor_ids (org_id, contact_id, hash, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	deleteVisitor    = register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
-	contactOfVisitor = registerPoint("contact of a visitor id", `
+	deleteVisitor    = engine.Register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
+	contactOfVisitor = engine.RegisterPoint("contact of a visitor id", `
 		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
 )
 
 func (s audienceStore) VisitorID(ctx context.Context, orgID, contactID string) (audience.VisitorID, error) {
-	row, err := one[visitorRow](ctx, s.db, "visitor id", visitorOf, orgID, contactID)
+	row, err := engine.One[visitorRow](ctx, s.db, "visitor id", visitorOf, orgID, contactID)
 	if err != nil {
 		return audience.VisitorID{}, err
 	}
@@ -35,16 +36,16 @@ func (s audienceStore) VisitorID(ctx context.Context, orgID, contactID string) (
 
 func (s audienceStore) InsertVisitorID(ctx context.Context, orgID string, v audience.VisitorID) error {
 	taken := core.Conflict("The contact has a visitor id already.", "Use the one it has.")
-	return s.db.insert(ctx, taken, insertVisitor, orgID, v.ContactID, v.Hash, v.Sealed, At(v.IssuedAt))
+	return s.db.Insert(ctx, taken, insertVisitor, orgID, v.ContactID, v.Hash, v.Sealed, engine.At(v.IssuedAt))
 }
 
 func (s audienceStore) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
-	_, err := s.db.exec(ctx, deleteVisitor, orgID, contactID)
+	_, err := s.db.Exec(ctx, deleteVisitor, orgID, contactID)
 	return err
 }
 
 func (s audienceStore) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
-	found, err := values[string](ctx, s.db, contactOfVisitor, orgID, hash)
+	found, err := engine.Values[string](ctx, s.db, contactOfVisitor, orgID, hash)
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type adminAccount struct {
@@ -71,7 +71,7 @@ func (t accountTarget) on(p *program, do func(context.Context, accountSession) e
 		if err != nil {
 			return err
 		}
-		queue, err := s.db.NewJobs(storage.JobsConfig{})
+		queue, err := s.db.NewJobs(engine.JobsConfig{})
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
-	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 type userSetPassword struct {
@@ -36,7 +36,7 @@ func (c *userSetPassword) Run(p *program) error {
 			return err
 		}
 		// A server that runs on the database takes the job that tells the person.
-		queue, err := s.db.NewJobs(storage.JobsConfig{})
+		queue, err := s.db.NewJobs(engine.JobsConfig{})
 		if err != nil {
 			return err
 		}

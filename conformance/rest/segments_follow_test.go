@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/segments"
-	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // followWait is how long the product's own jobs may take on a busy machine.
@@ -22,12 +22,12 @@ const followWait = time.Minute
 type divided struct {
 	*api
 	segments *segments.Segments
-	jobs     *storage.Jobs
+	jobs     *engine.Jobs
 }
 
 func divide(t *testing.T, p *product.Product) divided {
 	t.Helper()
-	jobs, err := p.DB.NewJobs(storage.JobsConfig{})
+	jobs, err := p.DB.NewJobs(engine.JobsConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -19,15 +20,15 @@ type tidy struct{}
 
 func (tidy) Kind() string { return "tidy" }
 
-func newJobs(t *testing.T, db *storage.DB) *storage.Jobs {
+func newJobs(t *testing.T, db *storage.DB) *engine.Jobs {
 	t.Helper()
-	queue, err := db.NewJobs(storage.JobsConfig{Poll: 20 * time.Millisecond})
+	queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
 	must(t, err)
 	return queue
 }
 
 // run starts the queue for as long as the test lasts.
-func run(t *testing.T, queue *storage.Jobs) {
+func run(t *testing.T, queue *engine.Jobs) {
 	t.Helper()
 	must(t, queue.Start(t.Context()))
 	t.Cleanup(func() {
@@ -42,7 +43,7 @@ func TestJobsRunWithTheCommitAlone(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		org, queue, failed := newOrg(t, db), newJobs(t, db), errors.New("by test")
 		worked := make(chan string, 10)
-		storage.AddWorker(queue, jobs.Worker[greet]{Work: func(ctx context.Context, args greet) error {
+		engine.AddWorker(queue, jobs.Worker[greet]{Work: func(ctx context.Context, args greet) error {
 			// The job sees what was committed with it, and may write itself.
 			if _, err := db.Audience().ContactByEmail(ctx, org, args.Name); err != nil {
 				worked <- err.Error()
@@ -89,7 +90,7 @@ func TestAFailedJobRunsAgain(t *testing.T) {
 		queue := newJobs(t, db)
 		runs := make(chan int, 10)
 		count := 0 // jobs of one row never overlap
-		storage.AddWorker(queue, jobs.Worker[greet]{Work: func(context.Context, greet) error {
+		engine.AddWorker(queue, jobs.Worker[greet]{Work: func(context.Context, greet) error {
 			count++
 			runs <- count
 			if count == 1 {
@@ -110,7 +111,7 @@ func TestPeriodicJobsRunAtStart(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		queue := newJobs(t, db)
 		worked := make(chan struct{}, 10)
-		storage.AddWorker(queue, jobs.Worker[tidy]{
+		engine.AddWorker(queue, jobs.Worker[tidy]{
 			Every: time.Hour, Timeout: time.Second,
 			Work: func(ctx context.Context, _ tidy) error {
 				if _, ok := ctx.Deadline(); !ok {
@@ -132,7 +133,7 @@ func TestJobsSurviveARestart(t *testing.T) {
 		must(t, newJobs(t, db).Enqueue(t.Context(), greet{Name: "early"}))
 		worked := make(chan string, 1)
 		queue := newJobs(t, db)
-		storage.AddWorker(queue, jobs.Worker[greet]{Work: func(_ context.Context, args greet) error {
+		engine.AddWorker(queue, jobs.Worker[greet]{Work: func(_ context.Context, args greet) error {
 			worked <- args.Name
 			return nil
 		}})
@@ -148,7 +149,7 @@ func TestStopWaitsAndThenCutsOff(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		queue := newJobs(t, db)
 		begun, ended := make(chan struct{}), make(chan error, 1)
-		storage.AddWorker(queue, jobs.Worker[greet]{Work: func(ctx context.Context, _ greet) error {
+		engine.AddWorker(queue, jobs.Worker[greet]{Work: func(ctx context.Context, _ greet) error {
 			close(begun)
 			<-ctx.Done()
 			ended <- context.Cause(ctx)
@@ -172,7 +173,7 @@ func TestStartRefusesAKindThatComesTwice(t *testing.T) {
 	t.Parallel()
 	queue := newJobs(t, storagetest.SQLite(t))
 	for range 2 {
-		storage.AddWorker(queue, jobs.Worker[tidy]{Work: func(context.Context, tidy) error { return nil }})
+		engine.AddWorker(queue, jobs.Worker[tidy]{Work: func(context.Context, tidy) error { return nil }})
 	}
 	if err := queue.Start(t.Context()); err == nil {
 		t.Error("Start took two workers of a kind")

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -264,10 +265,10 @@ func TestGraceEndsByJob(t *testing.T) {
 		g.must(err)
 		g.advance(access.Grace)
 
-		queue, err := db.NewJobs(storage.JobsConfig{Poll: 20 * time.Millisecond})
+		queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
 		g.must(err)
 		worker, worked := g.lifecycle().GraceWorker(slog.New(slog.DiscardHandler)), make(chan error, 10)
-		storage.AddWorker(queue, jobs.Worker[access.GraceArgs]{Every: worker.Every, Work: func(ctx context.Context, args access.GraceArgs) error {
+		engine.AddWorker(queue, jobs.Worker[access.GraceArgs]{Every: worker.Every, Work: func(ctx context.Context, args access.GraceArgs) error {
 			err := worker.Work(ctx, args)
 			worked <- err
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -45,7 +46,7 @@ func newEntranceOn(t *testing.T, db *storage.DB) *entrance {
 	e.must(e.db.Users().InsertUser(t.Context(), e.user))
 	e.must(e.db.Members().AddMember(t.Context(), e.second.ID, e.user.ID, string(access.Owner)))
 	e.must(e.db.Members().AddMember(t.Context(), e.org.ID, e.user.ID, string(access.Owner)))
-	queue, err := db.NewJobs(storage.JobsConfig{})
+	queue, err := db.NewJobs(engine.JobsConfig{})
 	e.must(err)
 	e.sessions = access.NewSessions(access.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(),

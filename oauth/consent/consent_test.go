@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -62,7 +63,7 @@ func newOffice(t *testing.T) *office {
 		Stores: o.db.Access(), Orgs: o.db.Orgs(), Members: access.MemberCeilings{Members: o.db.Members()}, Keys: keys, Clock: clock, Log: log,
 	})
 	o.must(err)
-	queue, err := o.db.NewJobs(storage.JobsConfig{})
+	queue, err := o.db.NewJobs(engine.JobsConfig{})
 	o.must(err)
 	limits := attempts.New(attempts.Config{Devices: o.db.People(), Queue: queue, Clock: clock, Log: log})
 	sessions := access.NewSessions(access.SessionsConfig{

@@ -20,6 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -77,7 +78,7 @@ func newHouse(t *testing.T, appURL string) *house {
 	}
 	h.db, h.user = db, user
 	log := slog.New(slog.NewJSONHandler(h.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	queue, err := db.NewJobs(storage.JobsConfig{})
+	queue, err := db.NewJobs(engine.JobsConfig{})
 	h.must(err)
 	clock := func() time.Time { return h.now }
 	limits := attempts.New(attempts.Config{Devices: db.People(), Queue: queue, Clock: clock, Log: log})

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -79,7 +80,7 @@ type causes map[string]string
 func (r *readiness) answers(ctx context.Context, why causes) bool {
 	err := r.db.Check(ctx)
 	if err != nil {
-		why["database"] = storage.Cause(err)
+		why["database"] = engine.Cause(err)
 		r.log.WarnContext(ctx, "not ready: the database takes no calls", "cause", why["database"])
 	}
 	return err == nil

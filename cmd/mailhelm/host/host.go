@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Host is the running product.
@@ -26,7 +27,7 @@ type Host struct {
 	stores    *stores
 	domains   catalogue.Domains
 	readiness *readiness
-	jobs      *storage.Jobs
+	jobs      *engine.Jobs
 	servers   *servers
 	spans     *tracing.Exporter
 	// unfollow ends the watch on the signing keys and the delivery of simulated

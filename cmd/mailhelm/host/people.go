@@ -4,10 +4,11 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
-	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // newMailer makes the sender of mail to people. It connects to nothing before the
@@ -52,7 +53,7 @@ func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, 
 }
 
 // addPeopleWorkers adds the jobs that mail to people, and that forget what expired.
-func addPeopleWorkers(queue *storage.Jobs, cfg config.Config, public config.Public, s *stores) {
+func addPeopleWorkers(queue *engine.Jobs, cfg config.Config, public config.Public, s *stores) {
 	mail := people.MailConfig{
 		Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,
 		SecurityURL:  public.App + login.SecurityPath,
@@ -62,10 +63,10 @@ func addPeopleWorkers(queue *storage.Jobs, cfg config.Config, public config.Publ
 		mail.Sender = s.mailer
 	}
 	jobs := people.NewMail(mail)
-	storage.AddWorker(queue, jobs.AskResetWorker())
-	storage.AddWorker(queue, jobs.NoticeWorker())
-	storage.AddWorker(queue, jobs.WarnWorker())
-	storage.AddWorker(queue, people.PurgeWorker(people.PurgeStores{
+	engine.AddWorker(queue, jobs.AskResetWorker())
+	engine.AddWorker(queue, jobs.NoticeWorker())
+	engine.AddWorker(queue, jobs.WarnWorker())
+	engine.AddWorker(queue, people.PurgeWorker(people.PurgeStores{
 		Store: s.db.People(), Sessions: s.db.Sessions(), Passkeys: s.db.Passkeys(),
 	}, cfg.Clock, cfg.Log))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // stores is everything that is kept: the database, the sending accounts and the keys.
@@ -28,7 +29,7 @@ type stores struct {
 	accounts    *sending.Accounts
 	adapters    Adapters
 	connections sending.Connections
-	queue       *storage.Jobs         // takes jobs, and runs none
+	queue       *engine.Jobs          // takes jobs, and runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
 	mailer      *smtpmail.Sender      // nil without a server for mail to people
 	signing     *access.SigningKeys
@@ -86,7 +87,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	s.accounts = sending.NewAccounts(sending.AccountsConfig{
 		Connections: s.connections, Otherwise: s.account, Open: s.adapters.Open, Clock: cfg.Clock,
 	})
-	if s.queue, err = s.db.NewJobs(storage.JobsConfig{}); err != nil {
+	if s.queue, err = s.db.NewJobs(engine.JobsConfig{}); err != nil {
 		return err
 	}
 	if s.signing, err = access.NewSigningKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {

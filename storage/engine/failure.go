@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/lib/pq"
+	"github.com/mailhelm/mailhelm/core"
+	modernc "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// SQLSTATEs of PostgreSQL that mean something to us.
+const (
+	uniqueViolation      = "23505"
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	queryCanceled        = "57014"
+)
+
+func sqlState(err error) string {
+	if e, ok := errors.AsType[*pq.Error](err); ok {
+		return string(e.Code)
+	}
+	return ""
+}
+
+// retryable reports whether the same transaction may succeed when it runs again.
+// A unique violation is among them: statements check for the taken name first,
+// so they meet one only in a race, and see the winner the second time.
+func retryable(err error) bool {
+	switch sqlState(err) {
+	case serializationFailure, deadlockDetected, uniqueViolation:
+		return true
+	}
+	return false
+}
+
+// cause is err, or why the context ended when that is what made the call fail:
+// the databases say it in their own ways, none of them the context's. What says that
+// the database itself takes no calls becomes core.CodeTemporarilyUnavailable, and that
+// another process writes all the time core.CodeOverloaded, with err inside.
+func (db *DB) cause(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	if _, known := errors.AsType[*core.Error](err); known {
+		return err
+	}
+	switch why := outageOf(err); {
+	case isBusy(err):
+		e := core.Overloaded(busyRetry)
+		e.Err = err
+		return e
+	case why != "":
+		db.outage.Store(&why)
+		return core.TemporarilyUnavailable(err)
+	case sqlState(err) == queryCanceled: // by the server's own limit, since ctx goes on
+		return errors.Join(context.DeadlineExceeded, err)
+	}
+	return err
+}
+
+// outageOf says to the operator why the database takes no calls, "" when err is no such
+// reason.
+func outageOf(err error) string {
+	if state := sqlState(err); state != "" {
+		return outageByState(state)
+	}
+	if e, ok := errors.AsType[*modernc.Error](err); ok {
+		return outageByResult[e.Code()&0xff]
+	}
+	_, network := errors.AsType[net.Error](err)
+	switch {
+	case network:
+		return "the database cannot be reached"
+	case errors.Is(err, driver.ErrBadConn), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection to the database broke off"
+	case errors.Is(err, sql.ErrConnDone), strings.HasSuffix(err.Error(), "sql: database is closed"):
+		return "the database was closed"
+	}
+	return ""
+}
+
+// outageByState is outageOf for a SQLSTATE: whole ones before classes of two characters.
+func outageByState(state string) string {
+	if why, ok := outages[state]; ok {
+		return why
+	}
+	return outages[state[:min(2, len(state))]]
+}
+
+var outages = map[string]string{
+	"57P01": "the database is shutting down",
+	"57P02": "the database crashed and restarts",
+	"57P03": "the database is starting or shutting down",
+	"53100": "the database's disk is full",
+	"53200": "the database is out of memory",
+	"53300": "the database has too many connections",
+	"25006": "the database is read-only",
+	"3D000": "the database does not exist",
+	"08":    "the connection to the database broke off",
+	"28":    "the database refuses the user or the password",
+	"53":    "the database is out of resources",
+	"58":    "the database cannot read or write its files",
+	"XX001": "the database's files are damaged",
+	"XX002": "the database's files are damaged",
+}
+
+// outageByResult is outageOf for a primary result code of SQLite.
+var outageByResult = map[int]string{
+	sqlite3.SQLITE_FULL:     "the disk of the database file is full",
+	sqlite3.SQLITE_IOERR:    "the database file cannot be read or written",
+	sqlite3.SQLITE_READONLY: "the database file is read-only",
+	sqlite3.SQLITE_CANTOPEN: "the database file cannot be opened",
+	sqlite3.SQLITE_CORRUPT:  "the database file is damaged",
+	sqlite3.SQLITE_NOTADB:   "the database file is damaged",
+	sqlite3.SQLITE_NOMEM:    "there is no memory left for the database",
+}
+
+// isBusy reports whether another process held SQLite's lock for longer than calls wait.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*modernc.Error](err)
+	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
+}
+
+// isLost reports whether a connection that was open broke off, as all do when the
+// database is restarted.
+func isLost(err error) bool {
+	switch sqlState(err) {
+	case "":
+		_, network := errors.AsType[*net.OpError](err)
+		return network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	case "57P01", "57P02":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,119 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// A lane that is full keeps no other waiting.
+func TestGateKeepsLanesApart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := engine.NewTestGate(map[core.Lane]int{core.Calls: 2, core.Vital: 1})
+		var leave []func()
+		for range 2 {
+			out, err := g.Enter(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave = append(leave, out)
+		}
+		began := time.Now()
+		if _, err := g.Enter(core.OnLane(t.Context(), core.Vital)); err != nil || time.Since(began) != 0 {
+			t.Errorf("tokens waited %s, %v", time.Since(began), err)
+		}
+		_, err := g.Enter(t.Context())
+		if e := core.AsError(err); e == nil || e.Code != core.CodeOverloaded || e.RetryAfter == 0 || time.Since(began) != 2*time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+		leave[0]()
+		if _, err := g.Enter(t.Context()); err != nil {
+			t.Errorf("a free connection: %v", err)
+		}
+	})
+}
+
+// The end of a caller's patience frees its place, and its turn is not lost.
+func TestGateForgetsWhoLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, leave := heldGate(t)
+		gone, cancel := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() {
+			_, err := g.Enter(gone)
+			left <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("who left: %v", err)
+		}
+		leave()
+		if _, err := g.Enter(t.Context()); err != nil {
+			t.Errorf("after who left: %v", err)
+		}
+	})
+}
+
+// On one connection tokens come before calls, and calls before jobs, which wait longer
+// and have their turn all the same.
+func TestGateRanks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, leave := heldGate(t)
+		var order []core.Lane
+		wait := func(lane core.Lane, n int) {
+			for range n {
+				go func() {
+					out, err := g.Enter(core.OnLane(t.Context(), lane))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					order = append(order, lane)
+					out()
+				}()
+				synctest.Wait()
+			}
+		}
+		wait(core.Background, 2)
+		wait(core.Calls, 12)
+		wait(core.Vital, 1)
+		leave()
+		synctest.Wait()
+		if len(order) != 15 || order[0] != core.Vital || slices.Contains(order[:8], core.Background) || order[8] != core.Background || order[14] != core.Background {
+			t.Errorf("served in the order %v", order)
+		}
+	})
+}
+
+func TestGateLetsJobsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, leave := heldGate(t)
+		time.AfterFunc(time.Minute, leave)
+		began := time.Now()
+		if _, err := g.Enter(core.OnLane(t.Context(), core.Background)); err != nil || time.Since(began) != time.Minute {
+			t.Errorf("a job waited %s, %v", time.Since(began), err)
+		}
+	})
+}
+
+// heldGate returns a gate with one connection, which is taken until leave.
+func heldGate(t *testing.T) (g engine.TestGate, leave func()) {
+	t.Helper()
+	g = engine.NewTestGate(map[core.Lane]int{core.Calls: 1})
+	leave, err := g.Enter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, leave
+}

@@ -1,0 +1,91 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestConnectionsAreGivenBack: of those that nobody uses one stays, a call under way
+// keeps its own, and whoever comes later finds everything as it was.
+func TestConnectionsAreGivenBack(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	readAtOnce(t, db)
+	rows, err := db.Reader().QueryContext(t.Context(), `SELECT 1 UNION ALL SELECT 2`)
+	must(t, err)
+	defer func() { must(t, rows.Close()) }()
+	if open := db.Reader().Stats().OpenConnections; open < 3 {
+		t.Fatalf("%d connections read, want several", open)
+	}
+	err = db.InTx(t.Context(), func(ctx context.Context) error { // it has the connection that writes
+		must(t, db.GiveBack(t.Context()))
+		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "A", Slug: "a", Tier: "demo", RetentionDays: 365})
+	})
+	must(t, err)
+	if open := db.Reader().Stats().OpenConnections; open != 2 {
+		t.Errorf("%d connections read, want that of the call under way and one more", open)
+	}
+	seen := 0
+	for rows.Next() {
+		seen++
+	}
+	if rows.Err() != nil || seen != 2 {
+		t.Errorf("the call under way read %d rows, %v", seen, rows.Err())
+	}
+	must(t, db.GiveBack(t.Context()))
+	if open := db.Writer().Stats().OpenConnections; open != 0 {
+		t.Errorf("%d connections write, want none", open)
+	}
+	must(t, db.InTx(t.Context(), func(ctx context.Context) error {
+		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "B", Slug: "b", Tier: "demo", RetentionDays: 365})
+	}))
+	readAtOnce(t, db)
+	if ids, err := db.Orgs().OrgIDs(t.Context()); err != nil || len(ids) != 2 {
+		t.Errorf("%d organizations, %v", len(ids), err)
+	}
+}
+
+// readAtOnce keeps several connections busy at the same time.
+func readAtOnce(t *testing.T, db *storage.DB) {
+	t.Helper()
+	const calls = 5
+	var all, met sync.WaitGroup
+	met.Add(calls)
+	for range calls {
+		all.Go(func() {
+			conn, err := db.Reader().Conn(t.Context())
+			met.Done()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			met.Wait() // each has a connection
+			_ = conn.Close()
+		})
+	}
+	all.Wait()
+}
+
+// PostgreSQL keeps the pages and the statements of its connections itself.
+func TestConnectionsToPostgresStay(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Postgres(t)
+	readAtOnce(t, db)
+	before := db.Reader().Stats().OpenConnections
+	must(t, db.GiveBack(t.Context()))
+	if after := db.Reader().Stats().OpenConnections; after != before {
+		t.Errorf("%d connections of %d stay", after, before)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+)
+
+// riverLogger passes on what River warns of. What it says below that is about
+// its own housekeeping, and so is that its work was cancelled: it says so at
+// each stop, as an error.
+func (db *DB) riverLogger() *slog.Logger {
+	return slog.New(warnings{db.logger.Handler()})
+}
+
+// warnings is a handler that hears warnings and errors, but for cancellations.
+type warnings struct{ slog.Handler }
+
+func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+}
+
+func (h warnings) Handle(ctx context.Context, r slog.Record) error {
+	cancelled := false
+	r.Attrs(func(a slog.Attr) bool {
+		err, _ := a.Value.Any().(error)
+		cancelled = cancelled || errors.Is(err, context.Canceled) || a.Value.String() == context.Canceled.Error()
+		return !cancelled
+	})
+	if cancelled {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{h.Handler.WithAttrs(attrs)}
+}
+
+func (h warnings) WithGroup(name string) slog.Handler {
+	return warnings{h.Handler.WithGroup(name)}
+}

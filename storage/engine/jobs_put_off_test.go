@@ -1,0 +1,81 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// putOff is how long a job waits that the database took no calls for.
+const putOff = 15 * time.Second
+
+// TestAJobIsPutOffDuringAnOutage: a job that the database takes no calls for, or that
+// waited in vain for a connection, runs again 15 seconds later. The run is not counted as
+// an attempt, and the job is done when the database is back.
+func TestAJobIsPutOffDuringAnOutage(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outages := []error{
+			core.TemporarilyUnavailable(errors.New("connection refused")), core.Overloaded(time.Second),
+			core.TemporarilyUnavailable(errors.New("disk full")), nil,
+		}
+		runs, ran := 0, make(chan string, len(outages))
+		engine.AddWorker(queue, jobs.Worker[letter]{Work: func(_ context.Context, args letter) error {
+			err := outages[runs]
+			runs++
+			ran <- args.To
+			return err
+		}})
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = queue.Stop(context.Background()) })
+		if err := queue.Enqueue(t.Context(), letter{"ann"}); err != nil {
+			t.Fatal(err)
+		}
+		for run, outage := range outages {
+			if to := <-ran; to != "ann" {
+				t.Fatalf("run %d has the arguments %q", run, to)
+			}
+			if outage == nil {
+				break
+			}
+			job := awaitJob(t, queue, rivertype.JobStateScheduled)
+			if wait := job.ScheduledAt.Sub(*job.AttemptedAt); job.Attempt != 0 || len(job.Errors) != 0 || wait < putOff || wait > 4*putOff {
+				t.Errorf("after run %d: attempt %d of %d, errors %v, runs again after %v", run, job.Attempt, job.MaxAttempts, job.Errors, wait)
+			}
+			if err := engine.MakeDue(t.Context(), queue, job.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if job := awaitJob(t, queue, rivertype.JobStateCompleted); job.Attempt != 1 || job.MaxAttempts != 10 {
+			t.Errorf("done at attempt %d of %d", job.Attempt, job.MaxAttempts)
+		}
+	})
+}
+
+// awaitJob waits until the only job of the queue has a state.
+func awaitJob(t *testing.T, queue *engine.Jobs, state rivertype.JobState) *rivertype.JobRow {
+	t.Helper()
+	for {
+		rows, err := engine.JobRows(t.Context(), queue)
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%d jobs, %v", len(rows), err)
+		}
+		if rows[0].State == state {
+			return rows[0]
+		}
+	}
+}

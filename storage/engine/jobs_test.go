@@ -1,0 +1,156 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+type letter struct{ To string }
+
+func (letter) Kind() string { return "letter" }
+
+// lines is a log that hands out what is written to it. What nobody takes is lost:
+// a log that waited for its reader would keep the jobs from stopping.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	select {
+	case l <- string(line):
+	default:
+	}
+	return len(line), nil
+}
+
+func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	storagetest.CopySQLite(t, dir)
+	log := make(lines, 100)
+	db, err := storage.Open(t.Context(), storage.Config{Dir: dir, Logger: slog.New(slog.NewJSONHandler(log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine.AddWorker(queue, jobs.Worker[letter]{Work: func(_ context.Context, args letter) error {
+		if args.To == "panic@example.com" {
+			panic("cannot write to " + args.To)
+		}
+		return errors.New("by test")
+	}})
+	if err := queue.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = queue.Stop(context.Background()) })
+
+	for to, want := range map[string]string{"error@example.com": "job failed", "panic@example.com": "job panicked"} {
+		if err := queue.Enqueue(t.Context(), letter{To: to}); err != nil {
+			t.Fatal(err)
+		}
+		line := <-log
+		for !strings.Contains(line, want) { // the job before may fail again meanwhile
+			line = <-log
+		}
+		if !strings.Contains(line, `"kind":"letter"`) || !strings.Contains(line, `"job_id":`) || strings.Contains(line, "example.com") {
+			t.Errorf("logged %s", line)
+		}
+	}
+}
+
+// A job that outlives its time is cut off, which a Timeout of its own decides.
+func TestJobTimeout(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 20)
+		engine.AddWorker(queue, jobs.Worker[letter]{
+			Timeout: 30 * time.Millisecond,
+			Work: func(ctx context.Context, _ letter) error {
+				<-ctx.Done()
+				ended <- ctx.Err()
+				return nil
+			},
+		})
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := queue.Enqueue(t.Context(), letter{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the job ended with %v", err)
+		}
+		if err := queue.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A job that is asked for over and over is there once while it waits and while it
+// runs, and may be asked for again when it has ended.
+func TestEnqueueOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		queue, err := db.NewJobs(engine.JobsConfig{Poll: 20 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		running, end := make(chan string, 20), make(chan struct{})
+		engine.AddWorker(queue, jobs.Worker[letter]{Work: func(_ context.Context, args letter) error {
+			running <- args.To
+			<-end
+			return nil
+		}})
+		once := func(ctx context.Context, to string) bool {
+			left, err := queue.EnqueueOnce(ctx, letter{to})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return left
+		}
+		if !once(t.Context(), "ann") || once(t.Context(), "ann") || !once(t.Context(), "bob") {
+			t.Error("a job that waits is there twice, or two are taken for one")
+		}
+		if err := queue.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = queue.Stop(context.Background()) })
+		<-running
+		<-running
+		err = db.InTx(t.Context(), func(ctx context.Context) error {
+			if once(ctx, "ann") {
+				t.Error("a job that runs is there twice")
+			}
+			return queue.Enqueue(ctx, letter{"ann"}) // which asks nobody
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := <-running; again != "ann" {
+			t.Errorf("%s runs", again)
+		}
+		close(end)
+		for !once(t.Context(), "ann") { // it has ended, and the queue learns of it in a moment
+			runtime.Gosched()
+		}
+		if again := <-running; again != "ann" || len(running) > 0 {
+			t.Errorf("%s runs, and %d more", again, len(running))
+		}
+	})
+}

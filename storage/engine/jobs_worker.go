@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// AddWorker says who does the jobs with arguments T. It is called before Start,
+// once for each kind; Start fails when a kind comes twice.
+func AddWorker[T jobs.Args](j *Jobs, w jobs.Worker[T]) {
+	if err := river.AddWorkerSafely(j.workers, &worker[T]{worker: w, logger: j.db.logger}); err != nil {
+		j.failed = errors.Join(j.failed, fmt.Errorf("storage: jobs: %w", err))
+	}
+	if w.Every == 0 {
+		return
+	}
+	zero := func() (river.JobArgs, *river.InsertOpts) {
+		var args T
+		return args, &river.InsertOpts{MaxAttempts: 1} // the next period is the next attempt
+	}
+	j.periodic = append(j.periodic,
+		river.NewPeriodicJob(river.PeriodicInterval(w.Every), zero, &river.PeriodicJobOpts{RunOnStart: true}))
+}
+
+// worker is a domain's worker as River wants it.
+type worker[T jobs.Args] struct {
+	river.WorkerDefaults[T]
+	worker jobs.Worker[T]
+	logger *slog.Logger
+}
+
+// Work does the job with the connections of the background. A job that the database took
+// no calls for runs again later, without one of its attempts being counted.
+func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
+	err := w.worker.Work(core.OnLane(ctx, core.Background), job.Args)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	switch core.AsError(err).Code {
+	case core.CodeTemporarilyUnavailable, core.CodeOverloaded:
+		w.logger.LogAttrs(ctx, slog.LevelWarn, "job put off", jobAttrs(job.JobRow, slog.String("error", err.Error()))...)
+		return errors.Join(river.JobSnooze(jobSnooze), err)
+	}
+	return err
+}
+
+func (w *worker[T]) Timeout(*river.Job[T]) time.Duration {
+	return cmp.Or(w.worker.Timeout, jobTimeout)
+}
+
+// jobFailures logs jobs that failed: which, and why, but not what about, since
+// arguments may hold addresses.
+type jobFailures struct{ logger *slog.Logger }
+
+func (f jobFailures) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	f.logger.LogAttrs(ctx, slog.LevelError, "job failed", jobAttrs(job, slog.String("error", err.Error()))...)
+	return nil
+}
+
+func (f jobFailures) HandlePanic(ctx context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
+	f.logger.LogAttrs(ctx, slog.LevelError, "job panicked",
+		jobAttrs(job, slog.String("error", core.PanicCause(value)), slog.String("trace", trace))...)
+	return nil
+}
+
+func jobAttrs(job *rivertype.JobRow, more ...slog.Attr) []slog.Attr {
+	return append([]slog.Attr{
+		slog.String("kind", job.Kind), slog.Int64("job_id", job.ID),
+		slog.Int("attempt", job.Attempt), slog.Int("max_attempts", job.MaxAttempts),
+	}, more...)
+}

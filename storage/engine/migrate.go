@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+
+	"github.com/mailhelm/mailhelm/storage/schema"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+const (
+	versionTable = "schema_versions"
+	// A process that finds another one migrating looks again every second, for
+	// five minutes.
+	lockEvery, lockTries = 1, 300
+)
+
+// jobSteps says which of our versions brings the job queue's tables to which
+// version of River's. An upgrade of River that changes them adds a step.
+var jobSteps = map[int64]int{5: 5, 6: 6}
+
+// MigrationState is one step of the schema and whether this database has it.
+type MigrationState struct {
+	Version int64
+	Name    string
+	Applied bool
+}
+
+// Migrate brings the schema to this program's version. Several processes may
+// call it at once. It is quick when there is nothing to do, and refuses a
+// database that a later version of the program has migrated.
+func (db *DB) Migrate(ctx context.Context) error {
+	steps, err := schema.Migrations()
+	if err != nil {
+		return err
+	}
+	latest := steps[len(steps)-1].Version
+	have := db.schemaVersion(ctx)
+	for have < latest {
+		err := db.migrateUp(ctx, steps)
+		if err == nil {
+			return nil
+		}
+		// SQLite has no lock across transactions for goose to take. A step that
+		// failed because another process did it leads on from there.
+		before := have
+		if have = db.schemaVersion(ctx); db.dialect != SQLite || have <= before {
+			return fmt.Errorf("storage: migrate: %w", db.cause(ctx, err))
+		}
+	}
+	if have > latest {
+		return fmt.Errorf("storage: the database has schema %d and this program knows only %d: use the later program", have, latest)
+	}
+	return nil
+}
+
+// MigrationStatus lists every step in order.
+func (db *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
+	steps, err := schema.Migrations()
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Ping(ctx); err != nil {
+		return nil, fmt.Errorf("storage: migration status: %w", err)
+	}
+	have := db.schemaVersion(ctx)
+	all := make([]MigrationState, len(steps))
+	for i, step := range steps {
+		all[i] = MigrationState{Version: step.Version, Name: step.Name, Applied: step.Version <= have}
+	}
+	return all, nil
+}
+
+// schemaVersion is the last step that the database has, -1 when it has not even
+// a table of versions or cannot say; whoever goes on from there meets the reason.
+func (db *DB) schemaVersion(ctx context.Context) int64 {
+	var version int64
+	row := db.Reader().QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable)
+	if row.Scan(&version) != nil {
+		return -1
+	}
+	return version
+}
+
+func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
+	dialect := goose.DialectSQLite3
+	options := []goose.ProviderOption{
+		goose.WithTableName(versionTable),
+		goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(db.gooseSteps(steps)...),
+		goose.WithSlog(db.logger),
+	}
+	if db.dialect == PostgreSQL {
+		dialect = goose.DialectPostgres
+		locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockEvery, lockTries))
+		if err != nil {
+			return err
+		}
+		options = append(options, goose.WithSessionLocker(locker))
+	}
+	provider, err := goose.NewProvider(dialect, db.Writer(), nil, options...)
+	if err != nil {
+		return err
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// gooseSteps hands goose the steps as functions, because each engine reads its
+// own text of the same file.
+func (db *DB) gooseSteps(steps []schema.Migration) []*goose.Migration {
+	all := make([]*goose.Migration, len(steps))
+	for i, step := range steps {
+		run := func(ctx context.Context, tx *sql.Tx) error { return db.runStep(ctx, tx, step) }
+		all[i] = goose.NewGoMigration(step.Version, &goose.GoFunc{RunTx: run}, nil)
+	}
+	return all
+}
+
+func (db *DB) runStep(ctx context.Context, tx *sql.Tx, step schema.Migration) error {
+	if _, err := tx.ExecContext(ctx, db.dialect.Text(step.SQL)); err != nil {
+		return err
+	}
+	version, isJobStep := jobSteps[step.Version]
+	if !isJobStep {
+		return nil
+	}
+	migrator, err := rivermigrate.New(db.jobDriver(), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	//nolint:staticcheck // Migrate takes a connection of its own; what cannot share a transaction is split into steps.
+	_, err = migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{TargetVersion: version})
+	return err
+}
+
+func (db *DB) jobDriver() riverdriver.Driver[*sql.Tx] {
+	if db.dialect == PostgreSQL {
+		return riverdatabasesql.New(db.background.sql)
+	}
+	return riversqlite.New(db.Writer())
+}

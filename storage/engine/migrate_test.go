@@ -1,0 +1,177 @@
+package engine_test
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+func TestMigrateTwiceAndStatus(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Open(t, storage.Config{Dir: filepath.Join(t.TempDir(), "new", "data")})
+	if pending := pendingSteps(t, db); pending == 0 {
+		t.Error("a new database has nothing pending")
+	}
+	for range 2 {
+		if err := db.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pending := pendingSteps(t, db); pending != 0 {
+		t.Errorf("%d steps pending after Migrate", pending)
+	}
+}
+
+func pendingSteps(t *testing.T, db *storage.DB) int {
+	t.Helper()
+	steps, err := db.MigrationStatus(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pending := 0
+	for _, step := range steps {
+		if !step.Applied {
+			pending++
+		}
+	}
+	return pending
+}
+
+// Several processes of a new installation start at once.
+func TestMigrateConcurrently(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		migrateAtOnce(t, storage.Config{Dir: t.TempDir()})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		c := storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 3}
+		emptied := storagetest.Open(t, c)
+		if _, err := emptied.Writer().ExecContext(t.Context(), "DROP SCHEMA public CASCADE; CREATE SCHEMA public"); err != nil {
+			t.Fatal(err)
+		}
+		migrateAtOnce(t, c)
+	})
+}
+
+func migrateAtOnce(t *testing.T, c storage.Config) {
+	t.Helper()
+	const processes = 4
+	outcome := make(chan error, processes)
+	for range processes {
+		db := storagetest.Open(t, c)
+		go func() { outcome <- db.Migrate(t.Context()) }()
+	}
+	for range processes {
+		if err := <-outcome; err != nil {
+			t.Error(err)
+		}
+	}
+	if pending := pendingSteps(t, storagetest.Open(t, c)); pending != 0 {
+		t.Errorf("%d steps pending", pending)
+	}
+}
+
+func TestMigrateRefusesALaterSchema(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		insert := "INSERT INTO schema_versions (version_id, is_applied) VALUES (9999, true)"
+		if _, err := db.Writer().ExecContext(t.Context(), insert); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "9999") {
+			t.Errorf("Migrate on a later schema: %v", err)
+		}
+	})
+}
+
+// A later River brings later migrations; this fails until a step takes them in.
+func TestJobStepsReachRiversLatest(t *testing.T) {
+	t.Parallel()
+	migrator, err := rivermigrate.New(riversqlite.New(nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	latest := migrator.AllVersions()[len(migrator.AllVersions())-1].Version
+	if got := slices.Max(slices.Collect(maps.Values(engine.JobSteps()))); got != latest {
+		t.Errorf("steps reach River's version %d, the latest is %d", got, latest)
+	}
+}
+
+func TestCallsBeforeMigrateFailAndRecover(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Open(t, storage.Config{Dir: t.TempDir()})
+	if _, err := db.Orgs().OrgIDs(t.Context()); err == nil {
+		t.Error("a call without a schema succeeded")
+	}
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Orgs().OrgIDs(t.Context()); err != nil {
+		t.Errorf("after Migrate: %v", err)
+	}
+}
+
+func TestSQLiteIsPrivateAndDurable(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	db := storagetest.Open(t, storage.Config{Dir: dir})
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "mailhelm.db"): 0o600} {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: mode %v, want %v (%v)", path, info.Mode().Perm(), want, err)
+		}
+	}
+	const full = 2
+	var synchronous int
+	if err := db.Writer().QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&synchronous); err != nil || synchronous != full {
+		t.Errorf("synchronous is %d (%v), want FULL", synchronous, err)
+	}
+	if _, err := db.Reader().ExecContext(t.Context(), "CREATE TABLE x (y)"); err == nil {
+		t.Error("a read connection wrote")
+	}
+}
+
+func TestOpenRefusals(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	for _, c := range []storage.Config{
+		{},
+		{URL: "mysql://user:" + secret + "@127.0.0.1/x"},
+		{URL: "postgres://user:" + secret + "@127.0.0.1:1/x\x7f"},
+		{URL: "postgres://user:" + secret + "@127.0.0.1:1/x?sslmode=disable"},
+		{URL: "postgres://user:" + secret + "@127.0.0.1:1/x?sslmode=nonsense"},
+	} {
+		db, err := storage.Open(t.Context(), c)
+		if err == nil {
+			t.Errorf("opened %v", errors.Join(db.Close()))
+			continue
+		}
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error repeats the password: %v", err)
+		}
+	}
+}
+
+func TestCloseEndsCalls(t *testing.T) {
+	t.Parallel()
+	db := storagetest.SQLite(t)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Orgs().InsertOrg(t.Context(), core.Org{ID: core.NewID()}); err == nil {
+		t.Error("a write after Close succeeded")
+	}
+}

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/lib/pq"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	postgresConns     = 16
+	postgresIdleTime  = 5 * time.Minute
+	postgresConnectIn = "5" // seconds
+	// expensiveLimit is in milliseconds, and longer than any read is given.
+	expensiveLimit = "20000"
+)
+
+// openPostgres opens the database that c.URL names. Statements are prepared on
+// each connection, so a pooler in between must keep sessions.
+func openPostgres(ctx context.Context, c Config) (*DB, error) {
+	name, err := postgresName(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	connector, err := pq.NewConnector(name)
+	if err != nil {
+		return nil, errors.New("storage: the database URL is not one that PostgreSQL's driver reads")
+	}
+	n := divide(cmp.Or(c.MaxConns, postgresConns))
+	shared := postgresPool(connector, n.calls+n.vital)
+	if err := shared.sql.PingContext(ctx); err != nil {
+		_ = shared.close()
+		return nil, fmt.Errorf("storage: open postgres: %w", err)
+	}
+	shared.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.calls, core.Vital: n.vital})
+	expensive := postgresPool(bounded{connector}, n.expensive)
+	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.expensive}), true
+	// The job queue uses its connections behind the gate's back, so one is left to it.
+	background := postgresPool(connector, n.background)
+	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
+	return &DB{
+		dialect: PostgreSQL, name: name, clock: c.Clock, logger: c.Logger,
+		write: shared, read: shared, expensive: expensive, background: background,
+	}, nil
+}
+
+// portions is how many connections each lane has.
+type portions struct{ calls, vital, expensive, background int }
+
+// divide gives each lane its connections out of so many, at least one each. Calls have
+// what the others leave.
+func divide(size int) portions {
+	n := portions{vital: max(1, size/8), expensive: max(1, size/5), background: max(1, size/4)}
+	n.calls = max(1, size-n.vital-n.expensive-n.background)
+	return n
+}
+
+func postgresPool(connector driver.Connector, size int) *pool {
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	db.SetConnMaxIdleTime(postgresIdleTime)
+	return &pool{sql: db, dialect: PostgreSQL, idle: size}
+}
+
+// bounded makes connections on which the server itself ends a statement that this
+// program could not end, because its network failed.
+type bounded struct{ driver.Connector }
+
+func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := b.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "SET statement_timeout = "+expensiveLimit, nil); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// postgresName adds to the URL what we rely on. Its errors do not repeat the
+// URL, which holds a password.
+func postgresName(raw string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
+		return "", errors.New("storage: the database URL does not begin with postgres:// or is not a URL")
+	}
+	q := u.Query()
+	// One round trip instead of two for a statement that is not prepared.
+	q.Set("binary_parameters", "yes")
+	for key, value := range map[string]string{"application_name": "mailhelm", "connect_timeout": postgresConnectIn} {
+		if !q.Has(key) {
+			q.Set(key, value)
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}

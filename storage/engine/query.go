@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/jmoiron/sqlx/reflectx"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// columns maps a column to the field whose "db" tag names it.
+var columns = reflectx.NewMapper("db")
+
+// prepared is a statement ready to run where the work of a context runs: in its
+// transaction, or else on the pool that fits.
+type prepared struct {
+	stmt *sql.Stmt // nil where statements are sent as text
+	on   interface {
+		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+		ExecContext(context.Context, string, ...any) (sql.Result, error)
+	}
+	text string
+	pass pass
+}
+
+func (r prepared) query(ctx context.Context, args []any) (*sql.Rows, error) {
+	if r.stmt != nil {
+		return r.stmt.QueryContext(ctx, args...)
+	}
+	return r.on.QueryContext(ctx, r.text, args...)
+}
+
+func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
+	if r.stmt != nil {
+		return r.stmt.ExecContext(ctx, args...)
+	}
+	return r.on.ExecContext(ctx, r.text, args...)
+}
+
+// ready makes a statement ready, outside a transaction once there is a connection for
+// it. The caller leaves by its pass.
+func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
+	if t := db.transaction(ctx); t != nil {
+		t.wrote = t.wrote || s.writes
+		if t.pool.unprepared {
+			return prepared{on: t.tx, text: s.on(db.dialect)}, nil
+		}
+		return prepared{stmt: t.tx.StmtContext(ctx, t.pool.prepared[s.index])}, nil
+	}
+	p := db.pool(ctx, s.writes)
+	pass, err := p.gate.enter(ctx)
+	if err != nil {
+		return prepared{}, s.wrap(err)
+	}
+	if p.unprepared {
+		return prepared{on: p.sql, text: s.on(db.dialect), pass: pass}, nil
+	}
+	if err := p.prepare(ctx); err != nil {
+		pass.leave()
+		return prepared{}, unbegun{db.cause(ctx, err)}
+	}
+	return prepared{stmt: p.prepared[s.index], pass: pass}, nil
+}
+
+// Each runs a statement and calls f for every row it returns.
+func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.Rows) error) error {
+	ready, err := db.ready(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer ready.pass.leave()
+	rows, err := ready.query(db.patience(ctx, s), args)
+	if err != nil {
+		return db.failed(ctx, s, err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has told what there is to tell
+	scanner := &sqlx.Rows{Rows: rows, Mapper: columns}
+	for rows.Next() {
+		if err := f(scanner); err != nil {
+			return s.wrap(db.cause(ctx, err))
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return db.failed(ctx, s, err)
+	}
+	return nil
+}
+
+// failed is why a statement failed. A read may be run again.
+func (db *DB) failed(ctx context.Context, s *Statement, err error) error {
+	err = s.wrap(db.cause(ctx, err))
+	if s.writes {
+		return err
+	}
+	return unbegun{err}
+}
+
+// patience is the context that a read runs under; see RegisterPoint.
+func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
+	if s.point && db.dialect == SQLite && ctx.Err() == nil {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
+// List returns every row as an R, a struct with "db" tags.
+func List[R any](ctx context.Context, db *DB, s *Statement, args ...any) ([]R, error) {
+	var all []R
+	err := db.Retry(ctx, func() error {
+		all = nil
+		return db.Each(ctx, s, args, func(rows *sqlx.Rows) error {
+			var r R
+			err := rows.StructScan(&r)
+			all = append(all, r)
+			return err
+		})
+	})
+	return all, err
+}
+
+// Values returns the first column of every row.
+func Values[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V, error) {
+	var all []V
+	err := db.Retry(ctx, func() error {
+		all = nil
+		return db.Each(ctx, s, args, func(rows *sqlx.Rows) error {
+			var v V
+			err := rows.Scan(&v)
+			all = append(all, v)
+			return err
+		})
+	})
+	return all, err
+}
+
+// One returns the only row as an R. It fails with not_found for the resource
+// when there is none.
+func One[R any](ctx context.Context, db *DB, resource string, s *Statement, args ...any) (R, error) {
+	all, err := List[R](ctx, db, s, args...)
+	var none R
+	switch {
+	case err != nil:
+		return none, err
+	case len(all) == 0:
+		return none, core.NotFound(resource)
+	}
+	return all[0], nil
+}
+
+// Exec runs a statement and returns how many rows it changed.
+func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) {
+	var changed int64
+	err := db.Retry(ctx, func() error {
+		ready, err := db.ready(ctx, s)
+		if err != nil {
+			return err
+		}
+		defer ready.pass.leave()
+		result, err := ready.exec(ctx, args)
+		if err == nil {
+			changed, err = result.RowsAffected()
+		}
+		if err != nil {
+			return s.wrap(db.cause(ctx, err))
+		}
+		if db.transaction(ctx) == nil {
+			db.outage.Store(nil)
+		}
+		return nil
+	})
+	return int(changed), err
+}
+
+// Insert runs an INSERT ... ON CONFLICT DO NOTHING. When nothing was inserted it
+// fails with conflict, and the transaction stays usable on both engines.
+func (db *DB) Insert(ctx context.Context, taken *core.Error, s *Statement, args ...any) error {
+	inserted, err := db.Exec(ctx, s, args...)
+	if err != nil {
+		return err
+	}
+	if inserted == 0 {
+		return taken
+	}
+	return nil
+}
+
+// Change runs an UPDATE of one row. It fails with not_found for the resource
+// when there was none.
+func (db *DB) Change(ctx context.Context, resource string, s *Statement, args ...any) error {
+	changed, err := db.Exec(ctx, s, args...)
+	if err != nil {
+		return err
+	}
+	if changed == 0 {
+		return core.NotFound(resource)
+	}
+	return nil
+}
+
+var ErrInTransaction = errors.New("storage: this call needs a transaction of its own and was made inside one")

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/mailhelm/mailhelm/core"
+	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone; see registerFunctions
+)
+
+const (
+	sqliteFile = "mailhelm.db"
+	// A few readers keep two cores busy; more only cost memory for their caches. Tokens
+	// and jobs have some that calls cannot take.
+	sqliteReaders           = 6
+	sqliteVitalReaders      = 2
+	sqliteBackgroundReaders = 2
+	// More than one would only meet SQLITE_BUSY.
+	sqliteWriters = 1
+)
+
+// openSQLite opens the file in c.Dir with one connection that writes and several
+// that cannot.
+func openSQLite(ctx context.Context, c Config) (*DB, error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("storage: data folder: %w", err)
+	}
+	if err := registerFunctions(); err != nil {
+		return nil, fmt.Errorf("storage: functions of sqlite: %w", err)
+	}
+	path, err := filepath.Abs(filepath.Join(c.Dir, sqliteFile))
+	if err != nil {
+		return nil, fmt.Errorf("storage: data folder: %w", err)
+	}
+	if err := createPrivate(path); err != nil {
+		return nil, err
+	}
+	// FULL makes every commit wait for the disk. With NORMAL a power cut may undo
+	// the last commits, and what was acknowledged must not be lost.
+	// How long another process, such as an import, may hold the lock.
+	busy := fmt.Sprintf("_pragma=busy_timeout(%d)", cmp.Or(c.CallerWait, callerWait).Milliseconds())
+	write, err := openSQLitePool(ctx, path, sqliteWriters, busy, "_txlock=immediate", "_pragma=synchronous(FULL)")
+	if err != nil {
+		return nil, err
+	}
+	write.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: sqliteWriters})
+	readers := map[core.Lane]int{
+		core.Calls: sqliteReaders, core.Vital: sqliteVitalReaders, core.Background: sqliteBackgroundReaders,
+	}
+	read, err := openSQLitePool(ctx, path, sqliteReaders+sqliteVitalReaders+sqliteBackgroundReaders, busy, queryOnly)
+	if err != nil {
+		return nil, errors.Join(err, write.close())
+	}
+	read.gate, read.readsOnly, read.idle = newGate(c.CallerWait, readers), true, sqliteReaders
+	// SQLite computes in this process, and half of the processors is for everything else.
+	slots := max(1, runtime.GOMAXPROCS(0)/2)
+	expensive, err := openSQLitePool(ctx, path, slots, busy, queryOnly)
+	if err != nil {
+		return nil, errors.Join(err, read.close(), write.close())
+	}
+	expensive.gate, expensive.readsOnly, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: slots}), true, true
+	return &DB{dialect: SQLite, clock: c.Clock, logger: c.Logger, write: write, read: read, expensive: expensive}, nil
+}
+
+const queryOnly = "_pragma=query_only(1)"
+
+// GiveBack closes the connections to SQLite that nobody uses, with the pages and the
+// prepared statements that each of them has in memory. A call that needs one opens it
+// again, and prepares on it what it asks. It does nothing on PostgreSQL.
+func (db *DB) GiveBack(ctx context.Context) error {
+	if db.dialect != SQLite {
+		return nil
+	}
+	db.expensive.dropIdle()
+	db.read.dropIdle()
+	// With the very last connection SQLite would put away the log, and wait for the disk.
+	err := db.Ping(ctx)
+	db.write.dropIdle()
+	return err
+}
+
+// createPrivate makes the file before SQLite would, which follows the umask, and
+// makes one that was copied here with other permissions its owner's alone. SQLite
+// gives the files beside it the same mode.
+func createPrivate(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("storage: database file: %w", err)
+	}
+	if err := errors.Join(file.Chmod(0o600), file.Close()); err != nil {
+		return fmt.Errorf("storage: database file: %w", err)
+	}
+	return nil
+}
+
+func openSQLitePool(ctx context.Context, path string, size int, busy string, options ...string) (*pool, error) {
+	name := (&url.URL{Scheme: "file", Path: path}).String() + "?" + busy + "&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
+	for _, option := range options {
+		name += "&" + option
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, fmt.Errorf("storage: open sqlite: %w", err)
+	}
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("storage: open sqlite: %w", err)
+	}
+	return &pool{sql: db, dialect: SQLite, idle: size}, nil
+}
