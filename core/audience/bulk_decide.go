@@ -13,26 +13,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// readRow is a row that is right in itself: what its claim and its changes are.
+// readRow is a row that is right in itself, as a plan.
 type readRow struct {
-	index  int
-	claim  claim
-	change changes
-	// lists are ids; nil leaves membership as it is.
-	lists *[]string
-	// misfit is why the registry does not take the values stated; they may be what the
-	// contact has. nil where it takes them.
+	index int
+	plan  Plan
+	// misfit is why the registry does not take the values of the plan; they may be what
+	// the contact has. nil where it takes them.
 	misfit   error
-	stated   map[string]any
 	registry attributes.Registry
 }
 
 // attributes are the row's values, given those that the contact has.
 func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 	if row.misfit == nil {
-		return row.change.attributes, nil
+		return row.plan.Attributes, nil
 	}
-	coerced, err := row.registry.Coerce(row.stated, held)
+	coerced, err := row.registry.Coerce(row.plan.Attributes, held)
 	if err != nil {
 		return nil, row.misfit
 	}
@@ -61,7 +57,7 @@ type bulkContact struct {
 	Contact
 	stored  bool // in the database
 	touched bool
-	lists   *[]string
+	lists   *ListsChange
 	said    *Said // what the account has yet to be told
 	tell    bool  // whether some of that is new
 }
@@ -107,46 +103,44 @@ func found(c *bulkContact) (Contact, error) {
 
 // waits reports whether the row claims a name that another contact gave up and the
 // database does not know that yet.
-func (s *bulkState) waits(cl claim) bool {
-	return len(s.freed) > 0 && (cl.email != "" && s.freed["@"+EmailKey(cl.email)] || cl.externalID != "" && s.freed["#"+cl.externalID])
+func (s *bulkState) waits(cl Claim) bool {
+	return len(s.freed) > 0 && (cl.Email != "" && s.freed["@"+EmailKey(cl.Email)] || cl.ExternalID != "" && s.freed["#"+cl.ExternalID])
 }
 
 // decide is what a single write would make of the row, and says what became of it.
 func (s *bulkState) decide(ctx context.Context, row readRow) BulkItem {
-	existing, shell, err := row.claim.find(ctx, s, "")
-	attributes, misfit := row.attributes(existing.Attributes)
+	plan := row.plan
+	existing, shell, err := plan.Claim.find(ctx, s, "")
+	held, misfit := row.attributes(existing.Attributes)
 	if misfit != nil {
-		return failedItem(row.index, row.claim, misfit)
+		return failedItem(row.index, plan.Claim, misfit)
 	}
+	plan.Attributes = held
 	var before *bulkContact
 	if err == nil {
 		before = s.byEmail[EmailKey(existing.Email)]
 	} else if !isNotFound(err) {
-		return failedItem(row.index, row.claim, err)
+		return failedItem(row.index, plan.Claim, err)
 	}
 	var was *Contact
 	if before != nil {
 		was = &existing
 	}
-	after, err := row.claim.apply(was)
+	after, err := plan.apply(was)
 	if err != nil {
-		return failedItem(row.index, row.claim, err)
+		return failedItem(row.index, plan.Claim, err)
 	}
-	consent := decideConsent(row.change.unsubscribeAll, mergeTopics(row.change.topics))(was, s.inForce(was, shell, after.Email))
-	after = after.withAttributes(attributes)
-	after.Status, after.UpdatedAt, after.Shell = Active, s.now, false
-	after.Stub = after.Stub && !row.change.saysConsent() && shell == ""
-	after = after.withConsent(consent)
+	consent := plan.decide(was, s.inForce(was, shell, after.Email))
+	after = after.stored(consent, plan.keepsStub(was, shell), s.now)
 	status := ItemUpdated
 	if before == nil {
 		status = ItemCreated
-		after.ID, after.CreatedAt = core.NewID(), s.now
 		before = &bulkContact{}
 	}
 	if shell != "" {
 		s.drop(after.Email)
 	}
-	s.put(before, after, row)
+	s.put(before, after, plan)
 	return BulkItem{
 		Index: row.index, Status: status, ContactID: after.ID, Email: after.Email, ExternalID: after.ExternalID,
 		Mailable: mailability(after.Mailable),
@@ -172,19 +166,19 @@ func (s *bulkState) drop(email string) {
 	delete(s.byEmail, EmailKey(email))
 }
 
-// put makes c what the row makes of it and notes what is to be written.
-func (s *bulkState) put(c *bulkContact, after Contact, row readRow) {
+// put makes c what the plan makes of it and notes what is to be written.
+func (s *bulkState) put(c *bulkContact, after Contact, plan Plan) {
 	isNew, archived, wasStub, left := c.ID == "", c.Status == Archived, c.Stub, ""
 	if !isNew {
 		left = s.release(c, after)
 	}
 	c.Contact = after
 	s.index(c)
-	if row.lists != nil {
-		c.lists = row.lists
+	if plan.Lists != nil {
+		c.lists = plan.Lists
 	}
-	if !after.Stub && (isNew || archived || wasStub || left != "" || row.change.saysConsent()) {
-		c.said, c.tell = c.said.with(row.change, left, s.now), true
+	if !after.Stub && (isNew || archived || wasStub || left != "" || plan.statesConsent()) {
+		c.said, c.tell = c.said.with(plan, left, s.now), true
 		if archived {
 			c.said = c.said.restating(after, s.now)
 		}
@@ -217,25 +211,22 @@ func (s *bulkState) release(c *bulkContact, after Contact) string {
 	return left
 }
 
-// saysConsent reports whether anything was said about consent.
-func (ch changes) saysConsent() bool { return ch.unsubscribeAll != nil || len(ch.topics) > 0 }
-
 // with is what was said so far and now. nil is nothing so far.
-func (s *Said) with(ch changes, left string, now time.Time) *Said {
+func (s *Said) with(p Plan, left string, now time.Time) *Said {
 	said := Said{}
 	if s != nil {
 		said = *s
 	}
-	if ch.unsubscribeAll != nil {
+	if p.UnsubscribeAll != nil {
 		said.UnsubscribeAll = now.UnixMicro()
 	}
-	if len(ch.topics) > 0 {
+	if len(p.Topics) > 0 {
 		said.Topics = maps.Clone(said.Topics)
 		if said.Topics == nil {
 			said.Topics = map[string]int64{}
 		}
 	}
-	for _, choice := range ch.topics {
+	for _, choice := range p.Topics {
 		said.Topics[choice.Topic] = now.UnixMicro()
 	}
 	if left != "" && !slices.ContainsFunc(said.Left, func(a string) bool { return strings.EqualFold(a, left) }) {
@@ -275,7 +266,7 @@ func (s *bulkState) written() ContactsWrite {
 			w.Insert = append(w.Insert, c.Contact)
 		}
 		if c.lists != nil {
-			w.Lists[c.ID] = *c.lists
+			w.Lists[c.ID] = c.lists.Join
 		}
 		if c.tell {
 			w.Push[c.ID] = *c.said

@@ -78,14 +78,14 @@ func (row *BulkRow) faults() []core.FieldError {
 }
 
 // claim is whose contact the row is about.
-func (row BulkRow) claim() claim {
-	var cl claim
+func (row BulkRow) claim() Claim {
+	var cl Claim
 	if row.Email != nil {
-		cl.email = *row.Email
+		cl.Email = *row.Email
 	}
 	if row.ExternalID != nil {
-		cl.externalID = *row.ExternalID
+		cl.ExternalID = *row.ExternalID
 	}
-	cl.rebind = row.RebindExternalID != nil && *row.RebindExternalID
+	cl.Rebind = row.RebindExternalID != nil && *row.RebindExternalID
 	return cl
 }

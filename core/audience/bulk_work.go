@@ -276,11 +276,14 @@ func (r *rowReader) loadLists(ctx context.Context, names map[string]bool) error 
 
 // read judges one row.
 func (r *rowReader) read(row BulkRow) (readRow, error) {
-	read := readRow{claim: row.claim(), change: changes{topics: row.TopicPreferences, unsubscribeAll: row.UnsubscribeAll}}
-	var err error
+	read := readRow{plan: Plan{
+		Way: Upserting, Claim: row.claim(), Attributes: row.Attributes, Topics: row.TopicPreferences, UnsubscribeAll: row.UnsubscribeAll,
+	}}
 	if len(row.Attributes) > 0 {
-		if read.change.attributes, err = r.registry.Coerce(row.Attributes, nil); err != nil {
-			read.misfit, read.stated, read.registry = err, row.Attributes, r.registry
+		if coerced, err := r.registry.Coerce(row.Attributes, nil); err != nil {
+			read.misfit, read.registry = err, r.registry
+		} else {
+			read.plan.Attributes = coerced
 		}
 	}
 	if faults := row.TopicPreferences.Unknown(r.topics); faults != nil {
@@ -303,7 +306,7 @@ func (r *rowReader) read(row BulkRow) (readRow, error) {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	read.lists = &ids
+	read.plan.Lists = &ListsChange{Exactly: true, Join: ids}
 	return read, nil
 }
 
@@ -315,7 +318,7 @@ func (a *Audience) writeRows(ctx context.Context, org string, rows []readRow, ou
 		return err
 	}
 	for _, row := range rows {
-		if state.waits(row.claim) {
+		if state.waits(row.plan.Claim) {
 			if err := a.writeState(ctx, org, state); err != nil {
 				return err
 			}
@@ -329,11 +332,11 @@ func (a *Audience) writeRows(ctx context.Context, org string, rows []readRow, ou
 func (a *Audience) loadState(ctx context.Context, org string, rows []readRow) (*bulkState, error) {
 	var keys, externalIDs []string
 	for _, row := range rows {
-		if row.claim.email != "" {
-			keys = append(keys, EmailKey(row.claim.email))
+		if row.plan.Claim.Email != "" {
+			keys = append(keys, EmailKey(row.plan.Claim.Email))
 		}
-		if row.claim.externalID != "" {
-			externalIDs = append(externalIDs, row.claim.externalID)
+		if row.plan.Claim.ExternalID != "" {
+			externalIDs = append(externalIDs, row.plan.Claim.ExternalID)
 		}
 	}
 	known, err := a.Store.ContactsNamed(ctx, org, keys, externalIDs)

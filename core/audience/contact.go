@@ -38,7 +38,7 @@ type Contact struct {
 	// consented, and the account does not know the address. It is not mailable and
 	// subscribed to nothing. It ends with a write that states consent or the whole
 	// contact, and when a sync finds the address at the account; see
-	// [contactWrite.states]. Since it has a past, a move may not take its place.
+	// [Plan.keepsStub]. Since it has a past, a move may not take its place.
 	Stub bool `json:"-"`
 	// Lists is present in answers about one contact, nil and absent in pages.
 	Lists     []ListRef `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`

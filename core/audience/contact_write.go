@@ -11,48 +11,40 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// contactWrite is a contact write between its two halves. The first half runs
-// before the transaction: it reads the mirror, checks everything that can be
-// refused, and brings the consent to the account. The second runs inside: it
-// reads the mirror again, repeats the edit on what is there now, and stores it
-// with the consent that the account accepted.
-type contactWrite struct {
-	// find is how the contact is looked up, in both halves.
-	find func(ctx context.Context) (Contact, error)
-	// edit is pure. It gets the contact that exists (Status says whether it is
-	// archived) or nil, and returns what shall be stored.
-	edit func(existing *Contact) (Contact, error)
-	// decide returns the consent that shall hold, given the contact that exists, if
-	// any, and the consent in force.
-	decide func(existing *Contact, inForce sending.Contact) sending.Contact
-	// states is true when the write says what the contact consents to, or states the
-	// whole contact as POST and PUT of an address do. Any other leaves a stub what it
-	// is, and the account without it.
-	states bool
-	// lists is nil when membership is untouched.
-	lists membershipEdit
-	// addresses, and the external id that is claimed, are what the write waits its
-	// turn for, besides the address that the contact has.
-	addresses []string
-	claims    string
+// write is a [Plan] between its two halves. The first half runs before the transaction:
+// it reads the mirror, checks everything that can be refused, and brings the consent to
+// the account. The second half runs inside: it reads the mirror again, applies the plan
+// to what is there now, and stores it with the consent that the account accepted.
+type write struct {
+	Plan
+	Told
+}
 
-	consent sending.Contact // what the account accepted; set by push
-	shell   string          // a shell that stands where the contact moves to; set by find
-	isNew   bool            // nothing was there in the first half; set by push
-	left    string          // the address that the contact had then; set by push
-	spared  bool            // the account was not asked, because a stub stays one; set by push
-	note    string          // of what the account is about to be told; set by push
+// Told is what the first half of a write found and what it told the account.
+type Told struct {
+	// Consent is what the account accepted, with the address that it has it for.
+	Consent sending.Contact
+	// Shell is the contact that stands where the contact moves to; the latest look sets it.
+	Shell string
+	// IsNew is true if no contact was there.
+	IsNew bool
+	// Left is the address that the contact had.
+	Left string
+	// Spared is true if the account was not asked, because a stub stays one.
+	Spared bool
+	// Note is the id of the note about what the account was told.
+	Note string
 }
 
 // settles reports whether the account has what it should once the contact is stored:
 // push wrote the address it gets and took back the one it had. A contact that another
 // process has given a third would leave somebody's consent where no contact is.
-func (w *contactWrite) settles(existing *Contact) bool {
+func (w *write) settles(existing *Contact) bool {
 	if existing == nil {
 		return true
 	}
 	key := EmailKey(existing.Email)
-	return key == EmailKey(w.consent.Email) || key == EmailKey(w.left)
+	return key == EmailKey(w.Consent.Email) || key == EmailKey(w.Left)
 }
 
 // ContactWritten is the result of a write to one contact.
@@ -69,52 +61,47 @@ func (w ContactWritten) RESTView() Contact { return w.Contact }
 // WasCreated reports whether the contact is new.
 func (w ContactWritten) WasCreated() bool { return w.Result == "created" }
 
-// existing is the contact a write is about, nil when there is none.
-func (w *contactWrite) existing(ctx context.Context) (*Contact, error) {
-	c, err := w.find(ctx)
-	if isNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &c, nil
+// existing returns the contact that the write is about, nil if it does not exist.
+func (w *write) existing(ctx context.Context, store contactFinder, org string) (*Contact, error) {
+	existing, shell, err := w.find(ctx, store, org)
+	w.Shell = shell
+	return existing, err
 }
 
 // push is the first half: it asks the account and returns with the consent
 // stored there. It holds the addresses, and the one that the contact has now,
 // until the call is over.
-func (a *Audience) push(ctx context.Context, c *core.Call, w *contactWrite) error {
+func (a *Audience) push(ctx context.Context, c *core.Call, w *write) error {
 	org := c.Principal.Org.ID
 	existing, err := a.hold(ctx, c, w)
 	if err != nil {
 		return err
 	}
-	if w.isNew = existing == nil; !w.isNew {
-		w.left = existing.Email
+	if w.IsNew = existing == nil; !w.IsNew {
+		w.Left = existing.Email
 	}
-	after, err := w.edit(existing)
+	after, err := w.apply(existing)
 	if err != nil {
 		return err
 	}
-	if existing != nil && existing.Stub && !w.states && w.shell == "" {
-		w.spared, w.consent.Email = true, after.Email
+	if w.keepsStub(existing, w.Shell) {
+		w.Spared, w.Consent.Email = true, after.Email
 		return nil
 	}
 	inForce, listed, err := a.consentInForce(ctx, org, existing, after.Email)
 	if err != nil {
 		return err
 	}
-	if w.note, err = a.noteWrite(ctx, org, existing, after.Email, listed); err != nil {
+	if w.Note, err = a.noteWrite(ctx, org, existing, after.Email, listed); err != nil {
 		return err
 	}
-	w.consent = w.decide(existing, inForce)
-	w.consent.Email = after.Email
+	w.Consent = w.decide(existing, inForce)
+	w.Consent.Email = after.Email
 	err = a.List.OnList(ctx, org, func(bare bool) error {
 		if bare { // choices about topics of a list that is gone went with it
-			w.consent.Preferences = nil
+			w.Consent.Preferences = nil
 		}
-		return a.Account.PutContact(ctx, org, w.consent)
+		return a.Account.PutContact(ctx, org, w.Consent)
 	})
 	if err != nil {
 		return topics.Unavailable(err)
@@ -132,13 +119,14 @@ const maxMoves = 5
 // then. While it waits the contact may move to an address that nobody holds; then
 // it lets go of the addresses and takes that one too. The external id it keeps
 // meanwhile, which is always waited for before any address.
-func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite) (*Contact, error) {
+func (a *Audience) hold(ctx context.Context, c *core.Call, w *write) (*Contact, error) {
+	org := c.Principal.Org.ID
 	var keys []string
-	for _, address := range w.addresses {
-		keys = append(keys, turnOf(c, address))
+	if w.Claim.Email != "" {
+		keys = append(keys, turnOf(c, w.Claim.Email))
 	}
-	if w.claims != "" {
-		release, err := a.Turns.Lock(ctx, c.Principal.Org.ID+"#"+w.claims)
+	if w.Claim.ExternalID != "" {
+		release, err := a.Turns.Lock(ctx, org+"#"+w.Claim.ExternalID)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +137,7 @@ func (a *Audience) hold(ctx context.Context, c *core.Call, w *contactWrite) (*Co
 		if err != nil {
 			return nil, err
 		}
-		existing, err := w.existing(ctx)
+		existing, err := w.existing(ctx, a.Store, org)
 		if err != nil || existing == nil || slices.Contains(keys, turnOf(c, existing.Email)) {
 			c.After(release)
 			return existing, err
@@ -207,8 +195,9 @@ func (a *Audience) consentInForce(ctx context.Context, org string, existing *Con
 
 // store is the second half. A sync may end between its look for the contact and
 // its write, and leave a shell where nothing was; then it looks once more.
-func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (ContactWritten, error) {
-	existing, err := w.existing(ctx)
+func (a *Audience) store(ctx context.Context, c *core.Call, w *write) (ContactWritten, error) {
+	org := c.Principal.Org.ID
+	existing, err := w.existing(ctx, a.Store, org)
 	if err != nil {
 		return ContactWritten{}, err
 	}
@@ -220,100 +209,63 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *contactWrite) (Co
 	}
 	written, err := a.put(ctx, c, w, existing)
 	if isConflict(err) {
-		found, errFound := w.existing(ctx)
-		if errFound == nil && (w.shell != "" || found != nil && (found.Shell || found.Stub)) {
+		found, errFound := w.existing(ctx, a.Store, org)
+		if errFound == nil && (w.Shell != "" || found != nil && (found.Shell || found.Stub)) {
 			written, err = a.put(ctx, c, w, found)
 		}
 	}
 	if err != nil {
 		return ContactWritten{}, err
 	}
-	if err := a.dropNote(ctx, c.Principal.Org.ID, w.note); err != nil {
+	if err := a.dropNote(ctx, org, w.Note); err != nil {
 		return ContactWritten{}, err
 	}
 	c.About(written.Contact.ID)
-	if written.Contact.Lists, err = a.applyMembership(ctx, c, written.Contact, w.lists); err != nil {
+	if written.Contact.Lists, err = a.applyMembership(ctx, c, written.Contact, w.Lists); err != nil {
 		return ContactWritten{}, err
 	}
-	return written, a.changed(ctx, c.Principal.Org.ID, written.Contact.ID)
+	return written, a.changed(ctx, org, written.Contact.ID)
 }
 
 // put stores the edited contact in place of the existing one, nil when there is none.
-func (a *Audience) put(ctx context.Context, c *core.Call, w *contactWrite, existing *Contact) (ContactWritten, error) {
+func (a *Audience) put(ctx context.Context, c *core.Call, w *write, existing *Contact) (ContactWritten, error) {
 	org := c.Principal.Org.ID
-	after, err := w.edit(existing)
+	after, err := w.apply(existing)
 	if err != nil {
 		return ContactWritten{}, err
 	}
-	if w.shell != "" {
-		if err := a.Store.DropShell(ctx, org, w.shell); err != nil {
+	if w.Shell != "" {
+		if err := a.Store.DropShell(ctx, org, w.Shell); err != nil {
 			return ContactWritten{}, err
 		}
 	}
 	// Dated now and not when the call began: a sync tells by this date that the
 	// page it read from the account meanwhile is older than the mirror.
 	now := a.Clock()
-	consent := w.consent
-	if w.spared && existing != nil {
+	consent := w.Consent
+	if w.Spared && existing != nil {
 		consent = consentOf(*existing) // also where it is no stub any more
 	}
-	after.Status, after.UpdatedAt, after.Shell, after.Stub = Active, now, false, w.spared && after.Stub
-	after = after.withConsent(consent)
+	after = after.stored(consent, w.Spared && after.Stub, now)
 	if existing == nil {
-		after.ID, after.CreatedAt = core.NewID(), now
 		return ContactWritten{Contact: after, Result: "created"}, a.Store.InsertContact(ctx, org, after)
 	}
 	result := "updated"
 	switch {
 	case existing.Status == Archived:
 		result = "reactivated"
-	case (existing.Shell || existing.Stub) && w.isNew:
+	case (existing.Shell || existing.Stub) && w.IsNew:
 		result = "created" // a sync found at the account what push had put there, or an activity came first
 	}
 	return ContactWritten{Contact: after, Result: result}, a.Store.UpdateContact(ctx, org, after)
 }
 
-// decideConsent is the usual decision: the global opt-out changes only when it is
-// said, and topics says what becomes of the choices in force.
-func decideConsent(unsubscribeAll *bool, topics func(inForce map[string]sending.Subscription) map[string]sending.Subscription) func(*Contact, sending.Contact) sending.Contact {
-	return func(_ *Contact, inForce sending.Contact) sending.Contact {
-		decided := sending.Contact{UnsubscribeAll: inForce.UnsubscribeAll, Preferences: topics(inForce.Preferences)}
-		if unsubscribeAll != nil {
-			decided.UnsubscribeAll = *unsubscribeAll
-		}
-		return decided
+// stored returns the contact in use with this consent, as it is stored at a time. A new
+// contact gets an id.
+func (c Contact) stored(consent sending.Contact, stub bool, at time.Time) Contact {
+	c.Status, c.UpdatedAt, c.Shell, c.Stub = Active, at, false, stub
+	if c.ID == "" {
+		c.ID, c.CreatedAt = core.NewID(), at
 	}
-}
-
-// replaceTopics leaves exactly these choices; the rest follow their defaults.
-func replaceTopics(choices topics.Choices) func(map[string]sending.Subscription) map[string]sending.Subscription {
-	return func(map[string]sending.Subscription) map[string]sending.Subscription { return topics.ByTopic(choices) }
-}
-
-// newTopics are the choices of a contact that the write makes, or takes back into use.
-// Opt-outs in force hold unless the write names their topic: a caller that creates a
-// contact cannot know of earlier opt-outs.
-func newTopics(choices topics.Choices) func(map[string]sending.Subscription) map[string]sending.Subscription {
-	return func(inForce map[string]sending.Subscription) map[string]sending.Subscription {
-		named := topics.ByTopic(choices)
-		for topic, choice := range inForce {
-			if _, is := named[topic]; !is && choice == sending.OptOut {
-				named[topic] = choice
-			}
-		}
-		return named
-	}
-}
-
-// mergeTopics changes the choices that are named and leaves the others.
-func mergeTopics(choices topics.Choices) func(map[string]sending.Subscription) map[string]sending.Subscription {
-	return func(inForce map[string]sending.Subscription) map[string]sending.Subscription {
-		merged := topics.ByTopic(choices)
-		for topic, choice := range inForce {
-			if _, named := merged[topic]; !named {
-				merged[topic] = choice
-			}
-		}
-		return merged
-	}
+	return c.withConsent(consent)
 }

@@ -47,11 +47,7 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 		return in, core.Invalid("email", "or `external_id` is required, and not both")
 	}
 	org := c.Principal.Org.ID
-	find := &contactWrite{find: func(ctx context.Context) (Contact, error) { return a.toArchive(ctx, org, in) }, claims: in.ExternalID}
-	if in.Email != "" {
-		find.addresses = []string{in.Email}
-	}
-	existing, err := a.hold(ctx, c, find)
+	existing, err := a.hold(ctx, c, &write{Plan: Plan{Claim: in.claim()}})
 	if err != nil || existing == nil || existing.Status == Archived {
 		return in, err
 	}
@@ -74,7 +70,7 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 
 func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchivedContact, error) {
 	org := c.Principal.Org.ID
-	contact, err := a.toArchive(ctx, org, in)
+	contact, _, err := in.claim().find(ctx, a.Store, org)
 	if isNotFound(err) {
 		return ArchivedContact{Summary: "There is no such contact; nothing was done."}, nil
 	}
@@ -106,12 +102,8 @@ func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactI
 	return ArchivedContact{Archived: true, Summary: archivedSummary(len(left))}, a.changed(ctx, org, contact.ID)
 }
 
-func (a *Audience) toArchive(ctx context.Context, org string, in ArchiveContactIn) (Contact, error) {
-	if in.ExternalID != "" {
-		return a.Store.ContactByExternalID(ctx, org, in.ExternalID)
-	}
-	return a.Store.ContactByEmail(ctx, org, in.Email)
-}
+// claim returns the name that the call gave, the only one.
+func (in ArchiveContactIn) claim() Claim { return Claim{Email: in.Email, ExternalID: in.ExternalID} }
 
 func archivedSummary(lists int) string {
 	return "The contact is archived, is no longer mailable and left " + countOf(lists, "list") + ". Its address, external id, attributes and opt-outs are kept."

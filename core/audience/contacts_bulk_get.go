@@ -49,19 +49,19 @@ type BulkFault struct {
 }
 
 // failedItem is a row that was refused.
-func failedItem(index int, cl claim, err error) BulkItem {
+func failedItem(index int, cl Claim, err error) BulkItem {
 	refusal := core.AsError(err)
-	item := BulkItem{Index: index, Status: ItemFailed, Email: core.Quotable(cl.email, maxEmailLength), Reason: string(refusal.Code)}
+	item := BulkItem{Index: index, Status: ItemFailed, Email: core.Quotable(cl.Email, maxEmailLength), Reason: string(refusal.Code)}
 	for _, f := range refusal.Fields {
 		item.Errors = append(item.Errors, BulkFault(f))
 	}
-	if cl.externalID != "" {
-		shown := core.Quotable(cl.externalID, maxExternalID)
+	if cl.ExternalID != "" {
+		shown := core.Quotable(cl.ExternalID, maxExternalID)
 		item.ExternalID = &shown
 	}
 	if len(item.Errors) == 0 {
 		field := "external_id"
-		if refusal.Code == core.CodeContactEmailTaken || cl.externalID == "" {
+		if refusal.Code == core.CodeContactEmailTaken || cl.ExternalID == "" {
 			field = "email"
 		}
 		item.Errors = []BulkFault{{Field: field, Reason: refusal.Message}}

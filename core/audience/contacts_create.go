@@ -15,7 +15,7 @@ type CreateContactIn struct {
 	UnsubscribeAll   *bool           `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
 	Lists            *ListsDirective `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to put the contact on."`
 
-	write *contactWrite
+	write *write
 }
 
 func (a *Audience) contactsCreate() core.Operation {
@@ -37,56 +37,40 @@ func (a *Audience) contactsCreate() core.Operation {
 
 func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateContactIn) (CreateContactIn, error) {
 	org := c.Principal.Org.ID
-	find := func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) }
-	attributes, err := a.checkContact(ctx, org, find, in.Attributes, in.TopicPreferences)
-	if err != nil {
+	plan := Plan{
+		Way: Creating, Claim: Claim{Email: in.Email},
+		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+	}
+	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err
 	}
-	lists, err := a.directed(ctx, org, in.Lists)
-	if err != nil {
+	var err error
+	if plan.Lists, err = a.directed(ctx, org, in.Lists); err != nil {
 		return in, err
 	}
-	in.write = &contactWrite{
-		find:      find,
-		addresses: []string{in.Email},
-		decide:    decideConsent(in.UnsubscribeAll, newTopics(in.TopicPreferences)),
-		states:    true,
-		lists:     lists,
-		edit: func(existing *Contact) (Contact, error) {
-			if existing == nil {
-				return Contact{Email: addressed(in.Email)}.withOnlyAttributes(attributes), nil
-			}
-			if existing.Status == Active && !existing.Shell && !existing.Stub {
-				return Contact{}, core.Conflict("A contact with this address exists.", "Use PATCH to change it or PUT to replace it.")
-			}
-			back := *existing
-			back.Email = addressed(in.Email)
-			return back.withOnlyAttributes(attributes), nil
-		},
-	}
+	in.write = &write{Plan: plan}
 	return in, a.push(ctx, c, in.write)
 }
 
-// checkContact checks what every contact write carries: attributes against the
-// registry, choices against the account's topics. A value that the registry does not
-// take any more passes where the contact that find finds has it: what was read may be
-// written back.
-func (a *Audience) checkContact(ctx context.Context, org string, find func(context.Context) (Contact, error), attributes map[string]any, choices topics.Choices) (map[string]any, error) {
-	if len(attributes) > 0 {
+// checkPlan checks what every plan carries, attributes against the registry and choices
+// against the account's topics, and types the attributes. A value that the registry does
+// not take any more passes where the contact has it: what was read may be written back.
+func (a *Audience) checkPlan(ctx context.Context, org string, p *Plan) error {
+	if len(p.Attributes) > 0 {
 		r, err := a.readRegistry(ctx, org)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		coerced, err := r.Coerce(attributes, nil)
+		coerced, err := r.Coerce(p.Attributes, nil)
 		if err != nil {
-			if held, errFind := find(ctx); errFind == nil {
-				coerced, err = r.Coerce(attributes, held.Attributes)
+			if held, _, errFind := p.find(ctx, a.Store, org); errFind == nil && held != nil {
+				coerced, err = r.Coerce(p.Attributes, held.Attributes)
 			}
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		attributes = coerced
+		p.Attributes = coerced
 	}
-	return attributes, a.knownTopics(ctx, org, choices)
+	return a.knownTopics(ctx, org, p.Topics)
 }

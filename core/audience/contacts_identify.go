@@ -12,7 +12,7 @@ type IdentifyContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"nullable,format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; an address that is new makes a contact."`
 	ExternalID string `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email it is given to the contact with that address, if it has none."`
 
-	write  *contactWrite
+	write  *write
 	pushed bool // the account has what write stores
 }
 
@@ -69,16 +69,8 @@ func (a *Audience) prepareIdentify(ctx context.Context, c *core.Call, in Identif
 		return in, missing
 	}
 	org := c.Principal.Org.ID
-	in.write = a.claimed(org, claim{email: in.Email, externalID: in.ExternalID}, changes{})
-	in.write.find = func(ctx context.Context) (Contact, error) { return in.find(ctx, a.Store, org) }
-	name := in.write.edit
-	in.write.edit = func(existing *Contact) (Contact, error) {
-		if existing != nil && existing.Status == Archived {
-			return Contact{}, errArchivedVisitor()
-		}
-		return name(existing)
-	}
-	existing, err := in.write.existing(ctx)
+	in.write = &write{Plan: Plan{Way: Identifying, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID}}}
+	existing, err := in.write.existing(ctx, a.Store, org)
 	if err != nil || existing != nil && in.isKnownAs(*existing) {
 		return in, err
 	}
@@ -99,23 +91,23 @@ func (in IdentifyContactIn) isKnownAs(c Contact) bool {
 	return c.Status == Active && !c.Shell && (in.ExternalID == "" || c.ExternalID != nil && *c.ExternalID == in.ExternalID)
 }
 
-// find refuses names that belong to two contacts: a visitor is one person, and
+// findVisitor looks for the contact of a visitor. It refuses names that belong to two contacts: a visitor is one person, and
 // neither moves to the other's name by visiting.
-func (in IdentifyContactIn) find(ctx context.Context, store Store, org string) (Contact, error) {
-	if in.ExternalID == "" {
-		return store.ContactByEmail(ctx, org, in.Email)
+func (cl Claim) findVisitor(ctx context.Context, store contactFinder, org string) (Contact, error) {
+	if cl.ExternalID == "" {
+		return store.ContactByEmail(ctx, org, cl.Email)
 	}
-	byID, err := store.ContactByExternalID(ctx, org, in.ExternalID)
-	if in.Email == "" || err != nil && !isNotFound(err) {
+	byID, err := store.ContactByExternalID(ctx, org, cl.ExternalID)
+	if cl.Email == "" || err != nil && !isNotFound(err) {
 		return byID, err
 	}
-	byEmail, errEmail := store.ContactByEmail(ctx, org, in.Email)
+	byEmail, errEmail := store.ContactByEmail(ctx, org, cl.Email)
 	switch {
 	case errEmail != nil && !isNotFound(errEmail):
 		return Contact{}, errEmail
 	case err == nil && (errEmail != nil || byEmail.ID != byID.ID):
 		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "Another contact than the one with this address has this external id."}
-	case errEmail == nil && byEmail.ExternalID != nil && *byEmail.ExternalID != in.ExternalID:
+	case errEmail == nil && byEmail.ExternalID != nil && *byEmail.ExternalID != cl.ExternalID:
 		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "The contact with this address has another external id."}
 	}
 	return byEmail, errEmail
@@ -123,7 +115,7 @@ func (in IdentifyContactIn) find(ctx context.Context, store Store, org string) (
 
 func (a *Audience) identify(ctx context.Context, c *core.Call, in IdentifyContactIn) (Identified, error) {
 	org := c.Principal.Org.ID
-	existing, err := in.write.existing(ctx)
+	existing, err := in.write.existing(ctx, a.Store, org)
 	if err != nil {
 		return Identified{}, err
 	}
@@ -141,7 +133,7 @@ func (a *Audience) identify(ctx context.Context, c *core.Call, in IdentifyContac
 	default:
 		written, err := a.store(ctx, c, in.write)
 		if err != nil {
-			return Identified{}, claim{}.lostRace(err)
+			return Identified{}, lostRace(err)
 		}
 		found.ContactID, found.Mailable = written.Contact.ID, written.Contact.Mailable
 		if written.WasCreated() {

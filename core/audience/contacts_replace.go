@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
@@ -19,7 +18,7 @@ type ReplaceContactIn struct {
 	ExternalID       *string        `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"As a read showed it; another one is refused. Left out or null: untouched."`
 	ReadBack
 
-	write *contactWrite
+	write *write
 }
 
 func (a *Audience) contactsReplace() core.Operation {
@@ -39,42 +38,19 @@ func (a *Audience) contactsReplace() core.Operation {
 
 func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceContactIn) (ReplaceContactIn, error) {
 	org := c.Principal.Org.ID
-	find := func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) }
-	attributes, err := a.checkContact(ctx, org, find, in.Attributes, in.TopicPreferences)
-	if err != nil {
+	read := in.ReadBack
+	read.externalID = in.ExternalID
+	plan := Plan{
+		Way: Replacing, Claim: Claim{Email: in.Email}, Read: &read,
+		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+	}
+	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err
 	}
-	lists, err := a.exactlyNamed(ctx, org, "lists", in.Lists)
-	if err != nil {
+	var err error
+	if plan.Lists, err = a.exactlyNamed(ctx, org, "lists", in.Lists); err != nil {
 		return in, err
 	}
-	in.write = &contactWrite{
-		find:      find,
-		addresses: []string{in.Email},
-		decide:    in.decide,
-		states:    true,
-		lists:     lists,
-		edit: func(existing *Contact) (Contact, error) {
-			if err := in.check(existing, checkExternalID(in.ExternalID, existing)...); err != nil {
-				return Contact{}, err
-			}
-			replaced := Contact{}
-			if existing != nil {
-				replaced = *existing
-			}
-			replaced.Email = addressed(in.Email)
-			return replaced.withOnlyAttributes(attributes), nil
-		},
-	}
+	in.write = &write{Plan: plan}
 	return in, a.push(ctx, c, in.write)
-}
-
-// decide clears the choices that are left out, as the write states the whole contact. A
-// contact that was not in use keeps its opt-outs; see [newTopics].
-func (in ReplaceContactIn) decide(existing *Contact, inForce sending.Contact) sending.Contact {
-	topics := newTopics(in.TopicPreferences)
-	if existing != nil && existing.Status == Active && !existing.Shell && !existing.Stub {
-		topics = replaceTopics(in.TopicPreferences)
-	}
-	return decideConsent(in.UnsubscribeAll, topics)(existing, inForce)
 }

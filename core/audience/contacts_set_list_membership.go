@@ -13,7 +13,7 @@ type SetListMembershipIn struct {
 	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, by id or key."`
 	Remove  []string `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to leave."`
 
-	edit membershipEdit
+	edit *ListsChange
 }
 
 // ListsOfContact are the lists that a contact is on.

@@ -15,7 +15,7 @@ type UpdateContactIn struct {
 	UnsubscribeAll   *bool           `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
 	Lists            *ListsDirective `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to join and leave."`
 
-	write *contactWrite
+	write *write
 }
 
 func (a *Audience) contactsUpdate() core.Operation {
@@ -35,30 +35,17 @@ func (a *Audience) contactsUpdate() core.Operation {
 
 func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateContactIn) (UpdateContactIn, error) {
 	org := c.Principal.Org.ID
-	find := func(ctx context.Context) (Contact, error) { return a.Store.ContactByEmail(ctx, org, in.Email) }
-	attributes, err := a.checkContact(ctx, org, find, in.Attributes, in.TopicPreferences)
-	if err != nil {
+	plan := Plan{
+		Way: Updating, Claim: Claim{Email: in.Email},
+		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+	}
+	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err
 	}
-	lists, err := a.directed(ctx, org, in.Lists)
-	if err != nil {
+	var err error
+	if plan.Lists, err = a.directed(ctx, org, in.Lists); err != nil {
 		return in, err
 	}
-	in.write = &contactWrite{
-		find:      find,
-		addresses: []string{in.Email},
-		decide:    decideConsent(in.UnsubscribeAll, mergeTopics(in.TopicPreferences)),
-		states:    changes{topics: in.TopicPreferences, unsubscribeAll: in.UnsubscribeAll}.saysConsent(),
-		lists:     lists,
-		edit: func(existing *Contact) (Contact, error) {
-			if existing == nil {
-				return Contact{}, core.NotFound("contact")
-			}
-			if existing.Status == Archived {
-				return Contact{}, core.Conflict("The contact is archived.", "Create it again with POST or PUT, which takes it back into use.")
-			}
-			return existing.withAttributes(attributes), nil
-		},
-	}
+	in.write = &write{Plan: plan}
 	return in, a.push(ctx, c, in.write)
 }

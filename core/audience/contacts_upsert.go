@@ -17,7 +17,7 @@ type UpsertContactIn struct {
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in."`
 	IssueVisitorID   bool           `json:"issue_visitor_id,omitempty" jsonschema_description:"Give the contact a visitor id for your website, if it has none."`
 
-	write *contactWrite
+	write *write
 }
 
 // Upserted is a contact write as an agent sees it.
@@ -55,22 +55,21 @@ func (a *Audience) prepareUpsert(ctx context.Context, c *core.Call, in UpsertCon
 		return in, core.Invalid("email", "or `external_id` is required")
 	}
 	org := c.Principal.Org.ID
-	attributes, err := a.checkContact(ctx, org, in.claim().finder(a.Store, org), in.Attributes, in.TopicPreferences)
-	if err != nil {
+	plan := Plan{
+		Way: Upserting, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID, Bound: true},
+		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+	}
+	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err
 	}
-	in.write = a.claimed(org, in.claim(), changes{attributes: attributes, topics: in.TopicPreferences, unsubscribeAll: in.UnsubscribeAll})
+	in.write = &write{Plan: plan}
 	return in, a.push(ctx, c, in.write)
-}
-
-func (in UpsertContactIn) claim() claim {
-	return claim{email: in.Email, externalID: in.ExternalID, bound: true}
 }
 
 func (a *Audience) upsert(ctx context.Context, c *core.Call, in UpsertContactIn) (ContactWritten, error) {
 	written, err := a.store(ctx, c, in.write)
 	if err != nil {
-		return ContactWritten{}, in.claim().lostRace(err)
+		return ContactWritten{}, lostRace(err)
 	}
 	show := a.visitorID
 	if in.IssueVisitorID {

@@ -19,11 +19,7 @@ type UpsertByExternalIDIn struct {
 	RebindExternalID bool           `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`
 	ReadBack
 
-	write *contactWrite
-}
-
-func (in UpsertByExternalIDIn) claim() claim {
-	return claim{email: in.Email, externalID: in.ExternalID, rebind: in.RebindExternalID}
+	write *write
 }
 
 func (a *Audience) contactsUpsertByExternalID() core.Operation {
@@ -39,30 +35,24 @@ func (a *Audience) contactsUpsertByExternalID() core.Operation {
 		Prepare: a.prepareUpsertByExternalID,
 		Do: func(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (ContactWritten, error) {
 			written, err := a.store(ctx, c, in.write)
-			return written, in.claim().lostRace(err)
+			return written, lostRace(err)
 		},
 	})
 }
 
 func (a *Audience) prepareUpsertByExternalID(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (UpsertByExternalIDIn, error) {
 	org := c.Principal.Org.ID
-	attributes, err := a.checkContact(ctx, org, in.claim().finder(a.Store, org), in.Attributes, in.TopicPreferences)
-	if err != nil {
+	plan := Plan{
+		Way: Upserting, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID, Rebind: in.RebindExternalID}, Read: &in.ReadBack,
+		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+	}
+	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err
 	}
-	lists, err := a.exactlyNamed(ctx, org, "lists", in.Lists)
-	if err != nil {
+	var err error
+	if plan.Lists, err = a.exactlyNamed(ctx, org, "lists", in.Lists); err != nil {
 		return in, err
 	}
-	in.write = a.claimed(org, in.claim(), changes{
-		attributes: attributes, topics: in.TopicPreferences, unsubscribeAll: in.UnsubscribeAll, lists: lists,
-	})
-	edit := in.write.edit
-	in.write.edit = func(existing *Contact) (Contact, error) {
-		if err := in.check(existing); err != nil {
-			return Contact{}, err
-		}
-		return edit(existing)
-	}
+	in.write = &write{Plan: plan}
 	return in, a.push(ctx, c, in.write)
 }

@@ -64,7 +64,7 @@ func (n *ListNames) refs() *[]string {
 
 // exactlyNamed is exactly for names that may be objects. It fails with validation_failed
 // where a key or a name is not that of the list.
-func (a *Audience) exactlyNamed(ctx context.Context, orgID, field string, names *ListNames) (membershipEdit, error) {
+func (a *Audience) exactlyNamed(ctx context.Context, orgID, field string, names *ListNames) (*ListsChange, error) {
 	edit, err := a.exactly(ctx, orgID, field, names.refs())
 	if err != nil || names == nil || !slices.ContainsFunc(*names, func(n ListName) bool { return n.Key != "" || n.Name != "" }) {
 		return edit, err

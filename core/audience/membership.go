@@ -16,12 +16,25 @@ type ListsDirective struct {
 	Set    *[]string `json:"set,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Exactly these lists; empty takes the contact off all. Not together with add or remove."`
 }
 
-// membershipEdit says which lists a contact shall be on, given those it is on.
-// nil leaves them as they are.
-type membershipEdit func(current []string) []string
+// ListsChange changes which static lists a contact is on, by their ids. A nil ListsChange
+// leaves them as they are.
+type ListsChange struct {
+	// Exactly is true if the contact is on the lists of Join afterwards and on no others.
+	Exactly     bool
+	Join, Leave []string
+}
+
+// apply returns the lists to be on, given those that the contact is on.
+func (m ListsChange) apply(current []string) []string {
+	if m.Exactly {
+		return m.Join
+	}
+	kept := slices.DeleteFunc(slices.Clone(current), func(id string) bool { return slices.Contains(m.Leave, id) })
+	return append(kept, m.Join...)
+}
 
 // exactly is the edit to this membership, which field names; nil names leave it untouched.
-func (a *Audience) exactly(ctx context.Context, orgID, field string, names *[]string) (membershipEdit, error) {
+func (a *Audience) exactly(ctx context.Context, orgID, field string, names *[]string) (*ListsChange, error) {
 	if names == nil {
 		return nil, nil
 	}
@@ -29,11 +42,11 @@ func (a *Audience) exactly(ctx context.Context, orgID, field string, names *[]st
 	if err != nil {
 		return nil, err
 	}
-	return func([]string) []string { return ids }, nil
+	return &ListsChange{Exactly: true, Join: ids}, nil
 }
 
 // directed is the edit a directive asks for.
-func (a *Audience) directed(ctx context.Context, orgID string, d *ListsDirective) (membershipEdit, error) {
+func (a *Audience) directed(ctx context.Context, orgID string, d *ListsDirective) (*ListsChange, error) {
 	if d == nil {
 		return nil, nil
 	}
@@ -48,7 +61,7 @@ func (a *Audience) directed(ctx context.Context, orgID string, d *ListsDirective
 
 // addAndRemove is the edit that joins some lists and leaves others; prefix stands in
 // front of `add` and `remove` where a refusal names them.
-func (a *Audience) addAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (membershipEdit, error) {
+func (a *Audience) addAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*ListsChange, error) {
 	add, err := a.resolveLists(ctx, orgID, prefix+"add", joins)
 	if err != nil {
 		return nil, err
@@ -62,10 +75,7 @@ func (a *Audience) addAndRemove(ctx context.Context, orgID, prefix string, joins
 			return nil, core.Invalid(prefix+"remove", "names a list that `add` names too")
 		}
 	}
-	return func(current []string) []string {
-		kept := slices.DeleteFunc(slices.Clone(current), func(id string) bool { return slices.Contains(remove, id) })
-		return append(kept, add...)
-	}, nil
+	return &ListsChange{Join: add, Leave: remove}, nil
 }
 
 // resolveLists turns names into ids. It fails with validation_failed for each
@@ -97,7 +107,7 @@ func (a *Audience) resolveLists(ctx context.Context, orgID, field string, names 
 
 // applyMembership carries an edit out and returns the lists the contact is on
 // then, which may be none.
-func (a *Audience) applyMembership(ctx context.Context, c *core.Call, contact Contact, edit membershipEdit) ([]ListRef, error) {
+func (a *Audience) applyMembership(ctx context.Context, c *core.Call, contact Contact, edit *ListsChange) ([]ListRef, error) {
 	lists := contact.Lists
 	if lists == nil {
 		lists = []ListRef{} // a new contact
@@ -112,7 +122,7 @@ func (a *Audience) applyMembership(ctx context.Context, c *core.Call, contact Co
 	org := c.Principal.Org.ID
 	// Dated now and not when the call began: it may have waited for its turn since,
 	// and the log is read in the order of its dates.
-	if _, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, edit(current), a.Clock()); err != nil {
+	if _, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, edit.apply(current), a.Clock()); err != nil {
 		return nil, err
 	}
 	return a.Store.ContactLists(ctx, org, contact.ID)

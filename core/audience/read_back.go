@@ -15,6 +15,9 @@ type ReadBack struct {
 	Mailable  *bool         `json:"mailable,omitempty" jsonschema:"nullable" jsonschema_description:"Derived, so it changes nothing."`
 	CreatedAt *time.Time    `json:"created_at,omitempty" jsonschema:"nullable" jsonschema_description:"As a read showed it; another time is refused."`
 	UpdatedAt *time.Time    `json:"updated_at,omitempty" jsonschema:"nullable" jsonschema_description:"Derived, so it changes nothing."`
+
+	// externalID is repeated from a read by a write that names the contact by address.
+	externalID *string
 }
 
 // differences returns a fault for each member that is not the contact's. existing is nil
@@ -39,26 +42,17 @@ func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	case !r.CreatedAt.Equal(existing.CreatedAt):
 		fault("created_at", "is not when this contact was created, which never changes; leave it out")
 	}
+	if r.externalID != nil && (existing == nil || existing.ExternalID == nil || *existing.ExternalID != *r.externalID) {
+		fault("external_id", "is not the external id of this contact; leave it out, or give it one with PUT /v1/contacts/by-external-id/{external_id}")
+	}
 	return faults
 }
 
 // check fails with validation_failed and the members that are not the contact's.
-func (r ReadBack) check(existing *Contact, also ...core.FieldError) error {
-	faults := append(r.differences(existing), also...)
+func (r ReadBack) check(existing *Contact) error {
+	faults := r.differences(existing)
 	if faults == nil {
 		return nil
 	}
 	return core.InvalidFields(faults...)
-}
-
-// checkExternalID returns a fault unless the external id is what the contact has. nil is
-// nothing said.
-func checkExternalID(said *string, existing *Contact) []core.FieldError {
-	if said == nil || existing != nil && existing.ExternalID != nil && *existing.ExternalID == *said {
-		return nil
-	}
-	return []core.FieldError{{
-		Field:  "external_id",
-		Reason: "is not the external id of this contact; leave it out, or give it one with PUT /v1/contacts/by-external-id/{external_id}",
-	}}
 }

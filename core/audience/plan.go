@@ -1,0 +1,145 @@
+package audience
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// Plan is a write of one contact as data. Every write of a contact is a Plan: of one
+// contact by its address or external id, of a row of a bulk write or an import, of a
+// visitor who is identified, and of a stub. It is made before the transaction from what
+// the caller sent, and applied to the contact as it is inside. Its methods are pure, so
+// that both halves of a write come to the same result.
+type Plan struct {
+	Way   Way
+	Claim Claim
+	// Attributes are values by name, as the registry types them. nil clears a value.
+	Attributes     map[string]any
+	Topics         topics.Choices
+	UnsubscribeAll *bool
+	// Lists is nil where membership stays as it is.
+	Lists *ListsChange
+	// Read is what the caller repeats from a read, nil for nothing.
+	Read *ReadBack
+}
+
+// Way is the rule by which a write treats the contact that exists.
+type Way string
+
+// The ways of writing a contact.
+const (
+	// Creating states the whole contact and refuses one that is in use.
+	Creating Way = "create"
+	// Replacing states the whole contact.
+	Replacing Way = "replace"
+	// Updating changes parts of a contact in use and refuses any other.
+	Updating Way = "update"
+	// Upserting changes parts of the contact that the claim names, or creates it.
+	Upserting Way = "upsert"
+	// Identifying is Upserting without consent; it refuses an archived contact.
+	Identifying Way = "identify"
+	// Stubbing creates a contact that has not consented, for an activity.
+	Stubbing Way = "stub"
+)
+
+// find returns the contact that the plan is about, nil if it does not exist. shell is the
+// id of a contact at the address that the contact moves to; it may be dropped.
+func (p Plan) find(ctx context.Context, store contactFinder, org string) (existing *Contact, shell string, err error) { //nolint:nonamedreturns // says which
+	var c Contact
+	if p.Way == Identifying {
+		c, err = p.Claim.findVisitor(ctx, store, org)
+	} else {
+		c, shell, err = p.Claim.find(ctx, store, org)
+	}
+	if isNotFound(err) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return &c, shell, nil
+}
+
+// apply returns the contact as the plan leaves it, except for its consent and status.
+// existing is nil for a contact that the write creates. It fails if the plan's way does
+// not allow the write.
+func (p Plan) apply(existing *Contact) (Contact, error) {
+	if err := p.check(existing); err != nil {
+		return Contact{}, err
+	}
+	switch p.Way {
+	case Creating, Replacing:
+		stated := Contact{}
+		if existing != nil {
+			stated = *existing
+		}
+		stated.Email = addressed(p.Claim.Email)
+		return stated.withOnlyAttributes(p.Attributes), nil
+	case Updating:
+		return existing.withAttributes(p.Attributes), nil
+	}
+	claimed, err := p.Claim.apply(existing)
+	return claimed.withAttributes(p.Attributes), err
+}
+
+// check refuses what the plan's way does not do to the contact.
+func (p Plan) check(existing *Contact) error {
+	switch {
+	case p.Way == Creating && existing != nil && existing.isInUse():
+		return core.Conflict("A contact with this address exists.", "Use PATCH to change it or PUT to replace it.")
+	case p.Way == Updating && existing == nil:
+		return core.NotFound("contact")
+	case p.Way == Updating && existing.Status == Archived:
+		return core.Conflict("The contact is archived.", "Create it again with POST or PUT, which takes it back into use.")
+	case p.Way == Identifying && existing != nil && existing.Status == Archived:
+		return errArchivedVisitor()
+	case p.Read != nil:
+		return p.Read.check(existing)
+	}
+	return nil
+}
+
+// isInUse reports whether a caller has stated the contact, and not archived it since.
+func (c Contact) isInUse() bool { return c.Status == Active && !c.Shell && !c.Stub }
+
+// statesConsent reports whether the plan names a choice about a topic or the global opt-out.
+func (p Plan) statesConsent() bool { return p.UnsubscribeAll != nil || len(p.Topics) > 0 }
+
+// keepsStub reports whether the contact is a stub and stays one: the plan states neither
+// consent nor the whole contact, and the contact does not move to the address of a shell.
+func (p Plan) keepsStub(existing *Contact, shell string) bool {
+	return existing != nil && existing.Stub && p.Way != Creating && p.Way != Replacing && !p.statesConsent() && shell == ""
+}
+
+// decide returns the consent that shall hold, given the consent in force. The global
+// opt-out changes only if the plan names it.
+func (p Plan) decide(existing *Contact, inForce sending.Contact) sending.Contact {
+	decided := sending.Contact{UnsubscribeAll: inForce.UnsubscribeAll, Preferences: p.choices(existing, inForce.Preferences)}
+	if p.UnsubscribeAll != nil {
+		decided.UnsubscribeAll = *p.UnsubscribeAll
+	}
+	return decided
+}
+
+// choices returns the choices about topics that shall hold:
+//
+//   - Replacing a contact in use: exactly those of the plan.
+//   - Creating and Replacing any other: those of the plan, and opt-outs in force about
+//     other topics. A caller that creates a contact cannot know of earlier opt-outs.
+//   - In every other way: those of the plan, and all in force about other topics.
+func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription) map[string]sending.Subscription {
+	named := topics.ByTopic(p.Topics)
+	if p.Way == Replacing && existing != nil && existing.isInUse() {
+		return named
+	}
+	states := p.Way == Creating || p.Way == Replacing
+	for topic, choice := range inForce {
+		if _, is := named[topic]; !is && (!states || choice == sending.OptOut) {
+			named[topic] = choice
+		}
+	}
+	return named
+}
