@@ -2,6 +2,7 @@ package audience
 
 import (
 	"context"
+	"time"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -142,4 +143,15 @@ func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription
 		}
 	}
 	return named
+}
+
+// StubOf returns the contact that an activity makes of the names it was sent with, as it
+// is stored at a time. It has not consented, so it is not mailable.
+func StubOf(id string, claim Claim, at time.Time) (Contact, error) {
+	stub, err := Plan{Way: Stubbing, Claim: claim}.apply(nil)
+	if err != nil {
+		return Contact{}, err
+	}
+	stub.ID, stub.CreatedAt = id, at
+	return stub.stored(sending.Contact{}, true, at), nil
 }
