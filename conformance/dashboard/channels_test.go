@@ -105,7 +105,7 @@ func TestAccountPage(t *testing.T) {
 		if status, _, _ := boss.send(ask, form); status != http.StatusConflict {
 			t.Errorf("a second request: %d", status)
 		}
-		boss.wants(boss.open("/dashboard/audit"), "Production access asked for")
+		boss.wants(boss.open("/dashboard/audit"), "Production access requested")
 
 		p.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
 		p.Clock.Advance(61e9)

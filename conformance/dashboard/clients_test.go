@@ -85,7 +85,7 @@ func TestLifeOfAClient(t *testing.T) {
 		issues(t, p, c.ClientID, secret, http.StatusUnauthorized)
 		issues(t, p, c.ClientID, next, http.StatusOK)
 
-		boss.wants(boss.submit(boss.open(path+"/revoke"), path+"/revoke", unchanged), "The application is revoked", "1 that was revoked")
+		boss.wants(boss.submit(boss.open(path+"/revoke"), path+"/revoke", unchanged), "The application is revoked", "1 revoked")
 		issues(t, p, c.ClientID, next, http.StatusUnauthorized)
 		calls(t, p, "/v1/_scopes", token, http.StatusUnauthorized)
 		for _, step := range []string{"/edit", "/secret", "/revoke"} {

@@ -77,7 +77,7 @@ func TestLifeOfAKey(t *testing.T) {
 			t.Errorf("the form of another key rotates: %d %s", status, text)
 		}
 
-		boss.wants(boss.submit(boss.open(successor+"/revoke"), successor+"/revoke", unchanged), "The key is revoked", "1 that has ended")
+		boss.wants(boss.submit(boss.open(successor+"/revoke"), successor+"/revoke", unchanged), "The key is revoked", "1 ended")
 		calls(t, p, "/v1/topics", second, http.StatusUnauthorized)
 		calls(t, p, "/v1/topics", first, http.StatusOK)
 		for _, step := range []string{"/scopes", "/rotate", "/revoke"} {
