@@ -1,8 +1,7 @@
-// Package docs is the documentation that Mailhelm serves on its app host: where
-// things are, what can be called, and a page for every error code, which is
-// where a problem's `type` leads.
+// Package docs is the documentation on the app host: addresses, operations, guides, and a
+// page for every error code, to which a problem's `type` leads.
 //
-// It owns the pages and their looks. What they say about operations, scopes and
-// errors is read from the catalogues, so it cannot differ from what is served.
-// Every page is made once at start; there is no script and nothing to log in to.
+// It owns the pages and their style. Operations, scopes and errors are read from the
+// catalogues, so the pages cannot differ from the product. Every page is built once at
+// start. The pages have no script and need no sign-in.
 package docs

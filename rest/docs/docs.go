@@ -12,21 +12,21 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// Config is what the documentation tells of. All members are required; addresses
-// are without a slash at the end.
+// Config is what the pages show. All members are required. Addresses have no slash at the
+// end.
 type Config struct {
 	Catalogue *guardrails.Catalogue
-	// Tools are the names of the operations that agents have as tools.
+	// Tools are the names of the operations that are tools.
 	Tools []string
 	// BaseURL, AuthURL, AppURL, MCPURL and FetchURL are the public addresses.
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL string
-	// DocsURL is the address of this documentation. Its path is where the pages are.
+	// DocsURL is the address of this documentation. Its path is the prefix of all pages.
 	DocsURL string
 	Commit  string
 }
 
-// New makes all pages. The handler answers the path of DocsURL and everything
-// below it, and leads from the root to the start page.
+// New builds all pages. The handler serves the path of DocsURL and everything below it, and
+// redirects the root to the start page.
 func New(cfg Config) (http.Handler, error) {
 	root, err := url.Parse(cfg.DocsURL)
 	if err != nil {
@@ -39,7 +39,7 @@ func New(cfg Config) (http.Handler, error) {
 	return s, nil
 }
 
-// site is every page by its path below the prefix.
+// site has every page by its path below the prefix.
 type site struct {
 	prefix  string
 	pages   map[string]page
@@ -57,8 +57,8 @@ func newPage(contentType string, body []byte) page {
 	return page{contentType, body, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// policy allows the one stylesheet and nothing else. Nothing from outside can
-// be on these pages; the policy holds should that ever change.
+// policy allows only the stylesheet. The pages contain no text from outside; the policy is a
+// second line of defence.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // ServeHTTP answers with a page.
@@ -104,7 +104,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, found.body)
 }
 
-// send writes a whole page. A reader who has gone away is no failure of ours.
+// send writes a whole page. It ignores errors of readers who have disconnected.
 func send(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// errorDetail is what the page of an error code shows.
+// errorDetail is the data of the page of an error code.
 type errorDetail struct {
 	core.CodeInfo
 	StatusText string
@@ -29,7 +29,7 @@ func errorPage(cfg Config, info core.CodeInfo) (errorDetail, error) {
 	return errorDetail{CodeInfo: info, StatusText: http.StatusText(info.Status), Example: indented.String()}, nil
 }
 
-// example is an error of the code as a caller may meet it.
+// example returns an example of an error with the code.
 func example(code core.Code) *core.Error {
 	e := &core.Error{Code: code, Message: exampleMessages[code]}
 	switch code {

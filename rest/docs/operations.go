@@ -8,14 +8,14 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// operation is one operation with everywhere it can be called.
+// operation is one operation with its tool and its routes.
 type operation struct {
 	core.OperationInfo
 	Tool   bool
 	Routes []rest.Route
 }
 
-// Effects of an operation as a reader wants them named.
+// EffectText returns the effect of an operation in words.
 func (o operation) EffectText() string {
 	switch o.Effect {
 	case core.Writes:
@@ -26,7 +26,7 @@ func (o operation) EffectText() string {
 	return "reads only"
 }
 
-// operationsOf lists the catalogue in its order.
+// operationsOf returns the operations in the order of the catalogue.
 func operationsOf(cfg Config) []operation {
 	var list []operation
 	for _, guarded := range cfg.Catalogue.Operations() {
@@ -42,7 +42,7 @@ func operationsOf(cfg Config) []operation {
 	return list
 }
 
-// Summary is the first sentence of the purpose.
+// Summary returns the first sentence of the purpose.
 func (o operation) Summary() string {
 	first, _, cut := strings.Cut(o.Purpose, ". ")
 	if cut {

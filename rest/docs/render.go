@@ -18,18 +18,18 @@ var templates embed.FS
 //go:embed pages/style.css
 var stylesheet []byte
 
-// view is what a template gets: the frame's members, and the page's own in Data.
+// view is the data of a template: the frame's members, and the page's own in Data.
 type view struct {
 	Title  string
 	Prefix string
-	// Section marks the entry of the navigation that the page belongs to.
+	// Section is the entry of the navigation that contains the page.
 	Section string
 	Commit  string
 	Config  Config
 	Data    any
 }
 
-// render makes every page of the site.
+// render builds every page of the site.
 func (s *site) render(cfg Config) error {
 	s.pages["/style.css"] = newPage("text/css; charset=utf-8", stylesheet)
 	for _, p := range []struct {
@@ -88,7 +88,7 @@ func (s *site) page(cfg Config, file, title, section string, data any) (page, er
 	return newPage("text/html; charset=utf-8", b.Bytes()), nil
 }
 
-// marks renders the one mark-up of the catalogues: text between backquotes is code.
+// marks renders text between backquotes as code, the only mark-up of the catalogues.
 func marks(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {
@@ -101,7 +101,7 @@ func marks(text string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // every part is escaped above
 }
 
-// paragraphs splits a text at its empty lines.
+// paragraphs splits a text at empty lines.
 func paragraphs(text string) []string {
 	return strings.Split(strings.TrimSpace(text), "\n\n")
 }
