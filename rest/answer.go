@@ -10,17 +10,17 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// paged is a result that may continue: core.Envelope, whatever its items are.
+// paged is a result that may have another page: core.Envelope of any item type.
 type paged interface{ Next() string }
 
-// headed is a result whose answer carries the header that its route names.
+// headed is a result that has the value of the header that its route names.
 type headed interface{ HeaderValue() string }
 
-// passing is a result that may be no more true a moment later, so that its answer is
-// not kept although others of its route are.
+// passing is a result that may soon be outdated. Its answer is not cacheable, although
+// other answers of its route are.
 type passing interface{ Passing() bool }
 
-// verbatim is a result with parts that package json would not leave as they are.
+// verbatim is a result with parts that package json would change.
 type verbatim interface{ AppendJSON([]byte) ([]byte, error) }
 
 func encode(value any) ([]byte, error) {
@@ -67,7 +67,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	write(c.Writer, "application/json", status, body)
 }
 
-// write sends a whole answer. A client that has gone away is no failure of ours.
+// write sends a whole answer. It ignores errors of clients that have disconnected.
 func write(w http.ResponseWriter, contentType string, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)

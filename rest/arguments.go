@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// arguments gathers path and query, or path and body, into one JSON object. It
-// writes JSON that the operation then checks; it checks only what would be lost
-// in that object: a parameter given twice, or by two parts of the request.
+// arguments gathers path and query, or path and body, into one JSON object. The operation
+// checks the object; arguments refuses only what the object cannot show: a parameter that
+// is given twice, or by two parts of the request.
 func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
 	texts := make([]string, len(m.inPath))
 	for i, p := range m.inPath {
@@ -60,7 +60,7 @@ func (m *mount) openObject(texts, inBody []string) ([]byte, error) {
 	return object, nil
 }
 
-// closeObject ends an object whose members each end in a comma.
+// closeObject ends an object in which each member ends in a comma.
 func closeObject(object []byte) []byte {
 	if last := len(object) - 1; object[last] == ',' {
 		object[last] = '}'
@@ -112,8 +112,8 @@ func (m *mount) appendParameter(object []byte, name string, values []string) ([]
 	return append(object, ','), nil
 }
 
-// fits reports whether the text is a JSON value of the type. One that does not
-// fit goes on as a string, so that the schema refuses it and says what it wants.
+// fits reports whether the text is a JSON value of the type. Text that does not fit is
+// passed on as a string, so that the schema refuses it and names the type.
 func (t queryType) fits(text string) bool {
 	switch t {
 	case queryBoolean:
@@ -125,7 +125,8 @@ func (t queryType) fits(text string) bool {
 	return false
 }
 
-// appendText adds a JSON string; field is what to blame when it is not UTF-8.
+// appendText appends a JSON string. It fails with the name of the field when the text is
+// not UTF-8.
 func appendText(object []byte, field, text string) ([]byte, error) {
 	object, err := jsontext.AppendQuote(object, text)
 	if err != nil {
@@ -134,8 +135,8 @@ func appendText(object []byte, field, text string) ([]byte, error) {
 	return object, nil
 }
 
-// withBody puts the members of the path in front of those of the body. The body
-// itself is checked by the operation, with everything else.
+// withBody puts the members of the path in front of those of the body. The operation
+// checks the result.
 func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error) {
 	if err := refuseQuery(c.Request.URL.RawQuery); err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 	}
 	members, isObject := bytes.CutPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{"))
 	if !isObject {
-		return body, nil // the schema says what it wants instead
+		return body, nil // the schema refuses it
 	}
 	inBody, err := m.repeated(body, texts)
 	if err != nil {
@@ -165,10 +166,9 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 	return append(object, members...), nil
 }
 
-// repeated returns the members of the path that the body names too, which stand as the
-// body spells them. It fails when one has another value there. So a body that a read
-// answered with may be sent back. What is wrong with the body otherwise is for the
-// operation's own check to say.
+// repeated returns the members of the path that the body names too, in the spelling of the
+// body, so that the body of a read can be sent back. It fails when a value differs. Other
+// faults of the body are left to the operation's check.
 func (m *mount) repeated(body []byte, texts []string) ([]string, error) {
 	var names []string
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))

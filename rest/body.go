@@ -13,12 +13,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxBody is the most a request's body may hold, in bytes, where its route does not
-// say otherwise.
+// maxBody is the maximum size of a request's body, in bytes, unless its route has another.
 const maxBody = 1 << 20
 
-// readBody reads a JSON body. One that announces more than the limit is refused
-// without reading it; one that does not announce it, once it has passed it.
+// readBody reads a JSON body. It refuses a body whose announced length exceeds the limit
+// without reading it, and any other body as soon as it exceeds the limit.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength == 0 {
 		return nil, errNoBody()
@@ -47,8 +46,8 @@ func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error
 	return body.Bytes(), nil
 }
 
-// checkContentType takes JSON under any of its names. A body without a type is
-// refused too: what sends none has often not meant to send JSON.
+// checkContentType accepts application/json and types that end in +json. It refuses a body
+// without a type, which is often not meant to be JSON.
 func checkContentType(h http.Header) error {
 	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return core.Invalid("Content-Encoding", "is not supported; send the body as it is")
@@ -63,9 +62,8 @@ func checkContentType(h http.Header) error {
 	return nil
 }
 
-// refuseBody fails when a GET or DELETE carries a body, which has no meaning
-// there (RFC 9110 sections 9.3.1 and 9.3.5). A request that does not announce
-// one is asked for a single byte.
+// refuseBody fails when a GET or DELETE has a body, which has no meaning there (RFC 9110
+// sections 9.3.1 and 9.3.5). It reads one byte when no length was announced.
 func refuseBody(r *http.Request) error {
 	if r.ContentLength == 0 || r.Body == nil {
 		return nil

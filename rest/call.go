@@ -7,9 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// call is the handler of every route: the caller is let in, the request becomes
-// arguments, the operation runs behind its rails, and what it comes to is
-// answered. The body is not read before the caller is let in.
+// call is the handler of every route: it admits the caller, reads the arguments, runs the
+// operation behind its rails, and answers. It reads the body only after admission.
 func (s *Server) call(m *mount) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
@@ -32,9 +31,8 @@ func (s *Server) call(m *mount) gin.HandlerFunc {
 	}
 }
 
-// request reads what the rails need. The arguments of a caller who may not call
-// the operation are of no interest: the rails refuse such a call before they
-// look at them.
+// request reads what the rails need. It does not read the arguments of a caller who may not
+// call the operation: the rails refuse such a call first.
 func (m *mount) request(c *gin.Context, p core.Principal) (guardrails.Request, error) {
 	r := guardrails.Request{Principal: p, Surface: core.REST, RequestID: requestID(c)}
 	if m.operation.Allowed(p) != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// document is a public JSON document that is the same for everybody and as long
-// as the process lives.
+// document is a public JSON document that is the same for every caller and for the life of
+// the process.
 type document struct {
 	body []byte
 	etag string
@@ -27,7 +27,7 @@ func newDocument(value any) (*document, error) {
 	return &document{body: body, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, nil
 }
 
-// serve answers with the document, or with 304 to who has it (RFC 9110 section
+// serve answers with the document, or with 304 when the caller has it (RFC 9110 section
 // 13.1.2).
 func (d *document) serve(c *gin.Context) {
 	h := c.Writer.Header()
@@ -40,7 +40,7 @@ func (d *document) serve(c *gin.Context) {
 	write(c.Writer, "application/json", http.StatusOK, d.body)
 }
 
-// has compares weakly, as If-None-Match asks.
+// has compares weakly, as If-None-Match requires.
 func has(ifNoneMatch, etag string) bool {
 	for one := range strings.SplitSeq(ifNoneMatch, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == etag || one == "*" {
@@ -50,8 +50,8 @@ func has(ifNoneMatch, etag string) bool {
 	return false
 }
 
-// health is what the health endpoint says. It means that the process answers,
-// and nothing about what lies behind it.
+// health is the answer of the health endpoint. It means that the process answers; it does
+// not check the database or the sending account.
 type health struct {
 	Status string    `json:"status"`
 	Commit string    `json:"commit"`

@@ -7,8 +7,8 @@ import (
 )
 
 // idempotencyKey reads the values of the Idempotency-Key header: a string of
-// structured fields (RFC 8941 section 3.3.3), "k1", or the same text bare, k1.
-// Both forms are the same key. "" means that none was sent.
+// structured fields (RFC 8941 section 3.3.3), "k1", or the bare text, k1. Both are the same
+// key. It returns "" when no key was sent.
 func idempotencyKey(values []string) (string, error) {
 	switch {
 	case len(values) == 0:
@@ -35,8 +35,8 @@ func idempotencyKey(values []string) (string, error) {
 	return key, nil
 }
 
-// unquote takes the quotes and escapes off a structured-field string. Nothing
-// may follow it.
+// unquote removes the quotes and escapes of a structured-field string. It refuses text after
+// the closing quote.
 func unquote(s string) (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {

@@ -11,13 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// items makes the arguments of a body that is a list, or one item of it. The body is
-// made sure of to be one value, because what follows it would otherwise become part
-// of the list or of the arguments.
+// items makes the arguments of a body that is a list of items, or one item. It first checks
+// that the body is exactly one JSON value, because text after it would become part of the
+// list or of the arguments.
 func (m *mount) items(c *gin.Context, body []byte) (json.RawMessage, error) {
 	body = bytes.Trim(body, " \t\r\n")
 	if !jsontext.Value(body).IsValid() {
-		if err := m.places(body).CheckJSON(body); err != nil { // says what is wrong where
+		if err := m.places(body).CheckJSON(body); err != nil { // names the place of the fault
 			return nil, err
 		}
 	}
@@ -37,7 +37,7 @@ func (m *mount) items(c *gin.Context, body []byte) (json.RawMessage, error) {
 	return append(arguments, '}'), nil
 }
 
-// places of the body under which any JSON may stand.
+// places returns the members of the body that may hold any JSON.
 func (m *mount) places(body []byte) *core.Places {
 	list := m.operation.Input(core.REST).Places().Of(m.Items)
 	if len(body) > 0 && body[0] == '{' {
@@ -46,11 +46,11 @@ func (m *mount) places(body []byte) *core.Places {
 	return list
 }
 
-// singleItem is set for a body that is one item.
+// singleItem is the context key of a body that is one item.
 const singleItem = "mailhelm.single_item"
 
-// inBody names the faults of such a body by where they are in it: the member that its
-// items became is none that was sent.
+// inBody removes the synthetic `items` member from the paths of faults, so that they name
+// places in the body that was sent.
 func (m *mount) inBody(c *gin.Context, err error) error {
 	e := core.AsError(err)
 	if m.Items == "" || e.Code != core.CodeValidationFailed || len(e.Fields) == 0 {
@@ -73,7 +73,7 @@ func (m *mount) inBody(c *gin.Context, err error) error {
 	return &named
 }
 
-// itemsBody is the schema of such a body.
+// itemsBody returns the schema of a body that is one item or a list of items.
 func (m *mount) itemsBody(properties []property) object {
 	for _, p := range properties {
 		if p.name != m.Items {

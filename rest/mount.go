@@ -15,25 +15,25 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// noStore is the Cache-Control of what nobody should keep.
+// noStore is the Cache-Control of answers that must not be stored.
 const noStore = "no-store"
 
-// mount is a route with its operation and all that can be known of it before
-// the first request.
+// mount is a route with its operation and everything that is computed before the first
+// request.
 type mount struct {
 	Route
 	operation *guardrails.Operation
-	// inPath are the members that the path names.
+	// inPath are the members that come in the path.
 	inPath []pathMember
-	// inQuery are the types of the members that the query may name; nil when
-	// they come in a body.
+	// inQuery are the types of the members that come in the query; nil when they come in a
+	// body.
 	inQuery map[string]queryType
-	// needs is the operation's scopes as a challenge lists them.
+	// needs are the operation's scopes as a challenge lists them.
 	needs        string
 	cacheControl string
 }
 
-// pathMember is a member named by the path, with its beginning in the arguments.
+// pathMember is a member that comes in the path, with its beginning in the arguments.
 type pathMember struct {
 	name   string
 	prefix string // `"email":`
@@ -83,7 +83,8 @@ func (s *Server) mount(route Route) (*mount, error) {
 	return m, nil
 }
 
-// takesBody: these methods carry their arguments in a body, the others in the query.
+// takesBody reports whether a method carries its arguments in a body. Other methods carry
+// them in the query.
 func (m *mount) takesBody() bool {
 	switch m.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
@@ -96,7 +97,7 @@ func (m *mount) namesInPath(name string) bool {
 	return slices.ContainsFunc(m.inPath, func(p pathMember) bool { return p.name == name })
 }
 
-// challenge is the WWW-Authenticate of a refusal of this route.
+// challenge returns the WWW-Authenticate header of a refusal of this route.
 func (s *Server) challenge(m *mount, e *core.Error, presented bool) access.Challenge {
 	c := access.Challenge{Realm: s.resource.ResourceName, Scope: m.needs, ResourceMetadata: s.resource.MetadataURL()}
 	switch {
@@ -108,7 +109,7 @@ func (s *Server) challenge(m *mount, e *core.Error, presented bool) access.Chall
 	return c
 }
 
-// pathParameters are the names in braces, in order.
+// pathParameters returns the names in braces, in order.
 func pathParameters(path string) []string {
 	var names []string
 	for _, segment := range strings.Split(path, "/") {
@@ -123,7 +124,7 @@ func joinScopes(scopes []core.Scope) string {
 	return strings.Join(core.Scopes(scopes).Strings(), " ")
 }
 
-// queryType is what a query parameter's text stands for.
+// queryType is the JSON type that a query parameter's text is converted to.
 type queryType int
 
 const (
@@ -133,7 +134,7 @@ const (
 	queryAddress // text that is an e-mail address
 )
 
-// queryTypes reads from the input schema how each member's text converts.
+// queryTypes returns the type of each member, from the input schema.
 func queryTypes(input *core.Schema) (map[string]queryType, error) {
 	var schema struct {
 		Properties map[string]propertyType `json:"properties"`
@@ -148,7 +149,7 @@ func queryTypes(input *core.Schema) (map[string]queryType, error) {
 	return types, nil
 }
 
-// propertyType is a property's type, alone or as one of several.
+// propertyType is the type of a property, which is one name or a list of names.
 type propertyType struct {
 	Type   any            `json:"type"`
 	Format string         `json:"format"`

@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// openAPI describes the routes as an OpenAPI 3.1 document. All of it is read
-// from the routes, the operations' schemas, the scopes and the error catalogue;
-// the document is built once, and the same program builds the same bytes.
+// openAPI describes the routes as an OpenAPI 3.1 document. It is derived from the routes,
+// the operations' schemas, the scopes and the error catalogue. It is built once, and the same
+// program builds the same bytes.
 func (s *Server) openAPI() (*document, error) {
 	schemas := &schemaSet{names: map[string]string{}}
 	paths, err := s.paths(schemas)
@@ -47,7 +47,7 @@ func (s *Server) info() object {
 	}
 }
 
-// paths holds the routes by path, in the order in which a path first occurs.
+// paths returns the routes by path, in the order in which a path first occurs.
 func (s *Server) paths(schemas *schemaSet) (object, error) {
 	var paths object
 	for _, m := range s.mounts {
@@ -66,7 +66,7 @@ func (s *Server) paths(schemas *schemaSet) (object, error) {
 	return append(paths, publicPaths()...), nil
 }
 
-// describe is one route as an operation of the document.
+// describe returns one route as an operation of the document.
 func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 	info := m.operation.Info()
 	properties, err := propertiesOf(m.operation.Input(core.REST))
@@ -87,7 +87,7 @@ func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 	return operation.with("responses", m.responses(info, schemas)), nil
 }
 
-// domainOf is the first word of an operation's name; the document groups by it.
+// domainOf returns the first word of an operation's name, by which the document groups.
 func domainOf(operation string) string {
 	domain, _, _ := strings.Cut(operation, "_")
 	return domain
@@ -107,8 +107,8 @@ func (s *Server) tags() []object {
 	return tags
 }
 
-// securityOf lists the two ways in, either of which will do. Scopes stand with a
-// bearer credential too, which OpenAPI has allowed since 3.1.
+// securityOf lists the two kinds of credentials, of which one is enough. A bearer credential
+// lists scopes too, which OpenAPI allows since 3.1.
 func securityOf(scopes []core.Scope) []object {
 	names := make([]string, 0, len(scopes))
 	for _, scope := range scopes {
@@ -181,7 +181,7 @@ func jsonContent(schema any) object {
 	return object{{"application/json", object{{"schema", schema}}}}
 }
 
-// propertiesOf are the members of an input schema in order of declaration.
+// propertiesOf returns the members of an input schema in order of declaration.
 func propertiesOf(input *core.Schema) ([]property, error) {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -197,8 +197,8 @@ func propertiesOf(input *core.Schema) ([]property, error) {
 	return properties, nil
 }
 
-// requestBody is the input schema. What the path names may stand in the body too, with
-// the same value.
+// requestBody returns the input schema. The body may repeat members of the path with the
+// same value.
 func (m *mount) requestBody(properties []property) object {
 	members, required := object{}, []string{}
 	for _, p := range properties {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// schemaSet names the result schemas, so that routes with the same result share
-// one: clients generated from the document then have one type for it.
+// schemaSet names the result schemas. Routes with the same result share one, so that a
+// generated client has one type for it.
 type schemaSet struct {
 	names      map[string]string // by text
 	components object
@@ -30,7 +30,7 @@ func (s *schemaSet) add(operation string, schema *core.Schema) object {
 	return reference("schemas", name)
 }
 
-// pascal writes contacts_lookup as ContactsLookup.
+// pascal returns ContactsLookup for contacts_lookup.
 func pascal(name string) string {
 	var b strings.Builder
 	for word := range strings.SplitSeq(name, "_") {
@@ -39,7 +39,7 @@ func pascal(name string) string {
 	return b.String()
 }
 
-// parameters are those of the path, then those of the query, then the headers.
+// parameters returns those of the path, then those of the query, then the headers.
 func (m *mount) parameters(info core.OperationInfo, properties []property) []object {
 	parameters := []object{}
 	for _, p := range properties {
@@ -67,8 +67,8 @@ func parameter(in string, p property, required bool) object {
 	return o.with("schema", p.schema)
 }
 
-// responses are the successes, then a problem for each status the route can
-// have. 404 is for what the path names; 409 for writes, which may be duplicates.
+// responses returns the successes, then a problem for each status that the route can have:
+// 404 when the path names a thing, 409 for writes, which may be duplicates.
 func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	responses := object{}
 	for _, status := range m.successes() {
@@ -134,8 +134,8 @@ func headerReferences(names []string) object {
 	return headers
 }
 
-// problemStatuses are the statuses of the error catalogue, and 504, the second
-// status of upstream_unavailable.
+// problemStatuses returns the statuses of the error catalogue, and 504, the second status
+// of upstream_unavailable.
 func problemStatuses() []int {
 	statuses := []int{http.StatusGatewayTimeout}
 	for _, info := range core.Codes() {
@@ -147,7 +147,7 @@ func problemStatuses() []int {
 
 func problemName(status int) string { return fmt.Sprintf("Problem%d", status) }
 
-// problemResponses is one answer for each status, with the codes it can carry.
+// problemResponses returns one answer for each status, with its possible codes.
 func problemResponses() object {
 	responses := object{}
 	for _, status := range problemStatuses() {

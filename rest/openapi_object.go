@@ -6,7 +6,7 @@ import (
 )
 
 // object is a JSON object whose members keep their order, so that the document
-// reads in the order of the routes and comes out the same every time.
+// has the order of the routes and the same bytes every time.
 type object []member
 
 type member struct {
@@ -40,7 +40,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 
 func (o object) with(name string, value any) object { return append(o, member{name, value}) }
 
-// reference points at a component.
+// reference returns a reference to a component.
 func reference(kind, name string) object {
 	return object{{"$ref", "#/components/" + kind + "/" + name}}
 }
@@ -52,7 +52,7 @@ type property struct {
 	required bool
 }
 
-// description is the property's own.
+// description returns the property's description.
 func (p property) description() string {
 	var s struct {
 		Description string `json:"description"`

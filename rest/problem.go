@@ -29,9 +29,9 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	write(w, "application/problem+json", p.Status, body)
 }
 
-// problem answers an error of a call that the rails have logged. It hangs up on a
-// caller who has gone: one who only stopped sending would take what was cancelled
-// for a fault of ours.
+// problem answers an error of a call that the rails have logged. When the caller is gone it
+// closes the connection: a caller who only stopped sending would take the cancellation for a
+// fault of the server.
 func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	if core.CallerGone(c.Request.Context(), err) {
 		panic(http.ErrAbortHandler)
@@ -44,8 +44,8 @@ func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	WriteProblem(c.Writer, core.ProblemOf(e, s.cfg.DocsURL, requestID(c)))
 }
 
-// refuse logs and answers an error that came up outside the rails. The log has
-// the route's pattern and never the path, because paths hold addresses.
+// refuse logs and answers an error outside the rails. The log has the route's pattern,
+// never the path, because paths contain addresses.
 func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 	e := core.AsError(err)
 	level, outcome := slog.LevelInfo, string(e.Code)
@@ -66,7 +66,7 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 		attrs = append(attrs, slog.String("cause", e.Error()))
 	}
 	s.cfg.Log.LogAttrs(c.Request.Context(), level, "request refused", attrs...)
-	if !gone { // who leaves was not refused
+	if !gone { // a caller who left was not refused
 		s.cfg.Catalogue.Refused(core.REST, operationOf(m), causeOf(e))
 	}
 	s.problem(c, m, e)
@@ -79,8 +79,8 @@ func operationOf(m *mount) string {
 	return m.Operation
 }
 
-// causeOf is the cause in the metrics. A refusal of the request's form has a
-// status that says more than its code.
+// causeOf returns the cause for the metrics. For refusals of the request's form it is the
+// status, which is more specific than the code.
 func causeOf(e *core.Error) string {
 	if e.Code != core.CodeValidationFailed {
 		return string(e.Code)
@@ -94,7 +94,7 @@ func causeOf(e *core.Error) string {
 	return string(e.Code)
 }
 
-// routeOf is the pattern of the route, "" when there is none.
+// routeOf returns the pattern of the route, or "" for a path without a route.
 func (s *Server) routeOf(c *gin.Context, m *mount) string {
 	if m != nil {
 		return m.Path
@@ -104,7 +104,7 @@ func (s *Server) routeOf(c *gin.Context, m *mount) string {
 
 const otherMethod = "other"
 
-// knownMethod keeps a method that a caller made up out of the log.
+// knownMethod replaces methods that HTTP does not define, which must not reach the log.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -121,7 +121,7 @@ func (s *Server) noRoute(c *gin.Context) {
 	})
 }
 
-// noMethod runs with Allow already on the answer.
+// noMethod answers 405. The router has already set Allow.
 func (s *Server) noMethod(c *gin.Context) {
 	s.refuseUnserved(c, &core.Error{
 		Code:    core.CodeMethodNotAllowed,
@@ -129,10 +129,9 @@ func (s *Server) noMethod(c *gin.Context) {
 	})
 }
 
-// refuseUnserved answers a request that no route takes. It costs a caller whose
-// credential is good one call, and tells the limit, as on every route; a caller
-// without calls left is answered rate_limited. A credential that is not good
-// makes no difference: the answer is that to a stranger.
+// refuseUnserved answers a request that no route serves. With a valid credential the request
+// counts against the rate limit, and the answer has the limit's headers, as on every route.
+// With an invalid credential the answer is the same as without one.
 func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
 	if authorization := c.Request.Header["Authorization"]; authorization != nil {
 		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), authorization, access.API)

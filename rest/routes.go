@@ -16,21 +16,20 @@ type Route struct {
 	Operation string
 	// Success is the status of an answer without a problem.
 	Success int
-	// MayCreate is set where the answer is 201 instead when the call made a new
-	// thing.
+	// MayCreate is true when the status is 201 for a call that created a thing.
 	MayCreate bool
-	// Header is what the answer carries besides the usual ones, "" for nothing; the
-	// result has its value, see [headed].
+	// Header is an additional header of the answer; "" for none. The result has its value,
+	// see [headed].
 	Header string
-	// Also are statuses of problems that a route like this does not have otherwise.
+	// Also are statuses of problems that such a route does not usually have.
 	Also []int
-	// Items names the member whose items the body is, a list of them or a single one;
-	// "" where the body holds the members.
+	// Items names the member that the whole body stands for, a list of items or one item; ""
+	// when the body has the members themselves.
 	Items string
-	// MaxBody is the most that the body may hold, in bytes; zero means 1 MiB.
+	// MaxBody is the maximum size of the body, in bytes; zero means 1 MiB.
 	MaxBody int64
-	// MaxAge is how long a client may keep the answer; zero means not at all,
-	// because it holds personal data or what a write may change at any moment.
+	// MaxAge is how long a client may cache the answer. Zero forbids it, for answers with
+	// personal data or ones that a write may change.
 	MaxAge time.Duration
 }
 

@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config is what the public API needs. All members but Tracer are required;
-// addresses are without a slash at the end.
+// Config is what the public API needs. All members but Tracer are required. Addresses have
+// no slash at the end.
 type Config struct {
 	Catalogue *guardrails.Catalogue
 	// BaseURL is the public address of this host. Links to next pages begin with it.
@@ -37,12 +37,12 @@ type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
 	mounts   []*mount
-	patterns map[mounted]string // as the routes write them, {name} and all
+	patterns map[mounted]string // as the routes write them, with {name}
 	tracing  *Tracing
 	engine   *gin.Engine
 }
 
-// mounted is where something is mounted, in Gin's writing.
+// mounted is a method and a path in Gin's syntax.
 type mounted struct{ method, path string }
 
 // New mounts every route of the API. It fails when a route names an operation
@@ -91,13 +91,12 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 	return s, nil
 }
 
-// Handler is the API for an HTTP server; the package comment says what it
-// expects of that server.
+// Handler returns the API for an HTTP server. The package comment says what it expects of
+// that server.
 func (s *Server) Handler() http.Handler { return s.engine }
 
-// newEngine is Gin as a router and nothing else: it neither cleans nor redirects
-// a path, and leaves path values as they were sent. Gin's own decoding would
-// read a plus sign in an address as a space.
+// newEngine returns Gin as a bare router: it neither cleans nor redirects paths, and leaves
+// path values encoded. Gin's own decoding would read a plus sign in an address as a space.
 func newEngine() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
@@ -111,8 +110,7 @@ func newEngine() *gin.Engine {
 
 func (s *Server) get(path string, h gin.HandlerFunc) { s.handle(http.MethodGet, path, h) }
 
-// handle mounts h; HEAD comes with GET (RFC 9110 section 9.3.2), and net/http
-// leaves the body out.
+// handle mounts h. GET also serves HEAD (RFC 9110 section 9.3.2); net/http omits the body.
 func (s *Server) handle(method, path string, h gin.HandlerFunc) {
 	methods := []string{method}
 	if method == http.MethodGet {
@@ -124,14 +122,13 @@ func (s *Server) handle(method, path string, h gin.HandlerFunc) {
 	}
 }
 
-// pattern is the path that a request came to, with {name} for what differs, "" for
-// none.
+// pattern returns the route's path with {name} for its parameters, or "" without a route.
 func (s *Server) pattern(c *gin.Context) string {
 	return s.patterns[mounted{c.Request.Method, c.FullPath()}]
 }
 
-// ginPath writes {name} as Gin does, by its place: Gin wants one name in one place,
-// and routes call the same segment by what it means to each.
+// ginPath replaces each {name} by a name for its position: Gin requires one name for each
+// position, and routes name a segment by its meaning.
 func ginPath(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {

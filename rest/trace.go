@@ -16,17 +16,17 @@ import (
 
 var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
-// Tracing makes a span of each request at one address, after the HTTP conventions of
-// OpenTelemetry. The path and the query are left out although the conventions have
-// them, because they hold addresses; the route stands for them.
+// Tracing makes a span of each request at one address, by the HTTP conventions of
+// OpenTelemetry. It omits the path and the query, which contain addresses, and records the
+// route instead.
 type Tracing struct {
 	tracer trace.Tracer
 	clock  core.Clock
 	place  []attribute.KeyValue // of every span
 }
 
-// NewTracing traces what is answered at base. With a nil tracer it is nil, which
-// makes no spans.
+// NewTracing traces the requests at base. For a nil tracer it returns nil, which makes no
+// spans.
 func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
 	if tracer == nil {
 		return nil
@@ -34,9 +34,9 @@ func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
 	return &Tracing{tracer: tracer, clock: clock, place: placeOf(base)}
 }
 
-// Around makes the span of a request while answer answers it, which returns the
-// status. What the request names in traceparent is the span's parent. route is where
-// the request leads, with {name} for what differs, "" for nowhere.
+// Around makes the span of a request while answer answers it and returns the status. The
+// header traceparent names the span's parent. route is the pattern of the route, with {name};
+// "" for a path without one.
 func (t *Tracing) Around(r *http.Request, route string, answer func(*http.Request) int) {
 	if t == nil {
 		answer(r)
@@ -65,7 +65,8 @@ func (s *Server) trace(c *gin.Context) {
 	})
 }
 
-// spanMethod is what a span's name begins with: HTTP stands for made-up methods.
+// spanMethod returns the method for a span's name, or HTTP for methods that HTTP does not
+// define.
 func spanMethod(method string) string {
 	if known := knownMethod(method); known != otherMethod {
 		return known
@@ -95,7 +96,7 @@ func protocolVersion(r *http.Request) string {
 	return strconv.Itoa(r.ProtoMajor) + "." + strconv.Itoa(r.ProtoMinor)
 }
 
-// placeOf is what all spans have in common: where clients find this host.
+// placeOf returns the attributes of all spans: the address of this host.
 func placeOf(address string) []attribute.KeyValue {
 	u, err := url.Parse(address)
 	if err != nil {

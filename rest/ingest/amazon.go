@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Fetcher gets what is at an address of somebody else's; see [NewFetcher].
+// Fetcher reads documents at addresses on other hosts; see [NewFetcher].
 type Fetcher interface {
 	Get(ctx context.Context, address string) ([]byte, error)
 }
@@ -27,25 +27,25 @@ type Fetcher interface {
 // AmazonConfig is what [NewAmazon] needs.
 type AmazonConfig struct {
 	Fetch Fetcher
-	// Roots sign the certificates that are believed; nil means the system's.
+	// Roots are the trusted certificate authorities; nil means those of the system.
 	Roots *x509.CertPool
 	Clock core.Clock
 }
 
-// Amazon is Amazon SNS as a [Publisher]. What it fetches it remembers, and nothing
-// is fetched twice at a time.
+// Amazon is the [Publisher] Amazon SNS. It caches what it fetches and never fetches an
+// address twice at a time.
 type Amazon struct {
 	cfg AmazonConfig
-	// places bounds how many fetches there are at a time.
+	// places bounds concurrent fetches.
 	places  chan struct{}
 	flights singleflight.Group
 	mu      sync.Mutex
 	known   map[string]certificate
-	// followed are the links that were followed, and until when that counts.
+	// followed are the links that were followed, with the time until which they are remembered.
 	followed map[string]time.Time
 }
 
-// certificate is what is remembered of an address: a key, or that there is none.
+// certificate is the cached result for an address: a key, or the error.
 type certificate struct {
 	key   *rsa.PublicKey
 	err   error
@@ -54,28 +54,28 @@ type certificate struct {
 
 const (
 	maxFetches = 4
-	// maxKnown bounds what is remembered. Amazon has a certificate or two a region.
+	// maxKnown bounds the cache. Amazon has one or two certificates a region.
 	maxKnown = 128
-	// A certificate is fetched again after trusted; after distrusted, one that was
-	// not believed gets another chance.
+	// trusted is the lifetime of a valid certificate in the cache, distrusted that of an invalid
+	// one.
 	trusted    = 24 * time.Hour
 	distrusted = time.Minute
-	// After unreachable, what could not be fetched is tried again: a publisher comes
-	// again no sooner.
+	// unreachable is the lifetime of a failed fetch. Publishers repeat a notification later than
+	// that.
 	unreachable = 5 * time.Second
-	// maxIssuers is how far a chain is followed upwards.
+	// maxIssuers is the longest chain of issuers that is followed.
 	maxIssuers = 3
 )
 
 var (
 	snsHost         = regexp.MustCompile(`^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$`)
 	certificatePath = regexp.MustCompile(`^/SimpleNotificationService(-[A-Za-z0-9]{1,64})?\.pem$`)
-	// Certificates of Amazon's own authority are published here, without TLS: what
-	// one of them says counts only once a root vouches for it.
+	// issuerURL matches the addresses of certificates of Amazon's own authority. They are
+	// published without TLS, so a certificate is trusted only if a root signs its chain.
 	issuerURL = regexp.MustCompile(`^http://crt\.[a-z0-9]+\.amazontrust\.com/[a-z0-9]+\.(cer|crt|der)$`)
 )
 
-// NewAmazon makes an Amazon.
+// NewAmazon returns an Amazon.
 func NewAmazon(cfg AmazonConfig) *Amazon {
 	return &Amazon{
 		cfg: cfg, places: make(chan struct{}, maxFetches),
@@ -83,8 +83,8 @@ func NewAmazon(cfg AmazonConfig) *Amazon {
 	}
 }
 
-// Key is the key of the certificate at an address of Amazon SNS, when a root that
-// is believed vouches for it and it was made for Amazon SNS.
+// Key returns the key of the certificate at an address of Amazon SNS. The certificate must
+// be issued for Amazon SNS and chain to a trusted root.
 func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error) {
 	u, err := snsURL(certificateURL)
 	if err != nil || !certificatePath.MatchString(u.EscapedPath()) || u.RawQuery != "" {
@@ -94,7 +94,7 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 		return c.key, c.err
 	}
 	err = a.once(ctx, certificateURL, func(ctx context.Context) error {
-		if _, ok := a.remembered(certificateURL); ok { // by whoever was there before
+		if _, ok := a.remembered(certificateURL); ok { // fetched by an earlier caller
 			return nil
 		}
 		c, err := a.read(ctx, u)
@@ -108,7 +108,7 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 		return nil, err
 	}
 	c, ok := a.remembered(certificateURL)
-	if !ok { // it expired at once, or many others took its place
+	if !ok { // it expired at once or was evicted
 		return nil, errBusy
 	}
 	return c.key, c.err
@@ -116,8 +116,8 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 
 var errBusy = errors.New("too much is being fetched")
 
-// once fetches for all who ask for the same address at a time. Whoever asks does
-// not wait for a place: with all of them taken, they would wait for strangers.
+// once runs fetch for all callers that need the same address at a time. It fails instead of
+// waiting when all places are taken: otherwise strangers could make callers wait.
 func (a *Amazon) once(ctx context.Context, address string, fetch func(context.Context) error) error {
 	done := a.flights.DoChan(address, func() (any, error) {
 		select {
@@ -126,7 +126,7 @@ func (a *Amazon) once(ctx context.Context, address string, fetch func(context.Co
 		default:
 			return nil, errBusy
 		}
-		// That one of them leaves is no reason to fail the others.
+		// The fetch goes on when one of its callers leaves.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), (maxIssuers+1)*fetchTime)
 		defer cancel()
 		return nil, fetch(ctx)
@@ -139,7 +139,7 @@ func (a *Amazon) once(ctx context.Context, address string, fetch func(context.Co
 	}
 }
 
-// Confirm follows a link of Amazon SNS.
+// Confirm follows a link of Amazon SNS that confirms the subscription to the topic.
 func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error {
 	u, err := snsURL(subscribeURL)
 	if err != nil || u.Path != "/" || u.Query().Get("Action") != "ConfirmSubscription" || u.Query().Get("TopicArn") != topic {
@@ -160,7 +160,7 @@ func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error 
 		if len(a.followed) >= maxKnown {
 			clear(a.followed)
 		}
-		// By then the message that brought the link is too old.
+		// By then the message with the link is too old.
 		a.followed[subscribeURL] = a.cfg.Clock().Add(replayWindow + clockSkew)
 		return nil
 	})
@@ -172,8 +172,8 @@ func (a *Amazon) hasFollowed(link string) bool {
 	return a.cfg.Clock().Before(a.followed[link])
 }
 
-// snsURL is an address that only Amazon SNS can answer at. It is fetched as it is
-// written, so it must be written as it is read.
+// snsURL parses an address of Amazon SNS. It refuses text that differs from its parsed form,
+// because the text is what is fetched.
 func snsURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || !snsHost.MatchString(u.Host) || u.User != nil || u.Fragment != "" || u.String() != text {
@@ -192,7 +192,7 @@ func (a *Amazon) remembered(address string) (certificate, bool) {
 func (a *Amazon) remember(address string, c certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.known) >= maxKnown { // what was no use goes first: strangers may name any number of it
+	if len(a.known) >= maxKnown { // invalid entries first: strangers can name any number of them
 		maps.DeleteFunc(a.known, func(_ string, c certificate) bool { return c.err != nil })
 	}
 	if len(a.known) >= maxKnown {
@@ -201,8 +201,8 @@ func (a *Amazon) remember(address string, c certificate) {
 	a.known[address] = c
 }
 
-// read fetches and judges a certificate. Its error means that this could not be
-// done; what was judged, and how, is in the result.
+// read fetches and verifies a certificate. It fails when that is impossible now; the result
+// of the verification, good or bad, is in the certificate.
 func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	file, err := a.cfg.Fetch.Get(ctx, u.String())
 	if err != nil {
@@ -225,7 +225,7 @@ func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 		return certificate{}, err
 	}
 	if !vouched {
-		return refused("a certificate that no root vouches for")
+		return refused("a certificate without a trusted root")
 	}
 	key, ok := leaf.PublicKey.(*rsa.PublicKey)
 	if !ok {
@@ -238,9 +238,9 @@ func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	return certificate{key: key, until: until}, nil
 }
 
-// vouched follows the chain from leaf to a root. Amazon publishes the leaf alone,
-// so the issuers are fetched from where certificates name them; they need no
-// trust of their own. An error means that one could not be fetched.
+// vouched reports whether the chain from leaf ends at a trusted root. Amazon publishes only
+// the leaf, so issuers are fetched from the addresses in the certificates; those need no
+// trust. It fails when an issuer cannot be fetched.
 func (a *Amazon) vouched(ctx context.Context, leaf *x509.Certificate, others []*x509.Certificate, now time.Time) (bool, error) {
 	options := x509.VerifyOptions{
 		Roots: a.cfg.Roots, Intermediates: x509.NewCertPool(), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
@@ -264,8 +264,8 @@ func (a *Amazon) vouched(ctx context.Context, leaf *x509.Certificate, others []*
 	return err == nil, nil
 }
 
-// issuer is the certificate that c names as its issuer's, nil when it names none
-// of Amazon's authority.
+// issuer fetches the certificate of the issuer of c. It returns nil when c names none of
+// Amazon's authority.
 func (a *Amazon) issuer(ctx context.Context, c *x509.Certificate) (*x509.Certificate, error) {
 	named := slices.IndexFunc(c.IssuingCertificateURL, issuerURL.MatchString)
 	if named < 0 {
@@ -282,7 +282,7 @@ func (a *Amazon) issuer(ctx context.Context, c *x509.Certificate) (*x509.Certifi
 	return issuer, nil
 }
 
-// readCertificates reads PEM: the first certificate, and those after it.
+// readCertificates returns the first certificate of a PEM file, and the following ones.
 func readCertificates(file []byte) (*x509.Certificate, []*x509.Certificate) {
 	var all []*x509.Certificate
 	for len(all) <= maxIssuers {

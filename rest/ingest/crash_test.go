@@ -21,8 +21,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// figures are the handler with everything that the product counts from events, and
-// a fault between it and the database.
+// figures are the handler with everything that counts events, and a fault between it and
+// the database.
 func (s *scene) figures(fault func(ingest.Recorder) ingest.Recorder) *suppression.Suppression {
 	clock := func() time.Time { return now }
 	judged := suppression.New(suppression.Config{
@@ -49,7 +49,7 @@ func about(kind, member, more string) string {
 		member + `":{"timestamp":"2026-03-02T11:59:01.000Z"` + more + `}}`
 }
 
-// crashes are events of each figure that is kept.
+// crashes are events of each figure.
 var crashes = []string{
 	about("Send", "send", ""), about("Delivery", "delivery", `,"recipients":["c@d.example"]`),
 	about("Bounce", "bounce", `,"bounceType":"Permanent","bounceSubType":"General","bouncedRecipients":[{"emailAddress":"c@d.example"}]`),
@@ -57,8 +57,8 @@ var crashes = []string{
 	about("Open", "open", ""), about("Click", "click", `,"link":"https://x.example/"`),
 }
 
-// A process that ends after the commit and before its answer gets the event again,
-// and counts it once: in the figures, in what is unique, and against the address.
+// A process that ends after the commit and before the answer gets the event again and
+// counts it once: in the figures, in the unique counts, and against the address.
 func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -101,9 +101,8 @@ func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	}
 }
 
-// An event that somebody's figures cannot digest is answered so that its source
-// sends it again, is in the log and in the metrics, and holds up nothing else. Once
-// the fault is mended, it is taken.
+// An event that a recorder cannot process gets an answer at which its source repeats it. It
+// is logged and counted, and other events are stored. After the fault is fixed, it is stored.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -132,7 +131,7 @@ func TestPoison(t *testing.T) {
 	}
 	broken.Store(false)
 	accepted(t, send("poison"))
-	// What strangers name never becomes a label.
+	// Values from strangers never become labels.
 	for _, hostile := range []string{`{"eventType":"x1"}`, `{"eventType":"x2","mail":{}}`, `{"notificationType":"` + strings.Repeat("y", 1000) + `"}`} {
 		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(hostile)), 400, "validation_failed")
 	}
@@ -153,7 +152,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// A panic may say what it stumbled over. That is not for the log; where it was, is.
+// A panic's text may contain data of the event. The log has only its place.
 func TestPanicsNameNobody(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(*ingest.Config, messages.Config){

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A body that is cut off where it looks whole, or that stops coming, is no event,
-// and those who wait for one hold up nobody else.
+// A body that is cut off at a place where it looks complete, or that stops arriving, is not
+// an event, and waiting for it does not delay other requests.
 func TestBodiesThatEndEarly(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -23,7 +23,7 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	server.Config.ReadTimeout = 500 * time.Millisecond
 	server.Start()
 	t.Cleanup(server.Close)
-	// open sends an event and says that more of it is to come.
+	// open sends an event and announces more of it.
 	open := func(framing, body string) *net.TCPConn {
 		dialed, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
 		if err != nil {
@@ -49,7 +49,7 @@ func TestBodiesThatEndEarly(t *testing.T) {
 			all.Go(func() {
 				answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 				if err != nil {
-					return // hung up on
+					return // the connection was closed
 				}
 				defer answer.Body.Close()
 				text, _ := io.ReadAll(answer.Body)
@@ -72,8 +72,7 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	}
 }
 
-// Headers that contradict one another, or come twice, let nobody in and are no way
-// around a proof.
+// Headers that contradict each other or are repeated do not replace a proof.
 func TestContradictoryHeaders(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -105,8 +104,8 @@ func TestContradictoryHeaders(t *testing.T) {
 	}
 }
 
-// A message in which members are named twice, or in other cases, is the one that
-// was signed or none.
+// A message that repeats members, or spells them in another case, is either the message that
+// was signed or is refused.
 func TestMembersNamedTwice(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

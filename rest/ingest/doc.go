@@ -1,14 +1,12 @@
-// Package ingest is the address that events about sent mail come in at:
-// POST /ingest/ses/{path} on the host of the public API. The path names the
-// organization and proves nothing; what proves where an event comes from is either
-// the signature of an Amazon SNS notification from the one topic that the
-// organization's connection names, or the key that an Amazon EventBridge API
-// destination sends along.
+// Package ingest receives events about sent mail: POST /ingest/ses/{path} on the host of
+// the public API. The path names the organization and proves nothing. The origin of an
+// event is proven in one of two ways: by the signature of an Amazon SNS notification from
+// the topic of the organization's connection, or by the key that an Amazon EventBridge API
+// destination sends.
 //
-// An event is answered with 202 when it is committed, however often it came
-// before. Whatever is wrong with the proof is answered alike, as an unknown path
-// is, so that a stranger learns nothing from trying.
+// The answer is 202 once the event is committed, also when it was committed before. Every
+// fault of the proof has the same answer as an unknown path, so that the answer does not
+// show whether a path exists.
 //
-// It owns the two ways in. What an event says, and what becomes of it, is
-// core/messages'.
+// The package owns the two proofs. Events are parsed and stored by core/messages.
 package ingest

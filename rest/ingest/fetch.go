@@ -21,24 +21,23 @@ const (
 	maxHeader = 16 << 10
 )
 
-// FetcherConfig is what [NewFetcher] works with; its zero value is for production.
+// FetcherConfig configures [NewFetcher]. Its zero value is for production.
 type FetcherConfig struct {
-	// Allowed are networks that may be fetched from besides the public Internet, on
-	// any port.
+	// Allowed are networks that may be reached in addition to the public Internet, on any port.
 	Allowed []netip.Prefix
-	// Roots sign the certificates of hosts that are believed; nil means the system's.
+	// Roots are the trusted certificate authorities; nil means those of the system.
 	Roots *x509.CertPool
-	// Client, when its Transport is set, is asked in place of the public Internet. It
-	// follows no redirect here and is judged by nothing above.
+	// Client replaces the transport when its Transport is set. Redirects are not followed, and
+	// the other members have no effect.
 	Client *http.Client
 }
 
-// fetcher gets small things from the public Internet. It follows no redirect,
-// keeps no cookie, takes no proxy from the environment, and judges every address
-// when it is about to connect, so a name that leads inside leads nowhere.
+// fetcher reads small documents from the public Internet. It follows no redirect, keeps no
+// cookie and uses no proxy of the environment. It checks every address when it connects, so
+// that a public name cannot lead to a private address.
 type fetcher struct{ transport http.RoundTripper }
 
-// NewFetcher makes the [Fetcher] for production.
+// NewFetcher returns the [Fetcher] for production.
 func NewFetcher(cfg FetcherConfig) Fetcher {
 	if cfg.Client != nil && cfg.Client.Transport != nil {
 		return fetcher{cfg.Client.Transport}
@@ -54,7 +53,7 @@ func NewFetcher(cfg FetcherConfig) Fetcher {
 	}}
 }
 
-// Get is the body of an answer with status 200.
+// Get returns the body of an answer with status 200. Any other status is an error.
 func (f fetcher) Get(ctx context.Context, address string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
@@ -73,7 +72,7 @@ func (f fetcher) Get(ctx context.Context, address string) ([]byte, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxFetch+1))
 	if err == nil {
-		err = ctx.Err() // hanging up makes some servers end the body as if it were whole
+		err = ctx.Err() // when the connection is closed, some servers end the body as if it were complete
 	}
 	if err != nil {
 		return nil, fmt.Errorf("fetch: %w", err)

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
-// The fetcher gets what is there, follows nobody elsewhere and takes no more than
-// it needs. Without leave it does not reach this machine at all.
+// The fetcher reads the document, follows no redirect, and reads no more than it needs. By
+// default it does not reach this machine.
 func TestFetcher(t *testing.T) {
 	t.Parallel()
 	reached := 0

@@ -5,11 +5,11 @@ import (
 	"crypto/rsa"
 )
 
-// Fixed is a [Publisher] within this process, whose key is known.
+// Fixed is a [Publisher] in this process, whose key is known.
 type Fixed struct{ PublicKey *rsa.PublicKey }
 
-// Key is the key, whatever address a message names.
+// Key returns the key for every address.
 func (f Fixed) Key(context.Context, string) (*rsa.PublicKey, error) { return f.PublicKey, nil }
 
-// Confirm has nothing to do: nobody waits for it.
+// Confirm does nothing: no subscription waits for it.
 func (Fixed) Confirm(context.Context, string, string) error { return nil }

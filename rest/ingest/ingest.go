@@ -15,22 +15,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Path is where this handler is to be mounted, with everything below it.
+// Path is the path of the handler. It serves everything below it.
 const Path = "/ingest"
 
-// SESPath and the connection's own part after it are where events of an account at
-// Amazon SES are posted, and those of a simulated one.
+// SESPath begins the address for events of an account at Amazon SES or of a simulated
+// account. The connection's ingest path follows it.
 const SESPath = Path + "/ses/"
 
-// Address is where an organization's events are sent to. base is the address of the
-// public API, ingestPath that of the organization's connection.
+// Address returns the address that receives an organization's events. base is the address
+// of the public API, ingestPath that of the organization's connection.
 func Address(base, ingestPath string) string { return base + SESPath + ingestPath }
 
-// maxBody is the most that Amazon SNS and EventBridge send, in bytes.
+// maxBody is the largest event of Amazon SNS and EventBridge, in bytes.
 const maxBody = messages.MaxSESEvent
 
-// Connections finds whose events come in at a path. It fails with
-// core.CodeNotFound when they are nobody's.
+// Connections finds the connection with an ingest path. It fails with core.CodeNotFound for
+// an unknown path.
 type Connections interface {
 	ConnectionByIngestPath(ctx context.Context, path string) (sending.Connection, error)
 }
@@ -45,10 +45,9 @@ type Recorder interface {
 type Config struct {
 	Connections Connections
 	Events      Recorder
-	// Amazon is who signs the notifications of accounts at Amazon; see [NewAmazon].
+	// Amazon verifies the notifications of accounts at Amazon; see [NewAmazon].
 	Amazon Publisher
-	// Simulator is who signs those of simulated accounts, and of no others. With nil
-	// theirs are refused.
+	// Simulator verifies the notifications of simulated accounts only. nil refuses them.
 	Simulator Publisher
 	// DocsURL is the root of the served documentation.
 	DocsURL string
@@ -58,7 +57,7 @@ type Config struct {
 	Tracing *rest.Tracing
 }
 
-// New is the handler.
+// New returns the handler.
 func New(cfg Config) http.Handler {
 	return &ingest{cfg: cfg, metrics: newMetrics(cfg.Metrics)}
 }
@@ -77,13 +76,13 @@ func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.cfg.Tracing.Around(r, route, func(r *http.Request) int { return g.answer(w, r) })
 }
 
-// pathOf is the connection's part of the address.
+// pathOf returns the ingest path in the address.
 func pathOf(r *http.Request) (string, bool) {
 	path, here := strings.CutPrefix(r.URL.EscapedPath(), SESPath)
 	return path, here && path != "" && !strings.Contains(path, "/")
 }
 
-// answer returns the status.
+// answer answers the request and returns the status.
 func (g *ingest) answer(w http.ResponseWriter, r *http.Request) int {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
@@ -106,7 +105,7 @@ func (g *ingest) answer(w http.ResponseWriter, r *http.Request) int {
 	return e.HTTPStatus()
 }
 
-// guarded turns a panic into internal_error.
+// guarded runs take and turns a panic into internal_error.
 func (g *ingest) guarded(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	func() {
@@ -121,8 +120,8 @@ func (g *ingest) guarded(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// logRefusal says why, which the answer does not. Neither path nor event are in
-// it: the one is half a secret, the other holds addresses.
+// logRefusal logs the cause, which the answer does not show. It logs neither the path, which
+// is half a secret, nor the event, which contains addresses.
 func (g *ingest) logRefusal(r *http.Request, id string, e *core.Error) {
 	level := slog.LevelInfo
 	if e.HTTPStatus() >= http.StatusInternalServerError {
@@ -142,24 +141,23 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	path, here := pathOf(r)
 	if !here {
 		return &core.Error{
-			Code: core.CodeNotFound, Resource: "path", Message: "Nothing is taken in at this path.",
+			Code: core.CodeNotFound, Resource: "path", Message: "This path receives no events.",
 			Next: "Send events to the address that the connection of the sending account shows.",
 		}
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Events are taken with POST."}
+		return &core.Error{Code: core.CodeMethodNotAllowed, Message: "Events are sent with POST."}
 	}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		g.metrics.count("", "malformed", 1)
 		return &core.Error{
 			Code: core.CodeValidationFailed, Status: http.StatusUnsupportedMediaType,
-			Message: "The body is compressed, and events are taken as they are.", Next: "Send the body without Content-Encoding.",
+			Message: "The body is compressed. Events must not be compressed.", Next: "Send the body without Content-Encoding.",
 		}
 	}
-	// What is wrong with the request by itself is found out before anybody looks
-	// whose path it is, so that such an answer does not tell whether it is
-	// somebody's.
+	// The body is checked before the path is looked up, so that these answers do not show
+	// whether the path exists.
 	body, err := g.read(w, r)
 	if err != nil {
 		return err
@@ -174,7 +172,7 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	connection, err := g.cfg.Connections.ConnectionByIngestPath(r.Context(), path)
 	switch {
 	case err != nil && core.AsError(err).Code == core.CodeNotFound:
-		return g.refused("nobody's path")
+		return g.refused("unknown path")
 	case err != nil:
 		return g.failed(err)
 	case signed:
@@ -185,7 +183,8 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	return g.refused("neither signed nor with a key")
 }
 
-// read is the body. One that announces too much is refused without reading it.
+// read returns the body. It refuses a body whose announced length exceeds the limit without
+// reading it.
 func (g *ingest) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	tooLarge := &core.Error{
 		Code: core.CodeValidationFailed, Status: http.StatusRequestEntityTooLarge, Message: "The body is longer than 256 KB.",
@@ -206,15 +205,15 @@ func (g *ingest) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// malformed is the answer to what can never be taken, with the status that event
-// sources read as the end of it.
+// malformed returns the refusal of a request that can never be accepted, with the status at
+// which event sources stop repeating it.
 func (g *ingest) malformed(e *core.Error) error {
 	g.metrics.count("", "malformed", 1)
 	e.Status = http.StatusBadRequest
-	return e.WithNext("Do not send it again as it is: it would be answered alike. Events are taken as Amazon SES publishes them.")
+	return e.WithNext("Do not repeat the request: the answer would be the same. Send events in the form in which Amazon SES publishes them.")
 }
 
-// record takes an event whose origin is proven.
+// record stores an event whose origin is proven.
 func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	events, err := messages.ParseSES(event, g.cfg.Clock())
 	if err != nil {
@@ -231,8 +230,8 @@ func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	return nil
 }
 
-// refused is the one answer to whatever does not prove where it comes from. Why is
-// for the log.
+// refused returns the refusal of every request that does not prove its origin. why is only
+// logged.
 func (g *ingest) refused(why string) error {
 	g.metrics.count("", "refused", 1)
 	return &core.Error{

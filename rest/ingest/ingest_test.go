@@ -75,7 +75,7 @@ func TestSubscription(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	n := subscription()
-	problem(t, s.notify("path-ses", n.sign(t, s.signer.key)), 503, "upstream_unavailable") // SNS tries again
+	problem(t, s.notify("path-ses", n.sign(t, s.signer.key)), 503, "upstream_unavailable") // SNS repeats it
 	s.internet.mu.Lock()
 	s.internet.files[n["SubscribeURL"]] = []byte("<ConfirmSubscriptionResponse/>")
 	s.internet.mu.Unlock()
@@ -94,8 +94,8 @@ func TestSubscription(t *testing.T) {
 	}
 }
 
-// Everything that does not prove where it comes from is answered alike, stores
-// nothing, and makes us ask nobody but Amazon.
+// Every request that does not prove its origin gets the same answer, stores nothing, and
+// causes no request to any host but Amazon.
 func TestForgedNotifications(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -167,7 +167,7 @@ func TestForgedNotifications(t *testing.T) {
 	}
 }
 
-// The simulator's key opens the organizations with a simulated account and no others.
+// The simulator's key is accepted for organizations with a simulated account only.
 func TestSimulatorsKey(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -180,8 +180,8 @@ func TestSimulatorsKey(t *testing.T) {
 	}
 }
 
-// What cannot be checked now is not refused for good: SNS does not send again what
-// was refused.
+// A message that cannot be verified now is not refused permanently: SNS does not repeat
+// refused messages.
 func TestPublisherOutOfReach(t *testing.T) {
 	t.Parallel()
 	for _, missing := range []string{certURL, issuerURL} {
@@ -200,7 +200,7 @@ func TestPublisherOutOfReach(t *testing.T) {
 	}
 }
 
-// A root vouches for many: what it vouches for must be the publisher's own.
+// A root signs certificates of many owners: the certificate must be the publisher's own.
 func TestCertificateOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"sqs.amazonaws.com", "evil.example", "sns.us-east-1.amazonaws.com"} {
@@ -217,7 +217,7 @@ func TestExpiredCertificate(t *testing.T) {
 	problem(t, s.notify("path-ses", notification(delivered("x")).sign(t, s.signer.key)), 401, "invalid_key")
 }
 
-// A certificate is believed no longer than it lasts, however lately it was fetched.
+// A certificate is not trusted after its end, however recently it was fetched.
 func TestCertificateThatExpiresWhileItIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := sceneWith(t, newAuthority(t, signingKey(), "sns.amazonaws.com", now.Add(time.Hour)))
@@ -286,7 +286,7 @@ func TestGiantBody(t *testing.T) {
 	problem(t, w, 413, "validation_failed")
 }
 
-// Many at once, each of its own message: what is acknowledged is there.
+// Many requests at a time, each with its own message: every acknowledged message is stored.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

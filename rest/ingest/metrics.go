@@ -2,7 +2,7 @@ package ingest
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics count events. Both labels have few values that this program chooses.
+// metrics count events. Both labels have few values, which this program chooses.
 type metrics struct{ events *prometheus.CounterVec }
 
 func newMetrics(r prometheus.Registerer) *metrics {

@@ -44,8 +44,8 @@ const (
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// authority is a certificate authority with a root, an issuer below it and the
-// certificate of a publisher, as Amazon has them.
+// authority is a certificate authority with a root, an issuer below it and the certificate of
+// a publisher, like Amazon's.
 type authority struct {
 	roots  *x509.CertPool
 	issuer []byte // DER
@@ -53,7 +53,7 @@ type authority struct {
 	key    *rsa.PrivateKey
 }
 
-// Keys take long to make, so the tests share two.
+// Creating keys takes long, so the tests share two.
 var (
 	signingKey = sync.OnceValue(newKey)
 	foreignKey = sync.OnceValue(newKey)
@@ -97,12 +97,12 @@ func newAuthority(t *testing.T, key *rsa.PrivateKey, host string, expires time.T
 	return a
 }
 
-// internet is what the publisher can be asked for, and what it was asked for.
+// internet answers the requests of the publisher and records them.
 type internet struct {
 	mu    sync.Mutex
 	files map[string][]byte
 	asked []string
-	// stuck keeps every answer back until it is closed.
+	// stuck delays every answer until it is closed.
 	stuck chan struct{}
 }
 
@@ -176,7 +176,7 @@ func sceneWith(t *testing.T, signer authority) *scene {
 	return s
 }
 
-// note is a message of SNS as a test may bend it.
+// note is a message of SNS that a test can alter.
 type note map[string]string
 
 func notification(event string) note {
@@ -193,7 +193,7 @@ func subscription() note {
 	return n
 }
 
-// sign signs what the documentation of SNS says is to be signed.
+// sign signs the text that the documentation of SNS specifies.
 func (n note) sign(t *testing.T, key *rsa.PrivateKey) note {
 	t.Helper()
 	names := []string{"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"}
@@ -245,7 +245,7 @@ func asJSON(t *testing.T, n note) string {
 	return string(text)
 }
 
-// stored is how many events an organization has of the message.
+// stored returns how many events of the message an organization has.
 func (s *scene) stored(orgID, messageID string) int {
 	s.t.Helper()
 	all, err := s.db.Messages().MessageEvents(s.t.Context(), orgID, messageID)

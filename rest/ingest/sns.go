@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/rsa"
-	"crypto/sha1" //nolint:gosec // signature version 1 is what topics have unless somebody changes it
+	"crypto/sha1" //nolint:gosec // signature version 1 is the default of topics
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -23,28 +23,28 @@ import (
 
 const snsTypeHeader = "X-Amz-Sns-Message-Type"
 
-// replayWindow is how old a notification may be. Amazon SNS gives up after an hour;
+// replayWindow is the maximum age of a notification: Amazon SNS repeats it for an hour.
 // clockSkew is how far its clock may be ahead of ours.
 const (
 	replayWindow = time.Hour
 	clockSkew    = 5 * time.Minute
 )
 
-// Publisher is who signs notifications.
+// Publisher verifies the signatures of notifications.
 type Publisher interface {
-	// Key is the key that the certificate at the address holds. It fails with
-	// [ErrUntrusted] when the address or the certificate is not the publisher's, and
-	// with any other error when that cannot be found out now.
+	// Key returns the key of the certificate at the address. It fails with [ErrUntrusted] when
+	// the address or the certificate is not the publisher's, and with any other error when
+	// that cannot be verified now.
 	Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error)
-	// Confirm follows the link that confirms the subscription to a topic. It fails
-	// with ErrUntrusted when it is not the publisher's.
+	// Confirm follows the link that confirms the subscription to a topic. It fails with
+	// ErrUntrusted when the link is not the publisher's.
 	Confirm(ctx context.Context, subscribeURL, topic string) error
 }
 
-// ErrUntrusted is a certificate or a link that is not the publisher's.
+// ErrUntrusted reports a certificate or a link that is not the publisher's.
 var ErrUntrusted = errors.New("not the publisher's")
 
-// notification is a message of Amazon SNS as it is posted.
+// notification is a message of Amazon SNS.
 type notification struct {
 	Type             string
 	MessageID        string `json:"MessageId"`
@@ -73,7 +73,7 @@ func readNotification(body []byte) (notification, error) {
 	return n, nil
 }
 
-// takeSNS takes a signed message of the connection's topic.
+// takeSNS handles a signed message. Its topic must be that of the connection.
 func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) error {
 	publisher := g.publisherOf(c)
 	if publisher == nil || n.Type != r.Header.Get(snsTypeHeader) {
@@ -97,7 +97,8 @@ func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) 
 	return nil
 }
 
-// publisherOf never trusts the simulator's key with the events of a real account.
+// publisherOf returns the publisher for the connection's provider. The simulator's key is
+// never trusted for a real account.
 func (g *ingest) publisherOf(c sending.Connection) Publisher {
 	if c.Provider == sending.Simulated {
 		return g.cfg.Simulator
@@ -105,8 +106,8 @@ func (g *ingest) publisherOf(c sending.Connection) Publisher {
 	return g.cfg.Amazon
 }
 
-// verify looks at what costs nothing first, so that a stranger who knows the path
-// cannot make us fetch certificates.
+// verify checks the signature of a notification. The cheap checks come first, so that a
+// stranger who knows the path cannot cause fetches of certificates.
 func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	if c.TopicARN == "" || subtle.ConstantTimeCompare([]byte(n.TopicARN), []byte(c.TopicARN)) != 1 {
 		return g.refused("not the topic of the connection")
@@ -133,7 +134,7 @@ func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, 
 	return nil
 }
 
-// unreachable asks the publisher to come again.
+// unreachable returns the error at which the publisher repeats the message later.
 func (g *ingest) unreachable(err error) error {
 	return g.failed(&core.Error{
 		Code: core.CodeUpstreamUnavailable, Message: "The publisher of the message could not be reached to check it.",
@@ -141,8 +142,8 @@ func (g *ingest) unreachable(err error) error {
 	})
 }
 
-// signedText is what the publisher signs: members with their names, in the order
-// of the alphabet.
+// signedText returns the text that the publisher signs: members with their names, in
+// alphabetical order. It returns false for an unknown type.
 func (n notification) signedText() ([]byte, bool) {
 	members := [][2]string{{"Message", n.Message}, {"MessageId", n.MessageID}}
 	switch n.Type {
@@ -175,7 +176,7 @@ func signed(key *rsa.PublicKey, version string, text, signature []byte) bool {
 	return false
 }
 
-// confirm accepts the subscription of the topic that was pinned before.
+// confirm confirms the subscription to the topic of the connection.
 func (g *ingest) confirm(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	err := p.Confirm(ctx, n.SubscribeURL, c.TopicARN)
 	if errors.Is(err, ErrUntrusted) {

@@ -14,8 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever does not know a path, the topic and the time makes us ask nobody for
-// anything, however good the rest is.
+// A stranger who does not know the path, the topic and the time cannot cause a fetch.
 func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -41,8 +40,8 @@ func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	}
 }
 
-// Who knows path and topic and names certificates that are not there gets a few
-// fetches at a time, one for each address, and holds up nobody else.
+// A stranger who knows path and topic and names missing certificates causes a few fetches at
+// a time, one for each address, and does not delay other requests.
 func TestFloodOfCertificates(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -70,14 +69,14 @@ func TestFloodOfCertificates(t *testing.T) {
 	for n := range 100 {
 		flood(4+n, &answered)
 	}
-	answered.Wait() // nobody waits for a place
+	answered.Wait() // no request waits for a place
 	accepted(t, s.notify("path-ses", genuine))
 	close(s.internet.stuck)
 	all.Wait()
 	if got := len(s.internet.requests()) - before; got != 4 {
 		t.Errorf("%d fetches, want 4", got)
 	}
-	for n := range 300 { // more than is remembered
+	for n := range 300 { // more than the cache holds
 		flood(1000+n, &all)
 		all.Wait()
 	}
@@ -90,8 +89,7 @@ func TestFloodOfCertificates(t *testing.T) {
 
 var requestIDs = regexp.MustCompile(`"request_id":"[^"]*"`)
 
-// A path that is somebody's is answered as one that is nobody's, whatever is sent
-// without proof.
+// An existing path has the same answers as an unknown one to every request without a proof.
 func TestPathsOfOthersCannotBeFound(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -140,7 +138,7 @@ func headerLines(w *httptest.ResponseRecorder) []string {
 	return strings.Split(text.String(), "\r\n")
 }
 
-// What an event source calls the body says nothing: Amazon SNS sends JSON as text.
+// The content type does not matter: Amazon SNS sends JSON as text.
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -1,10 +1,9 @@
-// Package pull is the fetch host: the address from which the mail of a temporary
-// inbox is read by whoever holds its link. It takes no credential at all, so
-// that none ends up in a place where links are pasted, and refuses a request
-// that carries one.
+// Package pull is the fetch host: the address at which the holder of a link reads the mail
+// of a temporary inbox. It accepts no credential, so that no credential is pasted where
+// links are, and refuses requests that have one.
 //
-// It owns what this host answers. Inboxes and their links are core's; there are
-// none yet, so every path but the health check is not found.
+// It owns the answers of this host. Inboxes and their links belong to core. They do not
+// exist yet, so every path except the health check is not found.
 package pull
 
 import (
@@ -22,7 +21,7 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-// New is the fetch host's handler.
+// New returns the handler of the fetch host.
 func New(cfg Config) http.Handler {
 	h := &host{cfg: cfg}
 	return http.HandlerFunc(h.serve)
@@ -41,14 +40,14 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 		h.health(w)
 		return
 	}
-	// Paths of this host are credentials by themselves: the log has none of them.
+	// Paths of this host are credentials, so the log has none of them.
 	h.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request refused",
 		slog.String("request_id", id), slog.String("surface", "fetch"),
 		slog.Int("status", err.HTTPStatus()), slog.String("outcome", string(err.Code)))
 	rest.WriteProblem(w, core.ProblemOf(err, h.cfg.DocsURL, id))
 }
 
-// refusal is nil for the health check alone.
+// refusal returns the refusal of a request; nil for the health check only.
 func refusal(w http.ResponseWriter, r *http.Request) *core.Error {
 	if _, credential := r.Header["Authorization"]; credential {
 		return &core.Error{
