@@ -20,7 +20,7 @@ type screen struct {
 }
 
 var (
-	phone   = screen{"phone", 390, 844, true}
+	phone   = screen{"phone", 375, 812, true}
 	desktop = screen{"desktop", 1200, 900, false}
 )
 
