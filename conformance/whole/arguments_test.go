@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // journal keeps the product's log.
@@ -22,18 +23,30 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// TestHostileArgumentsAreQuotedOrNotRepeated: every text of the corpus at a place
-// of every input of every operation, taking the places in turn, as the name of a
-// member that there is not, and as the name of a tool and of a method. No answer
-// is a fault of ours, none speaks the text unquoted, and the log does not hold it.
+// TestHostileArgumentsAreQuotedOrNotRepeated: a text of each kind of the corpus at every
+// place of every input of every operation, taking the texts of a kind in turn, and every
+// text as the name of a tool and of a method. A member that there is not counts as a
+// place. No answer is a fault of ours, none speaks the text unquoted, and the log does not
+// hold it. A full run sends every text to every operation.
 func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 	t.Parallel()
 	log := new(journal)
 	t.Run("product", func(t *testing.T) {
 		w := newWorld(t, product.Start(t, product.Options{Log: log}))
+		kinds, turn := byKind(storable(t)), 0
+		for _, s := range subjects() {
+			for i := range s.hostilePlaces(t) {
+				for _, texts := range kinds {
+					w.sendHostile(t, s, texts[turn%len(texts)], i)
+				}
+				turn++
+			}
+		}
 		for i, h := range storable(t) {
 			for _, s := range subjects() {
-				w.sendHostile(t, s, h, i)
+				if storagetest.Full() {
+					w.sendHostile(t, s, h, i)
+				}
 			}
 			for what, got := range map[string]answer{
 				"unknown tool":   w.own.callTool(t, h.text, map[string]any{}),
@@ -49,10 +62,31 @@ func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 	checkLog(t, log.text.String(), storable(t))
 }
 
+// byKind groups texts by their kinds, in order.
+func byKind(texts []hostile) [][]hostile {
+	var kinds [][]hostile
+	at := map[string]int{}
+	for _, h := range texts {
+		if _, known := at[h.kind]; !known {
+			at[h.kind] = len(kinds)
+			kinds = append(kinds, nil)
+		}
+		kinds[at[h.kind]] = append(kinds[at[h.kind]], h)
+	}
+	return kinds
+}
+
+// hostilePlaces returns the places of the input that take text, and one for a member that
+// there is not.
+func (s subject) hostilePlaces(t *testing.T) []string {
+	t.Helper()
+	return append(nodeOf(t, s.input).texts(""), "a member that there is not")
+}
+
 func (w world) sendHostile(t *testing.T, s subject, h hostile, turn int) {
 	t.Helper()
 	beside := func(string) string { return w.p.Contact }
-	places := append(nodeOf(t, s.input).texts(""), "a member that there is not")
+	places := s.hostilePlaces(t)
 	place := places[turn%len(places)]
 	arguments, ok := nodeOf(t, s.input).with(place, h.text, beside).(map[string]any)
 	if !ok || turn%len(places) == len(places)-1 {

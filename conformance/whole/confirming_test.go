@@ -74,8 +74,8 @@ func (w world) confirming(t *testing.T) string {
 func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 	t.Helper()
 	url := w.confirming(t)
-	for i, h := range texts {
-		key := keyOfList(i, h)
+	for _, h := range texts {
+		key := keyOfList(h.number, h)
 		for what, got := range map[string]answer{
 			"a plain result": w.reach(t, url, quoting, key, false, ""),
 			"a form":         w.reach(t, url, quoting, key, true, ""),

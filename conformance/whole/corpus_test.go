@@ -11,7 +11,8 @@ import (
 
 // hostile is one text of the corpus.
 type hostile struct {
-	kind string
+	kind   string
+	number int // among those of a test
 	// literal is the text as JSON, text what it stands for. What is refused before
 	// it is stored (a lone surrogate, a NUL) has a literal alone.
 	literal, text string

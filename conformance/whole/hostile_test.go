@@ -2,6 +2,7 @@ package whole
 
 import (
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,23 +28,33 @@ func (h hostile) asLongAs(limit int) string {
 	return string(runes[:min(len(runes), limit)])
 }
 
+const (
+	// textsPerContact go through one contact, each in an attribute of its own.
+	textsPerContact = 6
+	// textsPerOrganization bound its registry, which every write of a contact reads.
+	textsPerOrganization = 48
+)
+
 // TestStoredTextComesBackAsText: every text of the corpus in every field that
-// outsiders write, read through every tool and every route.
+// outsiders write, read through every tool and every route. The texts go in batches.
 func TestStoredTextComesBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
-		texts := storable(t)
-		for i, h := range texts {
-			w.storeContact(t, i, h)
-			w.readContact(t, i, h)
+		texts := numbered(storable(t))
+		for some := range slices.Chunk(texts, textsPerOrganization) {
+			of := w.inOrganization(t, some)
+			for batch := range batches(some) {
+				of.storeContacts(t, batch)
+				of.readContact(t, batch)
+				of.storeDefinitions(t, batch)
+			}
+			for batch := range batches(some) {
+				of.throughWrites(t, batch)
+			}
+			of.readDefinitions(t, some)
+			of.checkConfirmations(t, some)
 		}
-		w.storeDefinitions(t, texts)
-		for i, h := range texts {
-			w.throughWrites(t, i, h)
-		}
-		w.readDefinitions(t, texts)
-		w.checkConfirmations(t, texts)
 		w.readTopics(t, texts)
 		for _, h := range corpus(t) {
 			if h.refused {
@@ -53,61 +64,133 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 	})
 }
 
+// numbered numbers texts, so that the things of one are told from those of another.
+func numbered(texts []hostile) []hostile {
+	for i := range texts {
+		texts[i].number = i
+	}
+	return texts
+}
+
+// batches yields the texts that go through one contact. A huge one goes alone.
+func batches(texts []hostile) iter.Seq[[]hostile] {
+	return func(yield func([]hostile) bool) {
+		for len(texts) > 0 {
+			n := 1
+			for n < min(len(texts), textsPerContact) && texts[0].kind != "huge" && texts[n].kind != "huge" {
+				n++
+			}
+			if !yield(texts[:n]) {
+				return
+			}
+			texts = texts[n:]
+		}
+	}
+}
+
+// inOrganization returns the world of an organization of its own, with a contact list and
+// the attributes that hold texts.
+func (w world) inOrganization(t *testing.T, texts []hostile) world {
+	t.Helper()
+	org := core.Org{ID: core.NewID(), Name: "Batch", Slug: fmt.Sprintf("batch-%03d", texts[0].number), Tier: "team", RetentionDays: 90}
+	w.must(t, w.p.DB.Orgs().InsertOrg(t.Context(), org))
+	of := *w.p
+	of.OrgID, of.Contact = org.ID, batchAddress(texts)
+	w.p = &of
+	w.own = callerOf(t, w.p, credentialsWith(t, w.p, org.ID, core.Live, core.AllScopes()))
+	w.follow(t, org.ID, simulator.Setup{List: &sending.ContactList{Name: "batch"}})
+	now := w.p.Clock.Now()
+	for place := range textsPerContact {
+		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), org.ID, attributes.Attribute{
+			ID: core.NewID(), Name: heldIn(place), Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
+		}))
+	}
+	return w
+}
+
+// heldIn names the attribute that holds the text at this place of a batch.
+func heldIn(place int) string { return fmt.Sprintf("text_%d", place) }
+
 func address(i int) string { return fmt.Sprintf("hostile.%03d@example.net", i) }
 
-func (w world) storeContact(t *testing.T, i int, h hostile) {
+// batchAddress is that of the contact which holds a batch of texts.
+func batchAddress(batch []hostile) string {
+	return fmt.Sprintf("batch.%03d@example.net", batch[0].number)
+}
+
+// fits reports whether the text may be an external id.
+func (h hostile) fits() bool { return len([]rune(h.text)) <= longestName }
+
+// storeContacts stores a contact that holds all texts, and one for each as its external id.
+func (w world) storeContacts(t *testing.T, batch []hostile) {
 	t.Helper()
-	arguments := map[string]any{"email": address(i), "attributes": map[string]any{"first_name": h.text}}
-	if n := len([]rune(h.text)); n <= longestName {
-		arguments["external_id"] = h.text
+	held := map[string]any{}
+	for place, h := range batch {
+		held[heldIn(place)] = h.text
+		if h.fits() {
+			w.storeContact(t, map[string]any{"email": address(h.number), "external_id": h.text}, h)
+		} else {
+			w.storeContact(t, map[string]any{"email": address(h.number)}, h)
+		}
 	}
+	w.storeContact(t, map[string]any{"email": batchAddress(batch), "attributes": held}, batch...)
+}
+
+func (w world) storeContact(t *testing.T, arguments map[string]any, texts ...hostile) {
+	t.Helper()
 	got := w.own.callTool(t, "contacts_upsert", arguments)
-	checkVoice(t, h.String(), got, h)
+	checkVoice(t, fmt.Sprint(texts), got, texts...)
 	if got.said()["result"] != "created" {
-		t.Errorf("%s is not stored: %d %s", h, got.status, got.body)
+		t.Errorf("%v is not stored: %d %s", texts, got.status, got.body)
 	}
 }
 
-func (w world) readContact(t *testing.T, i int, h hostile) {
+func (w world) readContact(t *testing.T, batch []hostile) {
 	t.Helper()
-	byAddress := map[string]any{"email": address(i)}
 	for _, s := range subjects() {
-		if s.Name != "contacts_lookup" {
-			continue
+		if s.Name == "contacts_lookup" {
+			checkContact(t, s.name()+" by address", w.own.call(t, s, map[string]any{"email": batchAddress(batch)}), batch)
 		}
-		got := w.own.call(t, s, byAddress)
-		h.checkContact(t, s.name()+" by address", got)
-		if s.surface == core.Agent && len([]rune(h.text)) <= longestName {
-			h.checkContact(t, s.name()+" by external id", w.own.call(t, s, map[string]any{"external_id": h.text}))
-		}
-	}
-	filtered := map[string]any{"attribute_key": "first_name", "attribute_value": h.text}
-	for _, s := range subjects() {
-		if s.Name != "contacts_list" {
-			continue
-		}
-		got := w.own.call(t, s, filtered)
-		checkVoice(t, s.name()+" with "+h.String(), got, h)
-		if !strings.Contains(got.body, address(i)) {
-			t.Errorf("%s does not find %s: %d %.300s", s.name(), h, got.status, got.body)
+		for place, h := range batch {
+			if s.Name == "contacts_lookup" && s.surface == core.Agent && h.fits() {
+				h.checkExternalID(t, s.name()+" by external id", w.own.call(t, s, map[string]any{"external_id": h.text}))
+			}
+			if s.Name == "contacts_list" {
+				got := w.own.call(t, s, map[string]any{"attribute_key": heldIn(place), "attribute_value": h.text})
+				checkVoice(t, s.name()+" with "+h.String(), got, batch...)
+				if !strings.Contains(got.body, batchAddress(batch)) {
+					t.Errorf("%s does not find %s: %d %.300s", s.name(), h, got.status, got.body)
+				}
+			}
 		}
 	}
 }
 
-// checkContact: the contact has exactly the text, and nobody speaks it.
-func (h hostile) checkContact(t *testing.T, what string, got answer) {
+// contactIn returns the contact in an answer.
+func contactIn(got answer) map[string]any {
+	if contact, ok := got.said()["contact"].(map[string]any); ok {
+		return contact
+	}
+	return got.said()
+}
+
+// checkContact: the contact has exactly the texts, and no sentence of ours speaks them.
+func checkContact(t *testing.T, what string, got answer, batch []hostile) {
+	t.Helper()
+	checkVoice(t, fmt.Sprint(what, " of ", batch), got, batch...)
+	held, _ := contactIn(got)["attributes"].(map[string]any)
+	for place, h := range batch {
+		if back, _ := held[heldIn(place)].(string); back != h.text && !(got.result() != nil && h.clippedTo(back)) {
+			t.Errorf("%s: %s came back as %.200q", what, h, back)
+		}
+	}
+}
+
+func (h hostile) checkExternalID(t *testing.T, what string, got answer) {
 	t.Helper()
 	checkVoice(t, what+" of "+h.String(), got, h)
-	contact, ok := got.said()["contact"].(map[string]any)
-	if !ok {
-		contact = got.said()
-	}
-	attributes, _ := contact["attributes"].(map[string]any)
-	if back, _ := attributes["first_name"].(string); back != h.text && !(got.result() != nil && h.clippedTo(back)) {
-		t.Errorf("%s: %s came back as %.200q", what, h, back)
-	}
-	if id := contact["external_id"]; id != nil && id != h.text {
-		t.Errorf("%s: the external id %s came back as %.200q", what, h, id)
+	if id := contactIn(got)["external_id"]; id != h.text {
+		t.Errorf("%s: the external id %s came back as %.200q: %.300s", what, h, id, got.body)
 	}
 }
 
@@ -136,71 +219,93 @@ func (w world) checkRefused(t *testing.T, h hostile) {
 
 func keyOfList(i int, h hostile) string { return fmt.Sprintf("%s-%03d", h.asLongAs(longestName), i) }
 
-func nameOfAttribute(i int, h hostile) string { return keyOfList(i, h) }
+func nameOfAttribute(h hostile) string { return keyOfList(h.number, h) }
+
+func nameOfEnum(h hostile) string { return fmt.Sprintf("hostile_%03d", h.number) }
 
 // storeDefinitions puts the texts where no call of the product writes them yet:
-// keys, names and descriptions of lists, with a contact on each, and names, values
-// and descriptions of attributes. Topics, and what an account calls its parts, have
+// keys, names and descriptions of lists, with the batch's contact on each, and names,
+// values and descriptions of attributes. Topics, and what an account calls its parts, have
 // tests of their own.
-func (w world) storeDefinitions(t *testing.T, texts []hostile) {
+func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	t.Helper()
 	now, store := w.p.Clock.Now(), w.p.DB.Audience()
-	for i, h := range texts {
+	var lists []string
+	for _, h := range batch {
 		list := audience.List{
-			ID: core.NewID(), Key: keyOfList(i, h), Name: h.text, Description: h.text, Source: "api",
+			ID: core.NewID(), Key: keyOfList(h.number, h), Name: h.text, Description: h.text, Source: "api",
 			Origin: core.GitOrigin, SourcePath: h.text, Status: "active", CreatedAt: now, UpdatedAt: now,
 		}
+		lists = append(lists, list.ID)
 		w.must(t, store.InsertList(t.Context(), w.p.OrgID, list))
-		contact, err := store.ContactByEmail(t.Context(), w.p.OrgID, address(i))
-		w.must(t, err)
-		_, _, err = store.ReplaceMembership(t.Context(), w.p.OrgID, contact.ID, []string{list.ID}, now)
-		w.must(t, err)
 		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), w.p.OrgID, attributes.Attribute{
-			ID: core.NewID(), Name: nameOfAttribute(i, h), Type: attributes.Number, Description: h.text,
+			ID: core.NewID(), Name: nameOfAttribute(h), Type: attributes.Number, Description: h.text,
 			Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
 		}))
 		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), w.p.OrgID, attributes.Attribute{
-			ID: core.NewID(), Name: fmt.Sprintf("hostile_%03d", i), Type: attributes.Enum, EnumValues: []string{h.text, "other"},
+			ID: core.NewID(), Name: nameOfEnum(h), Type: attributes.Enum, EnumValues: []string{h.text, "other"},
 			Description: h.text, Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
 		}))
 	}
+	contact, err := store.ContactByEmail(t.Context(), w.p.OrgID, batchAddress(batch))
+	w.must(t, err)
+	_, _, err = store.ReplaceMembership(t.Context(), w.p.OrgID, contact.ID, lists, now)
+	w.must(t, err)
 }
 
-// throughWrites reads a contact on a list of that key and name through everything
-// that takes its address and answers with it, archiving last.
-func (w world) throughWrites(t *testing.T, i int, h hostile) {
+// throughWrites reads the contact of a batch through everything that takes its address and
+// answers with it, and each text's own contact through what takes its external id,
+// archiving last.
+func (w world) throughWrites(t *testing.T, batch []hostile) {
 	t.Helper()
-	shown := map[string]bool{}
+	shown, values := map[string]bool{}, map[string]any{}
+	for place, h := range batch {
+		values[heldIn(place)], values[nameOfAttribute(h)] = h.text, h.number
+	}
 	for _, s := range subjects() {
 		members := s.input.Members()
 		if !slices.Contains(members, "email") || s.Effect == core.Destroys {
 			continue
 		}
-		arguments := map[string]any{"email": address(i)}
+		arguments := map[string]any{"email": batchAddress(batch)}
 		if slices.Contains(members, "attributes") {
-			arguments["attributes"] = map[string]any{"first_name": h.text, nameOfAttribute(i, h): i}
+			arguments["attributes"] = values
 		}
-		if strings.Contains(s.route.Path, "{external_id}") {
-			arguments["external_id"] = fmt.Sprintf("long-%03d", i)
-			if len([]rune(h.text)) <= longestName {
+		if !strings.Contains(s.route.Path, "{external_id}") {
+			w.writeThrough(t, s, arguments, batch, shown)
+			continue
+		}
+		for place, h := range batch {
+			arguments := map[string]any{"email": address(h.number), "external_id": fmt.Sprintf("long-%03d", h.number)}
+			if slices.Contains(members, "attributes") {
+				arguments["attributes"] = map[string]any{heldIn(place): h.text, nameOfAttribute(h): h.number}
+			}
+			if h.fits() {
 				arguments["external_id"] = h.text
 			}
-		}
-		got := w.own.call(t, s, arguments)
-		checkVoice(t, s.name()+" of the contact of "+h.String(), got, h)
-		if status, code := got.outcome(); status >= http.StatusBadRequest && code != "conflict" && s.Name != "suppressions_get" {
-			t.Errorf("%s of the contact of %s: %d %.300s", s.name(), h, got.status, got.body)
-		}
-		textsIn(got.object, shown)
-	}
-	if !shown[h.text] || !shown[keyOfList(i, h)] {
-		t.Errorf("nothing shows the list of %s as it is", h)
-	}
-	for _, s := range subjects() {
-		if s.Name == "contacts_archive" && (s.surface == core.REST) == (i%2 == 0) {
-			checkVoice(t, s.name()+" of the contact of "+h.String(), w.own.call(t, s, map[string]any{"email": address(i)}), h)
+			w.writeThrough(t, s, arguments, batch[place:place+1], shown)
 		}
 	}
+	for _, h := range batch {
+		if !shown[h.text] || !shown[keyOfList(h.number, h)] {
+			t.Errorf("no answer shows the list of %s as it is", h)
+		}
+		for _, s := range subjects() {
+			if s.Name == "contacts_archive" && (s.surface == core.REST) == (h.number%2 == 0) {
+				checkVoice(t, s.name()+" of the contact of "+h.String(), w.own.call(t, s, map[string]any{"email": address(h.number)}), h)
+			}
+		}
+	}
+}
+
+func (w world) writeThrough(t *testing.T, s subject, arguments map[string]any, texts []hostile, shown map[string]bool) {
+	t.Helper()
+	got := w.own.call(t, s, arguments)
+	checkVoice(t, fmt.Sprint(s.name(), " of the contact of ", texts), got, texts...)
+	if status, code := got.outcome(); status >= http.StatusBadRequest && code != "conflict" && s.Name != "suppressions_get" {
+		t.Errorf("%s of the contact of %v: %d %.300s", s.name(), texts, got.status, got.body)
+	}
+	textsIn(got.object, shown)
 }
 
 // storeTopics gives topics these texts as names to show. There is room for a
@@ -233,6 +338,7 @@ func (w world) readDefinitions(t *testing.T, texts []hostile) {
 			}
 		}
 	}
+	turn := 0
 	for _, s := range subjects() {
 		if s.Name != "contacts_upsert" && s.Name != "contacts_update" {
 			continue
@@ -241,18 +347,32 @@ func (w world) readDefinitions(t *testing.T, texts []hostile) {
 			{"topic_preferences": map[string]any{"no topic": "OPT_IN"}},
 			{"topic_preferences": map[string]any{"no topic": "OPT_IN", "none either": "OPT_IN"}},
 		} {
-			wrong["email"] = address(0)
+			wrong["email"] = w.p.Contact
 			checkVoice(t, s.name()+" with no topic", w.own.call(t, s, wrong), texts...)
 		}
-		for i, h := range texts {
-			wrong := map[string]any{"email": w.p.Contact, "attributes": map[string]any{fmt.Sprintf("hostile_%03d", i): "not one of them"}}
-			checkVoice(t, s.name()+" with a value that is none of "+h.String(), w.own.call(t, s, wrong), h)
-			wrong["attributes"] = map[string]any{nameOfAttribute(i, h): "no number"}
-			got := w.own.call(t, s, wrong)
-			checkVoice(t, s.name()+" with no number for "+h.String(), got, h)
-			if _, code := got.outcome(); code != "attribute_validation_failed" {
-				t.Errorf("%s with no number for %s: %d %.300s", s.name(), h, got.status, got.body)
-			}
+		for batch := range batches(texts) {
+			w.checkWrongValues(t, s, batch)
+		}
+		for i := turn; i < len(texts); i += 4 { // a sentence about one text, on each surface in turn
+			w.checkWrongValues(t, s, texts[i:i+1])
+		}
+		turn++
+	}
+}
+
+// checkWrongValues gives values that the attributes of these texts do not take.
+func (w world) checkWrongValues(t *testing.T, s subject, texts []hostile) {
+	t.Helper()
+	none, number := map[string]any{}, map[string]any{}
+	for _, h := range texts {
+		none[nameOfEnum(h)], number[nameOfAttribute(h)] = "not one of them", "no number"
+	}
+	for what, values := range map[string]map[string]any{"a value that is not one of": none, "no number for": number} {
+		got := w.own.call(t, s, map[string]any{"email": w.p.Contact, "attributes": values})
+		checkVoice(t, fmt.Sprintf("%s with %s %v", s.name(), what, texts), got, texts...)
+		refused, _ := got.said()["errors"].([]any)
+		if _, code := got.outcome(); code != "attribute_validation_failed" || len(refused) != len(texts) {
+			t.Errorf("%s with %s %v: %d errors, %d %.300s", s.name(), what, texts, len(refused), got.status, got.body)
 		}
 	}
 }

@@ -76,10 +76,7 @@ func TestHostileTextsOfMessages(t *testing.T) {
 				checkVoice(t, s.name()+" with "+h.String(), got, h)
 			}
 		}
-		for _, h := range storable(t) {
-			got := w.own.callTool(t, "messages_search", map[string]any{"limit": 50})
-			checkVoice(t, "messages_search", got, h)
-		}
+		checkVoice(t, "messages_search", w.own.callTool(t, "messages_search", map[string]any{"limit": 50}), storable(t)...)
 	})
 }
 
