@@ -16,7 +16,7 @@ import (
 // answers are equal but for the request's id.
 func TestAttackClientEnumeration(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		revoked := s.application(s.p.OrgID, access.MintClientSecret().Secret, callback)
 		s.must(s.p.DB.Clients().RevokeClient(t.Context(), s.p.OrgID, revoked.ID, s.p.Clock.Now()))
 		wrong := access.MintClientSecret().Secret

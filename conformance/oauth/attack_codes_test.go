@@ -13,7 +13,7 @@ import (
 // afterwards. What the victim has from before goes on.
 func TestAttackCodeInjection(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		before := s.tokens(s.app)
 		same := s.application(s.p.OrgID, access.MintClientSecret().Secret, callback)
 		foreign := s.application(s.p.Other.OrgID, access.MintClientSecret().Secret, callback)
@@ -117,7 +117,7 @@ func (s *scene) oneWinner(c registered, answers []answer) {
 // A code out of a log or a browser's history is older than a minute.
 func TestAttackOldCode(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		code := s.code(s.app)
 		s.p.Clock.Advance(time.Minute)
 		for range 2 {

@@ -20,7 +20,7 @@ func (s *scene) joinOther() {
 // theirs, and a client of one cannot be allowed anything in another.
 func TestAttackOrganizationConfusion(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		t.Run("client of an organization without the victim", func(t *testing.T) {
 			s := s.on(t)
 			foreign := s.application(s.p.Other.OrgID, "", callback)
@@ -77,7 +77,7 @@ func TestAttackOrganizationConfusion(t *testing.T) {
 // this session, for this request.
 func TestAttackForgedConsent(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		victim := s.signedIn()
 		shown := s.consent(victim, query(s.app))
 		shown.Set("decision", "approve")

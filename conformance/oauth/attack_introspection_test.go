@@ -11,7 +11,7 @@ import (
 // none where it is blocked: whoever registers is told nothing of anybody.
 func TestAttackIntrospectionByAStranger(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		stranger, another := w.selfRegistered(access.MintClientSecret().Secret, callback), w.selfRegistered(access.MintClientSecret().Secret, callback)
 		own, foreign := w.family(stranger), w.family(w.app)
 		for _, token := range []string{foreign.AccessToken, *foreign.RefreshToken, w.goodToken(w.live)} {

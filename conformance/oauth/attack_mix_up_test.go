@@ -29,7 +29,7 @@ func audienceOfAnswer(answer url.Values, expected, state string, promised bool) 
 // the issuer, which is in every answer and in the metadata alike.
 func TestAttackMixUp(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		metadata := s.send(s.p.HTTP, http.MethodGet, s.p.AuthURL+"/.well-known/oauth-authorization-server", "")
 		var promises struct {
 			Issuer string `json:"issuer"`

@@ -50,7 +50,7 @@ func TestAttackPKCEDowngradeOfTheRequest(t *testing.T) {
 // A stolen code is worthless without the verifier, and the attempt burns it.
 func TestAttackPKCEVerifier(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		victim := s.signedIn()
 		for name, c := range map[string]struct{ verifier, code string }{
 			"left out":              {"", "invalid_request"},
@@ -81,7 +81,7 @@ func TestAttackPKCEVerifier(t *testing.T) {
 // and none at all is not either (RFC 9700 section 4.8.2).
 func TestAttackVerifierForACodeWithoutChallenge(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		for _, presented := range []string{verifier, "", strings.Repeat("A", 43)} {
 			grant := access.Grant{
 				ID: core.NewID(), OrgID: s.p.OrgID, UserID: s.victim.ID, ClientID: s.app.ClientID,

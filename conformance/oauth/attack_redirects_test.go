@@ -179,7 +179,7 @@ func (s *scene) goesNowhere(q string, browsers ...*http.Client) {
 // it is registered, byte for byte.
 func TestLoopbackPortRule(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		own := s.selfRegistered("", "http://127.0.0.1/cb", "http://localhost/cb")
 		for _, uri := range []string{"http://127.0.0.1/cb", "http://127.0.0.1:1/cb", "http://127.0.0.1:65535/cb", "http://localhost:49152/cb"} {
 			u := s.decide(s.signedIn(), query(own, "redirect_uri", uri), "approve")

@@ -31,7 +31,7 @@ func TestAttackRefreshReplay(t *testing.T) {
 // and costs its owner nothing.
 func TestAttackStolenRefreshToken(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		victims := s.tokens(s.app)
 		for name, c := range map[string]struct {
 			thief registered

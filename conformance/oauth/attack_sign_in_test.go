@@ -105,7 +105,7 @@ func TestAttackListOfStolenPasswords(t *testing.T) {
 // whoever put it there, and an ended session stays ended.
 func TestAttackSessionFixation(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		s.person("mallory", s.p.OrgID)
 		app, err := url.Parse(s.p.AppURL)
 		s.must(err)

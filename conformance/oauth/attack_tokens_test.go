@@ -20,7 +20,7 @@ import (
 // clients and for people alike, and a grant never moves.
 func TestAttackAudienceConfusion(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		forAPI, forAgent := s.tokens(s.app), s.tokens(s.app, "resource", s.p.MCPURL)
 		for name, c := range map[string]struct {
 			token      string

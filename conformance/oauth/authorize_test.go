@@ -160,7 +160,7 @@ func TestAuthorizationRequestIsRead(t *testing.T) {
 
 func TestApprovalAnswers(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		request := w.authorization(w.app, "redirect_uri", callback+"?tenant=1")
 		redirect, err := w.server.Approve(t.Context(), request, w.ann, core.AllScopes())
 		w.must(err)
@@ -182,7 +182,7 @@ func TestApprovalAnswers(t *testing.T) {
 // A grant holds no more than was asked for, chosen and within the person's means.
 func TestApprovalIsACeiling(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		bob := w.person(w.app.OrgID, "bob", access.PlainMember, access.MayViewAccount, access.MayManageContacts, access.MayViewLists)
 		request := w.authorization(w.app, "scope", "api.account.view api.contacts.view")
 		_, err := w.server.Approve(t.Context(), request, bob, core.AllScopes())

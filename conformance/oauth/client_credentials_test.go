@@ -37,7 +37,7 @@ func TestTokenResponse(t *testing.T) {
 
 func TestTokenClaims(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		token := w.goodToken(w.test, "resource", agentResource)
 		kid, _ := w.keys.Current()
 		if diff := cmp.Diff(map[string]any{"alg": "ES256", "typ": "at+jwt", "kid": kid}, w.claimsOf(token, 0)); diff != "" {
@@ -61,7 +61,7 @@ func TestTokenClaims(t *testing.T) {
 
 func TestClientCredentialsScope(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		const all = "api.account.view api.contacts.manage api.contacts.view"
 		for name, c := range map[string]struct {
 			scope, want string // want "" when refused
@@ -115,7 +115,7 @@ func TestRefusedScopeIsNamed(t *testing.T) {
 
 func TestClientWithoutScopesGetsATokenWithoutScopes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		bare := w.register(w.live.OrgID, core.Live, core.NewScopes())
 		a := w.token(bare)
 		if a.status != http.StatusOK || a.Scope == nil || *a.Scope != "" {
@@ -130,7 +130,7 @@ func TestClientWithoutScopesGetsATokenWithoutScopes(t *testing.T) {
 
 func TestClientAuthenticationFailures(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		for name, c := range map[string]registered{
 			"unknown client":              {Client: access.Client{ClientID: access.MintClientID(core.Live)}, secret: w.live.secret},
 			"malformed client id":         {Client: access.Client{ClientID: "nobody"}, secret: w.live.secret},
@@ -155,7 +155,7 @@ func TestClientAuthenticationFailures(t *testing.T) {
 
 func TestAllAuthenticationFailuresReadTheSame(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		unknown := w.token(registered{Client: access.Client{ClientID: access.MintClientID(core.Live)}, secret: "ocs_x"})
 		wrong := w.token(registered{Client: w.live.Client, secret: "ocs_x"})
 		revoked := w.token(w.revoked)
@@ -167,7 +167,7 @@ func TestAllAuthenticationFailuresReadTheSame(t *testing.T) {
 
 func TestPublicClientMayNotUseClientCredentials(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		r := w.request(http.MethodPost, "/oauth/token", "grant_type=client_credentials&client_id="+w.public.ClientID)
 		r.Header.Set("Content-Type", form)
 		w.expectError(w.do(r), http.StatusBadRequest, "unauthorized_client")
@@ -185,7 +185,7 @@ func TestConfidentialClientMayNotOmitItsSecret(t *testing.T) {
 
 func TestRevokedClientGetsNoMoreTokens(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		token := w.goodToken(w.live)
 		if _, err := w.auth.Authenticate(t.Context(), token, access.API); err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func TestRevokedClientGetsNoMoreTokens(t *testing.T) {
 
 func TestForgetEndsARevokedClientAtOnce(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		token, bystander := w.goodToken(w.live), w.goodToken(w.other)
 		for _, credential := range []string{token, bystander} {
 			if _, err := w.auth.Authenticate(t.Context(), credential, access.API); err != nil {

@@ -16,7 +16,7 @@ import (
 // refresh.
 func TestThirdPartyClientForAPerson(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		for _, c := range []registered{w.app, w.native} {
 			client := oauth2.Config{
 				ClientID: c.ClientID, ClientSecret: c.secret, RedirectURL: c.RedirectURIs[0], Scopes: []string{"api.account.view", "api.contacts.view"},

@@ -40,7 +40,7 @@ func TestCodeExchange(t *testing.T) {
 // right client does not get anything for it afterwards either.
 func TestCodePresentedWrongly(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		second := w.application(w.app.OrgID, access.MintClientSecret().Secret, callback)
 		for name, c := range map[string]struct {
 			client registered

@@ -14,7 +14,7 @@ import (
 // and pages for people are not among the paths.
 func TestCrossOriginOfTheWholeServer(t *testing.T) {
 	t.Parallel()
-	product.EachWith(t, product.Options{DynamicRegistration: true}, func(t *testing.T, p *product.Product) {
+	product.OnceWith(t, product.Options{DynamicRegistration: true}, func(t *testing.T, p *product.Product) {
 		s := newScene(t, p)
 		b := s.signedIn() // with a cookie for the host
 		secret := "&client_id=" + p.Live.ClientID + "&client_secret=" + p.Live.ClientSecret

@@ -42,7 +42,7 @@ func TestGoldenServerMetadata(t *testing.T) {
 // What the metadata says must be true of the server, and of the tokens.
 func TestServerMetadataIsTrue(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		var doc struct {
 			Issuer    string   `json:"issuer"`
 			Token     string   `json:"token_endpoint"`
@@ -75,7 +75,7 @@ func TestServerMetadataIsTrue(t *testing.T) {
 
 func TestKeySetVerifiesTokens(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		a := w.do(w.request(http.MethodGet, oauth.KeySetPath, ""))
 		if a.status != http.StatusOK || a.header.Get("Cache-Control") != "public, max-age=300" {
 			t.Errorf("%d %v", a.status, a.header)
@@ -177,7 +177,7 @@ func TestPreflight(t *testing.T) {
 // A client that others wrote gets a token that the resource hosts accept.
 func TestThirdPartyClient(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		client := clientcredentials.Config{
 			ClientID: w.live.ClientID, ClientSecret: w.live.secret, TokenURL: w.issuer + oauth.TokenPath,
 			Scopes: []string{"api.contacts.view"}, EndpointParams: map[string][]string{"resource": {agentResource + "/"}},

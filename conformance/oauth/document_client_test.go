@@ -155,7 +155,7 @@ func (g *guest) alsoIn(orgID string) {
 
 func documentClients(t *testing.T, test func(t *testing.T, g *guest, h *documentHost)) {
 	t.Helper()
-	product.EachWith(t, product.Options{ClientDocumentCAs: trusted(t), Log: &logged}, func(t *testing.T, p *product.Product) {
+	product.OnceWith(t, product.Options{ClientDocumentCAs: trusted(t), Log: &logged}, func(t *testing.T, p *product.Product) {
 		h := newDocumentHost(t)
 		test(t, &guest{visit: newVisit(t, p), clientID: h.id}, h)
 	})
@@ -290,7 +290,7 @@ func (g *guest) blockAndUnblock() {
 // Approval itself refuses a client that was blocked since the page was shown.
 func TestApprovalOfABlockedClient(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		open := access.Client{
 			ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "self", Environment: core.Live, Kind: access.DynamicClient,
 			Scopes: core.AllScopes(), RedirectURIs: []string{callback}, RefreshDays: 30, CreatedAt: w.clock(),

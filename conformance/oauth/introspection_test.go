@@ -38,7 +38,7 @@ var inactive = map[string]any{"active": false}
 
 func TestIntrospectionOfGoodTokens(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		token := w.goodToken(w.live, "scope", "api.contacts.view", "resource", agentResource)
 		personal := w.family(w.app)
 		for _, asker := range []registered{w.live, w.test, w.app} { // of one organization
@@ -63,7 +63,7 @@ func TestIntrospectionOfGoodTokens(t *testing.T) {
 
 func TestIntrospectionTellsNothingOfOtherTokens(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		token, family := w.goodToken(w.live), w.family(w.app)
 		for _, foreign := range []string{token, family.AccessToken, *family.RefreshToken} {
 			w.expectTold(w.other, foreign, inactive)

@@ -38,7 +38,7 @@ func TestRefreshLifetimeIsAbsolute(t *testing.T) {
 	for _, days := range lifetimes {
 		t.Run(strconv.Itoa(days), func(t *testing.T) {
 			t.Parallel()
-			each(t, func(t *testing.T, w *world) {
+			once(t, func(t *testing.T, w *world) {
 				c := w.lasting(days)
 				code := w.code(c)
 				w.advance(50 * time.Second)

@@ -69,7 +69,7 @@ func TestConcurrentRefreshes(t *testing.T) {
 
 func TestRefreshScope(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		token := *w.family(w.app, "scope", "api.account.view api.contacts.view").RefreshToken
 		for _, c := range []struct{ scope, want string }{
 			{"api.account.view", "api.account.view"},
@@ -97,7 +97,7 @@ func TestRefreshScope(t *testing.T) {
 // A grant is for one resource, at the exchange of the code and ever after.
 func TestResourceOfAGrant(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		for _, c := range []struct{ asked, own, other string }{
 			{"-", apiResource, agentResource},
 			{apiResource, apiResource, agentResource},
@@ -125,7 +125,7 @@ func TestResourceOfAGrant(t *testing.T) {
 
 func TestRefreshEndsForGood(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		a := w.family(w.app)
 		for range 2 {
 			w.advance(14 * 24 * time.Hour)
@@ -159,7 +159,7 @@ func TestRefreshWithoutEnd(t *testing.T) {
 // A refresh token of somebody else is worth nothing, and stays untouched.
 func TestRefreshTokenOfAnotherClient(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		foreign := w.application(w.other.OrgID, access.MintClientSecret().Secret, callback)
 		first := w.family(w.app)
 		live := w.granted(w.refresh(w.app, *first.RefreshToken))
@@ -178,7 +178,7 @@ func TestRefreshTokenOfAnotherClient(t *testing.T) {
 // What people and clients may do is looked at anew with every request.
 func TestTokensFollowTheirPerson(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		members := w.db.Members()
 		bob := w.person(w.app.OrgID, "bob", access.PlainMember, access.MayViewAccount, access.MayViewContacts)
 		a := w.granted(w.redeem(w.app, w.codeFor(bob, w.app)))

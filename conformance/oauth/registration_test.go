@@ -64,7 +64,7 @@ const plainMetadata = `{"client_name":" Self\u202e made ","redirect_uris":["http
 // A client that registers itself is let in by a person, and can be blocked.
 func TestRegisteredByItself(t *testing.T) {
 	t.Parallel()
-	product.EachWith(t, product.Options{DynamicRegistration: true, Log: &logged}, func(t *testing.T, p *product.Product) {
+	product.OnceWith(t, product.Options{DynamicRegistration: true, Log: &logged}, func(t *testing.T, p *product.Product) {
 		before := p.Clock.Now().Unix() // the product's clock runs
 		a := register(t, p, plainMetadata)
 		if a.status != http.StatusCreated || a.header.Get("Cache-Control") != "no-store" || a.header.Get("Access-Control-Allow-Origin") != "*" {

@@ -72,7 +72,7 @@ func TestResourceIndicator(t *testing.T) {
 
 func TestTokenIsGoodAtItsOwnResourceOnly(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		for _, c := range []struct {
 			address      string
 			own, foreign access.Resource

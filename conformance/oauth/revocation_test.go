@@ -43,7 +43,7 @@ func (w *world) expectRevoked(t *testing.T, a answer) {
 // in another process within five seconds, and nothing else ends with it.
 func TestRevokedAccessTokenIsDenied(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		elsewhere := w.authenticator()
 		for resource, address := range map[access.Resource]string{access.API: apiResource, access.Agent: agentResource} {
 			family := w.family(w.app, "resource", address)
@@ -88,7 +88,7 @@ func (w *world) expectDenied(t *testing.T, id string) {
 
 func TestRevocationTouchesNothingElse(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		family := w.family(w.app)
 		forCalls := w.goodToken(w.live)
 		for _, stranger := range []registered{w.native, w.other, w.public} {

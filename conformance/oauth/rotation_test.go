@@ -116,7 +116,7 @@ func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
 // what people allowed goes on.
 func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		family := w.family(w.app)
 		old := w.goodToken(w.live)
 		kid, private := w.keys.Current()

@@ -34,6 +34,12 @@ func scenes(t *testing.T, attack func(t *testing.T, s *scene)) {
 	product.Each(t, func(t *testing.T, p *product.Product) { attack(t, newScene(t, p)) })
 }
 
+// scenesOnce plays an attack on SQLite, and on both databases in a full run.
+func scenesOnce(t *testing.T, attack func(t *testing.T, s *scene)) {
+	t.Helper()
+	product.Once(t, func(t *testing.T, p *product.Product) { attack(t, newScene(t, p)) })
+}
+
 // oneScene is for attacks that are decided before a database is asked.
 func oneScene(t *testing.T) *scene {
 	t.Helper()

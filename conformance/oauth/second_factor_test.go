@@ -118,7 +118,7 @@ func (s *scene) in(b *http.Client) bool {
 
 func TestSecondFactorCodes(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		g := s.guard()
 		b := g.half()
 		before := s.cookie(b)
@@ -142,7 +142,7 @@ func TestSecondFactorCodes(t *testing.T) {
 
 func TestAwaitingSessionGetsNothing(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		g := s.guard()
 		b := g.half()
 		for _, path := range []string{"/account/security", "/dashboard", "/oauth/authorize?" + query(s.app)} {
@@ -198,7 +198,7 @@ func TestGuessingCodesIsThrottledAcrossSessions(t *testing.T) {
 // One organization requires a second factor, another does not.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
 		strict := core.Org{ID: core.NewID(), Name: "Strict", Slug: "strict", Tier: "team", RetentionDays: 90, RequireSecondFactor: true}
 		s.must(s.p.DB.Orgs().InsertOrg(t.Context(), strict))
@@ -252,7 +252,7 @@ func newKey() virtualwebauthn.Credential {
 
 func TestPasskeyOverHTTP(t *testing.T) {
 	t.Parallel()
-	scenes(t, func(t *testing.T, s *scene) {
+	scenesOnce(t, func(t *testing.T, s *scene) {
 		b := s.signedIn()
 		site, holder, key := s.passkeyOf()
 		var asked struct {

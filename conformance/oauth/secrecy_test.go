@@ -13,7 +13,7 @@ import (
 // mistake, holds none of them, at any level.
 func TestNoSecretReachesTheLog(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		token := w.goodToken(w.live)
 		code := w.code(w.app)
 		family := w.granted(w.redeem(w.app, code))
@@ -78,7 +78,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 // When the store fails, callers learn that something failed and nothing else.
 func TestStoreFailureIsAnsweredWithoutItsCause(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		token := w.goodToken(w.live)
 		w.must(w.db.Close())
 		w.expectError(w.token(w.live), http.StatusServiceUnavailable, "temporarily_unavailable")

@@ -126,7 +126,7 @@ func application(t *testing.T, p *product.Product) access.Client {
 // call; and after signing out everywhere, nobody is signed in.
 func TestPersonAllowsAnAssistant(t *testing.T) {
 	t.Parallel()
-	product.Each(t, func(t *testing.T, p *product.Product) {
+	product.Once(t, func(t *testing.T, p *product.Product) {
 		v, client := newVisit(t, p), application(t, p)
 		const verifier = "a-verifier-of-forty-three-characters-or-more-1"
 		const redirect = "http://localhost:49152/callback"

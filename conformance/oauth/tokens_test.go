@@ -67,7 +67,7 @@ func header(name jose.HeaderKey, value any) func(*forgery) {
 
 func TestForgedTokensAreRefusedAlike(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		ok := w.forge(func(*forgery) {})
 		if _, err := w.auth.Authenticate(t.Context(), ok, access.API); err != nil {
 			t.Fatalf("the token that the others are made from is refused: %v", err)
@@ -239,7 +239,7 @@ func TestMediaTypeOfTokenMayBeWrittenWhole(t *testing.T) {
 // The scopes in force are those of the token that the client still has.
 func TestScopesInForce(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		for scope, want := range map[string]string{
 			"api.account.view":                "api.account.view",
 			"api.account.view api.lists.view": "api.account.view",
@@ -258,7 +258,7 @@ func TestScopesInForce(t *testing.T) {
 
 func TestPrincipalOfAToken(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, w *world) {
+	once(t, func(t *testing.T, w *world) {
 		p, err := w.auth.Authenticate(t.Context(), w.goodToken(w.test), access.API)
 		if err != nil {
 			t.Fatal(err)

@@ -93,6 +93,12 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) { test(t, newWorld(t, db)) })
 }
 
+// once runs a test on SQLite, and on both databases in a full run.
+func once(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	storagetest.Once(t, func(t *testing.T, db *storage.DB) { test(t, newWorld(t, db)) })
+}
+
 // protocol runs a test of what is decided before a database is asked, or the
 // same whatever it answers.
 func protocol(t *testing.T, test func(t *testing.T, w *world)) {
