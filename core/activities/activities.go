@@ -18,16 +18,16 @@ type Config struct {
 	Clock core.Clock
 	Log   *slog.Logger
 
-	// Admit takes up to n items from what an organization may send in a minute, and
-	// returns how many there were; nil admits all. An error admits all too: a limit
-	// that cannot be counted keeps nobody out.
+	// Admit takes up to n items from the organization's allowance for a minute, and returns
+	// how many it took; nil admits all. After an error all items are admitted: a counter
+	// that fails must not stop callers.
 	Admit func(ctx context.Context, orgID string, n int) (int, error)
-	// Changed is told, in the transaction of the write, whose activities there are
-	// more of; nil tells nobody.
+	// Changed is called in the transaction of the write with the contacts of new activities;
+	// nil does nothing.
 	Changed func(ctx context.Context, orgID string, contactIDs []string) error
-	// Affected is asked, in the transaction of the change or before it, which segments a
-	// disruptive change to a promoted property affects; nil means that nothing depends
-	// on properties.
+	// Affected returns the segments that a disruptive change to a promoted property affects.
+	// It is called in the transaction of the change or before it; nil means that nothing
+	// depends on properties.
 	Affected func(ctx context.Context, orgID string, change PropertyChange) ([]AffectedSegment, error)
 }
 
@@ -37,7 +37,7 @@ type Activities struct{ Config }
 // New makes an Activities.
 func New(cfg Config) *Activities { return &Activities{Config: cfg} }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations, in the order of the catalogue.
 func (a *Activities) Operations() []core.Operation {
 	return []core.Operation{
 		a.activitiesRecord(),
@@ -60,9 +60,8 @@ func (a *Activities) changed(ctx context.Context, orgID string, contactIDs []str
 	return a.Changed(ctx, orgID, contactIDs)
 }
 
-// Record takes an activity that the product itself knows of, such as
-// site_identified, in the transaction of its context. The contact is one of the
-// organization.
+// Record stores an activity of Mailhelm's own, such as site_identified, in the transaction
+// of its context. The contact belongs to the organization.
 func (a *Activities) Record(ctx context.Context, orgID, contactID, name string, at time.Time) error {
 	activity := Activity{
 		ID: core.NewID(), ContactID: contactID, Name: name, OccurredAt: at, ReceivedAt: at,

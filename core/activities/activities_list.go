@@ -12,8 +12,8 @@ import (
 // keeps it for less.
 const keptDays = 365
 
-// keptSince is when the oldest activity may have been received that is still shown.
-// What is older waits for the purge.
+// keptSince returns the earliest receipt of an activity that is shown. Older activities
+// await the purge.
 func keptSince(now time.Time, retentionDays int) time.Time {
 	return now.AddDate(0, 0, -min(keptDays, retentionDays))
 }
@@ -49,7 +49,7 @@ func (a *Activities) activitiesList() core.Operation {
 				if err != nil {
 					return Page{}, err
 				}
-				q.ContactID, q.ofNobody = id, id == ""
+				q.ContactID, q.noContact = id, id == ""
 			}
 			return a.page(ctx, c, q)
 		},
@@ -59,11 +59,12 @@ func (a *Activities) activitiesList() core.Operation {
 // query is a page that is asked for.
 type query struct {
 	Filter
-	// of is the contact as it was named, ofNobody is set when there is none.
-	of       string
-	ofNobody bool
-	cursor   string
-	limit    int
+	// of is the contact as the caller named it. noContact is set when there is no such
+	// contact.
+	of        string
+	noContact bool
+	cursor    string
+	limit     int
 }
 
 func (a *Activities) page(ctx context.Context, c *core.Call, q query) (Page, error) {
@@ -72,7 +73,7 @@ func (a *Activities) page(ctx context.Context, c *core.Call, q query) (Page, err
 	}
 	filter := q.text()
 	after, err := core.AfterCursor(filter, q.cursor)
-	if err != nil || q.ofNobody {
+	if err != nil || q.noContact {
 		return Page{}, err
 	}
 	q.After, q.Limit = after, q.limit+1
@@ -85,7 +86,7 @@ func (a *Activities) page(ctx context.Context, c *core.Call, q query) (Page, err
 	return Page{core.PageOf(rows, q.limit, filter, place)}, nil
 }
 
-// text names the filters as they were given, so that a cursor fits no other list.
+// text is the text of the filters as given, so that a cursor fits no other list.
 func (q query) text() string {
 	return fmt.Sprintf("activities %q %q %s %s", q.Name, q.of, instant(q.From), instant(q.To))
 }

@@ -13,7 +13,7 @@ type RecordIn struct {
 	read []sent
 }
 
-// Recorded is what became of each item, in the order in which they were sent.
+// Recorded has the result of each item, in the order of the request.
 type Recorded struct {
 	Data []ItemResult `json:"data"`
 }
@@ -25,8 +25,8 @@ type RecordedForAgent struct {
 	Items    []agentItem `json:"items"`
 }
 
-// agentItem is an [ItemResult] whose description is short: agents pay for each word of
-// it in every list of tools.
+// agentItem is an [ItemResult] with a short description, because every list of tools
+// contains it.
 type agentItem struct {
 	Index      int    `json:"index"`
 	Status     string `json:"status" voice:"ours"`
@@ -64,9 +64,8 @@ func (a *Activities) activitiesRecord() core.Operation {
 	})
 }
 
-// prepareRecord finds what is wrong with each item in itself, and takes the others
-// from what the organization may send. It runs once, however often the transaction
-// does.
+// prepareRecord finds the faults of each item, and takes the valid items from the
+// organization's allowance. It runs once, however often the transaction runs.
 func (a *Activities) prepareRecord(ctx context.Context, c *core.Call, in RecordIn) (RecordIn, error) {
 	in.read = make([]sent, len(in.Activities))
 	sound := 0
@@ -102,8 +101,8 @@ func (a *Activities) admit(ctx context.Context, orgID string, n int) int {
 	return admitted
 }
 
-// record runs inside the transaction and may run more than once, so it works on
-// items of its own.
+// record runs inside the transaction and may run more than once, so it works on a copy of
+// the items.
 func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Recorded, error) {
 	items := append([]sent(nil), in.read...)
 	org := c.Principal.Org.ID
@@ -130,7 +129,7 @@ func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Rec
 	return Recorded{Data: results}, nil
 }
 
-// insert writes what was accepted and is no duplicate.
+// insert stores the accepted items that are not duplicates.
 func (a *Activities) insert(ctx context.Context, c *core.Call, items []sent, source Source) error {
 	org := c.Principal.Org.ID
 	fresh := make([]Activity, 0, len(items))

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Source says on which way an activity came.
+// Source is the surface that an activity came over.
 type Source string
 
 // The sources: the public API, a website, an agent.
@@ -25,7 +25,7 @@ type Activity struct {
 	OccurredAt time.Time `json:"occurred_at" jsonschema_description:"When it happened, as it was sent; the time of receipt where nothing was sent, or a time up to 5 minutes ahead."`
 	ReceivedAt time.Time `json:"received_at"`
 	Source     Source    `json:"source" jsonschema:"enum=api,enum=site,enum=agent"`
-	// Properties is the last member, and the bytes that were sent; see [Page].
+	// Properties are the bytes of the request. They must stay the last member; see [Page].
 	Properties json.RawMessage `json:"properties" voice:"untrusted" jsonschema_description:"Exactly as they were sent; {} where none were."`
 }
 
@@ -44,18 +44,17 @@ type Summary struct {
 // Page is one page of activities.
 type Page struct{ core.Page[Activity] }
 
-// RESTView is the page as an envelope that writes itself.
+// RESTView returns the page as an envelope that writes itself.
 func (p Page) RESTView() Envelope { return Envelope(p.Page.RESTView()) }
 
 // Envelope is a page over REST.
 type Envelope core.Envelope[Activity]
 
-// Next is the cursor of the following page, "" on the last.
+// Next returns the cursor of the following page, "" on the last.
 func (e Envelope) Next() string { return core.Envelope[Activity](e).Next() }
 
-// AppendJSON writes the envelope with the properties of each activity byte for byte
-// as they were sent. Package json would rewrite them: it takes out white space and
-// escapes what HTML has a meaning for.
+// AppendJSON writes the envelope with the properties of each activity byte for byte as in
+// the request. Package json would remove white space and escape the characters of HTML.
 func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"data":[`...)
 	for i, activity := range e.Data {
@@ -76,7 +75,8 @@ func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendJSON lets package json write all but the properties, which come last.
+// appendJSON writes all members but the properties with package json, and the properties
+// last.
 func (a Activity) appendJSON(b []byte) ([]byte, error) {
 	properties := a.Properties
 	a.Properties = json.RawMessage(`0`)

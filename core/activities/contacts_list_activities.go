@@ -38,7 +38,7 @@ func (a *Activities) contactsListActivities() core.Operation {
 	})
 }
 
-// contact is the id of the contact that a path names.
+// contact returns the id of the contact that a path names.
 func (a *Activities) contact(ctx context.Context, c *core.Call, reference string) (string, error) {
 	id, err := a.Store.ContactByReference(ctx, c.Principal.Org.ID, reference)
 	if err == nil && id == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// dedup gives every item that has a contact the id of its activity: a new one, or
-// that of the item it repeats.
+// dedup gives every item with a contact the id of its activity: a new one, or that of the
+// item that it repeats.
 func (a *Activities) dedup(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	for i := range items {
 		if items[i].reason == "" {
@@ -24,8 +24,8 @@ func (a *Activities) dedup(ctx context.Context, orgID string, items []sent, now 
 	return a.claimOnce(ctx, orgID, items, now)
 }
 
-// claimKeys goes on without the claims when they cannot be asked. Within the batch
-// a key still counts once.
+// claimKeys continues without the claims when they cannot be read. Within the batch a key
+// still counts once.
 func (a *Activities) claimKeys(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	first := make(map[string]*sent)
 	var claims []KeyClaim
@@ -60,7 +60,7 @@ func (a *Activities) claimKeys(ctx context.Context, orgID string, items []sent, 
 	return nil
 }
 
-// claimOnce refuses the items when the claims cannot be asked.
+// claimOnce refuses the items when the claims cannot be read.
 func (a *Activities) claimOnce(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	first := make(map[OnceKey]*sent)
 	var claims []OnceClaim

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxLooks bounds how often a batch looks again because somebody else made or bound
-// one of its contacts meanwhile. Each look sees what others have done, so that the
-// second nearly always is the last.
+// maxLooks bounds how often a batch looks again because another call created or bound one of
+// its contacts at the same time. Each look sees what other calls stored, so the second is
+// nearly always the last.
 const maxLooks = 5
 
 // identify finds whose activities the items are, and makes and binds contacts as
@@ -53,8 +53,8 @@ func (a *Activities) identify(ctx context.Context, orgID string, items []sent, n
 	}
 }
 
-// settle makes the stubs and binds the external ids. It reports false when somebody
-// else was faster with one of them.
+// settle creates the stubs and binds the external ids. It reports false when another call
+// was faster with one of them.
 func (a *Activities) settle(ctx context.Context, orgID string, p *people, now time.Time) (bool, error) {
 	made, bound := p.made(), p.bound()
 	if len(made) > 0 {
@@ -72,8 +72,7 @@ func (a *Activities) settle(ctx context.Context, orgID string, p *people, now ti
 	return true, nil
 }
 
-// identitiesOf are the keys of addresses and the external ids of the items, each
-// once.
+// identitiesOf returns the keys of addresses and the external ids of the items, each once.
 func identitiesOf(items []sent) ([]string, []string) {
 	var emails, externals []string
 	for i := range items {
@@ -95,7 +94,7 @@ func distinct(texts []string) []string {
 	return slices.Compact(texts)
 }
 
-// people are contacts, those there are and those that are to be.
+// people are the contacts of a batch: existing ones and new ones.
 type people struct {
 	byEmail, byExternal map[string]*identity
 }
@@ -120,7 +119,7 @@ func (p *people) add(i *identity) {
 	}
 }
 
-// contactOf is the id of the item's contact, or the reason why it has none.
+// contactOf returns the id of the item's contact, or the reason why it has none.
 func (p *people) contactOf(s *sent) (string, Reason) {
 	if s.externalID != "" {
 		if known, ok := p.byExternal[s.externalID]; ok {
@@ -148,15 +147,16 @@ func (p *people) contactOf(s *sent) (string, Reason) {
 }
 
 func (p *people) made() []Person {
-	return p.those(func(i *identity) bool { return i.isNew })
+	return p.sortedPeople(func(i *identity) bool { return i.isNew })
 }
 
 func (p *people) bound() []Person {
-	return p.those(func(i *identity) bool { return i.binds && !i.isNew })
+	return p.sortedPeople(func(i *identity) bool { return i.binds && !i.isNew })
 }
 
-// those are sorted, so that two batches lock the same contacts in the same order.
-func (p *people) those(are func(*identity) bool) []Person {
+// sortedPeople returns the contacts for which are holds, sorted, so that two batches lock
+// the same contacts in the same order.
+func (p *people) sortedPeople(are func(*identity) bool) []Person {
 	var found []Person
 	for _, i := range p.byEmail {
 		if are(i) {

@@ -11,13 +11,12 @@ import (
 
 // The modes in which an item is kept from being taken twice.
 const (
-	// Retry, the default, takes an item with a used idempotency key for the one that
-	// used it first, within KeyWindow. When the keys cannot be asked, the item is
-	// taken: twice is better than never.
+	// Retry, the default, takes an item with a used idempotency key for a repetition of the
+	// first one, within KeyWindow. When the keys cannot be read, the item is accepted: a
+	// duplicate is better than a loss.
 	Retry = "retry"
-	// Once takes one activity of a name from a contact, ever, and looks at no key.
-	// When the claims cannot be asked, the item is refused: never is better than
-	// twice.
+	// Once accepts one activity of a name from a contact, ever, and ignores keys. When the
+	// claims cannot be read, the item is refused: a loss is better than a duplicate.
 	Once = "once"
 )
 
@@ -48,11 +47,11 @@ const (
 	PropertiesTooLarge    Reason = "properties_too_large"
 	RateLimited           Reason = "rate_limited"
 	DedupUnavailable      Reason = "dedup_unavailable"
-	// InvalidItem is a form that no item has; Detail says what is wrong with it.
+	// InvalidItem is a fault in the form of the item; Detail describes it.
 	InvalidItem Reason = "invalid_item"
 )
 
-// ItemResult is what became of an item.
+// ItemResult is the result of one item.
 type ItemResult struct {
 	Index      int    `json:"index" jsonschema_description:"Place of the item in the request, from 0."`
 	Status     string `json:"status" jsonschema:"enum=accepted,enum=rejected"`
@@ -68,7 +67,7 @@ const (
 	rejected = "rejected"
 )
 
-// sent is an item on its way. Reason is set once it is refused.
+// sent is an item in progress. Reason is set once it is refused.
 type sent struct {
 	index      int
 	name       string
@@ -107,11 +106,11 @@ func (s *sent) refuse(err error) {
 	}
 }
 
-// clockSkew is how far a caller's clock may be ahead of ours. A time within it counts as
-// now, so that no activity is of a time yet to come; see [Purger].
+// clockSkew is how far a caller's clock may be ahead. A time within it counts as now, so
+// that no activity is in the future; see [Purger].
 const clockSkew = 5 * time.Minute
 
-// read takes an item as sent at now; emailKey is the store's.
+// read checks an item that was sent at now; emailKey is the store's.
 func (i item) read(index int, now time.Time, emailKey func(string) string) sent {
 	s := sent{index: index, name: i.Name, properties: i.Properties, occurredAt: now, reason: i.fault()}
 	if s.reason != "" {
@@ -149,7 +148,7 @@ func (i item) mode() string {
 	return *i.DedupMode
 }
 
-// fault is the first thing wrong with the item in itself, "" for nothing.
+// fault returns the first fault of the item, "" for none.
 func (i item) fault() Reason {
 	mode := i.mode()
 	switch {

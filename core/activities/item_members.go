@@ -12,7 +12,7 @@ import (
 // maxItems is how many activities a request has at most.
 const maxItems = 1000
 
-// Items are activities as they were sent. One that is wrong in itself is rejected alone.
+// Items are activities as sent. An invalid one is rejected alone.
 type Items []json.RawMessage
 
 var itemMembers = []core.RowMember{
@@ -45,7 +45,7 @@ var itemPlaces = core.PlacesOf[struct {
 	Properties json.RawMessage `json:"properties"`
 }]()
 
-// readItem finds what is wrong with an item in itself.
+// readItem reads an item and finds its faults.
 func readItem(raw json.RawMessage, index int, now time.Time, emailKey func(string) string) sent {
 	var i item
 	if err := core.ReadRow(raw, itemPlaces, i.take); err != nil {
@@ -56,7 +56,7 @@ func readItem(raw json.RawMessage, index int, now time.Time, emailKey func(strin
 	return i.read(index, now, emailKey)
 }
 
-// take reads one member. null is as good as leaving the member out, except for the name.
+// take reads one member. null equals leaving the member out, except for the name.
 func (i *item) take(name string, value []byte) error {
 	switch name {
 	case "name":

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ChangedProperty is a property as it is now, and what the change did.
+// ChangedProperty is the property after a change, with the change's effects.
 type ChangedProperty struct {
 	Property
 	Mutation
@@ -65,8 +65,8 @@ func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in Prope
 	return ChangedProperty{after, mutation}, a.Store.UpdateProperty(ctx, org, after)
 }
 
-// change is what the caller asks for. A preview may ask it of a definition that only a
-// repository may change.
+// change returns the change that the caller asks for. Previews accept definitions of a
+// repository too.
 func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	if err := in.check(); err != nil {
 		return PropertyChange{}, err
@@ -80,7 +80,7 @@ func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChange
 	return PropertyChange{Before: before, After: &after}, nil
 }
 
-// edit is a change that is to be made.
+// edit returns a change that will be stored.
 func (a *Activities) edit(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	change, err := a.change(ctx, c, in)
 	if err != nil {
@@ -141,7 +141,7 @@ func (a *Activities) deleteProperty(ctx context.Context, c *core.Call, in Delete
 	return mutation, a.Store.DeleteProperty(ctx, org, in.ID)
 }
 
-// editable is a property that may be changed here.
+// editable returns a property that may be changed over the API.
 func (a *Activities) editable(ctx context.Context, c *core.Call, id string) (Property, error) {
 	p, err := a.Store.Property(ctx, c.Principal.Org.ID, id)
 	if err == nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Property is a promoted property: one that predicates may filter on, with the type
-// its values are read as. A value of another type is as absent as none. The
-// properties of website activities need no promotion.
+// Property is a promoted property: predicates may filter on it, with the type as which its
+// values are read. A value of another type counts as absent. Properties of website
+// activities need no promotion.
 type Property struct {
 	ID           string       `json:"id" jsonschema:"format=uuid"`
 	ActivityName string       `json:"activity_name" voice:"untrusted"`
@@ -55,7 +55,7 @@ type IDIn struct {
 	ID string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the property."`
 }
 
-// PropertyChangeIn names a property and says what it shall be.
+// PropertyChangeIn names a property and its new definition.
 type PropertyChangeIn struct {
 	IDIn
 	PropertyIn
@@ -63,14 +63,14 @@ type PropertyChangeIn struct {
 	counted *counted
 }
 
-// DeletePropertyIn names the property that is to end.
+// DeletePropertyIn names the property to end.
 type DeletePropertyIn struct {
 	IDIn
 
 	counted *counted
 }
 
-// check refuses names of nothing but space, which nobody could write in a predicate.
+// check refuses names of white space only, which no predicate can contain.
 func (in PropertyIn) check() error {
 	if strings.TrimSpace(in.ActivityName) == "" {
 		return core.Invalid("activity_name", "is blank")
@@ -81,13 +81,13 @@ func (in PropertyIn) check() error {
 	return nil
 }
 
-// into is the property with what the caller says of it.
+// into returns the property with the caller's definition.
 func (in PropertyIn) into(p Property) Property {
 	p.ActivityName, p.Property, p.Type, p.Description = in.ActivityName, in.Property, in.Type, in.Description
 	return p
 }
 
-// PropertyStore is what is remembered of promoted properties.
+// PropertyStore keeps the promoted properties.
 type PropertyStore interface {
 	// InsertProperty fails with core.CodeConflict when the property is promoted
 	// already.
@@ -95,19 +95,19 @@ type PropertyStore interface {
 	// Property fails with core.CodeNotFound. Inside a transaction the property is
 	// locked until its end.
 	Property(ctx context.Context, orgID, id string) (Property, error)
-	// PropertyPage is one page, newest first by creation and id.
+	// PropertyPage returns one page, newest first by creation and id.
 	PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]Property, error)
-	// Properties is all of them, by activity and property.
+	// Properties returns all properties, by activity and property.
 	Properties(ctx context.Context, orgID string) ([]Property, error)
 	// UpdateProperty fails as InsertProperty does.
 	UpdateProperty(ctx context.Context, orgID string, p Property) error
 	DeleteProperty(ctx context.Context, orgID, id string) error
-	// CountDropout counts active contacts with an activity whose value of the property
-	// is of its type, and not also of the type that stays; "" stays for nobody.
+	// CountDropout counts active contacts with an activity whose value of the property is of
+	// its type and not also of the type stays; "" stays for none.
 	CountDropout(ctx context.Context, orgID string, p Property, stays PropertyType) (int, error)
 }
 
-// gitOwned refuses to change what a repository defines.
+// gitOwned refuses to change a definition of a repository.
 func (p Property) gitOwned() error {
 	if p.Origin != Git {
 		return nil

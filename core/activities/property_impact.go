@@ -2,7 +2,7 @@ package activities
 
 import "context"
 
-// MutationClass says what a change does to what is built on a definition.
+// MutationClass says what a change does to the users of a definition.
 type MutationClass string
 
 // The mutation classes of properties.
@@ -17,13 +17,13 @@ const (
 type PropertyChange struct {
 	Before Property
 	After  *Property
-	// Preview is set when the change is only asked about: nothing may be stored.
+	// Preview is set for a change that is only previewed: nothing may be stored.
 	Preview bool
 	// Dropout is how many contacts have a value that predicates lose, see [Impact].
 	Dropout int
 }
 
-// Class is what the change does.
+// Class returns the effect of the change.
 func (c PropertyChange) Class() MutationClass {
 	if c.After != nil && c.Before.ActivityName == c.After.ActivityName && c.Before.Property == c.After.Property && c.Before.Type == c.After.Type {
 		return Free
@@ -37,8 +37,8 @@ type Impact struct {
 	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts with an activity whose value predicates do not find any more as they are written."`
 }
 
-// AffectedSegment is a segment whose predicate names the property. It goes on being
-// evaluated as well as it can be, with a warning.
+// AffectedSegment is a segment whose predicate names the property. Evaluation continues as
+// far as possible, with a warning.
 type AffectedSegment struct {
 	ID          string `json:"id" jsonschema:"format=uuid"`
 	Name        string `json:"name" voice:"untrusted"`

@@ -12,22 +12,21 @@ import (
 )
 
 const (
-	// maxBatch is about how many events one transaction takes; those of one caller
+	// maxBatch is about how many events one transaction stores; the events of one caller
 	// stay together.
 	maxBatch = 500
 	// maxWaiting bounds the memory of events that wait for the database.
 	maxWaiting = 20_000
-	// maxWaitingOfOne is what of it one organization may take, so that a flood of its
-	// events does not turn away those of the others.
+	// maxWaitingOfOne bounds the waiting events of one organization, so that its flood does
+	// not turn away events of others.
 	maxWaitingOfOne = maxWaiting / 4
-	// batchTime bounds one batch with all that is tried after it failed.
+	// batchTime bounds one batch with all retries after its failure.
 	batchTime = 20 * time.Second
 )
 
-// Batch records the events of callers that come at the same time in one
-// transaction: providers send each event in a request of its own, and a commit
-// costs more than a hundred events in it. The first caller is not kept waiting;
-// who comes while a transaction is under way is in the next one together.
+// Batch records the events of concurrent callers in one transaction. Providers send each
+// event in a request of its own, and a commit costs more than a hundred events. The first
+// caller does not wait. Callers that come while a transaction runs share the next one.
 type Batch struct {
 	messages *Messages
 	mu       sync.Mutex
@@ -49,10 +48,10 @@ type delivery struct {
 // NewBatch makes a Batch.
 func NewBatch(m *Messages) *Batch { return &Batch{messages: m, events: make(map[string]int)} }
 
-// Record does what [Messages.Record] does and returns when the events are
-// committed. It returns early when ctx ends; whether they will be is open then. ctx
-// carries no transaction. It fails with core.CodeDedupUnavailable when too many wait
-// already, of the organization's or of all.
+// Record does what [Messages.Record] does and returns when the events are committed. When
+// ctx ends it returns early, and the events may or may not be committed later. ctx must
+// carry no transaction. It fails with core.CodeDedupUnavailable when too many events wait,
+// of the organization or in all.
 func (b *Batch) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	d := &delivery{orgID: orgID, events: events, done: make(chan struct{})}
 	if !b.enter(ctx, d) {
@@ -80,13 +79,13 @@ func (b *Batch) enter(ctx context.Context, d *delivery) bool {
 	b.all += n
 	if !b.draining {
 		b.draining = true
-		// That this caller leaves is no reason to fail the others.
+		// The caller's leaving must not fail the events of other callers.
 		go b.drain(context.WithoutCancel(ctx))
 	}
 	return true
 }
 
-// drain ends when nobody waits any more.
+// drain records batches until no delivery waits.
 func (b *Batch) drain(ctx context.Context) {
 	for {
 		batch := b.next()
@@ -119,7 +118,7 @@ func (b *Batch) next() []*delivery {
 	return batch
 }
 
-// settle records a batch and tells its callers.
+// settle records a batch and answers its callers.
 func (b *Batch) settle(ctx context.Context, batch []*delivery) {
 	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
@@ -129,11 +128,10 @@ func (b *Batch) settle(ctx context.Context, batch []*delivery) {
 	}
 }
 
-// try records deliveries together, and when that fails each half by itself, so
-// that one that cannot be stored fails its own caller alone and costs the others
-// few transactions.
+// try records deliveries together. After a failure it records each half by itself, so that
+// an event that cannot be stored fails its own caller only.
 func (b *Batch) try(ctx context.Context, batch []*delivery) {
-	err := b.together(ctx, batch)
+	err := b.recordTogether(ctx, batch)
 	if err == nil {
 		return
 	}
@@ -147,9 +145,9 @@ func (b *Batch) try(ctx context.Context, batch []*delivery) {
 	}
 }
 
-// together turns a panic into an error. Nobody above this goroutine would, and one
-// event that somebody's figures cannot digest must not end the process.
-func (b *Batch) together(ctx context.Context, batch []*delivery) error {
+// recordTogether turns a panic into an error: an event that a recorder cannot handle must
+// not end the process.
+func (b *Batch) recordTogether(ctx context.Context, batch []*delivery) error {
 	var failed error
 	func() {
 		defer func() {
@@ -185,8 +183,8 @@ func (b *Batch) record(ctx context.Context, batch []*delivery) error {
 	})
 }
 
-// count takes the caller's events out of the new ones: of two who brought the same
-// event, the second brought a duplicate.
+// count removes the caller's events from the new ones. When two callers bring the same
+// event, it is new for the first and a duplicate for the second.
 func (d *delivery) count(fresh map[[2]string]bool) Recorded {
 	var r Recorded
 	for _, e := range d.events {

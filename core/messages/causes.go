@@ -1,15 +1,15 @@
 package messages
 
-// cause is why a message did not arrive, as the end of a sentence, and what to do.
+// cause is why a message did not arrive, as the end of a sentence, with the remedies.
 type cause struct {
 	why string
-	// unsent: the provider did not even try.
+	// unsent is true when the provider did not try to deliver.
 	unsent   bool
 	remedies []remedy
 }
 
-// bounces are the kinds that providers report. Those without a finer word are also
-// what stands for words that are not listed.
+// bounces are the kinds that providers report. A kind without a sub type also stands for sub
+// types that are not listed.
 var bounces = map[BounceKind]cause{
 	{PermanentBounce, ""}:        {why: "the receiving server refused it for good", remedies: []remedy{checkAddress, stopMailing, checkSuppression}},
 	{PermanentBounce, "General"}: {why: "the receiving server refused it for good, without a reason that the provider could name", remedies: []remedy{readAnswer, checkAddress, checkSuppression}},
@@ -40,7 +40,7 @@ var bounces = map[BounceKind]cause{
 	{UndeterminedBounce, "Undetermined"}: {why: "it came back, and the provider could not tell from the answer why", remedies: []remedy{readAnswer, sendLater, checkAddress}},
 }
 
-// delays are why delivery was put off, by the provider's word.
+// delays are the causes of a delayed delivery, by the provider's word.
 var delays = map[string]cause{
 	"InternalFailure":                {why: "something failed at the provider"},
 	"General":                        {why: "something failed while the provider and the receiving server talked"},

@@ -7,8 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// channelName is the name that a channel has at the provider, "" when there is no
-// such channel.
+// channelName returns the name of a channel at the provider, "" for an unknown channel.
 func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (string, error) {
 	if m.Channels == nil {
 		return "", nil
@@ -35,8 +34,8 @@ func (m *Messages) channelOf(ctx context.Context, c *core.Call, reference string
 	return name, err
 }
 
-// nameChannels gives the channels of records the slugs that callers know them by.
-// One that is not known here keeps the provider's name.
+// nameChannels replaces the provider's names of channels in records by their slugs. An
+// unknown channel keeps the provider's name.
 func (m *Messages) nameChannels(ctx context.Context, c *core.Call, records []Record) error {
 	if m.Channels == nil {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// course is what became of a message for one recipient, as the events tell it.
+// course is the delivery of a message to one recipient, as its events report it.
 type course struct {
 	recipient string
-	// events are its own and those of the message as a whole, oldest first.
+	// events are those of this recipient and of the message as a whole, oldest first.
 	events []Event
 
 	message Message
@@ -20,8 +20,8 @@ type course struct {
 	now     time.Time
 }
 
-// coursesOf are the courses of a message, one for each recipient that is known, in
-// the order in which the events name them.
+// coursesOf returns the courses of a message, one for each known recipient, in the order of
+// the events.
 func coursesOf(m Message, events []Event) []*course {
 	var order []string
 	byKey := map[string]*course{}
@@ -41,7 +41,7 @@ func coursesOf(m Message, events []Event) []*course {
 			continue
 		}
 		for _, key := range order {
-			if len(order) == 1 || !isDeed(e.Type) {
+			if len(order) == 1 || !isRecipientAction(e.Type) {
 				byKey[key].events = append(byKey[key].events, e)
 			}
 		}
@@ -53,15 +53,18 @@ func coursesOf(m Message, events []Event) []*course {
 	return all
 }
 
-// isDeed: somebody did it, and without a recipient it is not known who.
-func isDeed(t EventType) bool { return t == Open || t == Click || t == Subscription || t == Complaint }
-
-// worst is the course that gives most cause for concern.
-func worst(courses []*course) *course {
-	return slices.MaxFunc(courses, func(a, b *course) int { return concern(a.decisive().Type) - concern(b.decisive().Type) })
+// isRecipientAction reports whether a recipient caused the event (open, click, complaint,
+// subscription). Without a recipient in the event, the actor is unknown.
+func isRecipientAction(t EventType) bool {
+	return t == Open || t == Click || t == Subscription || t == Complaint
 }
 
-// concern orders what can become of a message by how much it asks for an explanation.
+// worst returns the course of greatest concern.
+func worst(courses []*course) *course {
+	return slices.MaxFunc(courses, func(a, b *course) int { return concern(a.mostSignificant().Type) - concern(b.mostSignificant().Type) })
+}
+
+// concern orders event types by how much they need an explanation.
 func concern(t EventType) int {
 	switch t {
 	case Complaint:
@@ -78,11 +81,10 @@ func concern(t EventType) int {
 	return 2
 }
 
-// decisive is the event that says what became of it: the weightiest, and of equals
-// the latest. What could not be rendered was as little sent as what was rejected, and
-// who changes a subscription through a message has it.
-// It is a Send of no time when there is none.
-func (k *course) decisive() Event {
+// mostSignificant returns the highest-ranked event; among equals, the latest. A rendering
+// failure ranks with a rejection, and a subscription shows that the message arrived. Without
+// any event it returns a Send without a time.
+func (k *course) mostSignificant() Event {
 	weight := func(t EventType) int {
 		switch t {
 		case RenderingFailure:
@@ -113,7 +115,7 @@ func (k *course) all(t EventType) []Event {
 	return found
 }
 
-// subject begins the diagnosis of a message with several recipients.
+// subject returns the beginning of the diagnosis of a message with several recipients.
 func (k *course) subject() string {
 	if k.of < 2 {
 		return ""
@@ -121,9 +123,9 @@ func (k *course) subject() string {
 	return fmt.Sprintf("For %s, one of %d recipients: ", core.Quoted(k.hide.address(k.recipient)), k.of)
 }
 
-// said is a text of the provider's about the event, quoted and clipped, in a
-// sentence of ours; "" when there is none.
-func (k *course) said(e Event, member, before string) string {
+// quote returns a text of the provider about the event, quoted and clipped, in a sentence of
+// Mailhelm; "" when the event has none.
+func (k *course) quote(e Event, member, before string) string {
 	text, _ := k.hide.metadata(e.Metadata)[member].(string)
 	if text == "" {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// EventType is what happened, by the provider's name for it.
+// EventType is the provider's name for what happened.
 type EventType string
 
 // The event types. A message's status is one of all but Subscription.
@@ -26,27 +26,27 @@ const (
 // Event is one thing that happened to one message and, where the provider says so,
 // to one recipient of it.
 type Event struct {
-	// ID follows from what the event says, so that the same event has the same id
-	// however often and in whatever wrapping it arrives.
+	// ID is derived from the event's content, so that the same event has the same id however
+	// often and in whatever envelope it arrives.
 	ID         string
 	MessageID  string // the provider's
 	Type       EventType
 	OccurredAt time.Time
-	// Recipient is the address that it happened to, as the provider spells it.
+	// Recipient is the address that the event is about, as the provider spells it.
 	Recipient string
 	// Metadata is a JSON object, nil when the event says nothing more.
 	Metadata json.RawMessage
 	// Bounced is set on a Bounce alone.
 	Bounced *BounceKind
-	// ComplaintSubType is the provider's finer word for a Complaint, "" for one that
-	// somebody made.
+	// ComplaintSubType is the provider's sub type of a Complaint, "" for a complaint by a
+	// person.
 	ComplaintSubType string
-	// Mail is the message, as every event repeats it.
+	// Mail is the message, which every event repeats.
 	Mail Mail
 }
 
-// SentAt is when the message was sent. An event that does not say counts as of its own
-// time, because nothing happens to a message before it is sent.
+// SentAt returns when the message was sent. Without that time it returns the event's own,
+// because nothing happens to a message before it is sent.
 func (e *Event) SentAt() time.Time {
 	if e.Mail.SentAt.IsZero() {
 		return e.OccurredAt
@@ -54,13 +54,12 @@ func (e *Event) SentAt() time.Time {
 	return e.Mail.SentAt
 }
 
-// BounceKind is how final a bounce is: "Permanent", "Transient" or "Undetermined",
-// with the provider's finer word for it.
+// BounceKind says whether a bounce is final: "Permanent", "Transient" or "Undetermined",
+// with the provider's sub type.
 type BounceKind struct{ Type, SubType string }
 
-// OnAccountList is the finer word of a bounce or a complaint that is none of this
-// message: an earlier one, or a person, put the address on the account's own list,
-// and the provider sent nothing.
+// OnAccountList is the sub type of a bounce or complaint that this message did not cause:
+// the address was on the account's own suppression list, and the provider sent nothing.
 const OnAccountList = "OnAccountSuppressionList"
 
 // KeptBack reports whether the provider sent nothing because the address is on the
@@ -85,15 +84,13 @@ type Mail struct {
 	// Template and Channel are names at the provider; "" for none.
 	Template string
 	Channel  string
-	// Test is true for a message to try something out. Such messages are kept and
-	// counted nowhere.
+	// Test is true for a test message. Test messages are stored and not counted.
 	Test bool
 }
 
-// Recorder keeps figures of its own from events. Recorded is called inside the
-// transaction that stores new events, once for each event however often it
-// arrived, and takes part in it: figures and events agree, or neither is there.
-// The order of the events says nothing.
+// Recorder keeps figures from events. Recorded is called inside the transaction that stores
+// new events, once for each event however often it arrived, and takes part in it: figures
+// and events agree, or neither is stored. The order of the events has no meaning.
 type Recorder interface {
 	Recorded(ctx context.Context, orgID string, events []Event) error
 }

@@ -10,8 +10,7 @@ import (
 // namedEvents is how many events a claim names at most, the latest.
 const namedEvents = 10
 
-// claims tell the course, one for each type of event, in the order in which a
-// message goes through them.
+// claims describe the course, one for each type of event, in the order of delivery.
 func (k *course) claims() []Claim {
 	var claims []Claim
 	for _, t := range []EventType{Send, Reject, RenderingFailure, DeliveryDelay, Delivery, Bounce, Open, Click, Complaint, Subscription} {
@@ -28,7 +27,7 @@ func (k *course) claims() []Claim {
 	return claims
 }
 
-// tell says what events of one type say together. The last of them has the word.
+// tell describes the events of one type in one sentence. The last event decides.
 func (k *course) tell(events []Event) string {
 	last := events[len(events)-1]
 	when := " at " + at(last.OccurredAt)
@@ -36,30 +35,30 @@ func (k *course) tell(events []Event) string {
 	case Send:
 		return "The provider took the message" + when + "."
 	case Reject:
-		return "The provider rejected it" + when + "." + k.said(last, "reject_reason", " Its reason: ")
+		return "The provider rejected it" + when + "." + k.quote(last, "reject_reason", " Its reason: ")
 	case RenderingFailure:
-		return "The provider could not render it" + when + "." + k.said(last, "errorMessage", " Its reason: ")
+		return "The provider could not render it" + when + "." + k.quote(last, "errorMessage", " Its reason: ")
 	case DeliveryDelay:
-		return "Delivery was put off" + times(events, when) + "." + k.said(last, "delay_type", " The provider's word for it: ")
+		return "Delivery was put off" + times(events, when) + "." + k.quote(last, "delay_type", " The provider's word for it: ")
 	case Delivery:
-		return "The receiving server took it" + when + "." + k.said(last, "smtp_response", " It answered: ")
+		return "The receiving server took it" + when + "." + k.quote(last, "smtp_response", " It answered: ")
 	case Bounce:
-		return "It bounced" + times(events, when) + ", as " + kindOf(last) + "." + k.said(last, "smtp_response", " The server answered: ")
+		return "It bounced" + times(events, when) + ", as " + kindOf(last) + "." + k.quote(last, "smtp_response", " The server answered: ")
 	case Open:
 		return "An open was recorded" + times(events, when) + ". Programs that fetch pictures count as well."
 	case Click:
 		return "A click was recorded" + times(events, when) + ". Programs that check links count as well."
 	case Complaint:
-		if k.kept(last) {
+		if k.isListComplaint(last) {
 			return "The provider sent nothing" + when + ": the address is on its suppression list for a complaint."
 		}
-		return "It was reported as unwanted" + when + "." + k.said(last, "complaint_feedback_type", " The kind of report: ")
+		return "It was reported as unwanted" + when + "." + k.quote(last, "complaint_feedback_type", " The kind of report: ")
 	}
 	return "The recipient changed a subscription" + when + "."
 }
 
-// kept is a complaint that is none about this message: an earlier one kept it back.
-func (k *course) kept(e Event) bool {
+// isListComplaint reports whether the account's own suppression list caused the complaint.
+func (k *course) isListComplaint(e Event) bool {
 	sub, _ := k.hide.metadata(e.Metadata)["complaintSubType"].(string)
 	return e.Type == Complaint && sub == OnAccountList
 }
@@ -71,8 +70,8 @@ func times(events []Event, last string) string {
 	return fmt.Sprintf(" %d times, last%s", len(events), last)
 }
 
-// kindOf is the kind of a bounce in the provider's words, quoted because nobody
-// promised that it keeps to its vocabulary.
+// kindOf returns the kind of a bounce in the provider's words, quoted because they may be
+// any text.
 func kindOf(e Event) string {
 	if e.Bounced == nil {
 		return core.Quoted(UndeterminedBounce)
@@ -80,14 +79,14 @@ func kindOf(e Event) string {
 	return core.Quoted(strings.TrimSpace(e.Bounced.Type + " " + e.Bounced.SubType))
 }
 
-// tally says of several recipients how many fared how.
+// tally counts several recipients by outcome.
 func tally(courses []*course) []Claim {
 	if len(courses) < 2 {
 		return nil
 	}
 	count := map[EventType]int{}
 	for _, k := range courses {
-		count[k.decisive().Type]++
+		count[k.mostSignificant().Type]++
 	}
 	var parts []string
 	for _, t := range []EventType{Complaint, Bounce, Reject, RenderingFailure, Click, Open, Subscription, Delivery, DeliveryDelay, Send} {
@@ -119,7 +118,7 @@ func (s *suppressionAnswer) claims() []Claim {
 }
 
 // withheldClaims name the scopes of the lists that the diagnosis leaves out, so that a
-// caller does not take silence for an answer.
+// caller does not take their absence for an answer.
 func withheldClaims(c *core.Call, recipient string) []Claim {
 	var missing []string
 	for _, scope := range []core.Scope{core.SuppressionsView, core.UndeliverableView} {

@@ -4,13 +4,12 @@ import (
 	"context"
 )
 
-// Recorded is what became of the events that were taken in: how many are new, and
-// how many were there already.
+// Recorded counts the events of a call: new ones, and duplicates of stored ones.
 type Recorded struct{ New, Duplicates int }
 
-// Record stores those of an organization's events that are not there yet, with the
-// figures of every Recorder, in one transaction. When it returns without an error
-// they are committed, unless ctx carries a transaction of the caller's.
+// Record stores the new ones of an organization's events, with the figures of every
+// Recorder, in one transaction. When it returns nil they are committed, unless ctx carries a
+// transaction of the caller.
 func (m *Messages) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	fresh, err := m.record(ctx, orgID, events)
 	if err != nil {

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// answerWithin is how long a message may be underway before its silence says
-	// something: most servers answer within a minute.
+	// answerWithin is how long a message may stay without an event before that is reported:
+	// most servers answer within a minute.
 	answerWithin = 3 * time.Hour
-	// triedFor is how long after the last delay the provider has given up or
-	// succeeded, and would have said so.
+	// triedFor is how long after the last delay the provider has delivered or given up, and
+	// reported it.
 	triedFor = 24 * time.Hour
 )
 
-// judgement is what became of a message, why, and what to do about it.
+// judgement is the outcome of a message, its cause and the remedies.
 type judgement struct {
 	outcome  Outcome
 	text     string
 	remedies []remedy
 }
 
-// judge says what the events of the course come to.
+// judge returns the judgement of the course.
 func (k *course) judge() judgement {
-	e := k.decisive()
+	e := k.mostSignificant()
 	switch e.Type {
 	case Complaint:
 		return k.complained(e)
@@ -33,12 +33,12 @@ func (k *course) judge() judgement {
 		return k.bounced(e)
 	case Reject:
 		return judgement{NotSent, "The provider rejected the message before sending it, which it does when it finds something harmful in it: nothing was sent." +
-			k.said(e, "reject_reason", " Its reason: "), []remedy{checkContent, findSameTemplate}}
+			k.quote(e, "reject_reason", " Its reason: "), []remedy{checkContent, findSameTemplate}}
 	case RenderingFailure:
 		return judgement{NotSent, "The provider took the message and could not fill in its template, so nothing was sent." +
-			k.said(e, "errorMessage", " Its reason: "), []remedy{fixTemplate, findSameTemplate}}
+			k.quote(e, "errorMessage", " Its reason: "), []remedy{fixTemplate, findSameTemplate}}
 	case Delivery, Open, Click, Subscription:
-		return k.arrived(e)
+		return k.judgeArrival(e)
 	case DeliveryDelay:
 		return k.delayed(e)
 	}
@@ -46,7 +46,7 @@ func (k *course) judge() judgement {
 }
 
 func (k *course) complained(e Event) judgement {
-	if k.kept(e) {
+	if k.isListComplaint(e) {
 		return judgement{
 			NotSent, "Nothing was sent: the recipient reported an earlier message as unwanted, and the account keeps such addresses on its suppression list.",
 			[]remedy{respectComplaint, checkSuppression},
@@ -58,8 +58,8 @@ func (k *course) complained(e Event) judgement {
 	}
 }
 
-// arrived: a server took it, which is all that a sender can know for sure.
-func (k *course) arrived(e Event) judgement {
+// judgeArrival judges a message that a server accepted, which is all that a sender can know.
+func (k *course) judgeArrival(e Event) judgement {
 	switch e.Type {
 	case Click:
 		return judgement{Arrived, "The message arrived: a link in it was followed.", nil}
@@ -113,11 +113,10 @@ func (k *course) bounced(e Event) judgement {
 	if k.has(Delivery) && !cause.unsent {
 		text = "The receiving server first took the message and then returned it: " + cause.why + "."
 	}
-	return judgement{outcome, text + k.said(e, "smtp_response", " The server answered: "), cause.remedies}
+	return judgement{outcome, text + k.quote(e, "smtp_response", " The server answered: "), cause.remedies}
 }
 
-// causeOf is why a message bounced. A kind that nobody has heard of is told by how
-// final it is.
+// causeOf returns the cause of a bounce. An unknown kind is described by its type.
 func causeOf(e Event) cause {
 	kind := BounceKind{Type: UndeterminedBounce}
 	if e.Bounced != nil {

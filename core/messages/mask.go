@@ -11,17 +11,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// mask hides recipients from callers who may not see them, also where a text of
-// somebody else's repeats them: servers quote the address they refuse. The zero
-// mask hides nothing.
+// mask hides recipients from callers without the scope, also in texts of servers, which
+// quote the address that they refuse. The zero mask hides nothing.
 type mask struct {
 	hides bool
-	// whole finds the recipients' addresses, local what stands before their @ as a
-	// word of its own. Both are nil when no recipient is known.
+	// whole matches the recipients' addresses, local their local parts as words. Both are
+	// nil without a known recipient.
 	whole, local *regexp.Regexp
 }
 
-// maskFor is the mask for this caller over texts about these recipients.
+// maskFor returns the mask of a caller for texts about these recipients.
 func maskFor(c *core.Call, recipients ...string) mask {
 	if c.Principal.Scopes.Has(core.MessagesUnmask) {
 		return mask{}
@@ -43,8 +42,8 @@ func maskFor(c *core.Call, recipients ...string) mask {
 	return m
 }
 
-// shortestName is how long a local part must be to be looked for by itself: a
-// shorter one is a part of too many words, and says nothing about anyone.
+// shortestName is the shortest local part that is searched by itself: a shorter one occurs
+// in too many words and identifies no person.
 const shortestName = 3
 
 func anyOf(alternatives []string, before, after string) *regexp.Regexp {
@@ -61,7 +60,7 @@ func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 	return found
 }
 
-// anyAddress finds what looks like an address, in prose or in a link.
+// anyAddress matches what looks like an address, in prose or in a link.
 var anyAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-]+(?:@|%40)[\p{L}\p{N}\[]`)
 
 func (m mask) address(address string) string {
@@ -71,8 +70,8 @@ func (m mask) address(address string) string {
 	return core.MaskAddress(address)
 }
 
-// text is s without the recipients, or any other address, in full, also where they
-// are encoded.
+// text returns s without full addresses of recipients or others, also where they are
+// encoded.
 func (m mask) text(s string) string {
 	if !m.hides {
 		return s
@@ -84,7 +83,7 @@ func (m mask) text(s string) string {
 	if strings.Contains(s, "@") || strings.Contains(s, "%40") {
 		s = anyAddress.ReplaceAllStringFunc(s, maskLocalPart)
 	}
-	// A single word is a value of somebody's vocabulary, not a sentence about a person.
+	// A single word is a value of a vocabulary, not a sentence about a person.
 	if m.local != nil && strings.Contains(s, " ") {
 		s = m.local.ReplaceAllStringFunc(s, func(name string) string { return firstOf(name) + hidden })
 	}
@@ -100,14 +99,14 @@ func firstOf(s string) string {
 	return ""
 }
 
-// maskLocalPart hides what stands before the last @ or its percent-encoded form.
+// maskLocalPart hides the part before the last @ or its percent-encoded form.
 func maskLocalPart(found string) string {
 	at := max(strings.LastIndex(found, "@"), strings.LastIndex(found, "%40"))
 	return firstOf(found) + hidden + found[at:]
 }
 
-// metadata is what an event says besides, nil when it says nothing more or nothing
-// that is an object. Numbers keep their digits.
+// metadata returns the further members of an event, nil when there are none or they are not
+// an object. Numbers keep their digits.
 func (m mask) metadata(raw json.RawMessage) map[string]any {
 	if len(raw) == 0 {
 		return nil
@@ -124,8 +123,8 @@ func (m mask) metadata(raw json.RawMessage) map[string]any {
 	return object
 }
 
-// eachText is a JSON value with every text in it, names of members included, as
-// change makes it. Lists are changed in place.
+// eachText returns a JSON value with change applied to every text in it, names of members
+// included. It changes lists in place.
 func eachText(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:

@@ -25,9 +25,9 @@ var encodedAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-](?:@|%40)[\p{
 // within a percent-encoded link.
 const maxEncodings = 3
 
-// encoded hides every run of s that decodes to a text with an address or a
-// recipient's name: click addresses carry recipients in base64 (either alphabet,
-// with padding or without), hexadecimal digits and percent-encoding.
+// encoded hides every run of s that decodes to a text with an address or a recipient's name.
+// Click addresses carry recipients in base64 (either alphabet, with or without padding),
+// hexadecimal digits and percent-encoding.
 func (m mask) encoded(s string, depth int) string {
 	if depth == maxEncodings || len(s) < 8 {
 		return s
@@ -57,7 +57,7 @@ func (m mask) names(text string, depth int) bool {
 	case encodedAddress.MatchString(text), m.whole != nil && m.whole.MatchString(text), m.local != nil && m.local.MatchString(text):
 		return true
 	}
-	// What is no text is not decoded any further.
+	// Bytes that are not text are not decoded further.
 	return utf8.ValidString(text) && m.encoded(text, depth+1) != text
 }
 

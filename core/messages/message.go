@@ -5,7 +5,7 @@ import "time"
 // Message is one message that the account took.
 type Message struct {
 	ID string
-	// From is who sent it, To its first recipient; others are found by their own
+	// From is the sender, To the first recipient; other recipients are found by their own
 	// address.
 	From, To string
 	// Identity is the domain of From in lower case.
@@ -19,9 +19,9 @@ type Message struct {
 	Test                       bool
 }
 
-// Rank orders statuses by weight: of all events of a message, the one with the
-// highest rank is its status. Types that are no status weigh nothing. The messages
-// table stores ranks, so changing one takes a migration.
+// Rank orders statuses: the event with the highest rank is the status of its message. Types
+// that are not a status have rank 0. The messages table stores ranks, so a change needs a
+// migration.
 func Rank(t EventType) int {
 	switch t {
 	case Complaint:

@@ -7,12 +7,12 @@ import "github.com/mailhelm/mailhelm/core"
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
-	// Recorders are told of new events, in this order.
+	// Recorders get the new events, in this order.
 	Recorders []Recorder
 	Clock     core.Clock
 	// Channels without an answer know no channel.
 	Channels ChannelNames
-	// Suppressions and Undeliverables are what a diagnosis looks at besides events.
+	// Suppressions and Undeliverables are read by a diagnosis, in addition to events.
 	Suppressions   SuppressionList
 	Undeliverables UndeliverableList
 }

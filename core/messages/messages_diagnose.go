@@ -67,21 +67,21 @@ type Diagnosis struct {
 // WasTruncated reports whether events or parts of them are left out.
 func (d Diagnosis) WasTruncated() bool { return d.Truncated }
 
-// Claim is one thing that is known, and what shows it.
+// Claim is one established fact with its evidence.
 type Claim struct {
 	Text   string   `json:"claim" voice:"ours"`
 	Events []string `json:"event_ids,omitempty" voice:"ours" jsonschema_description:"At most ten."`
 }
 
-// NextStep is what to do now. Tool and Arguments are there where a call does it
-// that this caller may make.
+// NextStep is a remedy. Tool and Arguments are set when a call that this caller may make
+// carries it out.
 type NextStep struct {
 	Text      string         `json:"step" voice:"ours"`
 	Tool      string         `json:"tool,omitempty" voice:"ours"`
 	Arguments map[string]any `json:"arguments,omitempty" voice:"untrusted"`
 }
 
-// ShownEvent is an event with what tells it apart from others of its message.
+// ShownEvent is an event with what distinguishes it from others of its message.
 type ShownEvent struct {
 	ID         string         `json:"id" voice:"ours"`
 	Type       EventType      `json:"type" voice:"ours"`
@@ -105,8 +105,8 @@ func (m *Messages) messagesDiagnose() core.Operation {
 	})
 }
 
-// prepareDiagnosis asks the account, for a caller who may know the answer. That the
-// account does not answer is part of the diagnosis and no failure.
+// prepareDiagnosis asks the account, for a caller with the scope. A failure of the account
+// becomes part of the diagnosis.
 func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (DiagnoseMessageIn, error) {
 	var err error
 	if in.found, in.events, err = m.history(ctx, c, in.MessageID); err != nil {
@@ -138,7 +138,7 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 	}
 	remedies := slices.Concat(judged.remedies, in.suppressed.remedies())
 	latest := in.events[max(0, len(in.events)-shownEvents):]
-	events, cut := shown(latest, course.hide)
+	events, cut := showEvents(latest, course.hide)
 	return Diagnosis{
 		Message: records[0],
 		Outcome: judged.outcome, Text: course.subject() + judged.text,
@@ -147,8 +147,8 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 	}, nil
 }
 
-// undeliverable is nil when the address is not listed, and for a caller who may not
-// read the list.
+// undeliverable returns nil when the address is not listed, and for a caller without the
+// scope.
 func (m *Messages) undeliverable(ctx context.Context, c *core.Call, address string) (*UndeliverableRecipient, error) {
 	if m.Undeliverables == nil || address == "" || !c.Principal.Scopes.Has(core.UndeliverableView) {
 		return nil, nil
@@ -156,10 +156,10 @@ func (m *Messages) undeliverable(ctx context.Context, c *core.Call, address stri
 	return m.Undeliverables.Undeliverable(ctx, c.Principal.Org.ID, address)
 }
 
-// shown are the events as an agent sees them, and whether something is left out of
-// what the provider says about them: a long text is clipped, and the older events
-// of a talkative provider lose theirs.
-func shown(events []Event, hide mask) ([]ShownEvent, bool) {
+// showEvents returns the events as an agent sees them, and whether metadata was left out:
+// long texts are clipped, and older events of a message with many events lose their
+// metadata.
+func showEvents(events []Event, hide mask) ([]ShownEvent, bool) {
 	all, cut, room := make([]ShownEvent, len(events)), false, metadataRoom
 	for i, e := range slices.Backward(events) {
 		all[i] = ShownEvent{ID: e.ID, Type: e.Type, OccurredAt: e.OccurredAt}
@@ -178,8 +178,8 @@ func shown(events []Event, hide mask) ([]ShownEvent, bool) {
 	return all, cut
 }
 
-// clip is metadata with its texts, and the names in it, clipped to clippedTo
-// characters, and whether any was longer.
+// clip returns metadata with its names and texts clipped to clippedTo characters, and
+// whether any was longer.
 func clip(metadata map[string]any) (map[string]any, bool) {
 	cut := false
 	text := func(s string) string {

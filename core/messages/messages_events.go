@@ -41,8 +41,8 @@ func (m *Messages) listEvents(ctx context.Context, c *core.Call, in GetMessageIn
 	return core.Collection[EventRecord]{Data: records}, nil
 }
 
-// history is a message with its events, oldest first. It fails with not_found when
-// there is no event, too.
+// history returns a message with its events, oldest first. It fails with not_found also when
+// there is no event.
 func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Message, []Event, error) {
 	found, err := m.find(ctx, c, id)
 	if err != nil {
@@ -50,12 +50,12 @@ func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Messag
 	}
 	events, err := m.Store.MessageEvents(ctx, c.Principal.Org.ID, id)
 	if err == nil && len(events) == 0 {
-		err = unknown()
+		err = messageNotFound()
 	}
 	return found, events, err
 }
 
-// eventRecordOf says of a Send only that it was.
+// eventRecordOf returns the event as a caller sees it. A Send has no metadata.
 func eventRecordOf(e Event, hide mask) EventRecord {
 	r := EventRecord{Type: e.Type, OccurredAt: e.OccurredAt}
 	if e.Type != Send {

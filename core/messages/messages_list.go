@@ -63,7 +63,8 @@ func (m *Messages) listMessages(ctx context.Context, c *core.Call, in ListMessag
 	return m.page(ctx, c, f, cursor)
 }
 
-// costOfFilters: an index leads to what fits one filter; others are looked at row by row.
+// costOfFilters returns Light for at most one filter, which an index answers, else Heavy:
+// further filters are checked row by row.
 func costOfFilters(filters ...string) core.Cost {
 	set := 0
 	for _, filter := range filters {
@@ -77,8 +78,8 @@ func costOfFilters(filters ...string) core.Cost {
 	return core.Light
 }
 
-// filterText names the filters as they were given, so that a cursor fits no other
-// list, and a window that ends now is the same list a moment later.
+// filterText is the text of the filters as given: a cursor fits no other list, and a window
+// that ends now is the same list a moment later.
 func (in ListMessagesIn) filterText() string {
 	return fmt.Sprintf("messages %s %s %q %q %q %q %q", timeText(in.From), timeText(in.To), in.Channel, in.Status, in.Template, in.Identity, in.Recipient)
 }
@@ -90,8 +91,8 @@ func timeText(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// mayName refuses a recipient from callers who may not see recipients: whoever
-// tries addresses out would learn them all the same.
+// mayName refuses a recipient from callers without the scope for recipients, who could
+// otherwise find addresses by trying them.
 func mayName(c *core.Call, recipient string) error {
 	switch {
 	case recipient == "":
@@ -102,8 +103,8 @@ func mayName(c *core.Call, recipient string) error {
 	return wholeAddress("recipient", recipient)
 }
 
-// wholeAddress refuses what can be nobody's address, as a mistake of the caller's;
-// otherwise addresses are whatever the provider took.
+// wholeAddress refuses a text that cannot be an address. Otherwise it accepts whatever a
+// provider accepts.
 func wholeAddress(field, address string) error {
 	if at := strings.LastIndexByte(address, '@'); at < 1 || at == len(address)-1 {
 		return core.Invalid(field, "is not a whole address")
@@ -111,12 +112,12 @@ func wholeAddress(field, address string) error {
 	return nil
 }
 
-// domainOf is the part of an identity that counts: the domain, in lower case.
+// domainOf returns the domain of an identity, in lower case.
 func domainOf(identity string) string {
 	return strings.ToLower(identity[strings.LastIndexByte(identity, '@')+1:])
 }
 
-// pageAsked is which page of a list somebody asks for.
+// pageAsked is the page of a list that a caller asks for.
 type pageAsked struct {
 	filter, cursor string
 	limit          int
@@ -124,7 +125,7 @@ type pageAsked struct {
 
 func (p pageAsked) after() (*core.After, error) { return core.AfterCursor(p.filter, p.cursor) }
 
-// page is one page of the messages that fit the filter.
+// page returns one page of the messages that match the filter.
 func (m *Messages) page(ctx context.Context, c *core.Call, f Filter, asked pageAsked) (core.Page[Record], error) {
 	var err error
 	if f.After, err = asked.after(); err != nil {

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// sampleSize is how many messages an agent gets that names no limit.
+	// sampleSize is how many messages an agent gets without a limit.
 	sampleSize = 20
-	// countedTo is where counting ends: what comes after changes no decision, and
-	// an agent asks again and again.
+	// countedTo bounds the count: a larger number changes no decision, and agents search
+	// often.
 	countedTo = 10_000
 )
 

@@ -8,22 +8,21 @@ import (
 // What others know and this package asks them for. The interfaces are small and
 // speak of messages alone, so that no domain depends on another for one question.
 
-// ChannelNames knows what the channels of an organization are called at the
-// provider, where events come from, and here. Each answer about a channel that is
-// not known fails with core.CodeNotFound.
+// ChannelNames translates between the names of channels at the provider, in events, and
+// those of Mailhelm. Every method fails with core.CodeNotFound for an unknown channel.
 type ChannelNames interface {
-	// ChannelName is the name at the provider of the channel with this id, ChannelNameOf
-	// of the one with this id or slug.
+	// ChannelName returns the name at the provider of the channel with this id,
+	// ChannelNameOf of the one with this id or slug.
 	ChannelName(ctx context.Context, orgID, id string) (string, error)
 	ChannelNameOf(ctx context.Context, orgID, reference string) (string, error)
-	// ChannelSlug is the slug of the channel with this name at the provider.
+	// ChannelSlug returns the slug of the channel with this name at the provider.
 	ChannelSlug(ctx context.Context, orgID, name string) (string, error)
 }
 
 // SuppressionList is the account's own list of addresses that it refuses to mail.
 type SuppressionList interface {
-	// Suppressed asks the account, over the network. It is nil when the address is
-	// not on the list.
+	// Suppressed asks the account, over the network. It returns nil when the address is not
+	// on the list.
 	Suppressed(ctx context.Context, orgID, email string) (*SuppressedRecipient, error)
 }
 
@@ -34,16 +33,16 @@ type SuppressedRecipient struct {
 	At     time.Time
 }
 
-// UndeliverableList is the addresses that are judged not worth mailing. It only
-// advises.
+// UndeliverableList is the list of addresses that Mailhelm judges undeliverable. It is
+// advice.
 type UndeliverableList interface {
-	// Undeliverable is nil when the address is not listed.
+	// Undeliverable returns nil when the address is not listed.
 	Undeliverable(ctx context.Context, orgID, email string) (*UndeliverableRecipient, error)
 }
 
 // UndeliverableRecipient is a judgement about an address.
 type UndeliverableRecipient struct {
-	// Reason is the name of the rule that the address fell under.
+	// Reason is the name of the rule that listed the address.
 	Reason     string
 	LastSeenAt time.Time
 }

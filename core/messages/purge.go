@@ -9,30 +9,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is how often what nobody may read any more is forgotten. What is not
-// purged yet does no harm: every read looks at its window.
+// PurgeEvery is how often data that no caller may read any more is deleted. Until then it
+// does no harm: every read checks its window.
 const PurgeEvery = time.Hour
 
-// purgeBatch is how many rows of a table go in one transaction, so that events
-// come in between.
+// purgeBatch is how many rows of a table one transaction deletes, so that events are stored
+// in between.
 const purgeBatch = 1000
 
-// PurgeArgs are the arguments of the purge; there are none.
+// PurgeArgs are the arguments of the purge: none.
 type PurgeArgs struct{}
 
 // Kind names the job.
 func (PurgeArgs) Kind() string { return "messages_purge" }
 
-// Purger forgets what it keeps of an organization from before a time: at most limit
-// rows of each table. It returns how many rows went; none means that nothing is
-// left.
+// Purger deletes data of an organization from before a time: at most limit rows of each
+// table. It returns the number of deleted rows; 0 means that nothing is left.
 type Purger interface {
 	Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 }
 
 // PurgeConfig is what [PurgeWorker] needs.
 type PurgeConfig struct {
-	// From are where there is something to forget.
+	// From are the stores to purge.
 	From  []Purger
 	Orgs  func(ctx context.Context) ([]string, error)
 	Org   func(ctx context.Context, id string) (core.Org, error)
@@ -40,11 +39,10 @@ type PurgeConfig struct {
 	Log   *slog.Logger
 }
 
-// PurgeWorker forgets messages, events and figures that are older than anybody may
-// read: single messages reach a year back, figures as far as the plan. Everything
-// goes by whole UTC days and up to the same day, so that what is left agrees, and
-// an old event that comes once more is counted with nothing it was counted with
-// before.
+// PurgeWorker deletes messages, events and figures that no caller may read any more: single
+// messages after a year, figures after the plan's retention. It deletes whole UTC days up to
+// the same day everywhere, so that the remaining data agree, and an old event that arrives
+// again is not counted with a partial day.
 func PurgeWorker(cfg PurgeConfig) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", cfg.Orgs, "purge", cfg.purge)
@@ -75,7 +73,7 @@ func (cfg PurgeConfig) purge(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// purgeBefore is the beginning of the last UTC day that something may be read of.
+// purgeBefore returns the beginning of the oldest UTC day of which data may be read.
 func purgeBefore(now time.Time, retentionDays int) time.Time {
 	// Windows have a minute's grace, and a report that compares looks no further.
 	oldest := now.Add(-time.Hour).UTC().AddDate(0, 0, -max(keptDays, retentionDays))

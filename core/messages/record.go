@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// keptDays is how far back single messages and their events reach, whatever the plan.
+// keptDays is how long single messages and their events are kept, on every plan.
 const keptDays = 365
 
 // Record is a message as a caller sees it: recipients are masked unless the caller
@@ -35,8 +35,8 @@ func recordOf(m Message, hide mask) Record {
 	return r
 }
 
-// recordsOf hides in each message only what that message holds, and of that the
-// names of all its recipients: a subject may be about any of them.
+// recordsOf masks each message for the caller by the recipients of that message. It masks
+// the names of all recipients, because a subject may name any of them.
 func (m *Messages) recordsOf(ctx context.Context, c *core.Call, found []Message) ([]Record, error) {
 	var recipients map[string][]string
 	if len(found) > 0 && !c.Principal.Scopes.Has(core.MessagesUnmask) {
@@ -56,22 +56,22 @@ func (m *Messages) recordsOf(ctx context.Context, c *core.Call, found []Message)
 	return records, nil
 }
 
-// find is one message that is still kept.
+// find returns one message that is within the retention.
 func (m *Messages) find(ctx context.Context, c *core.Call, id string) (Message, error) {
 	found, err := m.Store.Message(ctx, c.Principal.Org.ID, id)
 	if notFound(err) || err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -keptDays)) {
-		err = unknown()
+		err = messageNotFound()
 	}
 	return found, err
 }
 
-// unknown is said of every message that is not there, whatever the reason: what is
-// somebody else's, too old, or so young that no event has come.
-func unknown() error {
+// messageNotFound is the answer for every message that is not found: of another
+// organization, too old, or without events yet.
+func messageNotFound() error {
 	return core.NotFound("message").WithNext("Check that the id is the provider's. A message is known here from its first event on, usually seconds after it was sent, and for 365 days.")
 }
 
-// recipientsOf are the addresses that a message and its events name.
+// recipientsOf returns the addresses that a message and its events name.
 func recipientsOf(m Message, events []Event) []string {
 	all := []string{m.To}
 	for _, e := range events {

@@ -4,14 +4,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// remedy is one thing to do about a message. With a tool, it is also a call, for
-// callers who may make it.
+// remedy is one action about a message. With a tool it is also a call, for callers who may
+// make it.
 type remedy struct {
 	step string
 	tool string
-	// scopes are what the call needs.
+	// scopes are required for the call.
 	scopes []core.Scope
-	// arguments of the call; nil when the course has nothing to call it with.
+	// arguments returns the arguments of the call; nil when the course lacks them.
 	arguments func(*course) map[string]any
 }
 
@@ -58,7 +58,7 @@ func withTemplate(k *course) map[string]any {
 	return map[string]any{"template": k.message.Template}
 }
 
-// remedies are what the account's answer asks for besides.
+// remedies returns the remedies for an address on the account's list.
 func (s *suppressionAnswer) remedies() []remedy {
 	switch {
 	case s == nil || s.err == nil && s.entry == nil:
@@ -69,8 +69,8 @@ func (s *suppressionAnswer) remedies() []remedy {
 	return []remedy{checkSuppression}
 }
 
-// steps are the remedies as this caller may take them, each once. One that is
-// nothing but a call is left out when there is nothing to call it with.
+// steps returns the remedies that this caller may take, each once. A remedy that is only a
+// call is left out without arguments.
 func (k *course) steps(c *core.Call, remedies []remedy) []NextStep {
 	steps, taken := []NextStep{}, map[string]bool{}
 	for _, r := range remedies {

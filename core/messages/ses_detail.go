@@ -21,9 +21,8 @@ const (
 	maxMetadataDepth = 6
 )
 
-// sesKind is one type of event: the member that holds its details, the member of
-// those that lists recipients, and the names that details have with us. What is
-// not listed here is kept under the provider's name.
+// sesKind is one type of event: the member with its details, the member of those that lists
+// recipients, and Mailhelm's names of the details. Other details keep the provider's name.
 type sesKind struct {
 	event      EventType
 	member     string
@@ -57,10 +56,10 @@ var sesKinds = map[string]sesKind{
 	"Subscription":      {event: Subscription, member: "subscription"},
 }
 
-// ofDestination stands for the recipients of the mail: this type lists none.
+// ofDestination stands for the recipients of the mail, for a type that lists none.
 const ofDestination = "destination"
 
-// events makes one event for each recipient that the details list.
+// events returns one event for each recipient that the details list.
 func (k sesKind) events(members map[string]json.RawMessage, mail mailOf, now time.Time) ([]Event, error) {
 	details, err := k.read(members[k.member])
 	if err != nil {
@@ -87,7 +86,7 @@ func (k sesKind) events(members map[string]json.RawMessage, mail mailOf, now tim
 		maps.Copy(all, r.details)
 		events[i] = Event{
 			MessageID: mail.messageID, Type: k.event, OccurredAt: at, Recipient: r.address, Mail: mail.Mail,
-			Metadata: k.metadata(all, beside), Bounced: k.bounced(all),
+			Metadata: k.metadata(all, beside), Bounced: k.bounceKind(all),
 		}
 		if k.event == Complaint {
 			events[i].ComplaintSubType = text(details, "complaintSubType", maxName)
@@ -97,7 +96,7 @@ func (k sesKind) events(members map[string]json.RawMessage, mail mailOf, now tim
 	return events, nil
 }
 
-// read is the details with their texts cleaned. An event may come without any.
+// read returns the details with cleaned texts. An event may lack them.
 func (k sesKind) read(raw json.RawMessage) (map[string]any, error) {
 	if raw == nil {
 		return map[string]any{}, nil
@@ -114,8 +113,8 @@ func (k sesKind) read(raw json.RawMessage) (map[string]any, error) {
 	return details, nil
 }
 
-// beside are the members of the event that we do not know, in values like those of
-// the details. They are kept and mean nothing.
+// beside returns the unknown members of the event, cleaned like the details. They are stored
+// and not interpreted.
 func (k sesKind) beside(members map[string]json.RawMessage) map[string]any {
 	unknown := map[string]any{}
 	for name, raw := range members {
@@ -133,15 +132,14 @@ func (k sesKind) beside(members map[string]json.RawMessage) map[string]any {
 	return unknown
 }
 
-// recipient is one of those that an event happened to, with what is said of that
-// one alone.
+// recipient is one recipient of an event, with the details about that recipient alone.
 type recipient struct {
 	address string
 	details map[string]any
 }
 
-// recipientsOf takes the list out of the details. Where there is none, the event
-// is about the mail's only recipient, or it does not say about whom.
+// recipientsOf takes the list of recipients out of the details. Without a list the event is
+// about the mail's only recipient, or names none.
 func (k sesKind) recipientsOf(details map[string]any, mail mailOf) ([]recipient, error) {
 	listed, _ := details[k.recipients].([]any)
 	delete(details, k.recipients)
@@ -183,8 +181,8 @@ func recipientOf(listed any) recipient {
 	return recipient{}
 }
 
-// bounced says how final a bounce is. A type that we do not know is not final.
-func (k sesKind) bounced(details map[string]any) *BounceKind {
+// bounceKind returns whether a bounce is final. An unknown type is not final.
+func (k sesKind) bounceKind(details map[string]any) *BounceKind {
 	if k.event != Bounce {
 		return nil
 	}
@@ -195,8 +193,8 @@ func (k sesKind) bounced(details map[string]any) *BounceKind {
 	return &b
 }
 
-// metadata is the details under our names, with what stands beside them. Of those
-// that we have no name for, the ones that do not fit are left out.
+// metadata returns the details under Mailhelm's names, with the unknown members. Of details
+// without such a name it leaves out those beyond the limit.
 func (k sesKind) metadata(details, beside map[string]any) json.RawMessage {
 	kept, size := make(map[string]json.RawMessage), 0
 	keep := func(name string, value any) {
@@ -227,7 +225,7 @@ func (k sesKind) metadata(details, beside map[string]any) json.RawMessage {
 	return all
 }
 
-// cleanValue is a value with its texts cleaned and what is nested too deep left out.
+// cleanValue returns a value with cleaned texts, without parts that nest too deep.
 func cleanValue(value any, depth int) any {
 	switch value := value.(type) {
 	case string:
@@ -263,8 +261,8 @@ func text(details map[string]any, name string, limit int) string {
 	return cleanText(value, limit)
 }
 
-// identify makes the id of an event from what tells it from all others. What the
-// provider may leave out or spell in another order is not part of it.
+// identify makes the id of an event from what distinguishes it from all others. It leaves
+// out what the provider may omit or write in another order.
 func identify(e Event, details map[string]any) string {
 	parts := []string{
 		e.MessageID, string(e.Type), e.OccurredAt.Format(time.RFC3339Nano), e.Recipient,

@@ -10,8 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// MaxSESEvent is the most bytes that one event may have. Amazon SNS and Amazon
-// EventBridge carry no more.
+// MaxSESEvent bounds one event in bytes. Amazon SNS and Amazon EventBridge carry no more.
 const MaxSESEvent = 256 << 10
 
 // What an event may hold at most. The provider stays far below.
@@ -23,8 +22,7 @@ const (
 	maxSubject    = 1000
 )
 
-// farFuture is how much later than our clock an event may have happened; earliest
-// is before there was anything to happen.
+// farFuture is how far ahead of the clock an event may be; earliest is before any event.
 const farFuture = 24 * time.Hour
 
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -42,11 +40,11 @@ type sesMail struct {
 	} `json:"commonHeaders"`
 }
 
-// ParseSES reads one event as Amazon SES publishes it (eventType), as it notifies
-// the owner of an identity (notificationType), or within the envelope of Amazon
-// EventBridge (detail). One that names several recipients becomes one event for
-// each. It fails with core.CodeValidationFailed when the event lacks what
-// everything rests on; what else it may hold is kept and not judged.
+// ParseSES reads one event as Amazon SES publishes it (eventType), as it notifies the owner
+// of an identity (notificationType), or within the envelope of Amazon EventBridge (detail).
+// An event with several recipients becomes one event for each. It fails with
+// core.CodeValidationFailed when a required member is missing or invalid; it does not check
+// other members.
 func ParseSES(raw []byte, now time.Time) ([]Event, error) {
 	if len(raw) > MaxSESEvent {
 		return nil, core.Invalid("", "is longer than 256 KB")
@@ -98,8 +96,7 @@ func sesKindOf(members map[string]json.RawMessage) (sesKind, error) {
 	return kind, nil
 }
 
-// mailOf is a message as an event repeats it, with the id that only its events
-// carry outside.
+// mailOf is the message of an event, with the id that only events carry.
 type mailOf struct {
 	Mail
 	messageID string
@@ -131,8 +128,8 @@ func sesMailOf(raw json.RawMessage, now time.Time) (mailOf, error) {
 	}}, nil
 }
 
-// from is the sender. Every event has source, and not every one has headers; with
-// source first, all events of a message name the same.
+// from returns the sender. Every event has source and not every event has headers, so source
+// comes first and all events of a message agree.
 func (m sesMail) from() string {
 	if from := address(m.Source); from != "" || len(m.CommonHeaders.From) == 0 {
 		return cut(from, maxAddress)
@@ -140,7 +137,7 @@ func (m sesMail) from() string {
 	return cut(address(m.CommonHeaders.From[0]), maxAddress)
 }
 
-// tag is the first value of a tag, "" for none.
+// tag returns the first value of a tag, "" without one.
 func (m sesMail) tag(name string) string {
 	value := m.Tags[name]
 	if several, ok := value.([]any); ok && len(several) > 0 {
@@ -150,7 +147,7 @@ func (m sesMail) tag(name string) string {
 	return cleanText(text, maxName)
 }
 
-// isMessageID: ids stand in addresses of ours and in logs.
+// isMessageID reports whether id is safe in Mailhelm's paths and logs.
 func isMessageID(id string) bool {
 	return id != "" && len(id) <= maxMessageID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
@@ -168,7 +165,7 @@ func sesTime(member, text string, now time.Time) (time.Time, error) {
 	return t.UTC().Truncate(time.Microsecond), nil
 }
 
-// addresses are the addresses in texts, without what is empty.
+// addresses returns the addresses in texts, without empty ones.
 func addresses(member string, texts []string) ([]string, error) {
 	if len(texts) > maxRecipients {
 		return nil, core.Invalid(member, "names more than 500 recipients")
@@ -186,7 +183,7 @@ func addresses(member string, texts []string) ([]string, error) {
 	return all, nil
 }
 
-// address is what stands in angle brackets, or everything where nothing does.
+// address returns the text in angle brackets, or the whole text without brackets.
 func address(text string) string {
 	text = strings.TrimSpace(cleanText(text, maxSubject))
 	if open := strings.LastIndexByte(text, '<'); open >= 0 && strings.HasSuffix(text, ">") {
@@ -195,13 +192,13 @@ func address(text string) string {
 	return text
 }
 
-// cleanText is text that every database holds and every surface can write: valid
-// UTF-8 without NUL, of at most limit bytes.
+// cleanText returns text that both databases store and every surface can write: valid UTF-8
+// without NUL, of at most limit bytes.
 func cleanText(text string, limit int) string {
 	return cut(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), limit)
 }
 
-// cut shortens to limit bytes without breaking a character.
+// cut shortens text to limit bytes without splitting a character.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -212,9 +209,8 @@ func cut(text string, limit int) string {
 	return text[:limit]
 }
 
-// UnwrapSES takes an event out of the notification of Amazon SNS that it may come
-// in. It believes the notification: who takes one from a stranger verifies it
-// first.
+// UnwrapSES takes an event out of a notification of Amazon SNS. It does not verify the
+// notification: the caller must, unless the sender is trusted.
 func UnwrapSES(raw []byte) []byte {
 	var notification struct {
 		Type    string
@@ -229,8 +225,8 @@ func UnwrapSES(raw []byte) []byte {
 	return []byte(*notification.Message)
 }
 
-// IsSESNotice reports whether a message is what Amazon SES sends to try out a
-// topic. It is no event and nothing is wrong with it.
+// IsSESNotice reports whether a message is the notice with which Amazon SES tests a topic.
+// It is not an event.
 func IsSESNotice(message []byte) bool {
 	return bytes.HasPrefix(message, []byte("Successfully validated SNS topic for Amazon SES")) ||
 		bytes.Contains(message, []byte(`"AmazonSnsSubscriptionSucceeded"`)) && len(message) < maxSubject

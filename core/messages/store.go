@@ -7,23 +7,22 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store remembers messages and their events. Finders of one thing fail with
-// core.CodeNotFound; everything takes part in the transaction of its context and
-// sees only the organization it is given.
+// Store keeps messages and their events. Methods that find one record fail with
+// core.CodeNotFound. Every method takes part in the transaction of its context and sees only
+// the given organization.
 type Store interface {
-	// RecordEvents stores those of the events that are not there yet, brings their
-	// messages up to date, and returns the new ones.
+	// RecordEvents stores the new events, updates their messages, and returns the new
+	// events.
 	RecordEvents(ctx context.Context, orgID string, events []Event, at time.Time) (fresh []Event, err error)
 
 	Message(ctx context.Context, orgID, id string) (Message, error)
-	// MessageEvents are all events of a message, oldest first.
+	// MessageEvents returns all events of a message, oldest first.
 	MessageEvents(ctx context.Context, orgID, id string) ([]Event, error)
-	// Recipients are the addresses that each of the messages went to, by its id.
+	// Recipients returns the addresses of each message, by its id.
 	Recipients(ctx context.Context, orgID string, ids []string) (map[string][]string, error)
-	// Messages is one page, newest first by SentAt and id; at most f.Limit.
+	// Messages returns one page, newest first by SentAt and id; at most f.Limit.
 	Messages(ctx context.Context, orgID string, f Filter) ([]Message, error)
-	// CountMessages counts the messages that fit, whatever f.After says, to f.Limit
-	// at most.
+	// CountMessages counts the matching messages, up to f.Limit. It ignores f.After.
 	CountMessages(ctx context.Context, orgID string, f Filter) (int, error)
 }
 

@@ -8,20 +8,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Redefinition is a change of what predicates test, other than of attributes and
-// properties.
+// Redefinition is a change of lists or topics that predicates test.
 type Redefinition struct {
-	// GoneLists are ids of lists that are deleted.
+	// GoneLists are ids of deleted lists.
 	GoneLists []string
-	// GoneTopics are names of topics that are deleted, and TurnedTopics of those that
-	// get another default.
+	// GoneTopics are names of deleted topics, TurnedTopics of topics with a new default.
 	GoneTopics, TurnedTopics []string
 }
 
-// Redefined lets segments follow a change of what they test. One that no longer
-// compiles is invalid with a warning in the same transaction, before anybody can judge
-// contacts by a list that is not there; the others that name it are judged anew soon
-// after. It is called before the change, in its transaction.
+// Redefined updates segments for a change of what they test. It must be called before the
+// change, in its transaction. A segment that no longer compiles becomes invalid with a
+// warning in the same transaction, before a job can judge contacts by a list that is gone.
+// The others that name it are judged anew soon after.
 func (s *Segments) Redefined(ctx context.Context, orgID string, what Redefinition) error {
 	_, err := s.edited(ctx, orgID, what, false)
 	return err
@@ -44,7 +42,8 @@ func (r Redefinition) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// broken: what is made under the name later has other members, or other choices.
+// broken returns the warning. A list or topic that is created under the name later has other
+// members or choices.
 func (r Redefinition) broken(fault error) string { return lost + firstFault(fault) }
 
 func (r Redefinition) loses() bool { return false }

@@ -11,12 +11,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Definition is what somebody writes of a segment. The key identifies it and never
-// changes.
+// Definition is the part of a segment that its author writes. The key identifies it and
+// never changes.
 type Definition struct {
 	Key, Name, Description, Source string
 	Origin                         Origin
-	// SourcePath is where a repository has it.
+	// SourcePath is the path of the file in the repository.
 	SourcePath string
 }
 
@@ -29,11 +29,11 @@ const (
 
 var keyForm = regexp.MustCompile(`^[a-z0-9]+(?:[-_][a-z0-9]+)*$`)
 
-// Save makes a segment, or replaces the definition of the one with the key, and gives
-// it back. It is judged anew for all contacts soon after. A standing warning ends, and
-// an invalid or archived segment is active again; a paused one stays paused. It fails
-// with validation_failed when the definition does not compile or goes in a circle,
-// and with conflict when a managed definition would replace one of a repository.
+// Save creates a segment, or replaces the definition of the one with the key, and returns
+// it. All contacts are judged anew soon after. A warning ends, and an invalid or archived
+// segment becomes active; a paused one stays paused. It fails with validation_failed when
+// the definition does not compile or closes a circle, and with conflict when a managed
+// definition would replace one of a repository.
 func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segment, error) {
 	if err := d.check(); err != nil {
 		return Segment{}, err
@@ -55,7 +55,7 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 		if at >= 0 && saved.Origin == Git && d.Origin != Git && saved.Status != Archived {
 			return core.Conflict("A repository defines this segment.", "Change it in the repository.")
 		}
-		checked, err := s.compiled(ctx, orgID, d.Source, d.Key, all)
+		checked, err := s.compile(ctx, orgID, d.Source, d.Key, all)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 	return saved, err
 }
 
-// onto is the definition in the place of what was there before, if anything.
+// onto returns the segment with this definition in place of the earlier one, if any.
 func (d Definition) onto(before Segment, checked *predicate.Checked) Segment {
 	status := Active
 	if before.Status == Paused {
@@ -107,8 +107,8 @@ func (d Definition) check() error {
 	return nil
 }
 
-// compiled is the predicate, with the circles that it would close refused.
-func (s *Segments) compiled(ctx context.Context, orgID, source, key string, all []Segment) (*predicate.Checked, error) {
+// compile returns the compiled predicate. It refuses one that would close a circle.
+func (s *Segments) compile(ctx context.Context, orgID, source, key string, all []Segment) (*predicate.Checked, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (s *Segments) compiled(ctx context.Context, orgID, source, key string, all 
 	}
 	checked, err := predicate.Compile(source, schema.Schema)
 	if err != nil {
-		return nil, refused(err)
+		return nil, invalidPredicate(err)
 	}
 	tests := map[string][]string{}
 	for _, other := range all {
@@ -134,7 +134,7 @@ func (s *Segments) compiled(ctx context.Context, orgID, source, key string, all 
 	return checked, nil
 }
 
-// reaches reports whether a way leads from any of these to the goal.
+// reaches reports whether a path leads from any of these keys to the goal.
 func reaches(tests map[string][]string, from []string, goal string, seen map[string]bool) bool {
 	for _, key := range from {
 		if key == goal {
@@ -150,8 +150,8 @@ func reaches(tests map[string][]string, from []string, goal string, seen map[str
 	return false
 }
 
-// SetStatus pauses a segment, goes on with it, or archives it. One that goes on is
-// judged anew for all contacts.
+// SetStatus pauses, resumes or archives a segment. A resumed one is judged anew for all
+// contacts.
 func (s *Segments) SetStatus(ctx context.Context, orgID, id string, status Status) (Segment, error) {
 	var changed Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {

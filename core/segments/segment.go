@@ -13,11 +13,11 @@ type Status string
 // members.
 const (
 	Active Status = "active"
-	// Paused was stopped by a person.
+	// Paused was paused by a person.
 	Paused Status = "paused"
-	// Invalid no longer compiles; it becomes active when it does again.
+	// Invalid does not compile; it becomes active when it compiles again.
 	Invalid Status = "invalid"
-	// Archived is no longer in the repository that defined it.
+	// Archived was removed from the repository that defined it.
 	Archived Status = "archived"
 )
 
@@ -30,7 +30,7 @@ const (
 	Git     Origin = "git"
 )
 
-// Segment is a definition with what its last evaluation found.
+// Segment is a definition with the result of its last evaluation.
 type Segment struct {
 	ID             string              `json:"id" jsonschema:"format=uuid"`
 	Key            string              `json:"key" voice:"untrusted"`

@@ -13,7 +13,7 @@ type PreviewIn struct {
 	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"See audience_get_schema for the language."`
 }
 
-// Preview is what a predicate finds.
+// Preview is the result of a predicate.
 type Preview struct {
 	Count     int                 `json:"count"`
 	EvalClass predicate.EvalClass `json:"eval_class,omitempty" jsonschema:"enum=incremental,enum=sweep,enum=both"`
@@ -29,7 +29,7 @@ type Found struct {
 	Sample    []Example           `json:"sample"`
 }
 
-// RESTView is the preview without what is for agents.
+// RESTView returns the preview without the members for agents.
 func (p Preview) RESTView() Found { return Found{p.Count, p.EvalClass, p.Sample} }
 
 // Lint is a warning about a predicate.
@@ -40,7 +40,7 @@ type Lint struct {
 	Suggestion string `json:"suggestion,omitempty" voice:"untrusted"`
 }
 
-// Fault says what is wrong with a predicate, and what may be meant.
+// Fault describes an error in a predicate, with suggestions.
 type Fault struct {
 	Message string `json:"message" voice:"untrusted"`
 	Line    int    `json:"line"`
@@ -76,7 +76,7 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 		if c.Surface == core.Agent {
 			return Preview{Sample: []Example{}, Lint: []Lint{}, Error: faultOf(err)}, nil
 		}
-		return Preview{}, refused(err).WithNext("Correct the predicate at the places named. The documentation teaches the language under `/guides/predicates`.")
+		return Preview{}, invalidPredicate(err).WithNext("Correct the predicate at the places named. The documentation teaches the language under `/guides/predicates`.")
 	}
 	found := Preview{EvalClass: checked.EvalClass(), Lint: lintOf(checked)}
 	bounded, cancel := context.WithTimeout(ctx, s.PreviewTime)
@@ -94,16 +94,16 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 	return found, err
 }
 
-// refused is validation_failed with every fault of a predicate.
-func refused(err error) *core.Error {
+// invalidPredicate returns validation_failed with every fault of a predicate.
+func invalidPredicate(err error) *core.Error {
 	var fields []core.FieldError
 	for _, fault := range faultsOf(err) {
-		fields = append(fields, core.FieldError{Field: "source", Reason: fault.Error() + known(fault)})
+		fields = append(fields, core.FieldError{Field: "source", Reason: fault.Error() + listNames(fault)})
 	}
 	return core.InvalidFields(fields...)
 }
 
-// faultOf is the first fault.
+// faultOf returns the first fault.
 func faultOf(err error) *Fault {
 	faults := faultsOf(err)
 	if len(faults) == 0 {
@@ -117,11 +117,11 @@ func faultOf(err error) *Fault {
 	if first.Suggestion != "" {
 		text += "; did you mean " + first.Suggestion + "?"
 	}
-	return &Fault{Message: text + known(&first), Line: first.Line, Column: first.Column}
+	return &Fault{Message: text + listNames(&first), Line: first.Line, Column: first.Column}
 }
 
-// known lists the names there are, for who named one that is not among them.
-func known(fault *predicate.Error) string {
+// listNames lists the existing names for an author who used an unknown one.
+func listNames(fault *predicate.Error) string {
 	switch {
 	case fault.Known == nil:
 		return ""
@@ -131,7 +131,7 @@ func known(fault *predicate.Error) string {
 	return "; there are " + core.QuotedList(fault.Known)
 }
 
-// faultsOf are the faults that a compilation failed with.
+// faultsOf returns the faults of a failed compilation.
 func faultsOf(err error) []*predicate.Error {
 	if several, ok := errors.AsType[predicate.Errors](err); ok {
 		return several

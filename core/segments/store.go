@@ -8,13 +8,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Store keeps segments and answers predicates. Everything takes part in the
-// transaction of its context and sees only the organization it is given; finders of
-// one thing fail with core.CodeNotFound.
+// Store keeps segments and evaluates predicates. Every method takes part in the transaction
+// of its context and sees only the given organization. Methods that find one record fail
+// with core.CodeNotFound.
 type Store interface {
-	// PredicateSchema is what predicates of the organization may name, without Activities.
+	// PredicateSchema returns what predicates of the organization may name, without
+	// Activities.
 	PredicateSchema(ctx context.Context, orgID string) (Schema, error)
-	// SeenActivities are names of activities, up to some hundreds.
+	// SeenActivities returns names of activities, up to some hundreds.
 	SeenActivities(ctx context.Context, orgID string) ([]string, error)
 
 	// InsertSegment stores a new segment. It fails with core.CodeConflict when the key is
@@ -26,8 +27,8 @@ type Store interface {
 	// keeps others from locking it until the transaction ends.
 	Segment(ctx context.Context, orgID, ref string) (Segment, error)
 	LockSegment(ctx context.Context, orgID, id string) (Segment, error)
-	// LockSegments keeps others from locking any segment that there is until the
-	// transaction ends.
+	// LockSegments prevents other transactions from locking any existing segment until this
+	// one ends.
 	LockSegments(ctx context.Context, orgID string) error
 	// Segments is one page, newest first by creation and id; CountSegments is of all.
 	Segments(ctx context.Context, orgID string, f Filter) ([]Segment, error)
@@ -40,18 +41,18 @@ type Store interface {
 	// IsSegmentMember looks for a contact by id or by address.
 	IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
 
-	// CountMatching is how many contacts a question finds, and Examples are the first
-	// few of them by id.
+	// CountMatching returns how many contacts match a question. Examples returns the first
+	// of them by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
 	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
-	// CountSource counts the events of a source in the windows that it has, or with nil the
-	// contacts, up to a limit.
+	// CountSource counts the events of a source in its windows, or with nil the contacts, up
+	// to a limit.
 	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
-	// Differing are contacts, at most limit, that the question finds and that are no
-	// members, or the reverse.
+	// Differing returns contacts, at most limit, that match and are not members, or the
+	// reverse.
 	Differing(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
-	// JudgeMembers brings the membership of the contacts of q to what the question finds,
-	// logs who came and went, and notes the evaluation.
+	// JudgeMembers updates the membership of the contacts of q, logs who entered and left,
+	// and notes the evaluation.
 	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
 	// SegmentEvaluated notes that all contacts were judged at this time.
 	SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error
@@ -72,7 +73,7 @@ type Store interface {
 	ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error
 }
 
-// Schema is what predicates may name and where attributes are kept.
+// Schema is what predicates may name, with the columns of attributes.
 type Schema struct {
 	predicate.Schema
 	// Slots are columns by attribute, as far as attributes have one.
@@ -88,13 +89,13 @@ type Filter struct {
 	Limit int
 }
 
-// Question is a predicate with all that its answer depends on.
+// Question is a predicate with everything that its result depends on.
 type Question struct {
 	OrgID     string
 	Predicate *predicate.Checked
 	Slots     map[string]string
 	Now       time.Time
-	// Contacts narrows the question to contacts with these ids; nil asks about all.
+	// Contacts narrows the question to contacts with these ids; nil means all.
 	Contacts []string
 }
 
