@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // codeLifetime is how long a client has to redeem an authorization code.
@@ -21,7 +22,7 @@ const codeLifetime = 60 * time.Second
 // another organization than the member, with conflict when the member's blocked
 // it, and with validation_failed when no scope is left although some were asked
 // for.
-func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, member access.Member, chosen core.Scopes) (string, error) {
+func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, member members.Member, chosen core.Scopes) (string, error) {
 	if err := s.letsIn(ctx, request.Client, member); err != nil {
 		return "", err
 	}
@@ -55,7 +56,7 @@ func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, memb
 }
 
 // letsIn refuses a member who cannot let the client in.
-func (s *Server) letsIn(ctx context.Context, client access.Client, member access.Member) error {
+func (s *Server) letsIn(ctx context.Context, client access.Client, member members.Member) error {
 	if member.OrgID == "" || member.UserID == "" || !client.Open() && member.OrgID != client.OrgID {
 		return core.NotFound("application")
 	}

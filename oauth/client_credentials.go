@@ -2,8 +2,8 @@ package oauth
 
 import (
 	"context"
+	"github.com/mailhelm/mailhelm/core/signing"
 
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
@@ -62,7 +62,7 @@ func (s *Server) answerToken(attempt *attempt, g grant, refresh string) (*op.Res
 	return op.NewResponse(tokenResponse{
 		AccessToken:  token.text,
 		TokenType:    "Bearer",
-		ExpiresIn:    int(access.AccessTokenLifetime.Seconds()),
+		ExpiresIn:    int(signing.AccessTokenLifetime.Seconds()),
 		Scope:        token.scope,
 		RefreshToken: refresh,
 	}), nil

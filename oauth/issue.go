@@ -9,6 +9,7 @@ import (
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 )
 
 // tokenType is the `typ` of an access token (RFC 9068 section 2.1). It keeps
@@ -54,7 +55,7 @@ type issued struct {
 // costs more than signing. It is safe for use by several goroutines.
 type tokenIssuer struct {
 	address string
-	keys    *access.SigningKeys
+	keys    *signing.Keys
 	clock   core.Clock
 	latest  atomic.Pointer[keySigner]
 }
@@ -65,7 +66,7 @@ type keySigner struct {
 	jose.Signer
 }
 
-func newTokenIssuer(address string, keys *access.SigningKeys, clock core.Clock) (*tokenIssuer, error) {
+func newTokenIssuer(address string, keys *signing.Keys, clock core.Clock) (*tokenIssuer, error) {
 	t := &tokenIssuer{address: address, keys: keys, clock: clock}
 	_, err := t.signer()
 	return t, err
@@ -96,7 +97,7 @@ func (t *tokenIssuer) issue(g grant) (issued, error) {
 		Issuer:      t.address,
 		Subject:     g.subject,
 		Audience:    g.audience,
-		Expires:     now.Add(access.AccessTokenLifetime).Unix(),
+		Expires:     now.Add(signing.AccessTokenLifetime).Unix(),
 		IssuedAt:    now.Unix(),
 		ID:          token.id,
 		ClientID:    g.client.ClientID,

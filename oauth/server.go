@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
@@ -54,7 +55,7 @@ type Config struct {
 	// Principals is what this process remembers of tokens, which a revocation must
 	// be felt by at once; nil in a process that serves no resource host.
 	Principals *access.Authenticator
-	Keys       *access.SigningKeys
+	Keys       *signing.Keys
 	Clock      core.Clock
 	Log        *slog.Logger
 }
@@ -66,7 +67,7 @@ type Server struct {
 	documents  access.DocumentReader
 	registrar  *access.Registrations
 	clock      core.Clock
-	keys       *access.SigningKeys
+	keys       *signing.Keys
 	own        *Verifier // of tokens that are to be revoked
 	principals *access.Authenticator
 	examiner   *access.Authenticator // of tokens that are asked about

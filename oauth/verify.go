@@ -10,6 +10,7 @@ import (
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 )
 
 // verifiedLimit bounds the tokens that are remembered, at about 1.5 KB each.
@@ -98,7 +99,7 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	}
 	// None is issued that lives this long, even by a clock that is ahead. With a key
 	// that was stolen one could be made, and be remembered beyond the key's end.
-	if parsed.Expiry.After(now.Add(access.SigningOverlap)) {
+	if parsed.Expiry.After(now.Add(signing.Overlap)) {
 		return verifiedToken{}, errTokenLifetime
 	}
 	var c claims
@@ -138,7 +139,7 @@ func (v *Verifier) read(c claims) (verifiedToken, error) {
 
 // keySet checks signatures with our own keys. It reads them where they are and
 // so has nothing to fetch; a flood of unknown kids costs a read a second.
-type keySet struct{ keys *access.SigningKeys }
+type keySet struct{ keys *signing.Keys }
 
 // VerifySignature implements go-oidc's KeySet. It checks `typ` as well, which
 // the library leaves to its callers and hides from them.

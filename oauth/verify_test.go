@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -16,11 +17,11 @@ func testConfig(tb testing.TB) Config {
 	tb.Helper()
 	clock := func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 	db := storagetest.SQLite(tb)
-	master, err := access.LoadMasterKey(filepath.Join(tb.TempDir(), "master.key"))
+	master, err := signing.LoadMasterKey(filepath.Join(tb.TempDir(), "master.key"))
 	if err != nil {
 		tb.Fatal(err)
 	}
-	keys, err := access.NewSigningKeys(tb.Context(), db.SigningKeys(), master, clock)
+	keys, err := signing.NewKeys(tb.Context(), db.SigningKeys(), master, clock)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -107,7 +108,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
 	guard := guardrails.New(guardrails.Config{
 		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
-			Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()}, Tokens: noTokens{}, Clock: s.clock.Now,
+			Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: noTokens{}, Clock: s.clock.Now,
 		}),
 		Transactor: db, Replays: db.Replay(), Audit: db.Audit(),
 		ConfirmationSecret: make([]byte, guardrails.ConfirmationSecretBytes),

@@ -6,6 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -16,17 +18,17 @@ func (db *DB) Access() access.Stores {
 	}
 }
 
-// orgStore is [access.OrgStore].
+// orgStore is [members.OrgStore].
 type orgStore struct{ db *engine.DB }
 
 // Orgs returns the store of organizations.
-func (db *DB) Orgs() access.OrgStore { return orgStore{db.DB} }
+func (db *DB) Orgs() members.OrgStore { return orgStore{db.DB} }
 
-// userStore is [access.UserStore].
+// userStore is [people.UserStore].
 type userStore struct{ db *engine.DB }
 
 // Users returns the store of people and their password hashes.
-func (db *DB) Users() access.UserStore { return userStore{db.DB} }
+func (db *DB) Users() people.UserStore { return userStore{db.DB} }
 
 type orgRow struct {
 	ID            string `db:"id"`

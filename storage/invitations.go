@@ -5,25 +5,25 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// invitationStore is [access.InvitationStore].
+// invitationStore is [members.InvitationStore].
 type invitationStore struct{ db *engine.DB }
 
-var _ access.InvitationStore = invitationStore{}
+var _ members.InvitationStore = invitationStore{}
 
 type invitationRow struct {
-	ID          string      `db:"id"`
-	OrgID       string      `db:"org_id"`
-	Hash        []byte      `db:"hash"`
-	Email       string      `db:"email"`
-	Role        access.Role `db:"role"`
-	Permissions string      `db:"permissions"`
-	InvitedBy   string      `db:"invited_by"`
-	CreatedAt   engine.Time `db:"created_at"`
-	ExpiresAt   engine.Time `db:"expires_at"`
+	ID          string       `db:"id"`
+	OrgID       string       `db:"org_id"`
+	Hash        []byte       `db:"hash"`
+	Email       string       `db:"email"`
+	Role        members.Role `db:"role"`
+	Permissions string       `db:"permissions"`
+	InvitedBy   string       `db:"invited_by"`
+	CreatedAt   engine.Time  `db:"created_at"`
+	ExpiresAt   engine.Time  `db:"expires_at"`
 }
 
 const invitationColumns = `org_id, id, hash, email, role, permissions, invited_by, created_at, expires_at`
@@ -40,7 +40,7 @@ var (
 		DELETE FROM invitations WHERE org_id = $1 AND invited_by = $2`)
 )
 
-func (s invitationStore) InsertInvitation(ctx context.Context, i access.Invitation) error {
+func (s invitationStore) InsertInvitation(ctx context.Context, i members.Invitation) error {
 	permissions, err := engine.JSONParameter(i.Permissions)
 	if err != nil {
 		return err
@@ -50,12 +50,12 @@ func (s invitationStore) InsertInvitation(ctx context.Context, i access.Invitati
 		i.InvitedBy, engine.At(i.CreatedAt), engine.At(i.ExpiresAt))
 }
 
-func (s invitationStore) Invitations(ctx context.Context, orgID string) ([]access.Invitation, error) {
+func (s invitationStore) Invitations(ctx context.Context, orgID string) ([]members.Invitation, error) {
 	rows, err := engine.List[invitationRow](ctx, s.db, invitationsOf, orgID)
 	if err != nil {
 		return nil, err
 	}
-	invitations := make([]access.Invitation, len(rows))
+	invitations := make([]members.Invitation, len(rows))
 	for i, row := range rows {
 		if invitations[i], err = row.invitation(); err != nil {
 			return nil, err
@@ -64,10 +64,10 @@ func (s invitationStore) Invitations(ctx context.Context, orgID string) ([]acces
 	return invitations, nil
 }
 
-func (s invitationStore) InvitationByHash(ctx context.Context, hash []byte) (access.Invitation, error) {
+func (s invitationStore) InvitationByHash(ctx context.Context, hash []byte) (members.Invitation, error) {
 	row, err := engine.One[invitationRow](ctx, s.db, "invitation", invitationByHash, hash)
 	if err != nil {
-		return access.Invitation{}, err
+		return members.Invitation{}, err
 	}
 	return row.invitation()
 }
@@ -80,12 +80,12 @@ func (s invitationStore) DeleteInvitationsBy(ctx context.Context, orgID, userID 
 	return s.db.Exec(ctx, deleteInvitationsBy, orgID, userID)
 }
 
-func (r invitationRow) invitation() (access.Invitation, error) {
-	permissions, err := storedList[access.Permission](r.Permissions)
+func (r invitationRow) invitation() (members.Invitation, error) {
+	permissions, err := storedList[members.Permission](r.Permissions)
 	if err != nil {
-		return access.Invitation{}, fmt.Errorf("storage: permissions of invitation %s: %w", r.ID, err)
+		return members.Invitation{}, fmt.Errorf("storage: permissions of invitation %s: %w", r.ID, err)
 	}
-	return access.Invitation{
+	return members.Invitation{
 		ID: r.ID, OrgID: r.OrgID, Hash: r.Hash, Email: r.Email, Role: r.Role, Permissions: permissions,
 		InvitedBy: r.InvitedBy, CreatedAt: r.CreatedAt.Time(), ExpiresAt: r.ExpiresAt.Time(),
 	}, nil

@@ -6,21 +6,21 @@ import (
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// memberStore is [access.MemberStore].
+// memberStore is [members.Store].
 type memberStore struct{ db *engine.DB }
 
 // Members returns the store of memberships.
-func (db *DB) Members() access.MemberStore { return memberStore{db.DB} }
+func (db *DB) Members() members.Store { return memberStore{db.DB} }
 
 type memberRow struct {
-	OrgID       string      `db:"org_id"`
-	UserID      string      `db:"user_id"`
-	Role        access.Role `db:"role"`
-	Permissions string      `db:"permissions"`
+	OrgID       string       `db:"org_id"`
+	UserID      string       `db:"user_id"`
+	Role        members.Role `db:"role"`
+	Permissions string       `db:"permissions"`
 }
 
 var (
@@ -45,15 +45,15 @@ var (
 		ON CONFLICT DO NOTHING`)
 )
 
-func (s memberStore) Member(ctx context.Context, orgID, userID string) (access.Member, error) {
+func (s memberStore) Member(ctx context.Context, orgID, userID string) (members.Member, error) {
 	row, err := engine.One[memberRow](ctx, s.db, "member", memberByID, orgID, userID)
 	if err != nil {
-		return access.Member{}, err
+		return members.Member{}, err
 	}
 	return row.member()
 }
 
-func (s memberStore) Members(ctx context.Context, orgID string) ([]access.Member, error) {
+func (s memberStore) Members(ctx context.Context, orgID string) ([]members.Member, error) {
 	return s.members(ctx, membersOfOrg, orgID)
 }
 
@@ -68,7 +68,7 @@ func (s memberStore) HoldMembers(ctx context.Context, orgID string) error {
 	return err
 }
 
-func (s memberStore) MembershipsOf(ctx context.Context, userID string) ([]access.Member, error) {
+func (s memberStore) MembershipsOf(ctx context.Context, userID string) ([]members.Member, error) {
 	return s.members(ctx, membershipsOf, userID)
 }
 
@@ -84,12 +84,12 @@ func (s memberStore) OrganizationsOf(ctx context.Context, userID string) ([]core
 	return orgs, nil
 }
 
-func (s memberStore) members(ctx context.Context, by *engine.Statement, id string) ([]access.Member, error) {
+func (s memberStore) members(ctx context.Context, by *engine.Statement, id string) ([]members.Member, error) {
 	rows, err := engine.List[memberRow](ctx, s.db, by, id)
 	if err != nil {
 		return nil, err
 	}
-	members := make([]access.Member, len(rows))
+	members := make([]members.Member, len(rows))
 	for i, row := range rows {
 		if members[i], err = row.member(); err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (s memberStore) AddMember(ctx context.Context, orgID, userID, role string) 
 
 // SetMember adds the member or replaces role and permissions. Whether somebody
 // is left to own the organization is for the caller to see to.
-func (s memberStore) SetMember(ctx context.Context, m access.Member) error {
+func (s memberStore) SetMember(ctx context.Context, m members.Member) error {
 	permissions, err := engine.JSONParameter(m.Permissions)
 	if err != nil {
 		return err
@@ -118,12 +118,12 @@ func (s memberStore) RemoveMember(ctx context.Context, orgID, userID string) err
 	return s.db.Change(ctx, "member", removeMember, orgID, userID)
 }
 
-func (r memberRow) member() (access.Member, error) {
-	permissions, err := storedList[access.Permission](r.Permissions)
+func (r memberRow) member() (members.Member, error) {
+	permissions, err := storedList[members.Permission](r.Permissions)
 	if err != nil {
-		return access.Member{}, fmt.Errorf("storage: permissions of member %s: %w", r.UserID, err)
+		return members.Member{}, fmt.Errorf("storage: permissions of member %s: %w", r.UserID, err)
 	}
-	return access.Member{OrgID: r.OrgID, UserID: r.UserID, Role: r.Role, Permissions: permissions}, nil
+	return members.Member{OrgID: r.OrgID, UserID: r.UserID, Role: r.Role, Permissions: permissions}, nil
 }
 
 const emptyList = "[]"

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// passkeyStore is [access.PasskeyStore].
+// passkeyStore is [people.PasskeyStore].
 type passkeyStore struct{ db *engine.DB }
 
 // Passkeys returns the store of passkeys and their ceremonies.
-func (db *DB) Passkeys() access.PasskeyStore { return passkeyStore{db.DB} }
+func (db *DB) Passkeys() people.PasskeyStore { return passkeyStore{db.DB} }
 
 type passkeyRow struct {
 	UserID       string       `db:"user_id"`
@@ -59,29 +59,29 @@ var (
 	purgeCeremonies = engine.Register("purge passkey ceremonies", `DELETE FROM passkey_ceremonies WHERE expires_at <= $1`)
 )
 
-func (s passkeyStore) InsertPasskey(ctx context.Context, p access.Passkey) error {
+func (s passkeyStore) InsertPasskey(ctx context.Context, p people.Passkey) error {
 	taken := core.Conflict("This passkey was added before.", "Use it, or add another one.")
 	return s.db.Insert(ctx, taken, insertPasskey, p.UserID, p.ID, p.CredentialID, p.Name, p.Credential, engine.At(p.CreatedAt), engine.OptionalAt(p.LastUsedAt))
 }
 
-func (s passkeyStore) Passkeys(ctx context.Context, userID string) ([]access.Passkey, error) {
+func (s passkeyStore) Passkeys(ctx context.Context, userID string) ([]people.Passkey, error) {
 	rows, err := engine.List[passkeyRow](ctx, s.db, passkeysOf, userID)
-	passkeys := make([]access.Passkey, len(rows))
+	passkeys := make([]people.Passkey, len(rows))
 	for i, row := range rows {
 		passkeys[i] = row.passkey()
 	}
 	return passkeys, err
 }
 
-func (s passkeyStore) PasskeyByCredential(ctx context.Context, credentialID []byte) (access.Passkey, error) {
+func (s passkeyStore) PasskeyByCredential(ctx context.Context, credentialID []byte) (people.Passkey, error) {
 	row, err := engine.One[passkeyRow](ctx, s.db, "passkey", passkeyByCredential, credentialID)
 	if err != nil {
-		return access.Passkey{}, err
+		return people.Passkey{}, err
 	}
 	return row.passkey(), nil
 }
 
-func (s passkeyStore) SetPasskey(ctx context.Context, p access.Passkey) error {
+func (s passkeyStore) SetPasskey(ctx context.Context, p people.Passkey) error {
 	return s.db.Change(ctx, "passkey", setPasskey, p.Name, p.Credential, engine.OptionalAt(p.LastUsedAt), p.UserID, p.ID)
 }
 
@@ -96,18 +96,18 @@ func (s passkeyStore) DeletePasskeysOf(ctx context.Context, userID string) error
 	return err
 }
 
-func (s passkeyStore) InsertCeremony(ctx context.Context, c access.PasskeyCeremony) error {
+func (s passkeyStore) InsertCeremony(ctx context.Context, c people.PasskeyCeremony) error {
 	taken := core.Conflict("This ceremony exists already.", "Begin another one.")
 	return s.db.Insert(ctx, taken, insertCeremony, c.Hash, c.UserID, c.Purpose, c.Data, engine.At(c.ExpiresAt))
 }
 
 // TakeCeremony gives a ceremony to one of any number of concurrent callers.
-func (s passkeyStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (access.PasskeyCeremony, error) {
+func (s passkeyStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (people.PasskeyCeremony, error) {
 	row, err := engine.One[ceremonyRow](ctx, s.db, "passkey ceremony", takeCeremony, hash, engine.At(now))
 	if err != nil {
-		return access.PasskeyCeremony{}, err
+		return people.PasskeyCeremony{}, err
 	}
-	return access.PasskeyCeremony{
+	return people.PasskeyCeremony{
 		Hash: row.Hash, UserID: row.UserID, Purpose: row.Purpose, Data: row.Data, ExpiresAt: row.ExpiresAt.Time(),
 	}, nil
 }
@@ -116,8 +116,8 @@ func (s passkeyStore) PurgeCeremonies(ctx context.Context, now time.Time) (int, 
 	return s.db.Exec(ctx, purgeCeremonies, engine.At(now))
 }
 
-func (r passkeyRow) passkey() access.Passkey {
-	return access.Passkey{
+func (r passkeyRow) passkey() people.Passkey {
+	return people.Passkey{
 		ID: r.ID, UserID: r.UserID, CredentialID: r.CredentialID, Name: r.Name, Credential: r.Credential,
 		CreatedAt: r.CreatedAt.Time(), LastUsedAt: engine.OptionalTime(r.LastUsedAt),
 	}

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// factorStore is [access.FactorStore].
+// factorStore is [people.FactorStore].
 type factorStore struct{ db *engine.DB }
 
 // Factors returns the store of authenticator apps and recovery codes.
-func (db *DB) Factors() access.FactorStore { return factorStore{db.DB} }
+func (db *DB) Factors() people.FactorStore { return factorStore{db.DB} }
 
 type authenticatorRow struct {
 	UserID      string       `db:"user_id"`
@@ -48,17 +48,17 @@ var (
 		SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL`)
 )
 
-func (s factorStore) SetAuthenticatorApp(ctx context.Context, a access.AuthenticatorApp) error {
+func (s factorStore) SetAuthenticatorApp(ctx context.Context, a people.AuthenticatorApp) error {
 	taken := core.Conflict("There is an authenticator app already.", "Remove it first.")
 	return s.db.Insert(ctx, taken, setAuthenticator, a.UserID, a.Sealed, a.UsedStep, engine.At(a.CreatedAt), engine.OptionalAt(a.ConfirmedAt))
 }
 
-func (s factorStore) AuthenticatorApp(ctx context.Context, userID string) (access.AuthenticatorApp, error) {
+func (s factorStore) AuthenticatorApp(ctx context.Context, userID string) (people.AuthenticatorApp, error) {
 	row, err := engine.One[authenticatorRow](ctx, s.db, "authenticator app", authenticatorOf, userID)
 	if err != nil {
-		return access.AuthenticatorApp{}, err
+		return people.AuthenticatorApp{}, err
 	}
-	return access.AuthenticatorApp{
+	return people.AuthenticatorApp{
 		UserID: row.UserID, Sealed: row.Sealed, UsedStep: row.UsedStep,
 		CreatedAt: row.CreatedAt.Time(), ConfirmedAt: engine.OptionalTime(row.ConfirmedAt),
 	}, nil

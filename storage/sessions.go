@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// sessionStore is [access.SessionStore].
+// sessionStore is [people.SessionStore].
 type sessionStore struct{ db *engine.DB }
 
 // Sessions returns the store of signed-in browsers.
-func (db *DB) Sessions() access.SessionStore { return sessionStore{db.DB} }
+func (db *DB) Sessions() people.SessionStore { return sessionStore{db.DB} }
 
 type sessionRow struct {
 	Hash           []byte       `db:"hash"`
@@ -44,18 +44,18 @@ var (
 	purgeSessions = engine.Register("purge sessions", `DELETE FROM sessions WHERE expires_at <= $1`)
 )
 
-func (s sessionStore) InsertSession(ctx context.Context, session access.Session) error {
+func (s sessionStore) InsertSession(ctx context.Context, session people.Session) error {
 	taken := core.Conflict("This session exists already.", "Mint another session.")
 	return s.db.Insert(ctx, taken, insertSession, session.Hash, session.UserID, session.OrgID, engine.At(session.CreatedAt),
 		engine.At(session.LastSeenAt), engine.At(session.ExpiresAt), engine.OptionalAt(session.SecondFactorAt), session.AwaitsSecondFactor)
 }
 
-func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (access.Session, error) {
+func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (people.Session, error) {
 	row, err := engine.One[sessionRow](ctx, s.db, "session", sessionByHash, hash, engine.At(now))
 	if err != nil {
-		return access.Session{}, err
+		return people.Session{}, err
 	}
-	return access.Session{
+	return people.Session{
 		Hash: row.Hash, UserID: row.UserID, OrgID: row.OrgID, CreatedAt: row.CreatedAt.Time(),
 		LastSeenAt: row.LastSeenAt.Time(), ExpiresAt: row.ExpiresAt.Time(), SecondFactorAt: engine.OptionalTime(row.SecondFactorAt),
 		AwaitsSecondFactor: row.Awaits,
@@ -64,7 +64,7 @@ func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (
 
 // TouchSession fails with not_found when the session has ended in between, so
 // that nobody stays signed in after a sign-out.
-func (s sessionStore) TouchSession(ctx context.Context, session access.Session) error {
+func (s sessionStore) TouchSession(ctx context.Context, session people.Session) error {
 	return s.db.Change(ctx, "session", touchSession, engine.At(session.LastSeenAt), engine.At(session.ExpiresAt),
 		engine.OptionalAt(session.SecondFactorAt), session.OrgID, session.Hash, session.UserID)
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// signingStore is [access.SigningStore].
+// signingStore is [signing.Store].
 type signingStore struct{ db *engine.DB }
 
 // SigningKeys returns the store of the keys that sign access tokens.
-func (db *DB) SigningKeys() access.SigningStore { return signingStore{db.DB} }
+func (db *DB) SigningKeys() signing.Store { return signingStore{db.DB} }
 
 type signingKeyRow struct {
 	ID        string       `db:"id"`
@@ -38,19 +38,19 @@ var (
 	purgeSigningKeys  = engine.Register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
 )
 
-func (s signingStore) InsertSigningKey(ctx context.Context, k access.SigningKey) (bool, error) {
+func (s signingStore) InsertSigningKey(ctx context.Context, k signing.Key) (bool, error) {
 	inserted, err := s.db.Exec(ctx, insertSigningKey, k.ID, k.Algorithm, k.Sealed, engine.At(k.CreatedAt), engine.OptionalAt(k.RetiredAt))
 	return inserted == 1, err
 }
 
-func (s signingStore) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
+func (s signingStore) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	rows, err := engine.List[signingKeyRow](ctx, s.db, signingKeys)
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]access.SigningKey, len(rows))
+	keys := make([]signing.Key, len(rows))
 	for i, row := range rows {
-		keys[i] = access.SigningKey{
+		keys[i] = signing.Key{
 			ID: row.ID, Algorithm: row.Algorithm, Sealed: row.Sealed,
 			CreatedAt: row.CreatedAt.Time(), RetiredAt: engine.OptionalTime(row.RetiredAt),
 		}
@@ -65,18 +65,18 @@ func (s signingStore) HoldSigningKeys(ctx context.Context) error {
 	return err
 }
 
-func (s signingStore) RotateSigningKey(ctx context.Context, next access.SigningKey, retire time.Time) error {
+func (s signingStore) RotateSigningKey(ctx context.Context, next signing.Key, retire time.Time) error {
 	return s.succeedSigningKeys(ctx, next, retireSigningKeys, engine.At(retire))
 }
 
-func (s signingStore) ReplaceSigningKeys(ctx context.Context, next access.SigningKey) error {
+func (s signingStore) ReplaceSigningKeys(ctx context.Context, next signing.Key) error {
 	return s.succeedSigningKeys(ctx, next, deleteSigningKeys)
 }
 
 // succeedSigningKeys ends the keys there are and stores the next. It leans on the
 // same index: a rotation that did not see the other one's key cannot insert its
 // own, and changes nothing.
-func (s signingStore) succeedSigningKeys(ctx context.Context, next access.SigningKey, end *engine.Statement, args ...any) error {
+func (s signingStore) succeedSigningKeys(ctx context.Context, next signing.Key, end *engine.Statement, args ...any) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.Exec(ctx, end, args...); err != nil {
 			return err

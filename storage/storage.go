@@ -3,10 +3,10 @@ package storage
 import (
 	"context"
 
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -34,7 +34,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 }
 
 // Invitations is the store of open invitations.
-func (db *DB) Invitations() access.InvitationStore { return invitationStore{db.DB} }
+func (db *DB) Invitations() members.InvitationStore { return invitationStore{db.DB} }
 
 // Audience is the store of contacts, lists, attributes and topics.
 func (db *DB) Audience() audience.Store { return audienceStore{db.DB} }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -88,7 +89,7 @@ func newWorldOf(t testing.TB, operations []core.Operation, fixtures ...tools.Fix
 	w.url = "http://" + listener.Listener.Addr().String()
 	guard := guardrails.New(guardrails.Config{
 		Authenticator: access.NewAuthenticator(access.AuthenticatorConfig{
-			Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: access.MemberCeilings{Members: w.db.Members()}, Tokens: w.tokens, Clock: w.clock,
+			Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: members.Ceilings{Members: w.db.Members()}, Tokens: w.tokens, Clock: w.clock,
 		}),
 		Transactor: w.db, Replays: w.db.Replay(), Audit: w.db.Audit(),
 		ConfirmationSecret: bytes.Repeat([]byte{7}, guardrails.ConfirmationSecretBytes),

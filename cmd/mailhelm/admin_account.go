@@ -17,6 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -94,11 +95,11 @@ func (s *session) keepList(ctx context.Context, orgID string) error {
 
 // masterKey opens the key that the server has. Opening would make a fresh one,
 // which cannot be the right one.
-func (s *session) masterKey(configured string) (access.MasterKey, error) {
+func (s *session) masterKey(configured string) (signing.MasterKey, error) {
 	cfg := s.cfg
 	cfg.MasterKey = configured
 	if _, err := os.Stat(cfg.MasterKeyFile()); configured == "" && errors.Is(err, fs.ErrNotExist) {
-		return access.MasterKey{}, fmt.Errorf("there is no master key in %s: name the server's data folder with --data, or set MAILHELM_MASTER_KEY", cfg.DataDir)
+		return signing.MasterKey{}, fmt.Errorf("there is no master key in %s: name the server's data folder with --data, or set MAILHELM_MASTER_KEY", cfg.DataDir)
 	}
 	return cfg.OpenMasterKey()
 }

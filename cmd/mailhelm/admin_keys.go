@@ -2,9 +2,8 @@ package main
 
 import (
 	"context"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"time"
-
-	"github.com/mailhelm/mailhelm/core/access"
 )
 
 type adminKeys struct {
@@ -28,10 +27,10 @@ Examples:
 
 // signingJSON is a signing key as it is shown, without the key.
 type signingJSON struct {
-	ID        string                 `json:"id"`
-	Algorithm string                 `json:"algorithm"`
-	State     access.SigningKeyState `json:"state"`
-	CreatedAt time.Time              `json:"created_at"`
+	ID        string        `json:"id"`
+	Algorithm string        `json:"algorithm"`
+	State     signing.State `json:"state"`
+	CreatedAt time.Time     `json:"created_at"`
 	// RetiredAt is when the key signs no more, and may lie ahead.
 	RetiredAt *time.Time `json:"retired_at"`
 	// GoodUntil is when the last token that it may have signed has expired.
@@ -43,12 +42,12 @@ func (s *session) printSigningKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	states := access.SigningKeyStates(stored, s.cfg.Clock())
+	states := signing.States(stored, s.cfg.Clock())
 	listed, rows := []signingJSON{}, [][]string{{"ID", "STATE", "CREATED", "RETIRED", "GOOD UNTIL"}}
 	for i, key := range stored {
 		one := signingJSON{ID: key.ID, Algorithm: key.Algorithm, State: states[i], CreatedAt: key.CreatedAt, RetiredAt: key.RetiredAt}
 		if key.RetiredAt != nil {
-			end := key.RetiredAt.Add(access.SigningOverlap)
+			end := key.RetiredAt.Add(signing.Overlap)
 			one.GoodUntil = &end
 		}
 		listed = append(listed, one)
@@ -81,7 +80,7 @@ func (c *signingRotate) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		rotation := access.SigningKeyRotation{Store: s.db.SigningKeys(), Transactor: s.db, Master: master, Clock: s.cfg.Clock}
+		rotation := signing.Rotation{Store: s.db.SigningKeys(), Transactor: s.db, Master: master, Clock: s.cfg.Clock}
 		if c.RevokeOld {
 			_, err = rotation.RevokeOld(ctx)
 		} else {

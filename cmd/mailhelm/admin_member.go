@@ -11,13 +11,14 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
 
 // memberships is the tasks on members. A running server feels what they change
 // within five seconds.
-func (s *session) memberships() access.Memberships {
-	return access.Memberships{
+func (s *session) memberships() members.Memberships {
+	return members.Memberships{
 		Orgs: s.db.Orgs(), Members: s.db.Members(), Invitations: s.db.Invitations(), Users: s.db.Users(), Grants: s.db.Grants(), Audit: s.db.Audit(),
 		Transactor: s.db, Clock: s.cfg.Clock,
 	}
@@ -49,20 +50,20 @@ func (t memberTarget) withMember(p *program, do func(context.Context, *session, 
 }
 
 type memberJSON struct {
-	UserID      string              `json:"user_id"`
-	Email       string              `json:"email"`
-	OrgID       string              `json:"org_id"`
-	Role        access.Role         `json:"role"`
-	Permissions []access.Permission `json:"permissions"`
+	UserID      string               `json:"user_id"`
+	Email       string               `json:"email"`
+	OrgID       string               `json:"org_id"`
+	Role        members.Role         `json:"role"`
+	Permissions []members.Permission `json:"permissions"`
 }
 
-func (s *session) printMember(u access.User, m access.Member) error {
-	shown := memberJSON{m.UserID, u.Email, m.OrgID, m.Role, append([]access.Permission{}, m.Permissions...)}
+func (s *session) printMember(u access.User, m members.Member) error {
+	shown := memberJSON{m.UserID, u.Email, m.OrgID, m.Role, append([]members.Permission{}, m.Permissions...)}
 	if s.json {
 		return s.printJSON(shown)
 	}
 	permissions := "all"
-	if m.Role != access.Owner {
+	if m.Role != members.Owner {
 		permissions = permissionNames(m.Permissions)
 	}
 	return s.printTable("", [][]string{
@@ -74,7 +75,7 @@ func (s *session) printMember(u access.User, m access.Member) error {
 	})
 }
 
-func permissionNames(permissions []access.Permission) string {
+func permissionNames(permissions []members.Permission) string {
 	names := make([]string, len(permissions))
 	for i, p := range permissions {
 		names[i] = string(p)
@@ -83,15 +84,15 @@ func permissionNames(permissions []access.Permission) string {
 }
 
 // parsePermissions reads names, or all, or none.
-func parsePermissions(names []string) ([]access.Permission, error) {
-	var chosen []access.Permission
+func parsePermissions(names []string) ([]members.Permission, error) {
+	var chosen []members.Permission
 	for _, name := range names {
 		switch name = strings.TrimSpace(name); {
 		case name == "all":
-			chosen = append(chosen, access.AllPermissions()...)
+			chosen = append(chosen, members.AllPermissions()...)
 		case name == "none":
-		case slices.Contains(access.AllPermissions(), access.Permission(name)):
-			chosen = append(chosen, access.Permission(name))
+		case slices.Contains(members.AllPermissions(), members.Permission(name)):
+			chosen = append(chosen, members.Permission(name))
 		default:
 			return nil, fmt.Errorf("there is no permission %q: give names such as contacts.view, or all, or none", name)
 		}
@@ -107,7 +108,7 @@ type userSetRole struct {
 // Run changes the role.
 func (c *userSetRole) Run(p *program) error {
 	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
-		member, err := s.memberships().SetRole(ctx, s.admin.Actor, org.ID, user.ID, access.Role(c.As))
+		member, err := s.memberships().SetRole(ctx, s.admin.Actor, org.ID, user.ID, members.Role(c.As))
 		if err != nil {
 			return err
 		}
@@ -166,7 +167,7 @@ func (c *userInvite) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.As == string(access.Owner) && len(permissions) > 0 {
+	if c.As == string(members.Owner) && len(permissions) > 0 {
 		return errors.New("an owner has every permission: leave --permissions out")
 	}
 	app := settings.Settings{AuthURL: c.AuthURL, AppURL: c.AppURL}.Host().Complete().App
@@ -175,8 +176,8 @@ func (c *userInvite) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		made, secret, err := s.memberships().Invite(ctx, s.admin.Actor, access.NewInvitation{
-			OrgID: org.ID, Email: c.Email, Role: access.Role(c.As), Permissions: permissions,
+		made, secret, err := s.memberships().Invite(ctx, s.admin.Actor, members.NewInvitation{
+			OrgID: org.ID, Email: c.Email, Role: members.Role(c.As), Permissions: permissions,
 		})
 		if err != nil {
 			return err
@@ -184,14 +185,14 @@ func (c *userInvite) Run(p *program) error {
 		link := organization.JoinLink(app, secret)
 		if s.json {
 			return s.printJSON(struct {
-				ID          string              `json:"id"`
-				Email       string              `json:"email"`
-				OrgID       string              `json:"org_id"`
-				Role        access.Role         `json:"role"`
-				Permissions []access.Permission `json:"permissions"`
-				ExpiresAt   time.Time           `json:"expires_at"`
-				Link        string              `json:"link"`
-			}{made.ID, made.Email, made.OrgID, made.Role, append([]access.Permission{}, made.Permissions...), made.ExpiresAt, link})
+				ID          string               `json:"id"`
+				Email       string               `json:"email"`
+				OrgID       string               `json:"org_id"`
+				Role        members.Role         `json:"role"`
+				Permissions []members.Permission `json:"permissions"`
+				ExpiresAt   time.Time            `json:"expires_at"`
+				Link        string               `json:"link"`
+			}{made.ID, made.Email, made.OrgID, made.Role, append([]members.Permission{}, made.Permissions...), made.ExpiresAt, link})
 		}
 		return s.printTable("", [][]string{
 			{"id", made.ID},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -111,7 +112,7 @@ func grant(t *testing.T, port int, cfg storage.Config, org string, client map[st
 	const redirect, verifier = "https://a.example/", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk" // of RFC 7636 appendix B
 	for _, err := range []error{
 		db.Users().InsertUser(t.Context(), user),
-		db.Members().AddMember(t.Context(), org, user.ID, string(access.Owner)),
+		db.Members().AddMember(t.Context(), org, user.ID, string(members.Owner)),
 		db.Grants().InsertGrant(t.Context(), allowed),
 		db.Tokens().InsertCode(t.Context(), access.AuthorizationCode{
 			Hash: code.Hash, GrantID: allowed.ID, OrgID: org, ClientID: allowed.ClientID, RedirectURI: redirect,

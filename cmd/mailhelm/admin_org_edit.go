@@ -3,8 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 type orgEdit struct {
@@ -25,7 +24,7 @@ func (c *orgEdit) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		edit := access.SettingsEdit{Name: c.Name, RequireSecondFactor: c.RequireSecondFactor, PlatformMode: c.PlatformMode}
+		edit := members.SettingsEdit{Name: c.Name, RequireSecondFactor: c.RequireSecondFactor, PlatformMode: c.PlatformMode}
 		if org, err = s.memberships().EditSettings(ctx, s.admin.Actor, org.ID, edit, false); err != nil {
 			return err
 		}

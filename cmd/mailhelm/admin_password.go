@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -44,7 +45,7 @@ func (c *userSetPassword) Run(p *program) error {
 		if err := people.SetPassword(ctx, cfg, access.ActorOf(access.Operator), user, password); err != nil {
 			return err
 		}
-		shown := newUserJSON(user, access.Member{})
+		shown := newUserJSON(user, members.Member{})
 		if made {
 			shown.Password = password
 		}
@@ -65,8 +66,8 @@ func readPassword(stdin io.Reader, read bool) (password string, made bool, err e
 }
 
 // peopleStores are where people and their sessions are.
-func (s *session) peopleStores() access.SessionsConfig {
-	return access.SessionsConfig{
+func (s *session) peopleStores() people.SessionsConfig {
+	return people.SessionsConfig{
 		Users: s.db.Users(), Sessions: s.db.Sessions(), Factors: s.db.Factors(), Passkeys: s.db.Passkeys(), Members: s.db.Members(),
 		Orgs: s.db.Orgs(), Audit: s.db.Audit(), Tx: s.db, Clock: s.cfg.Clock,
 	}

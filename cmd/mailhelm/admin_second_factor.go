@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 type userResetSecondFactor struct {
@@ -23,9 +25,9 @@ func (c *userResetSecondFactor) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		if err := access.ResetSecondFactors(ctx, s.peopleStores(), access.ActorOf(access.Operator), user.ID); err != nil {
+		if err := people.ResetSecondFactors(ctx, s.peopleStores(), access.ActorOf(access.Operator), user.ID); err != nil {
 			return err
 		}
-		return s.printUser(newUserJSON(user, access.Member{}))
+		return s.printUser(newUserJSON(user, members.Member{}))
 	})
 }

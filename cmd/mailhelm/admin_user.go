@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 type adminUser struct {
@@ -38,16 +39,16 @@ Examples:
 }
 
 type userJSON struct {
-	ID        string      `json:"id"`
-	Email     string      `json:"email"`
-	Name      string      `json:"name"`
-	OrgID     string      `json:"org_id,omitempty"`
-	Role      access.Role `json:"role,omitempty"`
-	CreatedAt time.Time   `json:"created_at"`
-	Password  string      `json:"password,omitempty"`
+	ID        string       `json:"id"`
+	Email     string       `json:"email"`
+	Name      string       `json:"name"`
+	OrgID     string       `json:"org_id,omitempty"`
+	Role      members.Role `json:"role,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+	Password  string       `json:"password,omitempty"`
 }
 
-func newUserJSON(u access.User, m access.Member) userJSON {
+func newUserJSON(u access.User, m members.Member) userJSON {
 	return userJSON{ID: u.ID, Email: u.Email, Name: u.Name, OrgID: m.OrgID, Role: m.Role, CreatedAt: u.CreatedAt}
 }
 
@@ -83,7 +84,7 @@ func (c *userCreate) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	n := admin.NewUser{Email: c.Email, Name: c.Name, Password: password, Role: access.Role(c.As)}
+	n := admin.NewUser{Email: c.Email, Name: c.Name, Password: password, Role: members.Role(c.As)}
 	if n.Name == "" {
 		n.Name = c.Email
 	}
@@ -99,9 +100,9 @@ func (c *userCreate) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		member := access.Member{}
+		member := members.Member{}
 		if n.OrgID != "" {
-			member = access.Member{OrgID: n.OrgID, Role: n.Role}
+			member = members.Member{OrgID: n.OrgID, Role: n.Role}
 		}
 		shown := newUserJSON(user, member)
 		if made {
@@ -164,7 +165,7 @@ func (c *userAddToOrg) Run(p *program) error {
 		if err != nil {
 			return err
 		}
-		member := access.Member{OrgID: org.ID, UserID: user.ID, Role: access.Role(c.As)}
+		member := members.Member{OrgID: org.ID, UserID: user.ID, Role: members.Role(c.As)}
 		if err := s.admin.AddMember(ctx, member.OrgID, member.UserID, member.Role); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/browser"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 )
@@ -36,26 +36,26 @@ func TestSendingHealth(t *testing.T) {
 		tab.Go(s.p.AppURL + "/dashboard/health?days=8")
 		tab.Expect(http.StatusUnprocessableEntity, "There is no such window")
 
-		s.demote(access.MayViewAnalytics)
+		s.demote(members.MayViewAnalytics)
 		tab.Go(s.p.AppURL + "/dashboard/health")
 		tab.Expect(http.StatusOK, "p***@mailbox1.example", "analytics.search.recipients")
 		if strings.Contains(tab.Text(), "person1@") {
 			t.Error("an address is shown to a member who may not see it")
 		}
 		tab.Picture("health-masked")
-		s.demote(access.MayViewLists)
+		s.demote(members.MayViewLists)
 		tab.Go(s.p.AppURL + "/dashboard/health")
 		tab.Expect(http.StatusForbidden, "analytics.view")
 	})
 }
 
 // demote leaves the signed-in person one permission.
-func (s *scene) demote(to access.Permission) {
+func (s *scene) demote(to members.Permission) {
 	s.t.Helper()
 	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)
 	if err == nil {
-		err = s.p.DB.Members().SetMember(s.t.Context(), access.Member{
-			OrgID: s.p.OrgID, UserID: user.ID, Role: access.PlainMember, Permissions: []access.Permission{to},
+		err = s.p.DB.Members().SetMember(s.t.Context(), members.Member{
+			OrgID: s.p.OrgID, UserID: user.ID, Role: members.PlainMember, Permissions: []members.Permission{to},
 		})
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
@@ -73,7 +74,7 @@ func (s *scene) join() {
 	s.t.Helper()
 	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)
 	if err == nil {
-		err = s.p.DB.Members().SetMember(s.t.Context(), access.Member{OrgID: s.p.Other.OrgID, UserID: user.ID, Role: access.Owner})
+		err = s.p.DB.Members().SetMember(s.t.Context(), members.Member{OrgID: s.p.Other.OrgID, UserID: user.ID, Role: members.Owner})
 	}
 	if err != nil {
 		s.t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // line is what these tests say of a line of the audit log.
@@ -130,7 +131,7 @@ func job(p *product.Product) access.Lifecycle {
 func TestLinesOfTheOtherPages(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
-		boss, ada := owner(t, p), person(t, p, "ada", access.PlainMember, access.MayViewLists)
+		boss, ada := owner(t, p), person(t, p, "ada", members.PlainMember, members.MayViewLists)
 		user, err := p.DB.Users().UserByEmail(t.Context(), p.UserEmail)
 		if err != nil {
 			t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 var older = regexp.MustCompile(`<a href="([^"]*)">Older</a>`)
@@ -19,7 +20,7 @@ var older = regexp.MustCompile(`<a href="([^"]*)">Older</a>`)
 func TestAuditLog(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
-		boss, ada := owner(t, p), person(t, p, "ada", access.PlainMember)
+		boss, ada := owner(t, p), person(t, p, "ada", members.PlainMember)
 		noon := time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 		for i := range 120 {
 			e := access.AuditEvent{

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
@@ -63,7 +63,7 @@ func TestChannelsPage(t *testing.T) {
 		}
 
 		reader := newBrowser(t, p)
-		reader.signIn(person(t, p, "reader", access.PlainMember, access.MayViewSending).Email, personPassword)
+		reader.signIn(person(t, p, "reader", members.PlainMember, members.MayViewSending).Email, personPassword)
 		if page := reader.open(here); strings.Contains(page, "/adopt") {
 			t.Error("who may not adopt is offered it")
 		}

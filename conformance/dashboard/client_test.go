@@ -11,6 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
 // browser is a browser of one person at a running product, without script.
@@ -123,9 +125,9 @@ func (b *browser) wants(page string, texts ...string) {
 
 // person makes a member of the product's organization who can sign in with
 // personPassword.
-func person(t *testing.T, p *product.Product, name string, role access.Role, may ...access.Permission) access.User {
+func person(t *testing.T, p *product.Product, name string, role members.Role, may ...members.Permission) access.User {
 	t.Helper()
-	hash, err := access.HashPassword(personPassword)
+	hash, err := passwords.Hash(personPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +135,7 @@ func person(t *testing.T, p *product.Product, name string, role access.Role, may
 	if err := p.DB.Users().InsertUser(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.DB.Members().SetMember(t.Context(), access.Member{OrgID: p.OrgID, UserID: u.ID, Role: role, Permissions: may}); err != nil {
+	if err := p.DB.Members().SetMember(t.Context(), members.Member{OrgID: p.OrgID, UserID: u.ID, Role: role, Permissions: may}); err != nil {
 		t.Fatal(err)
 	}
 	return u

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // newClient registers a confidential client with the form and returns the path of
@@ -179,7 +180,7 @@ func documented(t *testing.T, p *product.Product, address, name string) access.C
 func TestBlockingApplications(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
-		boss, ann := owner(t, p), person(t, p, "ann", access.PlainMember, access.MayViewLists)
+		boss, ann := owner(t, p), person(t, p, "ann", members.PlainMember, members.MayViewLists)
 		client := documented(t, p, "https://a.example/client.json", "Assistant")
 		g := granted(t, p, client, ann.ID)
 		const list, block, unblock = "/dashboard/clients", "/dashboard/clients/block", "/dashboard/clients/unblock"

@@ -11,6 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -187,13 +189,13 @@ func TestWhoMayConnect(t *testing.T) {
 			form.Set("secret", accountSecret)
 		})
 		kim := newBrowser(t, p)
-		kim.signIn(person(t, p, "kim", access.PlainMember, access.MayViewAccount, access.MayViewSending, access.MayManageCredentials).Email, personPassword)
+		kim.signIn(person(t, p, "kim", members.PlainMember, members.MayViewAccount, members.MayViewSending, members.MayManageCredentials).Email, personPassword)
 		kim.lacks(kim.open(accountPage), accountKeyID, "/ingest/ses/", "/account/verify", connectPage)
 		kim.lacks(kim.open("/dashboard/channels"), "Sync now")
 		before := audited(t, p)
-		for path, needs := range map[string]access.Permission{
-			connectPage: access.MayManageOrg, accountPage + "/verify": access.MayManageOrg, accountPage + "/template-version": access.MayManageOrg,
-			accountPage + "/events-key": access.MayManageOrg, accountPage + "/disconnect": access.MayManageOrg, "/dashboard/channels/sync": access.MayTriggerSync,
+		for path, needs := range map[string]members.Permission{
+			connectPage: members.MayManageOrg, accountPage + "/verify": members.MayManageOrg, accountPage + "/template-version": members.MayManageOrg,
+			accountPage + "/events-key": members.MayManageOrg, accountPage + "/disconnect": members.MayManageOrg, "/dashboard/channels/sync": members.MayTriggerSync,
 		} {
 			if status, _, text := kim.send(path, kim.proof(p.OrgID, path)); status != http.StatusForbidden || !strings.Contains(text, string(needs)) {
 				t.Errorf("%s: %d", path, status)
@@ -214,7 +216,7 @@ func TestSecondFactorBeforeConnecting(t *testing.T) {
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		boss.connect("simulator", unchanged)
-		requireFactor(t, p, boss, access.ProofAge+time.Minute)
+		requireFactor(t, p, boss, people.ProofAge+time.Minute)
 		before := audited(t, p)
 		for _, path := range []string{connectPage, accountPage + "/events-key", accountPage + "/disconnect"} {
 			form := boss.proof(p.OrgID, path)
@@ -248,7 +250,7 @@ func requireFactor(t *testing.T, p *product.Product, b *browser, ago time.Durati
 	session.SecondFactorAt = &at
 	for _, err := range []error{
 		p.DB.Orgs().SetOrgSettings(ctx, org), p.DB.Sessions().TouchSession(ctx, session),
-		p.DB.Passkeys().InsertPasskey(ctx, access.Passkey{
+		p.DB.Passkeys().InsertPasskey(ctx, people.Passkey{
 			ID: core.NewID(), UserID: session.UserID, CredentialID: []byte("one"), Name: "Key", Credential: "{}", CreatedAt: now,
 		}),
 	} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // Whoever says where the codes of an application go can have them come to
@@ -19,7 +19,7 @@ func TestAddressesOfAMorePowerfulClient(t *testing.T) {
 		boss := owner(t, p)
 		path, _ := boss.newClient("Everything", func(form url.Values) { form.Set("redirect_uris", "https://app.example.com/cb") },
 			"api.lists.view", "api.contacts.manage")
-		person(t, p, "kim", access.PlainMember, access.MayManageCredentials, access.MayViewLists)
+		person(t, p, "kim", members.PlainMember, members.MayManageCredentials, members.MayViewLists)
 		kim := newBrowser(t, p)
 		kim.signIn("kim@example.com", personPassword)
 

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 func TestGrantsOfOneselfAndOfOthers(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
-		ann, bob := person(t, p, "ann", access.PlainMember, access.MayViewLists), person(t, p, "bob", access.PlainMember)
+		ann, bob := person(t, p, "ann", members.PlainMember, members.MayViewLists), person(t, p, "bob", members.PlainMember)
 		anns := newBrowser(t, p)
 		anns.signIn(ann.Email, personPassword)
 		anns.wants(anns.open("/dashboard/grants"), "You have not granted access to any application", p.MCPURL+"/mcp")

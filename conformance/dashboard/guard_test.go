@@ -15,6 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // things are a key and a client of an organization, with a grant to it.
@@ -215,8 +217,8 @@ func TestPagesOnlyShow(t *testing.T) {
 func TestPagesNameTheMissingPermission(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
-		everyOther := slices.DeleteFunc(access.AllPermissions(), func(one access.Permission) bool { return one == access.MayManageCredentials })
-		kim := person(t, p, "kim", access.PlainMember, everyOther...)
+		everyOther := slices.DeleteFunc(members.AllPermissions(), func(one members.Permission) bool { return one == members.MayManageCredentials })
+		kim := person(t, p, "kim", members.PlainMember, everyOther...)
 		b := newBrowser(t, p)
 		b.signIn(kim.Email, personPassword)
 		own := thingsOf(t, p, p.OrgID, kim.ID)
@@ -260,7 +262,7 @@ func TestSecondFactorBeforeCredentials(t *testing.T) {
 		must(err)
 		org.RequireSecondFactor = true
 		must(p.DB.Orgs().SetOrgSettings(ctx, org))
-		must(p.DB.Passkeys().InsertPasskey(ctx, access.Passkey{
+		must(p.DB.Passkeys().InsertPasskey(ctx, people.Passkey{
 			ID: core.NewID(), UserID: session.UserID, CredentialID: []byte("one"), Name: "Key", Credential: "{}", CreatedAt: now,
 		}))
 		proven := func(ago time.Duration) {
@@ -271,7 +273,7 @@ func TestSecondFactorBeforeCredentials(t *testing.T) {
 		key, client := "/dashboard/keys/"+own.key, "/dashboard/clients/"+own.client
 		asking := []string{"/dashboard/keys/new", key + "/revoke", "/dashboard/clients/new", client + "/revoke"}
 
-		proven(access.ProofAge + time.Minute)
+		proven(people.ProofAge + time.Minute)
 		before := audited(t, p)
 		for _, path := range asking {
 			for _, form := range []url.Values{nil, boss.proof(p.OrgID, path)} {
@@ -338,7 +340,7 @@ func TestSwitchingMakesFormsVoid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.DB.Members().AddMember(t.Context(), p.Other.OrgID, user.ID, string(access.Owner)); err != nil {
+		if err := p.DB.Members().AddMember(t.Context(), p.Other.OrgID, user.ID, string(members.Owner)); err != nil {
 			t.Fatal(err)
 		}
 		const here = "/dashboard/keys/new"

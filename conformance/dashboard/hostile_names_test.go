@@ -11,8 +11,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -112,7 +112,7 @@ func TestHostileNamesOnTheHealthPage(t *testing.T) {
 		boss.wants(page, "&lt;script&gt;alert(1)&lt;/script&gt;", "template <bdi>{{.}}</bdi>", "evilgpj.exe")
 
 		reader := newBrowser(t, p)
-		reader.signIn(person(t, p, "reader", access.PlainMember, access.MayViewAnalytics).Email, personPassword)
+		reader.signIn(person(t, p, "reader", members.PlainMember, members.MayViewAnalytics).Email, personPassword)
 		harmless(t, "masked", reader.open("/dashboard/health"))
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // newKey makes a key with the form and returns the path of its page and its secret.
@@ -178,7 +178,7 @@ func TestKeysStayBelowTheirMaker(t *testing.T) {
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 		path, secret := boss.newKey("Everything", "api.lists.view", "api.contacts.manage")
-		person(t, p, "kim", access.PlainMember, access.MayManageCredentials, access.MayViewLists)
+		person(t, p, "kim", members.PlainMember, members.MayManageCredentials, members.MayViewLists)
 		kim := newBrowser(t, p)
 		kim.signIn("kim@example.com", personPassword)
 

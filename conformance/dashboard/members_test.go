@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // token is an access token for the public API that acts for the person whose
@@ -62,7 +63,7 @@ func (b *browser) token() string {
 func TestALostPermissionIsFeltAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
-		boss, ada := owner(t, p), person(t, p, "ada", access.PlainMember, access.MayViewLists)
+		boss, ada := owner(t, p), person(t, p, "ada", members.PlainMember, members.MayViewLists)
 		hers := newBrowser(t, p)
 		hers.signIn(ada.Email, personPassword)
 		token, here := hers.token(), "/dashboard/members/"+ada.ID
@@ -88,8 +89,8 @@ func TestALostPermissionIsFeltAtOnce(t *testing.T) {
 func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
-	ada := person(t, p, "ada", access.PlainMember)
-	eve := person(t, p, "eve<b>", access.PlainMember, access.MayManageMembers, access.MayViewLists)
+	ada := person(t, p, "ada", members.PlainMember)
+	eve := person(t, p, "eve<b>", members.PlainMember, members.MayManageMembers, members.MayViewLists)
 	hers := newBrowser(t, p)
 	hers.signIn(ada.Email, personPassword)
 	page := hers.open("/dashboard/members")
@@ -103,7 +104,7 @@ func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
 		}
 	}
 	// Somebody who manages members gives what they have, and nothing else.
-	if err := p.DB.Members().SetMember(t.Context(), access.Member{OrgID: p.OrgID, UserID: ada.ID, Role: access.PlainMember, Permissions: []access.Permission{access.MayManageMembers, access.MayViewLists}}); err != nil {
+	if err := p.DB.Members().SetMember(t.Context(), members.Member{OrgID: p.OrgID, UserID: ada.ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayManageMembers, members.MayViewLists}}); err != nil {
 		t.Fatal(err)
 	}
 	page = hers.open("/dashboard/members/" + eve.ID)
@@ -198,14 +199,14 @@ func TestAccountsJoin(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	boss := owner(t, p)
-	ada := person(t, p, "ada", access.PlainMember)
+	ada := person(t, p, "ada", members.PlainMember)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(p.DB.Members().SetMember(t.Context(), access.Member{OrgID: p.Other.OrgID, UserID: ada.ID, Role: access.PlainMember}))
+	must(p.DB.Members().SetMember(t.Context(), members.Member{OrgID: p.Other.OrgID, UserID: ada.ID, Role: members.PlainMember}))
 	must(p.DB.Members().RemoveMember(t.Context(), p.OrgID, ada.ID))
 	link := boss.invites("ADA@example.com", "lists.view")
 	hers := newBrowser(t, p)
@@ -213,12 +214,12 @@ func TestAccountsJoin(t *testing.T) {
 	hers.signIn(ada.Email, personPassword)
 	hers.submit(hers.open(link), "/join", unchanged)
 	m, err := p.DB.Members().Member(t.Context(), p.OrgID, ada.ID)
-	if err != nil || !slices.Equal(m.Permissions, []access.Permission{access.MayViewLists}) {
+	if err != nil || !slices.Equal(m.Permissions, []members.Permission{members.MayViewLists}) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	hers.wants(hers.open("/dashboard/members"), p.UserEmail) // works in the organization that was joined
 
-	bob := person(t, p, "bob", access.PlainMember)
+	bob := person(t, p, "bob", members.PlainMember)
 	must(p.DB.Members().RemoveMember(t.Context(), p.OrgID, bob.ID))
 	link = boss.invites(bob.Email)
 	his := newBrowser(t, p)

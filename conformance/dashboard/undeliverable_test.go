@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
@@ -115,20 +115,20 @@ func TestUndeliverablePermissions(t *testing.T) {
 	p := product.Start(t, product.Options{})
 	one := "/dashboard/undeliverable/" + listAddresses(t, p, p.OrgID, "gone@example.com")[0].ID()
 	const rules = "/dashboard/undeliverable/rules"
-	signedIn := func(name string, may ...access.Permission) *browser {
-		person(t, p, name, access.PlainMember, may...)
+	signedIn := func(name string, may ...members.Permission) *browser {
+		person(t, p, name, members.PlainMember, may...)
 		b := newBrowser(t, p)
 		b.signIn(name+"@example.com", personPassword)
 		return b
 	}
-	viewer := signedIn("viewer", access.MayViewUndeliverable)
+	viewer := signedIn("viewer", members.MayViewUndeliverable)
 	if page := viewer.open(one); strings.Contains(page, "Exclude this address") {
 		t.Error("who may only look is offered to exclude")
 	}
 	if page := viewer.open(rules); strings.Contains(page, "Save rules") {
 		t.Error("who may only look is offered to change the rules")
 	}
-	manager := signedIn("manager", access.MayViewUndeliverable, access.MayManageUndeliverable)
+	manager := signedIn("manager", members.MayViewUndeliverable, members.MayManageUndeliverable)
 	for _, c := range []struct {
 		who  *browser
 		path string

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // joinOther makes the victim an owner of the other organization too.
 func (s *scene) joinOther() {
 	s.t.Helper()
-	s.must(s.p.DB.Members().SetMember(s.t.Context(), access.Member{OrgID: s.p.Other.OrgID, UserID: s.victim.ID, Role: access.Owner}))
+	s.must(s.p.DB.Members().SetMember(s.t.Context(), members.Member{OrgID: s.p.Other.OrgID, UserID: s.victim.ID, Role: members.Owner}))
 }
 
 // What a person allows in one organization reaches nothing of another one of

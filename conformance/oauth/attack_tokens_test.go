@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -139,7 +140,7 @@ func TestAttackForgedTokenOverHTTP(t *testing.T) {
 // make the server look up.
 type counted struct {
 	access.ClientStore
-	access.SigningStore
+	signing.Store
 	clients, keys atomic.Int32
 }
 
@@ -148,9 +149,9 @@ func (c *counted) Client(ctx context.Context, id string) (access.Client, error) 
 	return c.ClientStore.Client(ctx, id)
 }
 
-func (c *counted) SigningKeys(ctx context.Context) ([]access.SigningKey, error) {
+func (c *counted) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	c.keys.Add(1)
-	return c.SigningStore.SigningKeys(ctx)
+	return c.Store.SigningKeys(ctx)
 }
 
 // A thousand tokens with key ids that nobody knows make the server fetch and read
@@ -158,11 +159,11 @@ func (c *counted) SigningKeys(ctx context.Context) ([]access.SigningKey, error) 
 func TestAttackUnknownKeyFlood(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
-		store := &counted{SigningStore: storagetest.SQLite(t).SigningKeys()}
-		master, err := access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
+		store := &counted{Store: storagetest.SQLite(t).SigningKeys()}
+		master, err := signing.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 		w.must(err)
 		cfg := w.config
-		cfg.Keys, err = access.NewSigningKeys(t.Context(), store, master, w.clock)
+		cfg.Keys, err = signing.NewKeys(t.Context(), store, master, w.clock)
 		w.must(err)
 		verifier, err := oauth.NewVerifier(cfg)
 		w.must(err)

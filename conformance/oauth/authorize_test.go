@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // What does not name a known client and one of its redirect URIs, letter by
@@ -183,7 +184,7 @@ func TestApprovalAnswers(t *testing.T) {
 func TestApprovalIsACeiling(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
-		bob := w.person(w.app.OrgID, "bob", access.PlainMember, access.MayViewAccount, access.MayManageContacts, access.MayViewLists)
+		bob := w.person(w.app.OrgID, "bob", members.PlainMember, members.MayViewAccount, members.MayManageContacts, members.MayViewLists)
 		request := w.authorization(w.app, "scope", "api.account.view api.contacts.view")
 		_, err := w.server.Approve(t.Context(), request, bob, core.AllScopes())
 		w.must(err)
@@ -201,8 +202,8 @@ func TestApprovalIsACeiling(t *testing.T) {
 		if err == nil || core.AsError(err).Code != core.CodeValidationFailed {
 			t.Errorf("nothing left to grant: %v", err)
 		}
-		stranger := w.person(w.other.OrgID, "eve", access.Owner)
-		for name, m := range map[string]access.Member{"another organization": stranger, "nobody": {}} {
+		stranger := w.person(w.other.OrgID, "eve", members.Owner)
+		for name, m := range map[string]members.Member{"another organization": stranger, "nobody": {}} {
 			if _, err := w.server.Approve(t.Context(), request, m, core.AllScopes()); err == nil || core.AsError(err).Code != core.CodeNotFound {
 				t.Errorf("%s: %v", name, err)
 			}

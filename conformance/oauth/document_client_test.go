@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 // documentHost serves one metadata document over TLS on the loopback, and counts
@@ -146,7 +147,7 @@ func (g *guest) alsoIn(orgID string) {
 	g.t.Helper()
 	user, err := g.p.DB.Users().UserByEmail(g.t.Context(), g.p.UserEmail)
 	if err == nil {
-		err = g.p.DB.Members().AddMember(g.t.Context(), orgID, user.ID, string(access.Owner))
+		err = g.p.DB.Members().AddMember(g.t.Context(), orgID, user.ID, string(members.Owner))
 	}
 	if err != nil {
 		g.t.Fatal(err)

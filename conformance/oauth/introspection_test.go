@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
@@ -85,10 +87,10 @@ func TestIntrospectionTellsNothingOfOtherTokens(t *testing.T) {
 		}
 
 		token, family = w.goodToken(w.live), w.family(w.app)
-		w.advance(access.AccessTokenLifetime)
+		w.advance(signing.AccessTokenLifetime)
 		w.expectTold(w.live, token, inactive)
 		w.expectTold(w.live, family.AccessToken, inactive)
-		w.advance(30*24*time.Hour - access.AccessTokenLifetime)
+		w.advance(30*24*time.Hour - signing.AccessTokenLifetime)
 		w.expectTold(w.live, *family.RefreshToken, inactive)
 	})
 }
@@ -98,8 +100,7 @@ func TestIntrospectionTellsNothingOfOtherTokens(t *testing.T) {
 func TestIntrospectionTellsWhatIsInForce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		members := w.db.Members()
-		bob := w.person(w.app.OrgID, "bob", access.PlainMember, access.MayViewAccount, access.MayViewContacts)
+		bob := w.person(w.app.OrgID, "bob", members.PlainMember, members.MayViewAccount, members.MayViewContacts)
 		family := w.granted(w.redeem(w.app, w.codeFor(bob, w.app)))
 		tokens := []string{family.AccessToken, *family.RefreshToken}
 		expectScope := func(want any) {
@@ -112,13 +113,13 @@ func TestIntrospectionTellsWhatIsInForce(t *testing.T) {
 		}
 		w.expectScopes(t, family.AccessToken, "api.account.view api.contacts.view")
 		expectScope("api.account.view api.contacts.view")
-		bob.Permissions = []access.Permission{access.MayViewAccount, access.MayManageContacts}
-		w.must(members.SetMember(t.Context(), bob))
+		bob.Permissions = []members.Permission{members.MayViewAccount, members.MayManageContacts}
+		w.must(w.db.Members().SetMember(t.Context(), bob))
 		expectScope("api.account.view")
 		bob.Permissions = nil
-		w.must(members.SetMember(t.Context(), bob))
+		w.must(w.db.Members().SetMember(t.Context(), bob))
 		expectScope(nil)
-		w.must(members.RemoveMember(t.Context(), bob.OrgID, bob.UserID))
+		w.must(w.db.Members().RemoveMember(t.Context(), bob.OrgID, bob.UserID))
 		for _, token := range tokens {
 			w.expectTold(w.live, token, inactive)
 		}

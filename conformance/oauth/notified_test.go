@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -30,7 +31,7 @@ func newNode(t *testing.T, w *world, url string) *node {
 	t.Helper()
 	db := storagetest.Open(t, storage.Config{URL: url, MaxConns: 4})
 	n := &node{t: t, changes: make(chan access.Change, 100), auth: access.NewAuthenticator(access.AuthenticatorConfig{
-		Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()}, Tokens: w.verifier, Clock: w.clock,
+		Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: w.verifier, Clock: w.clock,
 	})}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -85,7 +86,7 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 	denied, family, another := w.goodToken(w.live), w.family(w.app), w.family(w.native)
 	grant, _ := w.claimsOf(family.AccessToken, 1)["gid"].(string)
 	id, _ := w.claimsOf(denied, 1)["jti"].(string)
-	bob := w.person(w.app.OrgID, "bob", access.PlainMember)
+	bob := w.person(w.app.OrgID, "bob", members.PlainMember)
 	for _, c := range []struct {
 		what   string
 		bearer string

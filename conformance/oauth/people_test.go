@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
@@ -66,9 +67,9 @@ func (w *world) selfRegistered(secret string, redirects ...string) registered {
 }
 
 // person makes a member of an organization.
-func (w *world) person(orgID, name string, role access.Role, may ...access.Permission) access.Member {
+func (w *world) person(orgID, name string, role members.Role, may ...members.Permission) members.Member {
 	w.t.Helper()
-	m := access.Member{OrgID: orgID, UserID: core.NewID(), Role: role, Permissions: may}
+	m := members.Member{OrgID: orgID, UserID: core.NewID(), Role: role, Permissions: may}
 	w.must(w.db.Users().InsertUser(w.t.Context(), access.User{ID: m.UserID, Email: name + "@example.com", Name: name, CreatedAt: w.clock()}))
 	w.must(w.db.Members().SetMember(w.t.Context(), m))
 	return m
@@ -106,7 +107,7 @@ func (w *world) code(c registered, pairs ...string) string {
 	return w.codeFor(w.ann, c, pairs...)
 }
 
-func (w *world) codeFor(m access.Member, c registered, pairs ...string) string {
+func (w *world) codeFor(m members.Member, c registered, pairs ...string) string {
 	w.t.Helper()
 	redirect, err := w.server.Approve(context.Background(), w.authorization(c, pairs...), m, core.AllScopes())
 	w.must(err)

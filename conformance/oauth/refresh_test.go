@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 func TestRefreshRotates(t *testing.T) {
@@ -179,23 +180,22 @@ func TestRefreshTokenOfAnotherClient(t *testing.T) {
 func TestTokensFollowTheirPerson(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
-		members := w.db.Members()
-		bob := w.person(w.app.OrgID, "bob", access.PlainMember, access.MayViewAccount, access.MayViewContacts)
+		bob := w.person(w.app.OrgID, "bob", members.PlainMember, members.MayViewAccount, members.MayViewContacts)
 		a := w.granted(w.redeem(w.app, w.codeFor(bob, w.app)))
 		w.expectScopes(t, a.AccessToken, "api.account.view api.contacts.view")
 
-		bob.Permissions = []access.Permission{access.MayViewAccount, access.MayManageContacts}
-		w.must(members.SetMember(t.Context(), bob))
+		bob.Permissions = []members.Permission{members.MayViewAccount, members.MayManageContacts}
+		w.must(w.db.Members().SetMember(t.Context(), bob))
 		w.auth.ForgetUser(bob.UserID)
 		w.expectScopes(t, a.AccessToken, "api.account.view") // the new permission was not consented to
 		a = w.granted(w.refresh(w.app, *a.RefreshToken))
 		w.expectScopes(t, a.AccessToken, "api.account.view")
 
-		w.must(members.RemoveMember(t.Context(), bob.OrgID, bob.UserID))
+		w.must(w.db.Members().RemoveMember(t.Context(), bob.OrgID, bob.UserID))
 		w.advance(5 * time.Second)
 		w.expectEnded(w.app, a)
 
-		w.must(members.SetMember(t.Context(), bob))
+		w.must(w.db.Members().SetMember(t.Context(), bob))
 		w.granted(w.refresh(w.app, *a.RefreshToken))
 		w.must(w.db.Clients().RevokeClient(t.Context(), w.app.OrgID, w.app.ID, w.clock()))
 		w.expectError(w.refresh(w.app, *a.RefreshToken), http.StatusUnauthorized, "invalid_client")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
@@ -106,7 +107,7 @@ func TestRevocationTouchesNothingElse(t *testing.T) {
 			t.Error("a token ended that was not to be revoked")
 		}
 		w.granted(w.refresh(w.app, *family.RefreshToken))
-		w.advance(access.AccessTokenLifetime)
+		w.advance(signing.AccessTokenLifetime)
 		w.expectRevoked(t, w.revoke(w.app, family.AccessToken))
 	})
 }

@@ -8,29 +8,31 @@ import (
 
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
 // rotate changes the signing key and returns the new one's kid.
 func (w *world) rotate(atOnce bool) string {
 	w.t.Helper()
-	next, err := access.SigningKeyRotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(w.t.Context(), atOnce)
+	next, err := signing.Rotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(w.t.Context(), atOnce)
 	w.must(err)
 	return next.ID
 }
 
 // elsewhere is a resource host in another process: its keys and its memory are
 // its own.
-func (w *world) elsewhere() (*access.SigningKeys, *access.Authenticator) {
+func (w *world) elsewhere() (*signing.Keys, *access.Authenticator) {
 	w.t.Helper()
-	keys, err := access.NewSigningKeys(w.t.Context(), w.db.SigningKeys(), w.master, w.clock)
+	keys, err := signing.NewKeys(w.t.Context(), w.db.SigningKeys(), w.master, w.clock)
 	w.must(err)
 	config := w.config
 	config.Keys = keys
 	verifier, err := oauth.NewVerifier(config)
 	w.must(err)
 	return keys, access.NewAuthenticator(access.AuthenticatorConfig{
-		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: access.MemberCeilings{Members: w.db.Members()}, Tokens: verifier, Clock: w.clock,
+		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: members.Ceilings{Members: w.db.Members()}, Tokens: verifier, Clock: w.clock,
 	})
 }
 
@@ -57,7 +59,7 @@ func TestTokensOutliveARotation(t *testing.T) {
 		if !w.publishes(next) || w.kidOf(w.goodToken(w.live)) != old {
 			t.Error("the new key is to be published, and the old one to sign")
 		}
-		w.advance(access.SigningNotice)
+		w.advance(signing.Notice)
 		after := w.goodToken(w.live)
 		if w.kidOf(after) != next || !w.publishes(old) {
 			t.Errorf("%s signs, want %s", w.kidOf(after), next)
@@ -69,7 +71,7 @@ func TestTokensOutliveARotation(t *testing.T) {
 				}
 			}
 		}
-		w.advance(access.SigningOverlap)
+		w.advance(signing.Overlap)
 		if w.publishes(old) {
 			t.Error("the old key is still published")
 		}
@@ -123,7 +125,7 @@ func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 		keys, other := w.elsewhere()
 		keys.WhenRevoked(other.ForgetTokens)
 		w.keys.WhenRevoked(w.auth.ForgetTokens)
-		next, err := access.SigningKeyRotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.RevokeOld(t.Context())
+		next, err := signing.Rotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.RevokeOld(t.Context())
 		w.must(err)
 		if _, err := other.Authenticate(t.Context(), old, access.API); err != nil {
 			t.Errorf("before the other process reads the keys: %v", err)
@@ -154,7 +156,7 @@ func TestRotationBesideTokenRequests(t *testing.T) {
 		_, other := w.elsewhere()
 		rotated := make(chan string, 1)
 		go func() {
-			next, err := access.SigningKeyRotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(t.Context(), true)
+			next, err := signing.Rotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(t.Context(), true)
 			if err == nil {
 				err = w.keys.Reload(t.Context())
 			}

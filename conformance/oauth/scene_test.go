@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
@@ -301,7 +302,7 @@ func (s *scene) person(name, orgID string) access.User {
 		PasswordHash: s.victim.PasswordHash, CreatedAt: s.p.Clock.Now(),
 	}
 	s.must(s.p.DB.Users().InsertUser(s.t.Context(), u))
-	s.must(s.p.DB.Members().SetMember(s.t.Context(), access.Member{OrgID: orgID, UserID: u.ID, Role: access.Owner}))
+	s.must(s.p.DB.Members().SetMember(s.t.Context(), members.Member{OrgID: orgID, UserID: u.ID, Role: members.Owner}))
 	return u
 }
 

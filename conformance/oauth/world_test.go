@@ -18,6 +18,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/clientdocument"
 	"github.com/mailhelm/mailhelm/storage"
@@ -62,8 +64,8 @@ type world struct {
 	t        testing.TB
 	db       *storage.DB
 	server   *oauth.Server
-	keys     *access.SigningKeys
-	master   access.MasterKey
+	keys     *signing.Keys
+	master   signing.MasterKey
 	config   oauth.Config
 	issuer   string
 	verifier *oauth.Verifier
@@ -76,7 +78,7 @@ type world struct {
 	// app is confidential and native public; both have redirect URIs. ann owns their
 	// organization.
 	app, native registered
-	ann         access.Member
+	ann         members.Member
 }
 
 // registered is a client with the secret that only its owner knows.
@@ -112,9 +114,9 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	slog.SetDefault(logger)
 	w := &world{t: t, db: db, now: start}
 	var err error
-	w.master, err = access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
+	w.master, err = signing.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 	w.must(err)
-	w.keys, err = access.NewSigningKeys(t.Context(), w.db.SigningKeys(), w.master, w.clock)
+	w.keys, err = signing.NewKeys(t.Context(), w.db.SigningKeys(), w.master, w.clock)
 	w.must(err)
 
 	listener := httptest.NewUnstartedServer(nil)
@@ -122,7 +124,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	w.config = oauth.Config{
 		Issuer: w.issuer, APIResource: apiResource, AgentResource: agentResource,
 		AuthorizeURL: authorizeURL, DocsURL: docsURL, Introspection: true,
-		Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()},
+		Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()},
 		Documents: clientdocument.New(clientdocument.Config{Clock: w.clock}), // reaches nothing on the loopback
 		Keys:      w.keys, Clock: w.clock, Log: logger,
 	}
@@ -144,7 +146,7 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 // for itself.
 func (w *world) authenticator() *access.Authenticator {
 	return access.NewAuthenticator(access.AuthenticatorConfig{
-		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: access.MemberCeilings{Members: w.db.Members()},
+		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: members.Ceilings{Members: w.db.Members()},
 		Tokens: w.verifier, Clock: w.clock,
 	})
 }
@@ -159,7 +161,7 @@ func (w *world) seed() {
 	w.public = w.registerPublic(mine, scopes)
 	w.app = w.application(mine, access.MintClientSecret().Secret, callback, callback+"?tenant=1")
 	w.native = w.application(mine, "", loopback)
-	w.ann = w.person(mine, "ann", access.Owner)
+	w.ann = w.person(mine, "ann", members.Owner)
 	w.other = w.register(w.org("other"), core.Live, core.NewScopes("api.lists.view"))
 }
 

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	conformance "github.com/mailhelm/mailhelm/conformance/sending"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -20,7 +20,7 @@ func TestSES(t *testing.T) {
 	t.Parallel()
 	conformance.Run(t, func(t *testing.T) conformance.Subject {
 		c := connected{engine: newEngine(t)}
-		master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
+		master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,10 +8,10 @@ import (
 
 	server "github.com/emersion/go-smtp"
 	conformance "github.com/mailhelm/mailhelm/conformance/sending"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/sending/smtp"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -43,7 +43,7 @@ type served struct {
 
 func newServed(t *testing.T) *served {
 	t.Helper()
-	master, err := access.NewMasterKey(make([]byte, 32))
+	master, err := signing.NewMasterKey(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -92,7 +93,7 @@ func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authen
 	}
 	token := oneToken{ID: "1", ClientID: client.ClientID, OrgID: org.ID, Scopes: client.Scopes, ExpiresAt: clock().Add(time.Hour)}
 	return access.NewAuthenticator(access.AuthenticatorConfig{
-		Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()}, Tokens: token, Clock: clock,
+		Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: token, Clock: clock,
 	})
 }
 

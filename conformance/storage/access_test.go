@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -147,7 +148,7 @@ func TestSigningKeysAdmitOneThatIsNotRetired(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx := t.Context()
 		retired := later(-60)
-		old := access.SigningKey{ID: "old", Algorithm: "ES256", Sealed: []byte{1}, CreatedAt: later(-120), RetiredAt: &retired}
+		old := signing.Key{ID: "old", Algorithm: "ES256", Sealed: []byte{1}, CreatedAt: later(-120), RetiredAt: &retired}
 		if ok, err := db.SigningKeys().InsertSigningKey(ctx, old); err != nil || !ok {
 			t.Fatalf("a retired key: %v, %v", ok, err)
 		}
@@ -155,7 +156,7 @@ func TestSigningKeysAdmitOneThatIsNotRetired(t *testing.T) {
 		won := make([]bool, racers)
 		for _, err := range atOnce(racers, func(i int) error {
 			var err error
-			won[i], err = db.SigningKeys().InsertSigningKey(ctx, access.SigningKey{ID: fmt.Sprint(i), Algorithm: "ES256", Sealed: []byte{2}, CreatedAt: start})
+			won[i], err = db.SigningKeys().InsertSigningKey(ctx, signing.Key{ID: fmt.Sprint(i), Algorithm: "ES256", Sealed: []byte{2}, CreatedAt: start})
 			return err
 		}) {
 			must(t, err)

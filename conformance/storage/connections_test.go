@@ -10,16 +10,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // masterKey is the same wherever a test needs one, unless it is filled otherwise.
-func masterKey(t *testing.T, fill byte) access.MasterKey {
+func masterKey(t *testing.T, fill byte) signing.MasterKey {
 	t.Helper()
-	key, err := access.NewMasterKey(bytes.Repeat([]byte{fill}, 32))
+	key, err := signing.NewMasterKey(bytes.Repeat([]byte{fill}, 32))
 	must(t, err)
 	return key
 }

@@ -7,26 +7,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-func newInvitation(t *testing.T, db *storage.DB, org, by string) access.Invitation {
+func newInvitation(t *testing.T, db *storage.DB, org, by string) members.Invitation {
 	t.Helper()
 	id := core.NewID()
-	i := access.Invitation{
-		ID: id, OrgID: org, Hash: []byte(id), Email: "Guest@Example.com", Role: access.PlainMember,
-		Permissions: []access.Permission{access.MayViewContacts}, InvitedBy: by, CreatedAt: start, ExpiresAt: later(100),
+	i := members.Invitation{
+		ID: id, OrgID: org, Hash: []byte(id), Email: "Guest@Example.com", Role: members.PlainMember,
+		Permissions: []members.Permission{members.MayViewContacts}, InvitedBy: by, CreatedAt: start, ExpiresAt: later(100),
 	}
 	must(t, db.Invitations().InsertInvitation(t.Context(), i))
 	return i
 }
 
-func wantInvitations(t *testing.T, db *storage.DB, org string, want ...access.Invitation) {
+func wantInvitations(t *testing.T, db *storage.DB, org string, want ...members.Invitation) {
 	t.Helper()
 	got, err := db.Invitations().Invitations(t.Context(), org)
 	must(t, err)
-	if diff := cmp.Diff(append([]access.Invitation{}, want...), got); diff != "" {
+	if diff := cmp.Diff(append([]members.Invitation{}, want...), got); diff != "" {
 		t.Errorf("Invitations (-want +got):\n%s", diff)
 	}
 }
@@ -70,14 +71,14 @@ func TestHoldingMembers(t *testing.T) {
 				if err := db.Members().HoldMembers(ctx, org); err != nil {
 					return err
 				}
-				members, err := db.Members().Members(ctx, org)
-				if err == nil && len(members) > 0 {
+				all, err := db.Members().Members(ctx, org)
+				if err == nil && len(all) > 0 {
 					return core.Conflict("There is a member.", "")
 				}
 				if err != nil {
 					return err
 				}
-				return db.Members().SetMember(ctx, access.Member{OrgID: org, UserID: user.ID, Role: access.Owner})
+				return db.Members().SetMember(ctx, members.Member{OrgID: org, UserID: user.ID, Role: members.Owner})
 			})
 		})
 		wantOneWinner(t, outcomes, core.CodeConflict)

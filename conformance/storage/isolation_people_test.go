@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 // ownPeople gives the organization a member who is signed in and has let a client in.
 func (o *owned) ownPeople(t *testing.T, db *storage.DB) {
 	t.Helper()
-	o.member = access.Member{OrgID: o.org, UserID: newUser(t, db).ID, Role: access.PlainMember, Permissions: []access.Permission{access.MayViewContacts}}
+	o.member = members.Member{OrgID: o.org, UserID: newUser(t, db).ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayViewContacts}}
 	must(t, db.Members().SetMember(t.Context(), o.member))
 	o.session = newSession(t, db, o.org, o.member.UserID)
 	o.grant = newGrant(t, db, o.org)
@@ -85,7 +86,7 @@ func reachMembers(o owned, org string) map[string]reach {
 		},
 		"Members": func(t *testing.T, db *storage.DB) (any, error) { return db.Members().Members(t.Context(), org) },
 		"SetMember": func(t *testing.T, db *storage.DB) (any, error) {
-			promoted := access.Member{OrgID: org, UserID: o.member.UserID, Role: access.Owner}
+			promoted := members.Member{OrgID: org, UserID: o.member.UserID, Role: members.Owner}
 			return nil, db.Members().SetMember(t.Context(), promoted) // its own organization's, where it may
 		},
 		"RemoveMember": func(t *testing.T, db *storage.DB) (any, error) {

@@ -13,11 +13,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
@@ -35,13 +38,13 @@ type owned struct {
 	replay   replay.Key
 	token    replay.Token
 	confirms string
-	member   access.Member
+	member   members.Member
 	grant    access.Grant
 	refresh  access.RefreshToken
 	code     access.AuthorizationCode
-	session  access.Session
+	session  people.Session
 	blocked  string
-	invited  access.Invitation
+	invited  members.Invitation
 	channel  channels.Channel
 	tracking channels.TrackingDomain
 	request  sending.AccessRequest
@@ -341,9 +344,9 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 	covered := reaches(owned{org: "x"}, "y")
 	for _, store := range []reflect.Type{
 		reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
-		reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[access.SigningStore](),
-		reflect.TypeFor[access.UserStore](), reflect.TypeFor[access.SessionStore](), reflect.TypeFor[access.FactorStore](), reflect.TypeFor[access.PasskeyStore](),
-		reflect.TypeFor[access.OrgStore](), reflect.TypeFor[access.MemberStore](), reflect.TypeFor[access.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[attributes.Store](), reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[signing.Store](),
+		reflect.TypeFor[people.UserStore](), reflect.TypeFor[people.SessionStore](), reflect.TypeFor[people.FactorStore](), reflect.TypeFor[people.PasskeyStore](),
+		reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[attributes.Store](), reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -26,10 +27,10 @@ func TestMembers(t *testing.T) {
 		wantCode(t, "a stranger", err, core.CodeNotFound)
 		wantCode(t, "removing a stranger", store.RemoveMember(ctx, org, user.ID), core.CodeNotFound)
 
-		for _, want := range []access.Member{
-			{Role: access.PlainMember, Permissions: []access.Permission{access.MayViewContacts, access.MayManageLists}},
-			{Role: access.Owner},
-			{Role: access.PlainMember},
+		for _, want := range []members.Member{
+			{Role: members.PlainMember, Permissions: []members.Permission{members.MayViewContacts, members.MayManageLists}},
+			{Role: members.Owner},
+			{Role: members.PlainMember},
 		} {
 			want.OrgID, want.UserID = org, user.ID
 			must(t, store.SetMember(ctx, want))
@@ -40,7 +41,7 @@ func TestMembers(t *testing.T) {
 			}
 			all, err := store.Members(ctx, org)
 			must(t, err)
-			if diff := cmp.Diff([]access.Member{want}, all); diff != "" {
+			if diff := cmp.Diff([]members.Member{want}, all); diff != "" {
 				t.Errorf("Members (-want +got):\n%s", diff)
 			}
 		}
@@ -57,7 +58,7 @@ func TestAMemberThatWasAddedWithARole(t *testing.T) {
 		must(t, db.Members().AddMember(ctx, org, user.ID, "owner"))
 		got, err := db.Members().Member(ctx, org, user.ID)
 		must(t, err)
-		if diff := cmp.Diff(access.Member{OrgID: org, UserID: user.ID, Role: access.Owner}, got); diff != "" {
+		if diff := cmp.Diff(members.Member{OrgID: org, UserID: user.ID, Role: members.Owner}, got); diff != "" {
 			t.Errorf("Member (-want +got):\n%s", diff)
 		}
 	})
@@ -67,14 +68,14 @@ func TestMembershipsAreByNameOfOrganization(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, user, other := t.Context(), newUser(t, db), newUser(t, db)
-		var want []access.Member
+		var want []members.Member
 		var orgs []core.Org
 		for _, name := range []string{"acme", "Beta", "zeta", "Ähre"} { // in this order on every engine
 			org := core.Org{ID: core.NewID(), Name: name, Slug: core.NewID(), Tier: "team"}
 			must(t, db.Orgs().InsertOrg(ctx, org))
 			orgs = append(orgs, org)
-			want = append(want, access.Member{OrgID: org.ID, UserID: user.ID, Role: access.PlainMember})
-			must(t, db.Members().SetMember(ctx, access.Member{OrgID: org.ID, UserID: other.ID, Role: access.Owner}))
+			want = append(want, members.Member{OrgID: org.ID, UserID: user.ID, Role: members.PlainMember})
+			must(t, db.Members().SetMember(ctx, members.Member{OrgID: org.ID, UserID: other.ID, Role: members.Owner}))
 		}
 		for _, i := range []int{2, 0, 3, 1} {
 			must(t, db.Members().SetMember(ctx, want[i]))

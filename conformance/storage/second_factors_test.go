@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -43,12 +43,12 @@ func TestAuthenticatorApps(t *testing.T) {
 		ctx, store, ada, bob := t.Context(), db.Factors(), core.NewID(), core.NewID()
 		_, err := store.AuthenticatorApp(ctx, ada)
 		wantCode(t, "no app", err, core.CodeNotFound)
-		must(t, store.SetAuthenticatorApp(ctx, access.AuthenticatorApp{UserID: ada, Sealed: []byte("first"), UsedStep: 9, CreatedAt: start}))
-		app := access.AuthenticatorApp{UserID: ada, Sealed: []byte{1, 0, 2}, CreatedAt: later(1)}
+		must(t, store.SetAuthenticatorApp(ctx, people.AuthenticatorApp{UserID: ada, Sealed: []byte("first"), UsedStep: 9, CreatedAt: start}))
+		app := people.AuthenticatorApp{UserID: ada, Sealed: []byte{1, 0, 2}, CreatedAt: later(1)}
 		must(t, store.SetAuthenticatorApp(ctx, app))
-		other := access.AuthenticatorApp{UserID: bob, Sealed: []byte{3}, CreatedAt: start}
+		other := people.AuthenticatorApp{UserID: bob, Sealed: []byte{3}, CreatedAt: start}
 		must(t, store.SetAuthenticatorApp(ctx, other))
-		want := func(app access.AuthenticatorApp) {
+		want := func(app people.AuthenticatorApp) {
 			t.Helper()
 			got, err := store.AuthenticatorApp(ctx, app.UserID)
 			must(t, err)
@@ -74,7 +74,7 @@ func TestAuthenticatorApps(t *testing.T) {
 		app.UsedStep = 102
 		want(app)
 		want(other)
-		wantCode(t, "in the place of a confirmed one", store.SetAuthenticatorApp(ctx, access.AuthenticatorApp{UserID: ada, Sealed: []byte{4}, CreatedAt: start}), core.CodeConflict)
+		wantCode(t, "in the place of a confirmed one", store.SetAuthenticatorApp(ctx, people.AuthenticatorApp{UserID: ada, Sealed: []byte{4}, CreatedAt: start}), core.CodeConflict)
 		want(app)
 		if taken, err := store.UseStep(ctx, core.NewID(), 1, start); taken || err != nil {
 			t.Errorf("a step of nobody: %v, %v", taken, err)
@@ -91,7 +91,7 @@ func TestOneTakesATimeStep(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, ada := t.Context(), db.Factors(), core.NewID()
-		must(t, store.SetAuthenticatorApp(ctx, access.AuthenticatorApp{UserID: ada, Sealed: []byte{1}, CreatedAt: start}))
+		must(t, store.SetAuthenticatorApp(ctx, people.AuthenticatorApp{UserID: ada, Sealed: []byte{1}, CreatedAt: start}))
 		wantWinners(t, "one step", 1, atOnce(8, func(int) error { return won(store.UseStep(ctx, ada, 7, start)) }))
 	})
 }
@@ -127,8 +127,8 @@ func TestRecoveryCodes(t *testing.T) {
 	})
 }
 
-func newPasskey(user, credential string, second int) access.Passkey {
-	return access.Passkey{
+func newPasskey(user, credential string, second int) people.Passkey {
+	return people.Passkey{
 		ID: core.NewID(), UserID: user, CredentialID: []byte(credential), Name: "Phone", Credential: `{"a":1}`, CreatedAt: later(second),
 	}
 }
@@ -138,11 +138,11 @@ func TestPasskeys(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, ada, bob := t.Context(), db.Passkeys(), core.NewID(), core.NewID()
 		second, first, other := newPasskey(ada, "two", 2), newPasskey(ada, "one", 1), newPasskey(bob, "three", 1)
-		for _, p := range []access.Passkey{second, first, other} {
+		for _, p := range []people.Passkey{second, first, other} {
 			must(t, store.InsertPasskey(ctx, p))
 		}
 		wantCode(t, "a credential twice", store.InsertPasskey(ctx, newPasskey(bob, "one", 3)), core.CodeConflict)
-		want := func(user string, passkeys ...access.Passkey) {
+		want := func(user string, passkeys ...people.Passkey) {
 			t.Helper()
 			got, err := store.Passkeys(ctx, user)
 			must(t, err)
@@ -176,8 +176,8 @@ func TestPasskeyCeremonies(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store := t.Context(), db.Passkeys()
-		ask := func(hash string, second int) access.PasskeyCeremony {
-			c := access.PasskeyCeremony{Hash: []byte(hash), UserID: core.NewID(), Purpose: "confirm", Data: "{}", ExpiresAt: later(second)}
+		ask := func(hash string, second int) people.PasskeyCeremony {
+			c := people.PasskeyCeremony{Hash: []byte(hash), UserID: core.NewID(), Purpose: "confirm", Data: "{}", ExpiresAt: later(second)}
 			must(t, store.InsertCeremony(ctx, c))
 			return c
 		}

@@ -5,22 +5,22 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // newSession stores a session that expires at 100 s.
-func newSession(t *testing.T, db *storage.DB, org, user string) access.Session {
+func newSession(t *testing.T, db *storage.DB, org, user string) people.Session {
 	t.Helper()
-	s := access.Session{
+	s := people.Session{
 		Hash: []byte(core.NewID()), UserID: user, OrgID: org, CreatedAt: start, LastSeenAt: start, ExpiresAt: later(100),
 	}
 	must(t, db.Sessions().InsertSession(t.Context(), s))
 	return s
 }
 
-func wantSession(t *testing.T, db *storage.DB, want access.Session) {
+func wantSession(t *testing.T, db *storage.DB, want people.Session) {
 	t.Helper()
 	got, err := db.Sessions().Session(t.Context(), want.Hash, later(1))
 	must(t, err)

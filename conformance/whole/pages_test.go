@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"golang.org/x/net/html"
 )
 
@@ -131,7 +132,7 @@ func (b *browser) named(name string) things {
 	b.must(b.p.DB.Keys().InsertAPIKey(ctx, made.key))
 	b.must(b.p.DB.Users().InsertUser(ctx, made.person))
 	for _, user := range []string{owner.ID, made.person.ID} {
-		b.must(b.p.DB.Members().SetMember(ctx, access.Member{OrgID: made.org.ID, UserID: user, Role: access.Owner}))
+		b.must(b.p.DB.Members().SetMember(ctx, members.Member{OrgID: made.org.ID, UserID: user, Role: members.Owner}))
 	}
 	b.enter(made.org.ID)
 	if b.in != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -35,7 +36,7 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 	g.org = core.Org{ID: core.NewID(), Name: "Acme", Slug: "acme", Tier: "team", RetentionDays: 90}
 	g.must(g.db.Orgs().InsertOrg(t.Context(), g.org))
 	g.auth = access.NewAuthenticator(access.AuthenticatorConfig{
-		Stores: db.Access(), Orgs: db.Orgs(), Members: access.MemberCeilings{Members: db.Members()}, Tokens: readable{g.clock}, Clock: g.clock,
+		Stores: db.Access(), Orgs: db.Orgs(), Members: members.Ceilings{Members: db.Members()}, Tokens: readable{g.clock}, Clock: g.clock,
 	})
 	return g
 }

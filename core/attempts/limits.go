@@ -56,7 +56,7 @@ type Limits struct {
 	links                        linkLimits
 }
 
-var _ access.Attempts = (*Limits)(nil)
+var _ people.Attempts = (*Limits)(nil)
 
 // New makes the limits of a process.
 func New(cfg Config) *Limits {
@@ -77,7 +77,7 @@ func New(cfg Config) *Limits {
 // Admit counts an attempt at a password. A known device has an allowance of its own.
 // Other attempts are counted for the network first, so that a network over its limit
 // cannot use up the attempts for other people's addresses. It fails with rate_limited.
-func (l *Limits) Admit(ctx context.Context, in access.SignInRequest) error {
+func (l *Limits) Admit(ctx context.Context, in people.SignInRequest) error {
 	now := l.Clock()
 	if device := l.knownDevice(ctx, in.Device, in.Email, now); device != "" {
 		return refuseAttempt(l.byDevice.Take(device, now))
@@ -100,7 +100,7 @@ func (l *Limits) AdmitFrom(client string) error {
 
 // Passed clears the counts of the network for the address. The counts of other networks
 // stay.
-func (l *Limits) Passed(in access.SignInRequest) {
+func (l *Limits) Passed(in people.SignInRequest) {
 	l.byPair.Forget(pairOf(in.Email, in.Client))
 	l.underFire.Forget(pairOf(in.Email, in.Client))
 }
@@ -108,7 +108,7 @@ func (l *Limits) Passed(in access.SignInRequest) {
 // Failed counts a wrong password. The tenth for an address enqueues a job that warns
 // the owner, once a day. A failure to enqueue is logged only: the answer to a wrong
 // password does not depend on it.
-func (l *Limits) Failed(ctx context.Context, in access.SignInRequest) {
+func (l *Limits) Failed(ctx context.Context, in people.SignInRequest) {
 	now, address := l.Clock(), core.EmailKey(in.Email)
 	if !core.IsEmail(in.Email) || l.wrong.Take(address, now) == 0 || l.warned.Take(address, now) > 0 {
 		return

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -39,7 +39,7 @@ type bundle struct {
 
 func sealer(t *testing.T) sending.Sealer {
 	t.Helper()
-	key, err := access.NewMasterKey(make([]byte, 32))
+	key, err := signing.NewMasterKey(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

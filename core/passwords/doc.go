@@ -1,6 +1,6 @@
 // Package passwords judges the passwords that people choose: their length, and
 // whether a guesser tries them first. It owns the list of the 10,000 most common
-// passwords. It does not hash passwords; core/access does.
+// passwords, and the hashes of passwords (argon2id). It stores none: core/people does.
 //
 // frequent.txt is the first 10,000 entries of passwords.json of
 // @zxcvbn-ts/language-common 4.1.3 (MIT, see frequent.LICENSE.txt), which orders

@@ -13,7 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/letters"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -26,7 +29,7 @@ const (
 
 var (
 	start     = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	adasHash  = sync.OnceValues(func() (string, error) { return access.HashPassword(password) })
+	adasHash  = sync.OnceValues(func() (string, error) { return passwords.Hash(password) })
 	otherSide = "198.51.100.1"
 )
 
@@ -38,8 +41,8 @@ type house struct {
 	user      access.User
 	orgs      []core.Org
 	attempts  *attempts.Limits
-	sessions  *access.Sessions
-	factors   *access.SecondFactors
+	sessions  *people.Sessions
+	factors   *people.SecondFactors
 	passwords *people.Passwords
 	mail      *people.Mail
 	sender    *mailbox
@@ -110,20 +113,20 @@ func newHouse(t *testing.T, db *storage.DB) *house {
 	for _, name := range []string{"acme", "zeta"} {
 		org := core.Org{ID: core.NewID(), Name: name, Slug: name, Tier: "team", RetentionDays: 90}
 		h.must(db.Orgs().InsertOrg(t.Context(), org))
-		h.must(db.Members().AddMember(t.Context(), org.ID, h.user.ID, string(access.Owner)))
+		h.must(db.Members().AddMember(t.Context(), org.ID, h.user.ID, string(members.Owner)))
 		h.orgs = append(h.orgs, org)
 	}
 	h.attempts = attempts.New(attempts.Config{
 		Devices: db.People(), Queue: h.queue, Clock: h.clock, Log: slog.New(slog.DiscardHandler),
 	})
-	stores := access.SessionsConfig{
+	stores := people.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(),
 		Attempts: h.attempts, Tx: db, Clock: h.clock,
 	}
-	h.sessions = access.NewSessions(stores)
-	master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
+	h.sessions = people.NewSessions(stores)
+	master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 	h.must(err)
-	h.factors = access.NewSecondFactors(access.SecondFactorsConfig{Sessions: h.sessions, Master: master})
+	h.factors = people.NewSecondFactors(people.SecondFactorsConfig{Sessions: h.sessions, Master: master})
 	h.passwords = people.NewPasswords(people.PasswordsConfig{
 		Sessions: h.sessions, Factors: h.factors, Store: db.People(), Queue: h.queue, Mails: true,
 	})
@@ -183,19 +186,19 @@ func (h *house) work() error {
 
 // try signs in from a network.
 func (h *house) try(address, typed, client, device string) error {
-	_, err := h.sessions.SignIn(h.t.Context(), access.SignInRequest{Email: address, Password: typed, Client: client, Device: device})
+	_, err := h.sessions.SignIn(h.t.Context(), people.SignInRequest{Email: address, Password: typed, Client: client, Device: device})
 	return err
 }
 
 // signIn begins a session and returns its secret.
 func (h *house) signIn(typed string) string {
 	h.t.Helper()
-	begun, err := h.sessions.SignIn(h.t.Context(), access.SignInRequest{Email: email, Password: typed, Client: "192.0.2.1"})
+	begun, err := h.sessions.SignIn(h.t.Context(), people.SignInRequest{Email: email, Password: typed, Client: "192.0.2.1"})
 	h.must(err)
 	return begun.Secret
 }
 
-func (h *house) visitor(secret string) access.Visitor {
+func (h *house) visitor(secret string) people.Visitor {
 	h.t.Helper()
 	v, err := h.sessions.Current(h.t.Context(), secret)
 	h.must(err)
@@ -225,8 +228,8 @@ func (h *house) wantAudited(action, actorKind string) {
 }
 
 // attempt is one at the person's address.
-func attempt(client, device string) access.SignInRequest {
-	return access.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
+func attempt(client, device string) people.SignInRequest {
+	return people.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
 }
 
 // newHouseBeside is the limits of another process on the same database.

@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/letters"
 )
 
 // MailConfig is what mail to people is made of.
 type MailConfig struct {
-	Sessions access.SessionsConfig
+	Sessions SessionsConfig
 	Store    Store
 	Queue    jobs.Queue
 	// Sender is nil where the operator configured none; then nothing is mailed.
@@ -29,9 +28,6 @@ type Mail struct{ cfg MailConfig }
 
 // NewMail makes the jobs. It sends nothing by itself.
 func NewMail(cfg MailConfig) *Mail { return &Mail{cfg: cfg} }
-
-// system is who the audit log names for what a job does.
-var system = access.Actor{Kind: "system", ID: "mailhelm"}
 
 // noticeKept is how long a notice that could not be sent is worth sending.
 const noticeKept = 24 * time.Hour

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
@@ -23,8 +22,8 @@ func (PurgeArgs) Kind() string { return "people_purge" }
 // PurgeStores are the stores that the purge empties.
 type PurgeStores struct {
 	Store    Store
-	Sessions access.SessionStore
-	Passkeys access.PasskeyStore
+	Sessions SessionStore
+	Passkeys PasskeyStore
 }
 
 // PurgeWorker deletes sessions, passkey ceremonies, links of resets and known devices

@@ -13,10 +13,10 @@ import (
 func TestPurgeDeletesWhatHasExpired(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
-		session := access.Session{
+		session := people.Session{
 			Hash: access.HashSecret("x"), UserID: h.user.ID, OrgID: h.orgs[0].ID, CreatedAt: start, LastSeenAt: start, ExpiresAt: start.Add(time.Minute),
 		}
-		ceremony := access.PasskeyCeremony{Hash: access.HashSecret("y"), Purpose: "sign_in", Data: "{}", ExpiresAt: start.Add(time.Minute)}
+		ceremony := people.PasskeyCeremony{Hash: access.HashSecret("y"), Purpose: "sign_in", Data: "{}", ExpiresAt: start.Add(time.Minute)}
 		h.must(h.db.Sessions().InsertSession(t.Context(), session))
 		h.must(h.db.Passkeys().InsertCeremony(t.Context(), ceremony))
 		h.advance(2 * time.Minute)

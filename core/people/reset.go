@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/letters"
+	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
 var errReset = errors.New("unknown, used, expired or void link of a reset")
@@ -50,7 +51,7 @@ func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User,
 type UseReset struct {
 	Secret string // of the link
 	Next   string // the new password
-	// Client and RequestID are those of [access.SignInRequest].
+	// Client and RequestID are those of [SignInRequest].
 	Client, RequestID string
 }
 
@@ -65,7 +66,7 @@ func (p *Passwords) Reset(ctx context.Context, in UseReset) error {
 	if err != nil {
 		return err
 	}
-	if err := access.CheckNewPassword(in.Next, user.Email); err != nil {
+	if err := passwords.CheckNew(in.Next, user.Email); err != nil {
 		return err
 	}
 	s := p.cfg.Sessions

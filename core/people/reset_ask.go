@@ -75,7 +75,7 @@ func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
 		if made, err = m.makeReset(ctx, user.ID, minted.Hash, now); err != nil || !made {
 			return err
 		}
-		return m.cfg.Sessions.AuditEverywhere(ctx, system, user.ID, "user.password_reset_asked", "")
+		return m.cfg.Sessions.AuditEverywhere(ctx, access.System(), user.ID, "user.password_reset_asked", "")
 	})
 	if err != nil || !made {
 		return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/letters"
 )
@@ -45,7 +46,7 @@ func (m *Mail) WarnWorker() jobs.Worker[WarnArgs] {
 			if err != nil || !first {
 				return err
 			}
-			if err := m.cfg.Sessions.AuditEverywhere(ctx, system, user.ID, "user.wrong_passwords", ""); err != nil {
+			if err := m.cfg.Sessions.AuditEverywhere(ctx, access.System(), user.ID, "user.wrong_passwords", ""); err != nil {
 				return err
 			}
 			return m.cfg.Queue.Enqueue(ctx, NoticeArgs{UserID: user.ID, Of: letters.WrongPasswords, At: now})

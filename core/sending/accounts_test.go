@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -41,7 +41,7 @@ var start = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 
 func newScene(t testing.TB, otherwise sending.Account) *scene {
 	t.Helper()
-	master, err := access.NewMasterKey(make([]byte, 32))
+	master, err := signing.NewMasterKey(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/login"
 )
@@ -64,7 +64,7 @@ func (p *Page) Handler() http.Handler {
 type asked struct {
 	oauth.AuthorizationRequest
 	rawQuery string
-	visitor  access.Visitor
+	visitor  people.Visitor
 }
 
 func (p *Page) show(w http.ResponseWriter, r *http.Request) {
@@ -140,7 +140,7 @@ func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (as
 
 // visitor finds the person, who has met what the organization requires of
 // signing in. It has answered when it returns false.
-func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) (access.Visitor, bool) {
+func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) (people.Visitor, bool) {
 	return p.login.AdmitTo(w, r, address(rawQuery))
 }
 

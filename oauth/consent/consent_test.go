@@ -16,7 +16,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
 	"github.com/mailhelm/mailhelm/oauth/login"
@@ -34,7 +37,7 @@ const (
 
 var (
 	start        = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	passwordHash = sync.OnceValues(func() (string, error) { return access.HashPassword(password) })
+	passwordHash = sync.OnceValues(func() (string, error) { return passwords.Hash(password) })
 )
 
 // office is the pages and the authorization server on a real store. The person
@@ -54,23 +57,23 @@ func newOffice(t *testing.T) *office {
 	o := &office{t: t, db: storagetest.SQLite(t)}
 	clock := func() time.Time { return start }
 	log := slog.New(slog.DiscardHandler)
-	master, err := access.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
+	master, err := signing.LoadMasterKey(filepath.Join(t.TempDir(), "master.key"))
 	o.must(err)
-	keys, err := access.NewSigningKeys(t.Context(), o.db.SigningKeys(), master, clock)
+	keys, err := signing.NewKeys(t.Context(), o.db.SigningKeys(), master, clock)
 	o.must(err)
 	server, err := oauth.New(oauth.Config{
 		Issuer: appURL, APIResource: "https://api.test", AgentResource: "https://mcp.test", AuthorizeURL: appURL + consent.Path,
-		Stores: o.db.Access(), Orgs: o.db.Orgs(), Members: access.MemberCeilings{Members: o.db.Members()}, Keys: keys, Clock: clock, Log: log,
+		Stores: o.db.Access(), Orgs: o.db.Orgs(), Members: members.Ceilings{Members: o.db.Members()}, Keys: keys, Clock: clock, Log: log,
 	})
 	o.must(err)
 	queue, err := o.db.NewJobs(engine.JobsConfig{})
 	o.must(err)
 	limits := attempts.New(attempts.Config{Devices: o.db.People(), Queue: queue, Clock: clock, Log: log})
-	sessions := access.NewSessions(access.SessionsConfig{
+	sessions := people.NewSessions(people.SessionsConfig{
 		Users: o.db.Users(), Sessions: o.db.Sessions(), Factors: o.db.Factors(), Passkeys: o.db.Passkeys(), Members: o.db.Members(), Orgs: o.db.Orgs(), Audit: o.db.Audit(), Attempts: limits, Tx: o.db, Clock: clock,
 	})
 	site, err := login.New(login.Config{
-		Sessions: sessions, Factors: access.NewSecondFactors(access.SecondFactorsConfig{Sessions: sessions, Master: master}),
+		Sessions: sessions, Factors: people.NewSecondFactors(people.SecondFactorsConfig{Sessions: sessions, Master: master}),
 		Devices: limits, Passwords: people.NewPasswords(people.PasswordsConfig{Sessions: sessions, Store: o.db.People(), Queue: queue}),
 		AppURL: appURL, DocsURL: appURL + "/docs", Log: log,
 	})
@@ -93,7 +96,7 @@ func (o *office) seed() {
 		name := map[*core.Org]string{&o.acme: "Acme", &o.zeta: "Zeta"}[org]
 		*org = core.Org{ID: core.NewID(), Name: name, Slug: strings.ToLower(name), Tier: "team", RetentionDays: 90}
 		o.must(o.db.Orgs().InsertOrg(ctx, *org))
-		o.must(o.db.Members().AddMember(ctx, org.ID, o.user.ID, string(access.Owner)))
+		o.must(o.db.Members().AddMember(ctx, org.ID, o.user.ID, string(members.Owner)))
 	}
 	o.client = access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), OrgID: o.acme.ID, Name: "<i>Robot</i>", Environment: core.Live,

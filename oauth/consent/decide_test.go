@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/oauth/consent"
 )
 
@@ -150,8 +151,8 @@ func TestOnlyWhatThePersonMay(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	b := o.signedIn()
-	o.must(o.db.Members().SetMember(t.Context(), access.Member{
-		OrgID: o.acme.ID, UserID: o.user.ID, Role: access.PlainMember, Permissions: []access.Permission{access.MayViewLists},
+	o.must(o.db.Members().SetMember(t.Context(), members.Member{
+		OrgID: o.acme.ID, UserID: o.user.ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayViewLists},
 	}))
 	page, form := b.open(o.request())
 	if !slices.Equal(form["scope"], []string{"api.lists.view"}) || strings.Count(page, " disabled>") != 3 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/pquerna/otp"
 )
 
@@ -59,7 +59,7 @@ func (s *Site) confirmApp(w http.ResponseWriter, r *http.Request) {
 	s.showApp(w, r, v, key, e)
 }
 
-func (s *Site) showApp(w http.ResponseWriter, r *http.Request, v access.Visitor, key access.AppKey, wrong *core.Error) {
+func (s *Site) showApp(w http.ResponseWriter, r *http.Request, v people.Visitor, key people.AppKey, wrong *core.Error) {
 	qr, err := squaresOf(key.URI)
 	if err != nil {
 		s.Fail(w, r, err)

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // cookie is how a secret is kept in the browser.
@@ -33,7 +33,7 @@ func cookiesFor(https bool) cookies {
 		prefix = "__Host-"
 	}
 	return cookies{
-		session: cookie{name: prefix + "mailhelm_session", secure: https, life: access.SessionLifetime},
+		session: cookie{name: prefix + "mailhelm_session", secure: https, life: people.SessionLifetime},
 		device:  cookie{name: prefix + "mailhelm_device", secure: https, life: attempts.DeviceLifetime},
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Enter begins the first session of somebody whose account has just been made.
 // Whoever was signed in in this browser is not any more.
-func (s *Site) Enter(w http.ResponseWriter, r *http.Request, member access.Member) error {
+func (s *Site) Enter(w http.ResponseWriter, r *http.Request, member members.Member) error {
 	secret, err := s.sessions.BeginFirst(r.Context(), member, s.cookies.session.read(r), requestID(r))
 	if err != nil {
 		return err
@@ -20,7 +22,7 @@ func (s *Site) Enter(w http.ResponseWriter, r *http.Request, member access.Membe
 // ProvePassword checks a password with the throttle of signing in, and begins no
 // session. It fails like signing in.
 func (s *Site) ProvePassword(r *http.Request, email, password string) (access.User, error) {
-	return s.sessions.ProvePassword(r.Context(), access.SignInRequest{
+	return s.sessions.ProvePassword(r.Context(), people.SignInRequest{
 		Email: email, Password: password, Client: s.clientOf(r), Device: s.cookies.device.read(r), RequestID: requestID(r),
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 //go:embed pages/*.html
@@ -137,6 +137,6 @@ func writeFile(w http.ResponseWriter, r *http.Request, kind string, content []by
 
 // account is what the page of a signed-in person shows.
 type account struct {
-	Visitor       access.Visitor
+	Visitor       people.Visitor
 	Organizations []core.Org
 }

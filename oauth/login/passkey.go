@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 //go:embed pages/passkey.js
@@ -16,7 +16,7 @@ var passkeyScript []byte
 // signInWithPasskey begins a session of the person whose passkey answered.
 func (s *Site) signInWithPasskey(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get(fieldNext))
-	secret, err := s.factors.SignIn(r.Context(), access.PasskeySignIn{
+	secret, err := s.factors.SignIn(r.Context(), people.PasskeySignIn{
 		Answer: passkeyAnswer(r), Client: s.clientOf(r), Previous: s.cookies.session.read(r), RequestID: requestID(r),
 	})
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Site) askProofPasskey(w http.ResponseWriter, r *http.Request) {
 func (s *Site) askNewPasskey(w http.ResponseWriter, r *http.Request) {
 	v, err := s.Visitor(r)
 	if err != nil {
-		s.question(w, r, access.PasskeyQuestion{}, err)
+		s.question(w, r, people.PasskeyQuestion{}, err)
 		return
 	}
 	q, err := s.factors.BeginPasskey(r.Context(), v)
@@ -52,7 +52,7 @@ func (s *Site) askNewPasskey(w http.ResponseWriter, r *http.Request) {
 
 // question answers the script: {"ceremony", "options"}, or {"problem"} in words for
 // the person.
-func (s *Site) question(w http.ResponseWriter, r *http.Request, q access.PasskeyQuestion, err error) {
+func (s *Site) question(w http.ResponseWriter, r *http.Request, q people.PasskeyQuestion, err error) {
 	status := http.StatusOK
 	content := map[string]any{"ceremony": q.Ceremony, "options": json.RawMessage(q.Options)}
 	if err != nil {

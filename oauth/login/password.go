@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/people"
 )
@@ -33,7 +32,7 @@ func (s *Site) showPassword(w http.ResponseWriter, r *http.Request) {
 	s.askPassword(w, r, v, nil)
 }
 
-func (s *Site) askPassword(w http.ResponseWriter, r *http.Request, v access.Visitor, wrong *core.Error) {
+func (s *Site) askPassword(w http.ResponseWriter, r *http.Request, v people.Visitor, wrong *core.Error) {
 	form := passwordForm{Email: v.User.Email, Token: v.FormToken(PasswordPath), Least: passwords.Least}
 	status := http.StatusOK
 	if wrong != nil {
@@ -66,10 +65,10 @@ func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, SecurityPath+"?"+fieldReset)
 }
 
-func (s *Site) passwordRefused(w http.ResponseWriter, r *http.Request, v access.Visitor, err error) {
+func (s *Site) passwordRefused(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {
-	case access.IsProofNeeded(err):
+	case people.IsProofNeeded(err):
 		seeOther(w, withNext(ConfirmPath, PasswordPath))
 	case IsSignedOut(err):
 		s.AskToSignIn(w, PasswordPath)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // The names of the members of forms.
@@ -51,7 +51,7 @@ func (s *Site) showProof(w http.ResponseWriter, r *http.Request) {
 }
 
 // askProof shows the page, with what was wrong if something was.
-func (s *Site) askProof(w http.ResponseWriter, r *http.Request, v access.Visitor, next string, wrong *core.Error) {
+func (s *Site) askProof(w http.ResponseWriter, r *http.Request, v people.Visitor, next string, wrong *core.Error) {
 	has, err := s.factors.Of(r.Context(), v.User.ID)
 	if err != nil {
 		s.Fail(w, r, err)
@@ -82,7 +82,7 @@ func (s *Site) prove(w http.ResponseWriter, r *http.Request) {
 	if !ok || !s.current(w, r, v, r.URL.Path) {
 		return
 	}
-	secret, err := s.factors.Prove(r.Context(), s.cookies.session.read(r), access.FactorProof{
+	secret, err := s.factors.Prove(r.Context(), s.cookies.session.read(r), people.FactorProof{
 		Code: r.PostForm.Get(fieldCode), Passkey: passkeyAnswer(r), RequestID: requestID(r),
 	})
 	if e := core.AsError(err); err != nil {
@@ -102,21 +102,21 @@ func (s *Site) prove(w http.ResponseWriter, r *http.Request) {
 }
 
 // asked finds whose second factor is asked for, or leads to the sign-in page.
-func (s *Site) asked(w http.ResponseWriter, r *http.Request, next string) (access.Visitor, bool) {
+func (s *Site) asked(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
 	v, err := s.factors.Asked(r.Context(), s.cookies.session.read(r))
 	if IsSignedOut(err) {
 		s.AskToSignIn(w, next)
-		return access.Visitor{}, false
+		return people.Visitor{}, false
 	}
 	if err != nil {
 		s.Fail(w, r, err)
-		return access.Visitor{}, false
+		return people.Visitor{}, false
 	}
 	return v, true
 }
 
 // current holds a form to its token. It has answered when it returns false.
-func (s *Site) current(w http.ResponseWriter, r *http.Request, v access.Visitor, question string) bool {
+func (s *Site) current(w http.ResponseWriter, r *http.Request, v people.Visitor, question string) bool {
 	if v.FormTokenMatches(r.PostForm.Get(fieldToken), question) {
 		return true
 	}
@@ -130,8 +130,8 @@ func (s *Site) logRefusal(r *http.Request, of string, e *core.Error) {
 		slog.String("request_id", requestID(r)), slog.String("of", of), slog.String("outcome", string(e.Code)))
 }
 
-func passkeyAnswer(r *http.Request) access.PasskeyAnswer {
-	return access.PasskeyAnswer{Ceremony: r.PostForm.Get(fieldCeremony), Answer: r.PostForm.Get(fieldAnswer)}
+func passkeyAnswer(r *http.Request) people.PasskeyAnswer {
+	return people.PasskeyAnswer{Ceremony: r.PostForm.Get(fieldCeremony), Answer: r.PostForm.Get(fieldAnswer)}
 }
 
 func retryLater(w http.ResponseWriter, e *core.Error) {

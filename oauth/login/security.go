@@ -5,14 +5,13 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // security is what the page about a person's second factors shows.
 type security struct {
-	Visitor  access.Visitor
-	Factors  access.Factors
+	Visitor  people.Visitor
+	Factors  people.Factors
 	Offered  bool   // passkeys
 	Required bool   // by the organization, and there is none yet
 	Kept     string // why the last factor cannot be removed, or ""
@@ -31,7 +30,7 @@ func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Site) listFactors(w http.ResponseWriter, r *http.Request, v access.Visitor, wrong *core.Error) {
+func (s *Site) listFactors(w http.ResponseWriter, r *http.Request, v people.Visitor, wrong *core.Error) {
 	has, err := s.factors.Of(r.Context(), v.User.ID)
 	if err != nil {
 		s.Fail(w, r, err)
@@ -68,7 +67,7 @@ func (s *Site) listFactors(w http.ResponseWriter, r *http.Request, v access.Visi
 
 // changed runs a change of the security page and comes back to it: with what is
 // wrong, by way of a proof, or as it is then.
-func (s *Site) changed(w http.ResponseWriter, r *http.Request, change func(access.Visitor) error) {
+func (s *Site) changed(w http.ResponseWriter, r *http.Request, change func(people.Visitor) error) {
 	v, ok := s.member(w, r)
 	if !ok {
 		return
@@ -93,15 +92,15 @@ func goingTo(r *http.Request) string {
 func securityAddress(r *http.Request) string { return withNext(SecurityPath, goingTo(r)) }
 
 // member is who sent a form of the security page.
-func (s *Site) member(w http.ResponseWriter, r *http.Request) (access.Visitor, bool) {
+func (s *Site) member(w http.ResponseWriter, r *http.Request) (people.Visitor, bool) {
 	v, ok := s.signedIn(w, r, securityAddress(r))
 	return v, ok && s.current(w, r, v, SecurityPath)
 }
 
-func (s *Site) securityRefused(w http.ResponseWriter, r *http.Request, v access.Visitor, err error) {
+func (s *Site) securityRefused(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {
-	case access.IsProofNeeded(err):
+	case people.IsProofNeeded(err):
 		seeOther(w, withNext(ConfirmPath, localPath(securityAddress(r))))
 	case e.IsFault(), IsSignedOut(err):
 		s.Fail(w, r, err)
@@ -154,17 +153,17 @@ func (s *Site) addPasskey(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Site) renamePasskey(w http.ResponseWriter, r *http.Request) {
-	s.changed(w, r, func(v access.Visitor) error {
+	s.changed(w, r, func(v people.Visitor) error {
 		return s.factors.RenamePasskey(r.Context(), v, r.PostForm.Get("id"), r.PostForm.Get("name"))
 	})
 }
 
 func (s *Site) removePasskey(w http.ResponseWriter, r *http.Request) {
-	s.changed(w, r, func(v access.Visitor) error {
+	s.changed(w, r, func(v people.Visitor) error {
 		return s.factors.RemovePasskey(r.Context(), v, r.PostForm.Get("id"), requestID(r))
 	})
 }
 
 func (s *Site) removeApp(w http.ResponseWriter, r *http.Request) {
-	s.changed(w, r, func(v access.Visitor) error { return s.factors.RemoveApp(r.Context(), v, requestID(r)) })
+	s.changed(w, r, func(v people.Visitor) error { return s.factors.RemoveApp(r.Context(), v, requestID(r)) })
 }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // signInForm is what the sign-in page shows. A password is never shown again.
@@ -36,7 +36,7 @@ func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Site) showAccount(w http.ResponseWriter, r *http.Request, visitor access.Visitor) {
+func (s *Site) showAccount(w http.ResponseWriter, r *http.Request, visitor people.Visitor) {
 	orgs, err := s.Organizations(r, visitor)
 	if err != nil {
 		s.Fail(w, r, err)
@@ -47,7 +47,7 @@ func (s *Site) showAccount(w http.ResponseWriter, r *http.Request, visitor acces
 
 func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{Next: localPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
-	begun, err := s.sessions.SignIn(r.Context(), access.SignInRequest{
+	begun, err := s.sessions.SignIn(r.Context(), people.SignInRequest{
 		Email: form.Email, Password: r.PostForm.Get("password"), Client: s.clientOf(r), Device: s.cookies.device.read(r),
 		Previous: s.cookies.session.read(r), RequestID: requestID(r),
 	})

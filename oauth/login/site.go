@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
@@ -32,8 +31,8 @@ const passkeyPath = "/login/passkey"
 
 // Config is what the pages need. All members but Proxies are required.
 type Config struct {
-	Sessions  *access.Sessions
-	Factors   *access.SecondFactors
+	Sessions  *people.Sessions
+	Factors   *people.SecondFactors
 	Passwords *people.Passwords
 	// Devices remembers where people signed in.
 	Devices *attempts.Limits
@@ -48,8 +47,8 @@ type Config struct {
 
 // Site is the pages for signing in and out, and the frame of the others.
 type Site struct {
-	sessions  *access.Sessions
-	factors   *access.SecondFactors
+	sessions  *people.Sessions
+	factors   *people.SecondFactors
 	passwords *people.Passwords
 	devices   *attempts.Limits
 	cookies   cookies
@@ -108,7 +107,7 @@ func (s *Site) Routes() map[string]http.Handler {
 
 // Visitor is who sent the request. It fails with invalid_key when nobody is
 // signed in.
-func (s *Site) Visitor(r *http.Request) (access.Visitor, error) {
+func (s *Site) Visitor(r *http.Request) (people.Visitor, error) {
 	return s.sessions.Current(r.Context(), s.cookies.session.read(r))
 }
 
@@ -119,7 +118,7 @@ func (s *Site) AskToSignIn(w http.ResponseWriter, next string) {
 }
 
 // Organizations lists where the visitor may switch to.
-func (s *Site) Organizations(r *http.Request, v access.Visitor) ([]core.Org, error) {
+func (s *Site) Organizations(r *http.Request, v people.Visitor) ([]core.Org, error) {
 	return s.sessions.Organizations(r.Context(), v.User.ID)
 }
 

@@ -16,7 +16,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
 	"github.com/mailhelm/mailhelm/storage"
@@ -29,7 +32,7 @@ const (
 	password = "canary-password-7f3a"
 )
 
-var passwordHash = sync.OnceValues(func() (string, error) { return access.HashPassword(password) })
+var passwordHash = sync.OnceValues(func() (string, error) { return passwords.Hash(password) })
 
 // house is the pages on a real store, with a log that is kept. The person
 // belongs to the organizations Acme and Zeta.
@@ -41,7 +44,7 @@ type house struct {
 
 	db       *storage.DB
 	user     access.User
-	sessions *access.Sessions
+	sessions *people.Sessions
 	now      time.Time
 }
 
@@ -73,7 +76,7 @@ func newHouse(t *testing.T, appURL string) *house {
 	for _, name := range []string{"Acme", "Zeta"} {
 		org := core.Org{ID: core.NewID(), Name: name, Slug: strings.ToLower(name), Tier: "team", RetentionDays: 90}
 		h.must(db.Orgs().InsertOrg(t.Context(), org))
-		h.must(db.Members().AddMember(t.Context(), org.ID, user.ID, string(access.Owner)))
+		h.must(db.Members().AddMember(t.Context(), org.ID, user.ID, string(members.Owner)))
 		h.orgs = append(h.orgs, org)
 	}
 	h.db, h.user = db, user
@@ -82,14 +85,14 @@ func newHouse(t *testing.T, appURL string) *house {
 	h.must(err)
 	clock := func() time.Time { return h.now }
 	limits := attempts.New(attempts.Config{Devices: db.People(), Queue: queue, Clock: clock, Log: log})
-	h.sessions = access.NewSessions(access.SessionsConfig{
+	h.sessions = people.NewSessions(people.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Attempts: limits, Tx: db, Clock: clock,
 	})
-	master, err := access.NewMasterKey(bytes.Repeat([]byte{7}, 32))
+	master, err := signing.NewMasterKey(bytes.Repeat([]byte{7}, 32))
 	h.must(err)
 	ceremonies, err := passkey.New(appURL)
 	h.must(err)
-	factors := access.NewSecondFactors(access.SecondFactorsConfig{Sessions: h.sessions, Master: master, Passkeys: ceremonies})
+	factors := people.NewSecondFactors(people.SecondFactorsConfig{Sessions: h.sessions, Master: master, Passkeys: ceremonies})
 	site, err := login.New(login.Config{
 		Sessions: h.sessions, Factors: factors, Devices: limits,
 		Passwords: people.NewPasswords(people.PasswordsConfig{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // person is a user as the library wants to see one. The user handle is the id,
@@ -16,7 +17,7 @@ type person struct {
 	credentials []webauthn.Credential
 }
 
-func newPerson(id string, u access.User, existing []access.Passkey) (person, error) {
+func newPerson(id string, u access.User, existing []people.Passkey) (person, error) {
 	p := person{id: id, user: u, credentials: make([]webauthn.Credential, len(existing))}
 	for i, one := range existing {
 		if err := json.Unmarshal([]byte(one.Credential), &p.credentials[i]); err != nil {

@@ -8,12 +8,13 @@ import (
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Protocol asks for passkeys of one site.
 type Protocol struct{ site *webauthn.WebAuthn }
 
-var _ access.PasskeyProtocol = (*Protocol)(nil)
+var _ people.PasskeyProtocol = (*Protocol)(nil)
 
 // Offered reports whether the app can have passkeys at this origin: WebAuthn ties
 // them to a domain name or localhost, never to an IP address.
@@ -44,7 +45,7 @@ func New(appURL string) (*Protocol, error) {
 }
 
 // Register asks for a new passkey on an authenticator that has none of these.
-func (p *Protocol) Register(u access.User, existing []access.Passkey) (string, string, error) {
+func (p *Protocol) Register(u access.User, existing []people.Passkey) (string, string, error) {
 	who, err := newPerson(u.ID, u, existing)
 	if err != nil {
 		return "", "", err
@@ -57,24 +58,24 @@ func (p *Protocol) Register(u access.User, existing []access.Passkey) (string, s
 }
 
 // Registered judges the answer to Register.
-func (p *Protocol) Registered(u access.User, memory, answer string) (access.JudgedPasskey, error) {
+func (p *Protocol) Registered(u access.User, memory, answer string) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {
-		return access.JudgedPasskey{}, err
+		return people.JudgedPasskey{}, err
 	}
 	parsed, err := protocol.ParseCredentialCreationResponseBytes([]byte(answer))
 	if err != nil {
-		return access.JudgedPasskey{}, err
+		return people.JudgedPasskey{}, err
 	}
 	who, err := newPerson(u.ID, u, nil)
 	if err != nil {
-		return access.JudgedPasskey{}, err
+		return people.JudgedPasskey{}, err
 	}
 	return judged(p.site.CreateCredential(who, session, parsed))
 }
 
 // Ask asks for one of a person's passkeys, or for any of this site.
-func (p *Protocol) Ask(userID string, existing []access.Passkey) (string, string, error) {
+func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string, error) {
 	if userID == "" {
 		options, memory, err := p.site.BeginDiscoverableLogin()
 		if err != nil {
@@ -94,22 +95,22 @@ func (p *Protocol) Ask(userID string, existing []access.Passkey) (string, string
 }
 
 // Answered judges the answer to Ask.
-func (p *Protocol) Answered(memory, answer string, owner func([]byte) (string, []access.Passkey, error)) (access.JudgedPasskey, error) {
+func (p *Protocol) Answered(memory, answer string, owner func([]byte) (string, []people.Passkey, error)) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {
-		return access.JudgedPasskey{}, err
+		return people.JudgedPasskey{}, err
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes([]byte(answer))
 	if err != nil {
-		return access.JudgedPasskey{}, err
+		return people.JudgedPasskey{}, err
 	}
 	userID, existing, err := owner(parsed.RawID)
 	if err != nil {
-		return access.JudgedPasskey{}, err
+		return people.JudgedPasskey{}, err
 	}
 	who, err := newPerson(userID, access.User{}, existing)
 	if err != nil {
-		return access.JudgedPasskey{}, err
+		return people.JudgedPasskey{}, err
 	}
 	if len(session.UserID) > 0 {
 		return judged(p.site.ValidateLogin(who, session, parsed))
@@ -128,10 +129,10 @@ func written(options, memory any) (string, string, error) {
 	return string(question), string(kept), err
 }
 
-func judged(c *webauthn.Credential, err error) (access.JudgedPasskey, error) {
+func judged(c *webauthn.Credential, err error) (people.JudgedPasskey, error) {
 	if err != nil {
-		return access.JudgedPasskey{}, err
+		return people.JudgedPasskey{}, err
 	}
 	kept, err := json.Marshal(c)
-	return access.JudgedPasskey{CredentialID: c.ID, Credential: string(kept), Cloned: c.Authenticator.CloneWarning}, err
+	return people.JudgedPasskey{CredentialID: c.ID, Credential: string(kept), Cloned: c.Authenticator.CloneWarning}, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/descope/virtualwebauthn"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/passkey"
 )
 
@@ -36,7 +37,7 @@ func newKey() virtualwebauthn.Credential {
 }
 
 // registered is an authenticator with a passkey, and what is kept of it.
-func registered(t *testing.T, p *passkey.Protocol, u access.User) (virtualwebauthn.Authenticator, virtualwebauthn.Credential, access.Passkey) {
+func registered(t *testing.T, p *passkey.Protocol, u access.User) (virtualwebauthn.Authenticator, virtualwebauthn.Credential, people.Passkey) {
 	t.Helper()
 	options, memory, err := p.Register(u, nil)
 	if err != nil {
@@ -61,7 +62,7 @@ func registered(t *testing.T, p *passkey.Protocol, u access.User) (virtualwebaut
 	if _, err := p.Registered(access.User{ID: "other"}, memory, virtualwebauthn.CreateAttestationResponse(site, holder, key, *creation)); err == nil {
 		t.Error("somebody else's answer was taken")
 	}
-	return holder, key, access.Passkey{UserID: u.ID, CredentialID: judged.CredentialID, Credential: judged.Credential}
+	return holder, key, people.Passkey{UserID: u.ID, CredentialID: judged.CredentialID, Credential: judged.Credential}
 }
 
 func TestQuestionsAndAnswers(t *testing.T) {
@@ -72,12 +73,12 @@ func TestQuestionsAndAnswers(t *testing.T) {
 	}
 	u := access.User{ID: "0190b0a0-0000-7000-8000-000000000001", Email: "ada@example.com", Name: "Ada"}
 	holder, key, kept := registered(t, p, u)
-	if options, _, err := p.Register(u, []access.Passkey{kept}); err != nil || !strings.Contains(options, "excludeCredentials") {
+	if options, _, err := p.Register(u, []people.Passkey{kept}); err != nil || !strings.Contains(options, "excludeCredentials") {
 		t.Errorf("a second passkey on the same device is not excluded: %v", err)
 	}
-	owner := func([]byte) (string, []access.Passkey, error) { return u.ID, []access.Passkey{kept}, nil }
+	owner := func([]byte) (string, []people.Passkey, error) { return u.ID, []people.Passkey{kept}, nil }
 	for _, userID := range []string{u.ID, ""} {
-		options, memory, err := p.Ask(userID, map[bool][]access.Passkey{true: {kept}}[userID != ""])
+		options, memory, err := p.Ask(userID, map[bool][]people.Passkey{true: {kept}}[userID != ""])
 		if err != nil {
 			t.Fatal(err)
 		}

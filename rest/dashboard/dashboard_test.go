@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 func TestGoldenContents(t *testing.T) {
 	t.Parallel()
 	f := frame.New(frame.Config{
-		Site:          &frametest.Site{Visitor: access.Visitor{User: access.User{Email: "boss@example.com"}}},
+		Site:          &frametest.Site{Visitor: people.Visitor{User: access.User{Email: "boss@example.com"}}},
 		Organizations: storagetest.SQLite(t).Members(), Areas: dashboard.Areas,
 	})
 	start, err1 := home.New(f, home.Config{})

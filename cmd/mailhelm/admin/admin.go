@@ -13,14 +13,17 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Admin creates. Whoever can run it has the database, so nothing is refused.
 type Admin struct {
 	Stores  access.Stores
-	Orgs    access.OrgStore
-	Users   access.UserStore
-	Members access.MemberStore
+	Orgs    members.OrgStore
+	Users   people.UserStore
+	Members members.Store
 	Tx      core.Transactor
 	Clock   core.Clock
 	// Actor is who the audit log names; the zero value is the installation itself.
@@ -56,24 +59,24 @@ func (a Admin) SetRateLimit(ctx context.Context, orgID string, perMinute *int) e
 
 // CreateOwner stores a user and makes him an owner of the organization.
 func (a Admin) CreateOwner(ctx context.Context, orgID, email, name, password string) (access.User, error) {
-	return a.CreateUser(ctx, NewUser{OrgID: orgID, Role: access.Owner, Email: email, Name: name, Password: password})
+	return a.CreateUser(ctx, NewUser{OrgID: orgID, Role: members.Owner, Email: email, Name: name, Password: password})
 }
 
 // NewUser is a person to create. OrgID may be "": the person then belongs to no
 // organization yet.
 type NewUser struct {
 	OrgID, Email, Name, Password string
-	Role                         access.Role // in the organization
+	Role                         members.Role // in the organization
 }
 
 // CreateUser stores a user and makes him a member of the organization, if one is
 // named. It fails with core.CodeConflict when the address is taken, and with
 // core.CodeValidationFailed for a password that cannot be.
 func (a Admin) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
-	if err := access.CheckNewPassword(n.Password, n.Email); err != nil {
+	if err := passwords.CheckNew(n.Password, n.Email); err != nil {
 		return access.User{}, err
 	}
-	hash, err := access.HashPassword(n.Password)
+	hash, err := passwords.Hash(n.Password)
 	if err != nil {
 		return access.User{}, fmt.Errorf("password: %w", err)
 	}
@@ -89,7 +92,7 @@ func (a Admin) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
 
 // AddMember makes a user a member of an organization. It fails with
 // core.CodeConflict when the user is one already.
-func (a Admin) AddMember(ctx context.Context, orgID, userID string, role access.Role) error {
+func (a Admin) AddMember(ctx context.Context, orgID, userID string, role members.Role) error {
 	return a.audited(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
 		// Grants from an earlier membership must not come back.
 		if _, err := a.Stores.Grants.RevokeGrantsOfUser(ctx, orgID, userID, a.Clock()); err != nil {

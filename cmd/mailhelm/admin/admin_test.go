@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/passwords"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -40,7 +41,7 @@ func TestWhatIsGivenOutOpens(t *testing.T) {
 		}
 
 		user, err := db.Users().UserByEmail(ctx, "ada@example.com")
-		if ok, verifyErr := access.VerifyPassword(user.PasswordHash, "correct horse"); err != nil || verifyErr != nil || !ok {
+		if ok, verifyErr := passwords.Verify(user.PasswordHash, "correct horse"); err != nil || verifyErr != nil || !ok {
 			t.Errorf("the password does not open the user: %v %v", err, verifyErr)
 		}
 		stored, err := db.Clients().Client(ctx, client.ClientID)

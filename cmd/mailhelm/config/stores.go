@@ -4,21 +4,21 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 // OpenMasterKey reads the configured master key, or that of the data folder,
 // which is made when missing.
-func (c Config) OpenMasterKey() (access.MasterKey, error) {
+func (c Config) OpenMasterKey() (signing.MasterKey, error) {
 	if c.MasterKey != "" {
-		key, err := access.ParseMasterKey(c.MasterKey)
+		key, err := signing.ParseMasterKey(c.MasterKey)
 		if err != nil {
-			return access.MasterKey{}, fmt.Errorf("MAILHELM_MASTER_KEY: %w", err)
+			return signing.MasterKey{}, fmt.Errorf("MAILHELM_MASTER_KEY: %w", err)
 		}
 		return key, nil
 	}
-	return access.LoadMasterKey(c.MasterKeyFile())
+	return signing.LoadMasterKey(c.MasterKeyFile())
 }
 
 // Storage is the part of the configuration that says which database.

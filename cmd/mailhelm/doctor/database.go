@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -69,7 +69,7 @@ func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 	if err != nil {
 		return // reported with the master key
 	}
-	if _, err := access.NewSigningKeys(ctx, db.SigningKeys(), master, e.cfg.Clock); err != nil {
+	if _, err := signing.NewKeys(ctx, db.SigningKeys(), master, e.cfg.Clock); err != nil {
 		e.add("signing keys", Fail, err.Error(), "Give the master key that this database was set up with; it belongs to the same backup.")
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/consent"
@@ -43,8 +45,8 @@ func peoplePages(
 }
 
 // secondFactors offers passkeys where the app's address can have them.
-func secondFactors(sessions *access.Sessions, master access.MasterKey, appURL string) (*access.SecondFactors, error) {
-	factors := access.SecondFactorsConfig{Sessions: sessions, Master: master}
+func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL string) (*people.SecondFactors, error) {
+	factors := people.SecondFactorsConfig{Sessions: sessions, Master: master}
 	if passkey.Offered(appURL) {
 		site, err := passkey.New(appURL)
 		if err != nil {
@@ -52,7 +54,7 @@ func secondFactors(sessions *access.Sessions, master access.MasterKey, appURL st
 		}
 		factors.Passkeys = site
 	}
-	return access.NewSecondFactors(factors), nil
+	return people.NewSecondFactors(factors), nil
 }
 
 // appSites are the authorization server, the app with the pages for people, and

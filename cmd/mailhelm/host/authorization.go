@@ -5,6 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/oauth/clientdocument"
 	"github.com/mailhelm/mailhelm/oauth/consent"
@@ -25,7 +26,7 @@ func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Co
 		Issuer: public.Auth, APIResource: public.API, AgentResource: public.MCP,
 		AuthorizeURL: public.App + consent.Path, DocsURL: public.Docs,
 		Introspection: !cfg.NoIntrospection, Proxies: trusted,
-		Stores: s.db.Access(), Orgs: s.db.Orgs(), Members: access.MemberCeilings{Members: s.db.Members()},
+		Stores: s.db.Access(), Orgs: s.db.Orgs(), Members: members.Ceilings{Members: s.db.Members()},
 		Documents: clientdocument.New(clientdocument.Config{
 			Allowed: networks, RootCAs: cfg.ClientDocumentCAs, Clock: cfg.Clock, Log: cfg.Log,
 		}),

@@ -6,6 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/oauth/login"
 	"github.com/mailhelm/mailhelm/rest/dashboard"
@@ -20,10 +22,10 @@ import (
 // newDashboard returns the dashboard, and the page of an invitation. It gives each room
 // the stores and tasks that the room asks for.
 func newDashboard(
-	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, entrance *login.Site, factors *access.SecondFactors,
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, entrance *login.Site, factors *people.SecondFactors,
 	principals *access.Authenticator, guard *guardrails.Guard,
 ) (board, join http.Handler, err error) { //nolint:nonamedreturns // says which
-	members := access.Memberships{
+	members := members.Memberships{
 		Orgs: s.db.Orgs(), Members: s.db.Members(), Invitations: s.db.Invitations(), Users: s.db.Users(), Grants: s.db.Grants(), Audit: s.db.Audit(),
 		Transactor: s.db, Clock: cfg.Clock, Principals: principals,
 	}

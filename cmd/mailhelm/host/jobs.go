@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -38,7 +39,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	}))
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
-	engine.AddWorker(queue, access.PurgeSigningKeysWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
+	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
 	addPeopleWorkers(queue, cfg, public, s)
 	// It needs no Principals: a remembered key ends with its grace.
 	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}

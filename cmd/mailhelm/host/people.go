@@ -2,7 +2,6 @@ package host
 
 import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -22,14 +21,14 @@ func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
 
 // peopleStores are where people and their sessions are. Attempts are the caller's to
 // add where people sign in.
-func peopleStores(cfg config.Config, db *storage.DB) access.SessionsConfig {
-	return access.SessionsConfig{
+func peopleStores(cfg config.Config, db *storage.DB) people.SessionsConfig {
+	return people.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Tx: db, Clock: cfg.Clock,
 	}
 }
 
 // entrance is the pages on which people sign in, with the tasks behind them.
-func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, *access.SecondFactors, error) {
+func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, *people.SecondFactors, error) {
 	trusted, err := cfg.Proxies()
 	if err != nil {
 		return nil, nil, err
@@ -37,7 +36,7 @@ func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, 
 	limits := attempts.New(attempts.Config{Devices: s.db.People(), Queue: s.queue, Clock: cfg.Clock, Log: cfg.Log})
 	stores := peopleStores(cfg, s.db)
 	stores.Attempts = limits
-	sessions := access.NewSessions(stores)
+	sessions := people.NewSessions(stores)
 	factors, err := secondFactors(sessions, s.master, public.App)
 	if err != nil {
 		return nil, nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 	"github.com/mailhelm/mailhelm/storage"
@@ -32,10 +33,10 @@ type stores struct {
 	queue       *engine.Jobs          // takes jobs, and runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
 	mailer      *smtpmail.Sender      // nil without a server for mail to people
-	signing     *access.SigningKeys
+	signing     *signing.Keys
 	// principals is what this process remembers of callers; nil in a worker.
 	principals *access.Authenticator
-	master     access.MasterKey
+	master     signing.MasterKey
 	confirm    []byte // the secret behind the keys of confirmations
 	process    *replay.Process
 }
@@ -90,7 +91,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.queue, err = s.db.NewJobs(engine.JobsConfig{}); err != nil {
 		return err
 	}
-	if s.signing, err = access.NewSigningKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {
+	if s.signing, err = signing.NewKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {
 		return err
 	}
 	// Derived, so that all processes over one database agree on it without storing
@@ -105,7 +106,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 // what other processes do. What it returns ends that.
 func (s *stores) follow(log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(context.Background())
-	ticker := time.NewTicker(access.ReloadSigningKeysEvery)
+	ticker := time.NewTicker(signing.ReloadEvery)
 	var running sync.WaitGroup
 	running.Go(func() { s.signing.Follow(ctx, ticker.C, log) })
 	if s.principals != nil {

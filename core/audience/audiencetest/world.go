@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -59,7 +59,7 @@ func New(t testing.TB, db *storage.DB) *World {
 // assemble wires the rooms as the product does.
 func (w *World) assemble(t testing.TB) {
 	t.Helper()
-	key, err := access.NewMasterKey(make([]byte, 32))
+	key, err := signing.NewMasterKey(make([]byte, 32))
 	must(t, err)
 	log := slog.New(slog.DiscardHandler)
 	list, turns := topics.NewLive(w.Account, w.Clock, log), sending.NewTurns()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -25,7 +26,7 @@ type blockedRow struct {
 	Unblock        frame.Form
 }
 
-func (h clientHandlers) blockedRows(r *http.Request, v access.Visitor) ([]blockedRow, error) {
+func (h clientHandlers) blockedRows(r *http.Request, v people.Visitor) ([]blockedRow, error) {
 	blocked, err := h.Blocked.BlockedClients(r.Context(), v.Org.ID)
 	if err != nil {
 		return nil, fmt.Errorf("blocked clients: %w", err)
@@ -44,7 +45,7 @@ func (h clientHandlers) blockedRows(r *http.Request, v access.Visitor) ([]blocke
 	return rows, nil
 }
 
-func (h clientHandlers) blockClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) blockClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	clientID := strings.TrimSpace(r.PostForm.Get(fieldClient))
 	err := h.lifecycle(v).BlockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, clientID)
 	if err == nil {
@@ -64,7 +65,7 @@ func (h clientHandlers) blockClient(w http.ResponseWriter, r *http.Request, v ac
 	}
 }
 
-func (h clientHandlers) unblockClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) unblockClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if err := h.lifecycle(v).UnblockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, r.PostForm.Get(fieldClient)); err != nil {
 		h.Fail(w, r, v, err)
 		return

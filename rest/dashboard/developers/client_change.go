@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -17,7 +19,7 @@ type clientSecret struct {
 	TokenURL, Resource string
 }
 
-func (h clientHandlers) showClientSecret(w http.ResponseWriter, r *http.Request, v access.Visitor, s clientSecret) {
+func (h clientHandlers) showClientSecret(w http.ResponseWriter, r *http.Request, v people.Visitor, s clientSecret) {
 	s.TokenURL, s.Resource = h.AuthURL+"/oauth/token", h.APIURL
 	title := "Your new application"
 	if !s.New {
@@ -32,7 +34,7 @@ type clientDecision struct {
 	Client clientRow
 }
 
-func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok {
 		return
@@ -47,14 +49,14 @@ func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request,
 	}})
 }
 
-func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	found, ok := h.clientOf(w, r, v)
 	if !ok {
 		return
 	}
 	var changed access.Client
 	var secret string
-	err := h.withClient(r.Context(), v, found.ID, func(ctx context.Context, m access.Member, c access.Client) error {
+	err := h.withClient(r.Context(), v, found.ID, func(ctx context.Context, m members.Member, c access.Client) error {
 		if err := checkHandedOut(c.Scopes, m); err != nil {
 			return err
 		}
@@ -69,7 +71,7 @@ func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v a
 	h.showClientSecret(w, r, v, clientSecret{Client: newClientRow(changed), Secret: secret})
 }
 
-func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {
 		return
@@ -80,7 +82,7 @@ func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request,
 	}})
 }
 
-func (h clientHandlers) revokeClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) revokeClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.clientOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {
 		return

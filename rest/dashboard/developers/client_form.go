@@ -9,6 +9,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -99,7 +101,7 @@ func lifetimes(chosen string) []lifetime {
 
 // clientForm shows the form with the values of f. c is the client that is edited, or nil
 // for a new one. refused is the error that the form caused, or nil.
-func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v access.Visitor, c *access.Client, f clientFields, refused error) {
+func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v people.Visitor, c *access.Client, f clientFields, refused error) {
 	status := http.StatusOK
 	if refused != nil {
 		status = core.AsError(refused).HTTPStatus()
@@ -113,7 +115,7 @@ func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v acc
 	h.Show(w, r, v, status, frame.Screen{Page: "client_form", Title: title, Problem: labels.Problem(refused), Data: data})
 }
 
-func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, ClientsPath+"/new") {
 		return
 	}
@@ -122,7 +124,7 @@ func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v 
 	}, nil)
 }
 
-func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, ClientsPath+"/new") {
 		return
 	}
@@ -144,7 +146,7 @@ func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v a
 	}
 }
 
-func (h clientHandlers) register(ctx context.Context, v access.Visitor, id string, f clientFields) (access.Client, string, error) {
+func (h clientHandlers) register(ctx context.Context, v people.Visitor, id string, f clientFields) (access.Client, string, error) {
 	uris, err := f.addresses()
 	if err != nil {
 		return access.Client{}, "", err
@@ -155,7 +157,7 @@ func (h clientHandlers) register(ctx context.Context, v access.Visitor, id strin
 	}
 	var c access.Client
 	var secret string
-	err = h.manageCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
+	err = h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		if err := checkGiven(f.Scopes, nil, m); err != nil {
 			return err
 		}
@@ -168,19 +170,19 @@ func (h clientHandlers) register(ctx context.Context, v access.Visitor, id strin
 	return c, secret, err
 }
 
-func (h clientHandlers) showEditClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) showEditClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if c, ok := h.workingClientOf(w, r, v); ok {
 		h.clientForm(w, r, v, &c, fieldsOf(c), nil)
 	}
 }
 
-func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok {
 		return
 	}
 	f := readClientFields(r)
-	err := h.withClient(r.Context(), v, c.ID, func(ctx context.Context, m access.Member, c access.Client) error {
+	err := h.withClient(r.Context(), v, c.ID, func(ctx context.Context, m members.Member, c access.Client) error {
 		return h.store(ctx, v, m, c, f)
 	})
 	switch {
@@ -195,7 +197,7 @@ func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v acc
 
 // store replaces the fields of c by those of the form. It refuses what the permissions of
 // m do not cover.
-func (h clientHandlers) store(ctx context.Context, v access.Visitor, m access.Member, c access.Client, f clientFields) error {
+func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.Member, c access.Client, f clientFields) error {
 	uris, err := f.addresses()
 	if err != nil {
 		return err
@@ -217,8 +219,8 @@ func (h clientHandlers) store(ctx context.Context, v access.Visitor, m access.Me
 
 // withClient runs do like manageCredentials, with the client held, so that what do checks
 // about the client stays true until the commit.
-func (h clientHandlers) withClient(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.Member, access.Client) error) error {
-	err := h.manageCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
+func (h clientHandlers) withClient(ctx context.Context, v people.Visitor, id string, do func(context.Context, members.Member, access.Client) error) error {
+	err := h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		c, err := h.Clients.ClientByID(ctx, v.Org.ID, id)
 		if err != nil {
 			return err

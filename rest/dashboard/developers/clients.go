@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -52,13 +53,13 @@ type clientList struct {
 	BlockID       string // the value that was refused
 }
 
-func (h clientHandlers) showClients(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) showClients(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.clientList(w, r, v, "", nil)
 }
 
 // clientList shows the page. When refused is not nil, it shows again the client id that
 // could not be blocked.
-func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v access.Visitor, typed string, refused *core.Error) {
+func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v people.Visitor, typed string, refused *core.Error) {
 	clients, err := h.Clients.ClientsOf(r.Context(), v.Org.ID)
 	if err != nil {
 		h.Fail(w, r, v, fmt.Errorf("clients: %w", err))
@@ -89,7 +90,7 @@ type clientPage struct {
 	Scopes []scopeChoice
 }
 
-func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.clientOf(w, r, v)
 	if !ok {
 		return
@@ -101,7 +102,7 @@ func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v acc
 }
 
 // clientOf returns the client that the path names. When it returns false it has answered.
-func (h clientHandlers) clientOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (access.Client, bool) {
+func (h clientHandlers) clientOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.Client, bool) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
 		h.NoSuchPage(w, r, v)
@@ -117,7 +118,7 @@ func (h clientHandlers) clientOf(w http.ResponseWriter, r *http.Request, v acces
 
 // workingClientOf is clientOf for pages that need a client in force. It refuses revoked
 // clients.
-func (h clientHandlers) workingClientOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (access.Client, bool) {
+func (h clientHandlers) workingClientOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.Client, bool) {
 	c, ok := h.clientOf(w, r, v)
 	if !ok {
 		return access.Client{}, false

@@ -7,6 +7,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -54,7 +56,7 @@ type Grants interface {
 
 // Members reads members.
 type Members interface {
-	Member(ctx context.Context, orgID, userID string) (access.Member, error)
+	Member(ctx context.Context, orgID, userID string) (members.Member, error)
 }
 
 // Users reads the people behind members.
@@ -106,7 +108,7 @@ func (d *Developers) Routes() []frame.Route {
 }
 
 func (h keyHandlers) routes() []frame.Route {
-	manage := access.MayManageCredentials
+	manage := members.MayManageCredentials
 	return []frame.Route{
 		{Path: "/keys", Needs: manage, Get: h.showKeys},
 		{Path: "/keys/new", Needs: manage, Get: h.showNewKey, Post: h.createKey},
@@ -118,7 +120,7 @@ func (h keyHandlers) routes() []frame.Route {
 }
 
 func (h clientHandlers) routes() []frame.Route {
-	manage := access.MayManageCredentials
+	manage := members.MayManageCredentials
 	return []frame.Route{
 		{Path: "/clients", Needs: manage, Get: h.showClients},
 		{Path: "/clients/new", Needs: manage, Get: h.showNewClient, Post: h.createClient},
@@ -141,17 +143,17 @@ func (h grantHandlers) routes() []frame.Route {
 
 // lifecycle returns the tasks on credentials for a visitor. They check that the visitor
 // may manage credentials.
-func (d *Developers) lifecycle(v access.Visitor) access.Lifecycle {
+func (d *Developers) lifecycle(v people.Visitor) access.Lifecycle {
 	tasks := d.Lifecycle
-	tasks.Transactor = d.Permitted(v, access.MayManageCredentials)
+	tasks.Transactor = d.Permitted(v, members.MayManageCredentials)
 	return tasks
 }
 
 // manageCredentials runs do in a transaction in which the visitor may manage credentials.
 // do gets the visitor's membership as it is at that moment: its permissions bound what
 // the visitor can give to a program.
-func (d *Developers) manageCredentials(ctx context.Context, v access.Visitor, do func(context.Context, access.Member) error) error {
-	return d.Permitted(v, access.MayManageCredentials).InTx(ctx, func(ctx context.Context) error {
+func (d *Developers) manageCredentials(ctx context.Context, v people.Visitor, do func(context.Context, members.Member) error) error {
+	return d.Permitted(v, members.MayManageCredentials).InTx(ctx, func(ctx context.Context) error {
 		m, err := d.Members.Member(ctx, v.Org.ID, v.User.ID)
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
@@ -32,7 +33,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	t.Helper()
 	o := &office{db: db, Office: frametest.NewOffice(t, frametest.Database{
 		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: access.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
+		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
 	}, frame.Area{Path: developers.KeysPath}, frame.Area{Path: developers.ClientsPath}, frame.Area{Path: developers.GrantsPath})}
 	o.tasks = access.Lifecycle{
 		Stores: db.Access(), Orgs: db.Orgs(), Transactor: db, Clock: frametest.Now,
@@ -130,7 +131,7 @@ func TestGoldenPages(t *testing.T) {
 	posted("client_public", developers.ClientsPath+"/new", public)
 	posted("client_secret", client+"/secret", nil)
 	posted("block_refused", developers.ClientsPath+"/block", url.Values{"client_id": {"nothing"}})
-	o.Allow(access.MayViewLists)
+	o.Allow(members.MayViewLists)
 	shown("grants_of_member", developers.GrantsPath)
 	shown("forbidden", developers.KeysPath)
 }

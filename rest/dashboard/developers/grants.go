@@ -8,6 +8,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -40,8 +42,8 @@ type grantList struct {
 	MCP  string
 }
 
-func (h grantHandlers) showGrants(w http.ResponseWriter, r *http.Request, v access.Visitor) {
-	whose, manages := v.User.ID, v.Member.Has(access.MayManageCredentials)
+func (h grantHandlers) showGrants(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	whose, manages := v.User.ID, v.Member.Has(members.MayManageCredentials)
 	if manages {
 		whose = ""
 	}
@@ -69,7 +71,7 @@ func (h grantHandlers) showGrants(w http.ResponseWriter, r *http.Request, v acce
 
 // revokeGrant ends a grant of the visitor or, with the permission, of any member. Without
 // the permission, the grants of others are answered with 404.
-func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
 		h.NoSuchPage(w, r, v)
@@ -80,7 +82,7 @@ func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v acc
 	case err != nil:
 		h.Fail(w, r, v, err)
 		return
-	case g.UserID != v.User.ID && !v.Member.Has(access.MayManageCredentials):
+	case g.UserID != v.User.ID && !v.Member.Has(members.MayManageCredentials):
 		h.NoSuchPage(w, r, v)
 		return
 	}
@@ -98,12 +100,12 @@ func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v acc
 // grantNames finds the applications and people of grants, each once.
 type grantNames struct {
 	h       grantHandlers
-	v       access.Visitor
+	v       people.Visitor
 	clients map[string]access.Client
 	people  map[string]string
 }
 
-func (h grantHandlers) namesFor(v access.Visitor) grantNames {
+func (h grantHandlers) namesFor(v people.Visitor) grantNames {
 	return grantNames{h: h, v: v, clients: map[string]access.Client{}, people: map[string]string{v.User.ID: v.User.Email}}
 }
 
@@ -124,7 +126,7 @@ func (n grantNames) row(ctx context.Context, g access.Grant) (grantRow, error) {
 	if g.ExpiresAt != nil {
 		row.Until = g.ExpiresAt.UTC().Format(frame.DateLayout)
 	}
-	if client.Open() && n.v.Member.Has(access.MayManageCredentials) {
+	if client.Open() && n.v.Member.Has(members.MayManageCredentials) {
 		block := frame.FormTo(n.v, blockPath)
 		row.Block = &block
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -24,13 +26,13 @@ type keyScopesPage struct {
 	Added, Removed []scopeChoice
 }
 
-func (h keyHandlers) showKeyScopes(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) showKeyScopes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if k, ok := h.workingKeyOf(w, r, v); ok {
 		h.keyScopesForm(w, r, v, k, k.Scopes, nil)
 	}
 }
 
-func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v access.Visitor, k access.APIKey, chosen core.Scopes, refused error) {
+func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v people.Visitor, k access.APIKey, chosen core.Scopes, refused error) {
 	status := http.StatusOK
 	if refused != nil {
 		status = core.AsError(refused).HTTPStatus()
@@ -43,7 +45,7 @@ func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v acc
 
 // editKeyScopes shows what would change. It changes the scopes when that page's form is
 // sent.
-func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.workingKeyOf(w, r, v)
 	if !ok {
 		return
@@ -65,7 +67,7 @@ func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v acc
 		}})
 		return
 	}
-	err := h.withKey(r.Context(), v, k.ID, func(ctx context.Context, m access.Member, k access.APIKey) error {
+	err := h.withKey(r.Context(), v, k.ID, func(ctx context.Context, m members.Member, k access.APIKey) error {
 		if err := checkGiven(chosen, k.Scopes, m); err != nil {
 			return err
 		}
@@ -86,8 +88,8 @@ func without(set, other core.Scopes) core.Scopes {
 
 // withKey runs do like manageCredentials, with the key held, so that what do checks about
 // the key stays true until the commit.
-func (h keyHandlers) withKey(ctx context.Context, v access.Visitor, id string, do func(context.Context, access.Member, access.APIKey) error) error {
-	err := h.manageCredentials(ctx, v, func(ctx context.Context, m access.Member) error {
+func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, do func(context.Context, members.Member, access.APIKey) error) error {
+	err := h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		k, err := h.Keys.APIKey(ctx, v.Org.ID, id)
 		if err != nil {
 			return err
@@ -104,18 +106,18 @@ type keyDecision struct {
 	Key  keyRow
 }
 
-func (h keyHandlers) showRotateKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) showRotateKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutKey(w, r, v, "rotate", "Rotate")
 }
 
-func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	old, ok := h.keyOf(w, r, v)
 	if !ok {
 		return
 	}
 	var next access.APIKey
 	var secret string
-	err := h.withKey(r.Context(), v, old.ID, func(ctx context.Context, m access.Member, k access.APIKey) error {
+	err := h.withKey(r.Context(), v, old.ID, func(ctx context.Context, m members.Member, k access.APIKey) error {
 		if err := checkHandedOut(k.Scopes, m); err != nil {
 			return err
 		}
@@ -132,13 +134,13 @@ func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v access.
 	})
 }
 
-func (h keyHandlers) showRevokeKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) showRevokeKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if k, ok := h.keyOf(w, r, v); ok && h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
 		h.askAboutKey(w, r, v, "revoke", "Revoke")
 	}
 }
 
-func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
 		return
@@ -151,7 +153,7 @@ func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v access.
 }
 
 // askAboutKey shows the page that says what a step does, with the form that takes it.
-func (h keyHandlers) askAboutKey(w http.ResponseWriter, r *http.Request, v access.Visitor, step, verb string) {
+func (h keyHandlers) askAboutKey(w http.ResponseWriter, r *http.Request, v people.Visitor, step, verb string) {
 	k, ok := h.workingKeyOf(w, r, v)
 	if !ok {
 		return

@@ -6,6 +6,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -19,7 +21,7 @@ type newKeyPage struct {
 	Areas       []scopeArea
 }
 
-func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, NewKeyPath) {
 		return
 	}
@@ -28,7 +30,7 @@ func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v access
 
 // newKeyForm shows the form with the values of n. refused is the error that the form
 // caused, or nil.
-func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v access.Visitor, n access.NewKey, refused error) {
+func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v people.Visitor, n access.NewKey, refused error) {
 	status := http.StatusOK
 	if refused != nil {
 		status = core.AsError(refused).HTTPStatus()
@@ -39,7 +41,7 @@ func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v access
 	}})
 }
 
-func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, NewKeyPath) {
 		return
 	}
@@ -53,7 +55,7 @@ func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v access.
 	}
 	var k access.APIKey
 	var secret string
-	err := h.manageCredentials(r.Context(), v, func(ctx context.Context, m access.Member) error {
+	err := h.manageCredentials(r.Context(), v, func(ctx context.Context, m members.Member) error {
 		if err := checkGiven(n.Scopes, nil, m); err != nil {
 			return err
 		}
@@ -83,7 +85,7 @@ type keySecret struct {
 	OldUntil string
 }
 
-func (h keyHandlers) showKeySecret(w http.ResponseWriter, r *http.Request, v access.Visitor, s keySecret) {
+func (h keyHandlers) showKeySecret(w http.ResponseWriter, r *http.Request, v people.Visitor, s keySecret) {
 	s.Try = h.APIURL + "/v1/_scopes"
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_secret", Title: "Your new API key", Data: s})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -48,7 +49,7 @@ type keyList struct {
 	Working, Over []keyRow
 }
 
-func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {
 		h.Fail(w, r, v, fmt.Errorf("API keys: %w", err))
@@ -73,7 +74,7 @@ type keyPage struct {
 	MayRotate bool
 }
 
-func (h keyHandlers) showKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h keyHandlers) showKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok {
 		return
@@ -85,7 +86,7 @@ func (h keyHandlers) showKey(w http.ResponseWriter, r *http.Request, v access.Vi
 }
 
 // keyOf returns the key that the path names. When it returns false it has answered.
-func (h keyHandlers) keyOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (access.APIKey, bool) {
+func (h keyHandlers) keyOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.APIKey, bool) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
 		h.NoSuchPage(w, r, v)
@@ -100,7 +101,7 @@ func (h keyHandlers) keyOf(w http.ResponseWriter, r *http.Request, v access.Visi
 }
 
 // workingKeyOf is keyOf for pages that need a key in force. It refuses keys that have ended.
-func (h keyHandlers) workingKeyOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (access.APIKey, bool) {
+func (h keyHandlers) workingKeyOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.APIKey, bool) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok {
 		return access.APIKey{}, false

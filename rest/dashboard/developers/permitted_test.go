@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/developers"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/storage"
@@ -20,7 +20,7 @@ func TestPermissionsAreCheckedInTheTransaction(t *testing.T) {
 		o := newOffice(t, db)
 		key, client := developers.KeysPath+"/"+o.key.ID, developers.ClientsPath+"/"+o.client.ID
 		document := url.Values{"client_id": {"https://app.example.com/client.json"}}
-		manage := access.MayManageCredentials
+		manage := members.MayManageCredentials
 		o.CheckPermissions(o.pages, o.state,
 			frametest.Form{Name: "new key", Needs: manage, Path: developers.NewKeyPath, Form: url.Values{
 				"once": {core.NewID()}, "name": {"Other"}, "environment": {"live"}, "scope": {string(core.ChannelsView)},
@@ -73,8 +73,8 @@ func TestScopesAreBoundedInTheTransaction(t *testing.T) {
 		developers.ClientsPath + "/new": http.StatusUnprocessableEntity, client + "/edit": http.StatusUnprocessableEntity, client + "/secret": http.StatusConflict,
 	} {
 		before := o.state()
-		o.Allow(access.MayManageCredentials, access.MayViewSending)
-		o.Delay.First = func() { o.TakeAway(access.MayManageCredentials) }
+		o.Allow(members.MayManageCredentials, members.MayViewSending)
+		o.Delay.First = func() { o.TakeAway(members.MayManageCredentials) }
 		if status, _ := frametest.Post(t, o.pages, o.Site.Visitor, path, wider); status != want || o.Delay.First != nil {
 			t.Errorf("%s: %d, want %d", path, status, want)
 		}

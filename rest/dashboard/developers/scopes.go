@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 const fieldScope = "scope"
@@ -42,7 +42,7 @@ type scopeChoice struct {
 
 // scopeChoices returns all scopes in groups and marks those in chosen. Scopes that the
 // giver's permissions do not cover are locked, unless the credential already has them.
-func scopeChoices(chosen, has core.Scopes, giver access.Member) []scopeArea {
+func scopeChoices(chosen, has core.Scopes, giver members.Member) []scopeArea {
 	areas := make([]scopeArea, len(scopeAreas)+1)
 	for i, a := range scopeAreas {
 		areas[i].Name = a.name
@@ -82,7 +82,7 @@ func looksOnly(s core.Scope) bool {
 
 // preset returns the scopes that the form marks when it is opened. The scope that shows
 // recipients in full must be marked by hand, even with the preset that only reads.
-func preset(r *http.Request, giver access.Member) core.Scopes {
+func preset(r *http.Request, giver members.Member) core.Scopes {
 	var marked core.Scopes
 	for _, s := range giver.Scopes() {
 		switch r.URL.Query().Get("preset") {
@@ -111,7 +111,7 @@ func chosenScopes(r *http.Request) core.Scopes {
 
 // checkGiven refuses an empty choice, and scopes that neither the giver's permissions cover
 // nor the credential has: a member cannot give a program more than they may do themselves.
-func checkGiven(chosen, has core.Scopes, giver access.Member) error {
+func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 	if len(chosen) == 0 {
 		return core.Invalid(fieldScopes, "must be at least one")
 	}
@@ -126,7 +126,7 @@ func checkGiven(chosen, has core.Scopes, giver access.Member) error {
 
 // checkHandedOut refuses to show a member the secret of a credential that may do more than
 // the member may.
-func checkHandedOut(has core.Scopes, to access.Member) error {
+func checkHandedOut(has core.Scopes, to members.Member) error {
 	if lacks := to.Scopes().Missing(has); lacks != "" {
 		return core.Conflict("The new secret would let you do more than your own permissions allow.",
 			"One example is the scope "+string(lacks)+". Ask a member who has the permission behind it, or remove the scope first.")
@@ -137,7 +137,7 @@ func checkHandedOut(has core.Scopes, to access.Member) error {
 // checkSentTo refuses new redirect addresses when the giver's permissions do not cover all
 // scopes of the client: whoever receives codes at such an address gets the access that
 // other people granted to the client.
-func checkSentTo(had, wanted []string, may core.Scopes, giver access.Member) error {
+func checkSentTo(had, wanted []string, may core.Scopes, giver members.Member) error {
 	lacks := giver.Scopes().Missing(may)
 	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })
 	if lacks == "" || !adds {

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 func TestEveryScopeHasAnArea(t *testing.T) {
 	t.Parallel()
 	shown := 0
-	for _, area := range scopeChoices(nil, nil, access.Member{Role: access.Owner}) {
+	for _, area := range scopeChoices(nil, nil, members.Member{Role: members.Owner}) {
 		if area.Name == "Other" {
 			t.Errorf("in no area: %v", area.Choices)
 		}
@@ -28,7 +28,7 @@ func TestEveryScopeHasAnArea(t *testing.T) {
 
 func TestWhatMayBeGiven(t *testing.T) {
 	t.Parallel()
-	giver := access.Member{Role: access.PlainMember, Permissions: []access.Permission{access.MayViewLists}}
+	giver := members.Member{Role: members.PlainMember, Permissions: []members.Permission{members.MayViewLists}}
 	for what, c := range map[string]struct {
 		chosen, has core.Scopes
 		ok          bool

@@ -1,9 +1,8 @@
 package frame
 
 import (
+	"github.com/mailhelm/mailhelm/core/people"
 	"net/http"
-
-	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // FieldToken is the field of a form that holds its token.
@@ -15,7 +14,7 @@ const FieldToken = "token"
 type Form struct{ Action, Token string }
 
 // FormTo returns the start of a form that is sent to a path of this host.
-func FormTo(v access.Visitor, path string) Form {
+func FormTo(v people.Visitor, path string) Form {
 	return Form{Action: path, Token: v.FormToken(question(path))}
 }
 
@@ -23,7 +22,7 @@ func question(path string) string { return "dashboard\x00" + path }
 
 // checkToken refuses forms whose token is not of this session, organization and path.
 func (p *Pages) checkToken(next Handler) Handler {
-	return func(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+	return func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 		if !v.FormTokenMatches(r.PostForm.Get(FieldToken), question(r.URL.Path)) {
 			p.Refuse(w, r, v, http.StatusForbidden, "This page was no longer current",
 				"Nothing was changed. You may have signed in again or switched to another organization since it was shown. Open it again and repeat your change.")

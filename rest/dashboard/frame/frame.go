@@ -8,6 +8,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Path is the address of the dashboard below the app's origin. Every page of a room has
@@ -27,11 +29,11 @@ type Site interface {
 	// Admit returns the visitor who sent the request. When it returns false it has
 	// answered with a redirect: to the sign-in page, or, where the organization requires a
 	// second factor, to the page that sets one up or asks for it.
-	Admit(w http.ResponseWriter, r *http.Request) (access.Visitor, bool)
+	Admit(w http.ResponseWriter, r *http.Request) (people.Visitor, bool)
 	// Confirm requires a second factor that was proven in the last ten minutes, if the
 	// visitor's organization requires one. When it returns false it has answered with a
 	// redirect, after which the browser returns to next, a path of this host.
-	Confirm(w http.ResponseWriter, r *http.Request, v access.Visitor, next string) bool
+	Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool
 	// Show writes a page that ParsePage returned.
 	Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any)
 	// Refuse answers with a page that says what is wrong and what to do.
@@ -50,7 +52,7 @@ type Organizations interface {
 // Membership checks permissions inside a transaction. Both methods refuse with
 // invalid_scope and hold the organization's members until the transaction ends.
 type Membership interface {
-	Require(ctx context.Context, actor access.Actor, orgID string, p access.Permission) error
+	Require(ctx context.Context, actor access.Actor, orgID string, p members.Permission) error
 	RequireMember(ctx context.Context, actor access.Actor, orgID string) error
 }
 
@@ -78,6 +80,6 @@ type Frame struct{ Config }
 func New(cfg Config) *Frame { return &Frame{cfg} }
 
 // Confirm requires a recent second factor; see [Site].
-func (f *Frame) Confirm(w http.ResponseWriter, r *http.Request, v access.Visitor, next string) bool {
+func (f *Frame) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool {
 	return f.Site.Confirm(w, r, v, next)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Area is an entry of the navigation. Pages below its path belong to it.
@@ -30,7 +31,7 @@ type link struct {
 	Current    string // the value of aria-current; "" for other areas
 }
 
-func (f *Frame) navigation(r *http.Request, v access.Visitor) (nav, error) {
+func (f *Frame) navigation(r *http.Request, v people.Visitor) (nav, error) {
 	n := nav{Org: v.Org, User: v.User, Here: f.areaOf(r.URL.Path)}
 	for _, a := range f.Areas {
 		l := link{Path: a.Path, Name: a.Name}

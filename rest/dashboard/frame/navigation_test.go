@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -30,11 +32,11 @@ func TestNavigationListsOtherOrganizations(t *testing.T) {
 			orgs[name] = org
 			must(db.Orgs().InsertOrg(t.Context(), org))
 			if name != "Foreign" {
-				must(db.Members().SetMember(t.Context(), access.Member{OrgID: org.ID, UserID: user.ID, Role: access.PlainMember}))
+				must(db.Members().SetMember(t.Context(), members.Member{OrgID: org.ID, UserID: user.ID, Role: members.PlainMember}))
 			}
 		}
 		f := New(Config{Organizations: db.Members()})
-		n, err := f.navigation(httptest.NewRequestWithContext(t.Context(), "GET", Path, nil), access.Visitor{User: user, Org: orgs["Here"]})
+		n, err := f.navigation(httptest.NewRequestWithContext(t.Context(), "GET", Path, nil), people.Visitor{User: user, Org: orgs["Here"]})
 		must(err)
 		if diff := cmp.Diff([]core.Org{orgs["acme"], orgs["zeta"]}, n.Others); diff != "" {
 			t.Errorf("other organizations (-want +got):\n%s", diff)

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // FieldOnce is the field of a form that holds the id of what the form creates.
@@ -13,7 +13,7 @@ const FieldOnce = "once"
 // OnceID returns the id that the form was given when it was shown. A form that is sent
 // twice, as by reloading the answer, has the same id both times and creates one thing.
 // When OnceID returns false it has answered.
-func (p *Pages) OnceID(w http.ResponseWriter, r *http.Request, v access.Visitor) (string, bool) {
+func (p *Pages) OnceID(w http.ResponseWriter, r *http.Request, v people.Visitor) (string, bool) {
 	id := r.PostForm.Get(FieldOnce)
 	if core.IsID(id) {
 		return id, true
@@ -28,7 +28,7 @@ func IsRepeated(err error) bool { return err != nil && core.AsError(err).Code ==
 
 // RefuseRepeated answers a form that was sent before. The secret was shown then and is not
 // stored. list is the path of the page that lists what the form creates.
-func (p *Pages) RefuseRepeated(w http.ResponseWriter, r *http.Request, v access.Visitor, list string) {
+func (p *Pages) RefuseRepeated(w http.ResponseWriter, r *http.Request, v people.Visitor, list string) {
 	p.Refuse(w, r, v, http.StatusConflict, "This form was sent before",
 		"It created its entry the first time and showed the secret then. If you did not keep the secret, open "+list+" and create a new one there.")
 }

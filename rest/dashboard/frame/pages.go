@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 //go:embed pages/*.html
@@ -99,7 +99,7 @@ type layout struct {
 }
 
 // Show writes a page with the navigation around it.
-func (p *Pages) Show(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, s Screen) {
+func (p *Pages) Show(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, s Screen) {
 	around, err := p.navigation(r, v)
 	if err != nil {
 		p.Site.Fail(w, r, err)
@@ -127,18 +127,18 @@ func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, s Scre
 type refusal struct{ Heading, Text, Back string }
 
 // Refuse answers with a page that says what is wrong and what to do.
-func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, heading, text string) {
+func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, heading, text string) {
 	p.Show(w, r, v, status, Screen{Page: "refusal", Title: heading, Data: refusal{Heading: heading, Text: text, Back: p.areaOf(r.URL.Path)}})
 }
 
 // NoSuchPage answers with the page of status 404.
-func (p *Pages) NoSuchPage(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (p *Pages) NoSuchPage(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	p.Refuse(w, r, v, http.StatusNotFound, "There is no such page", "It may belong to another of your organizations, or it was deleted.")
 }
 
 // Fail answers an error: a refusal with its own message and the navigation, any other
 // error as an internal failure whose cause is only logged.
-func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, v access.Visitor, err error) {
+func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch e.Code {
 	case core.CodeInternalError, core.CodeTemporarilyUnavailable:

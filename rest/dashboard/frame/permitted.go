@@ -7,6 +7,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // permitted runs transactions that begin with a check of the visitor's permission. The
@@ -18,7 +20,7 @@ type permitted struct {
 
 // Permitted returns transactions in which the visitor has the permission. Without it,
 // InTx refuses with invalid_scope and changes nothing.
-func (f *Frame) Permitted(v access.Visitor, needs access.Permission) core.Transactor {
+func (f *Frame) Permitted(v people.Visitor, needs members.Permission) core.Transactor {
 	return permitted{f.Transactor, func(ctx context.Context) error {
 		return f.Membership.Require(ctx, access.ActorOf(v.User.ID), v.Org.ID, needs)
 	}}
@@ -26,7 +28,7 @@ func (f *Frame) Permitted(v access.Visitor, needs access.Permission) core.Transa
 
 // Belonging returns transactions in which the visitor is a member of the organization.
 // Otherwise InTx refuses with invalid_scope and changes nothing.
-func (f *Frame) Belonging(v access.Visitor) core.Transactor {
+func (f *Frame) Belonging(v people.Visitor) core.Transactor {
 	return permitted{f.Transactor, func(ctx context.Context) error {
 		return f.Membership.RequireMember(ctx, access.ActorOf(v.User.ID), v.Org.ID)
 	}}
@@ -45,7 +47,7 @@ func (p permitted) InTx(ctx context.Context, fn func(context.Context) error) err
 
 // Record appends a line to the audit log with the visitor as the actor. detail must
 // marshal to a JSON object; nil is an empty one. It takes part in the transaction of ctx.
-func (f *Frame) Record(ctx context.Context, v access.Visitor, action, subject string, detail map[string]any) error {
+func (f *Frame) Record(ctx context.Context, v people.Visitor, action, subject string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}
 	}

@@ -2,21 +2,21 @@ package frame
 
 import (
 	"embed"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"net/http"
-
-	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // Handler answers one request of a visitor who was admitted and has the route's
 // permission. The token of a form was checked before.
-type Handler func(w http.ResponseWriter, r *http.Request, v access.Visitor)
+type Handler func(w http.ResponseWriter, r *http.Request, v people.Visitor)
 
 // Route is one path of the dashboard.
 type Route struct {
 	// Path is below the constant [Path], in the syntax of [http.ServeMux] without a method.
 	Path string
 	// Needs is the permission that a visitor must have. "" admits every member.
-	Needs access.Permission
+	Needs members.Permission
 	// Get must not change anything. Methods whose handler is nil are answered with 405.
 	Get, Post Handler
 }
@@ -49,7 +49,7 @@ func (p *Pages) handler(r Route) http.Handler {
 	return p.Site.Protect(methods)
 }
 
-func (p *Pages) admit(needs access.Permission, next Handler) http.HandlerFunc {
+func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, ok := p.Site.Admit(w, r)
 		if !ok {

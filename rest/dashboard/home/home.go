@@ -6,6 +6,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -30,12 +32,12 @@ type Grants interface {
 
 // Members lists the members of an organization.
 type Members interface {
-	Members(ctx context.Context, orgID string) ([]access.Member, error)
+	Members(ctx context.Context, orgID string) ([]members.Member, error)
 }
 
 // Factors returns the second factors that a person has set up.
 type Factors interface {
-	Of(ctx context.Context, userID string) (access.Factors, error)
+	Of(ctx context.Context, userID string) (people.Factors, error)
 }
 
 // Links are the paths of the pages that the overview leads to.

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -31,7 +33,7 @@ type count struct {
 // address is an address to copy into a program.
 type address struct{ Name, URL, Purpose string }
 
-func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data := overview{Org: v.Org.Name, Addresses: []address{
 		{"Public API", h.APIURL + "/v1", "For programs with an API key or an access token."},
 		{"Agents", h.MCPURL + "/mcp", "For assistants that use MCP. They need only this address."},
@@ -44,7 +46,7 @@ func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v access.Vis
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "overview", Title: "Overview", Data: data})
 }
 
-func (h *Home) fillOverview(r *http.Request, v access.Visitor, o *overview) error {
+func (h *Home) fillOverview(r *http.Request, v people.Visitor, o *overview) error {
 	ctx := r.Context()
 	factors, err := h.Factors.Of(ctx, v.User.ID)
 	if err != nil {
@@ -54,7 +56,7 @@ func (h *Home) fillOverview(r *http.Request, v access.Visitor, o *overview) erro
 		o.Missing = append(o.Missing, step{"Only a password protects your account.", frame.SecurityPath, "Set up a second factor"})
 	}
 	whose := v.User.ID
-	if v.Member.Has(access.MayManageCredentials) {
+	if v.Member.Has(members.MayManageCredentials) {
 		whose = ""
 		if err := h.countCredentials(r, v, o); err != nil {
 			return err
@@ -74,7 +76,7 @@ func (h *Home) fillOverview(r *http.Request, v access.Visitor, o *overview) erro
 	return nil
 }
 
-func (h *Home) countCredentials(r *http.Request, v access.Visitor, o *overview) error {
+func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) error {
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {
 		return fmt.Errorf("API keys: %w", err)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/home"
@@ -36,11 +38,11 @@ func (s stock) Grants(_ context.Context, _, userID string, _ int) ([]access.Gran
 	return grants, nil
 }
 
-func (stock) Members(context.Context, string) ([]access.Member, error) {
-	return []access.Member{{UserID: "visitor"}, {UserID: "other"}}, nil
+func (stock) Members(context.Context, string) ([]members.Member, error) {
+	return []members.Member{{UserID: "visitor"}, {UserID: "other"}}, nil
 }
 
-func (stock) Of(context.Context, string) (access.Factors, error) { return access.Factors{}, nil }
+func (stock) Of(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
 
 func TestGoldenOverview(t *testing.T) {
 	t.Parallel()
@@ -60,7 +62,7 @@ func TestGoldenOverview(t *testing.T) {
 	o.Must(err)
 	_, page := frametest.Get(t, pages, frame.Path)
 	frametest.Golden(t, "overview", page, *update)
-	o.Allow(access.MayViewLists)
+	o.Allow(members.MayViewLists)
 	_, page = frametest.Get(t, pages, frame.Path)
 	frametest.Golden(t, "overview_of_member", page, *update)
 }

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
@@ -52,12 +53,12 @@ type domainShown struct {
 
 type bounceShown struct{ Recipient, At, Kind, Template string }
 
-func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	days := 30
 	if asked := r.URL.Query().Get("days"); asked != "" {
 		days, _ = strconv.Atoi(asked)
 	}
-	data := healthPage{Days: days, Masked: !v.Member.Has(access.MaySearchRecipients)}
+	data := healthPage{Days: days, Masked: !v.Member.Has(members.MaySearchRecipients)}
 	known := false
 	for _, n := range healthWindows {
 		if n > v.Org.RetentionDays {

@@ -5,7 +5,7 @@ import (
 	"embed"
 	"slices"
 
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
@@ -66,16 +66,16 @@ func (i *Insight) Routes() []frame.Route {
 }
 
 func (h healthHandlers) routes() []frame.Route {
-	return []frame.Route{{Path: "/health", Needs: access.MayViewAnalytics, Get: h.showHealth}}
+	return []frame.Route{{Path: "/health", Needs: members.MayViewAnalytics, Get: h.showHealth}}
 }
 
 func (h undeliverableHandlers) routes() []frame.Route {
-	view := access.MayViewUndeliverable
+	view := members.MayViewUndeliverable
 	return []frame.Route{
 		{Path: "/undeliverable", Needs: view, Get: h.showUndeliverable},
 		{Path: "/undeliverable/rules", Needs: view, Get: h.showRules},
-		{Path: "/undeliverable/rules/save", Needs: access.MayConfigureUndelivered, Post: h.saveRules},
+		{Path: "/undeliverable/rules/save", Needs: members.MayConfigureUndelivered, Post: h.saveRules},
 		{Path: "/undeliverable/{id}", Needs: view, Get: h.showUndeliverableAddress},
-		{Path: "/undeliverable/{id}/exclude", Needs: access.MayManageUndeliverable, Post: h.excludeAddress},
+		{Path: "/undeliverable/{id}/exclude", Needs: members.MayManageUndeliverable, Post: h.excludeAddress},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/suppression"
@@ -36,7 +36,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	t.Helper()
 	o := &office{db: db, Office: frametest.NewOffice(t, frametest.Database{
 		Transactor: db, Orgs: db.Orgs(), Users: db.Users(), Audit: db.Audit(), Members: db.Members(),
-		Membership: access.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
+		Membership: members.Memberships{Orgs: db.Orgs(), Members: db.Members(), Transactor: db, Clock: frametest.Now},
 	}, frame.Area{Path: insight.HealthPath, Name: "Health"}, frame.Area{Path: insight.UndeliverablePath, Name: "Undeliverable"})}
 	o.list = suppression.New(suppression.Config{Store: db.Suppression(), Transactor: db, Clock: frametest.Now})
 	o.figures = reports.New(reports.Config{Store: db.Reports(), Clock: frametest.Now})
@@ -75,11 +75,11 @@ func TestPermissionsAreCheckedInTheTransaction(t *testing.T) {
 		o := newOffice(t, db)
 		o.CheckPermissions(o.pages, o.state,
 			frametest.Form{
-				Name: "exclude", Needs: access.MayManageUndeliverable, Path: insight.UndeliverablePath + "/" + o.address + "/exclude",
+				Name: "exclude", Needs: members.MayManageUndeliverable, Path: insight.UndeliverablePath + "/" + o.address + "/exclude",
 				Form: url.Values{"reason": {"They wrote to us"}}, Done: http.StatusSeeOther,
 			},
 			frametest.Form{
-				Name: "rules", Needs: access.MayConfigureUndelivered, Path: insight.UndeliverablePath + "/rules/save",
+				Name: "rules", Needs: members.MayConfigureUndelivered, Path: insight.UndeliverablePath + "/rules/save",
 				Form: url.Values{"profile": {"strict"}}, Done: http.StatusSeeOther,
 			},
 		)
@@ -139,7 +139,7 @@ func TestGoldenPages(t *testing.T) {
 	frametest.Golden(t, "undeliverable_reason_refused", page, *update)
 	_, page = frametest.Post(t, o.pages, o.Site.Visitor, insight.UndeliverablePath+"/rules/save", url.Values{"profile": {"custom"}})
 	frametest.Golden(t, "rules_refused", page, *update)
-	o.Allow(access.MayViewAnalytics, access.MayViewUndeliverable)
+	o.Allow(members.MayViewAnalytics, members.MayViewUndeliverable)
 	for name, path := range map[string]string{"health_masked": insight.HealthPath, "rules_of_member": insight.UndeliverablePath + "/rules"} {
 		_, page := frametest.Get(t, o.pages, path)
 		frametest.Golden(t, name, page, *update)

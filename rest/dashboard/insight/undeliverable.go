@@ -7,7 +7,8 @@ import (
 	"net/url"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -67,7 +68,7 @@ type undeliverableList struct {
 	Older      string
 }
 
-func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data, err := h.readUndeliverable(r, v)
 	e := core.AsError(err)
 	switch {
@@ -80,7 +81,7 @@ func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.
 	}
 }
 
-func (h undeliverableHandlers) readUndeliverable(r *http.Request, v access.Visitor) (undeliverableList, error) {
+func (h undeliverableHandlers) readUndeliverable(r *http.Request, v people.Visitor) (undeliverableList, error) {
 	query := r.URL.Query()
 	part, status := query.Get("q"), suppression.Status(query.Get("status"))
 	if status != suppression.Excluded && status != "" {
@@ -134,20 +135,20 @@ type addressPage struct {
 	Longest int
 }
 
-func (h undeliverableHandlers) showUndeliverableAddress(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h undeliverableHandlers) showUndeliverableAddress(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.undeliverableAddress(w, r, v, "", nil)
 }
 
 // undeliverableAddress shows the page. When refused is not nil, it shows again the reason
 // that was refused.
-func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *http.Request, v access.Visitor, typed string, refused *core.Error) {
+func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *http.Request, v people.Visitor, typed string, refused *core.Error) {
 	entry, err := h.Undeliverable.Entry(r.Context(), v.Org.ID, r.PathValue("id"))
 	if err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
 	data := addressPage{All: UndeliverablePath, Address: newAddressRow(entry), Typed: typed, Longest: suppression.MaxExclusionReason}
-	if entry.Status == suppression.Listed && v.Member.Has(access.MayManageUndeliverable) {
+	if entry.Status == suppression.Listed && v.Member.Has(members.MayManageUndeliverable) {
 		exclude := frame.FormTo(v, data.Address.Path+"/exclude")
 		data.Exclude = &exclude
 	}
@@ -158,9 +159,9 @@ func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *ht
 	h.Show(w, r, v, status, shown)
 }
 
-func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id, reason := r.PathValue("id"), r.PostForm.Get("reason")
-	err := h.Permitted(v, access.MayManageUndeliverable).InTx(r.Context(), func(ctx context.Context) error {
+	err := h.Permitted(v, members.MayManageUndeliverable).InTx(r.Context(), func(ctx context.Context) error {
 		entry, err := h.Undeliverable.Exclude(ctx, v.Org.ID, id, reason)
 		if err != nil {
 			return err

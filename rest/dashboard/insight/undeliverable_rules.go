@@ -7,7 +7,8 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/suppression"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -40,7 +41,7 @@ var profileNames = []frame.Option{
 	{Value: string(suppression.Custom), Name: "Custom"},
 }
 
-func (h undeliverableHandlers) showRules(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h undeliverableHandlers) showRules(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	rules, err := h.Undeliverable.Rules(r.Context(), v.Org.ID)
 	if err != nil {
 		h.Fail(w, r, v, err)
@@ -63,14 +64,14 @@ func ruleRows(rules suppression.Rules) []ruleRow {
 }
 
 func (h undeliverableHandlers) rulesForm(
-	w http.ResponseWriter, r *http.Request, v access.Visitor, profile suppression.Profile, rows []ruleRow, version string, refused *core.Error,
+	w http.ResponseWriter, r *http.Request, v people.Visitor, profile suppression.Profile, rows []ruleRow, version string, refused *core.Error,
 ) {
 	data := rulesPage{All: UndeliverablePath, Profile: string(profile), Version: version, Rules: rows}
 	for _, p := range profileNames {
 		p.Chosen = p.Value == data.Profile
 		data.Profiles = append(data.Profiles, p)
 	}
-	if v.Member.Has(access.MayConfigureUndelivered) {
+	if v.Member.Has(members.MayConfigureUndelivered) {
 		save := frame.FormTo(v, saveRulesPath)
 		data.Save = &save
 	}
@@ -81,7 +82,7 @@ func (h undeliverableHandlers) rulesForm(
 	h.Show(w, r, v, status, shown)
 }
 
-func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	wanted := suppression.RulesOf(suppression.Profile(r.PostForm.Get("profile")))
 	typed := ruleRows(suppression.RulesOf(suppression.Custom))
 	for i, row := range typed {
@@ -94,7 +95,7 @@ func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request,
 	if wanted.Profile == suppression.Custom {
 		chooseRules(&wanted, typed)
 	}
-	err := h.Permitted(v, access.MayConfigureUndelivered).InTx(r.Context(), func(ctx context.Context) error {
+	err := h.Permitted(v, members.MayConfigureUndelivered).InTx(r.Context(), func(ctx context.Context) error {
 		before, err := h.Undeliverable.SetRules(ctx, v.Org.ID, wanted)
 		if err != nil {
 			return err

@@ -6,8 +6,9 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -59,20 +60,20 @@ type accountPage struct {
 
 type stepRow struct{ Name, State, Words, Detail string }
 
-func (h accountHandlers) showAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h accountHandlers) showAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.accountForm(w, r, v, http.StatusOK, sending.ProductionRequest{MailType: sending.Transactional}, "")
 }
 
 // accountForm shows the page, with the values of wanted in its form and the problem with
 // them.
-func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, wanted sending.ProductionRequest, problem string) {
+func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, wanted sending.ProductionRequest, problem string) {
 	standing, err := h.Account.Standing(r.Context(), v.Org)
 	if err != nil {
 		h.Fail(w, r, v, fmt.Errorf("sending account: %w", err))
 		return
 	}
 	data := accountPage{
-		Standing: standing, Sees: v.Member.Has(access.MayViewProduction), Form: frame.FormTo(v, productionPath), Wanted: wanted,
+		Standing: standing, Sees: v.Member.Has(members.MayViewProduction), Form: frame.FormTo(v, productionPath), Wanted: wanted,
 		OldStack: standing.CloudFormation != nil && !standing.CloudFormation.UpToDate,
 	}
 	if q := standing.SendQuota; q != nil {
@@ -81,7 +82,7 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v a
 	for _, s := range standing.Steps {
 		data.Steps = append(data.Steps, stepRow{stepNames[s.Name], string(s.State), stateWords[string(s.State)], s.Detail})
 	}
-	if data.MayConnect = v.Member.Has(access.MayManageOrg); data.MayConnect {
+	if data.MayConnect = v.Member.Has(members.MayManageOrg); data.MayConnect {
 		c, ok := h.connectionOf(w, r, v)
 		if !ok {
 			return
@@ -94,7 +95,7 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v a
 	if last := standing.Request; last != nil {
 		data.Request, data.AskedAt, open = requestWords[last.Status], last.CreatedAt.UTC().Format(frame.DateLayout), last.Status.Open()
 	}
-	data.MayAsk = v.Member.Has(access.MaySubmitProduction) && standing.AWS != nil && standing.AWS.Sandbox && !open && !data.OldStack
+	data.MayAsk = v.Member.Has(members.MaySubmitProduction) && standing.AWS != nil && standing.AWS.Sandbox && !open && !data.OldStack
 	h.Show(w, r, v, status, frame.Screen{Page: "account", Title: "Sending account", Notice: accountNotices.Of(r), Problem: problem, Data: data})
 }
 
@@ -114,11 +115,11 @@ func atMost(limit int64) string {
 	return frame.Grouped(limit)
 }
 
-func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	wanted := sending.ProductionRequest{
 		MailType: sending.MailType(r.PostForm.Get("mail_type")), Website: r.PostForm.Get("website"), UseCase: r.PostForm.Get("use_case"),
 	}
-	made, err := h.Account.RequestProductionAccess(r.Context(), h.Permitted(v, access.MaySubmitProduction), v.Org.ID, wanted)
+	made, err := h.Account.RequestProductionAccess(r.Context(), h.Permitted(v, members.MaySubmitProduction), v.Org.ID, wanted)
 	if made.ID != "" { // also when the provider refused it
 		detail := map[string]any{"mail_type": made.MailType, "website": made.Website, "status": made.Status}
 		if err := h.Record(context.WithoutCancel(r.Context()), v, "production_access.requested", made.ID, detail); err != nil {

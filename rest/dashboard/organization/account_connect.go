@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -16,9 +17,9 @@ const connectPath = AccountPath + "/connect"
 
 // connecting returns the tasks on the connection for a visitor. They check that the visitor
 // may manage the organization, and record the visitor as the actor.
-func (h connectionHandlers) connecting(v access.Visitor) sending.Connecting {
+func (h connectionHandlers) connecting(v people.Visitor) sending.Connecting {
 	c := h.Connecting
-	c.Transactor = h.Permitted(v, access.MayManageOrg)
+	c.Transactor = h.Permitted(v, members.MayManageOrg)
 	c.Record = func(ctx context.Context, _, action string, detail map[string]any) error {
 		return h.Record(ctx, v, action, v.Org.ID, detail)
 	}
@@ -49,7 +50,7 @@ var providerNames = []struct {
 	name     string
 }{{sending.SES, "Amazon SES"}, {sending.SMTP, "SMTP server"}, {sending.Simulated, "Simulator"}}
 
-func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	before, ok := h.connectionOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, connectPath) {
 		return
@@ -75,7 +76,7 @@ func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, 
 // connectForm shows the form with the values of wanted, never with a secret. refused is
 // the error that the form caused, or nil.
 func (h connectionHandlers) connectForm(
-	w http.ResponseWriter, r *http.Request, v access.Visitor, before *sending.Connection, wanted sending.NewConnection, refused *core.Error,
+	w http.ResponseWriter, r *http.Request, v people.Visitor, before *sending.Connection, wanted sending.NewConnection, refused *core.Error,
 ) {
 	status, problem := http.StatusOK, ""
 	if refused != nil {
@@ -110,7 +111,7 @@ var connectLabels = frame.Labels{
 	"max_24_hour_send": "The limit for 24 hours", "max_send_rate": "The limit for a second",
 }
 
-func (h connectionHandlers) connectAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h connectionHandlers) connectAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	before, ok := h.connectionOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, connectPath) {
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -90,7 +91,7 @@ type auditPage struct {
 	Newest  string // the address of the first page, "" on it
 }
 
-func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	q, cursor := readAuditQuery(r.URL.Query()), r.URL.Query().Get("before")
 	data, err := h.readAudit(r, v, q, cursor)
 	e := core.AsError(err)
@@ -104,7 +105,7 @@ func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v acces
 	}
 }
 
-func (h auditHandlers) readAudit(r *http.Request, v access.Visitor, q auditQuery, cursor string) (auditPage, error) {
+func (h auditHandlers) readAudit(r *http.Request, v people.Visitor, q auditQuery, cursor string) (auditPage, error) {
 	f, err := q.filter(cursor)
 	if err != nil {
 		return auditPage{}, err

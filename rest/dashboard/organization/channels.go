@@ -7,8 +7,9 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -44,7 +45,7 @@ type identityRow struct {
 	Records []channels.Record
 }
 
-func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, maxChannels)
 	if err != nil {
 		h.Fail(w, r, v, fmt.Errorf("channels: %w", err))
@@ -54,13 +55,13 @@ func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v 
 	if !standing.SyncedAt.IsZero() {
 		data.Synced = standing.SyncedAt.UTC().Format(frame.MomentLayout)
 	}
-	if v.Member.Has(access.MayTriggerSync) {
+	if v.Member.Has(members.MayTriggerSync) {
 		now := frame.FormTo(v, ChannelsPath+"/sync")
 		data.Sync = &now
 	}
 	for _, c := range standing.Channels {
 		row := channelRow{Channel: plainChannel(c)}
-		if c.Status == channels.Discovered && v.Member.Has(access.MayAdoptChannels) {
+		if c.Status == channels.Discovered && v.Member.Has(members.MayAdoptChannels) {
 			adopt := frame.FormTo(v, ChannelsPath+"/"+url.PathEscape(c.Slug)+"/adopt")
 			row.Adopt = &adopt
 		}
@@ -102,7 +103,7 @@ func plainRecords(records []channels.Record) []channels.Record {
 }
 
 // syncAccount schedules reading everything that is mirrored of the account.
-func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, 1)
 	if err != nil {
 		h.Fail(w, r, v, fmt.Errorf("channels: %w", err))
@@ -112,7 +113,7 @@ func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v a
 		frame.Noticed(w, ChannelsPath, "fresh")
 		return
 	}
-	err = h.Permitted(v, access.MayTriggerSync).InTx(r.Context(), func(ctx context.Context) error {
+	err = h.Permitted(v, members.MayTriggerSync).InTx(r.Context(), func(ctx context.Context) error {
 		if asked, err := h.SyncAccount(ctx, v.Org.ID); err != nil || !asked {
 			return err
 		}
@@ -125,8 +126,8 @@ func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v a
 	frame.Noticed(w, ChannelsPath, "sync")
 }
 
-func (h channelHandlers) adoptChannel(w http.ResponseWriter, r *http.Request, v access.Visitor) {
-	err := h.Permitted(v, access.MayAdoptChannels).InTx(r.Context(), func(ctx context.Context) error {
+func (h channelHandlers) adoptChannel(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	err := h.Permitted(v, members.MayAdoptChannels).InTx(r.Context(), func(ctx context.Context) error {
 		adopted, err := h.Channels.Adopt(ctx, v.Org.ID, r.PathValue("slug"))
 		if err != nil {
 			return err

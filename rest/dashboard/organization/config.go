@@ -8,6 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
@@ -34,43 +36,43 @@ type Channels interface {
 // Memberships changes members, invitations and settings. Each task checks whether the
 // actor may do it and refuses with invalid_scope.
 type Memberships interface {
-	SetPermissions(ctx context.Context, actor access.Actor, orgID, userID string, permissions []access.Permission) (access.Member, error)
-	SetRole(ctx context.Context, actor access.Actor, orgID, userID string, role access.Role) (access.Member, error)
+	SetPermissions(ctx context.Context, actor access.Actor, orgID, userID string, permissions []members.Permission) (members.Member, error)
+	SetRole(ctx context.Context, actor access.Actor, orgID, userID string, role members.Role) (members.Member, error)
 	RemoveMember(ctx context.Context, actor access.Actor, orgID, userID string) error
 	// Invite returns the secret of the invitation's link, which is not stored.
-	Invite(ctx context.Context, actor access.Actor, n access.NewInvitation) (access.Invitation, string, error)
+	Invite(ctx context.Context, actor access.Actor, n members.NewInvitation) (members.Invitation, string, error)
 	WithdrawInvitation(ctx context.Context, actor access.Actor, orgID, id string) error
-	EditSettings(ctx context.Context, actor access.Actor, orgID string, edit access.SettingsEdit, proven bool) (core.Org, error)
+	EditSettings(ctx context.Context, actor access.Actor, orgID string, edit members.SettingsEdit, proven bool) (core.Org, error)
 }
 
 // Joining reads and accepts invitations by the secret of their link.
 type Joining interface {
-	Offered(ctx context.Context, secret string) (access.Offer, error)
-	Join(ctx context.Context, secret string, user access.User) (access.Member, error)
+	Offered(ctx context.Context, secret string) (members.Offer, error)
+	Join(ctx context.Context, secret string, user access.User) (members.Member, error)
 	// JoinNew creates the account of the invited person.
-	JoinNew(ctx context.Context, secret, name, password string) (access.Member, error)
+	JoinNew(ctx context.Context, secret, name, password string) (members.Member, error)
 }
 
 // Entrance is the part of the sign-in pages that the page of an invitation needs.
 type Entrance interface {
 	// Visitor returns who sent the request. SignedOut reports whether its error says that
 	// nobody is signed in.
-	Visitor(r *http.Request) (access.Visitor, error)
+	Visitor(r *http.Request) (people.Visitor, error)
 	SignedOut(err error) bool
 	// SignInAddress returns the sign-in page that leads on to next, a path of this host.
 	SignInAddress(next string) string
 	// ProvePassword checks a password as signing in does and begins no session.
 	ProvePassword(r *http.Request, email, password string) (access.User, error)
 	// Enter begins the first session of a new account.
-	Enter(w http.ResponseWriter, r *http.Request, member access.Member) error
+	Enter(w http.ResponseWriter, r *http.Request, member members.Member) error
 	// WorkIn moves the visitor's session to another of their organizations.
 	WorkIn(r *http.Request, orgID string) error
 }
 
 // Members reads members.
 type Members interface {
-	Member(ctx context.Context, orgID, userID string) (access.Member, error)
-	Members(ctx context.Context, orgID string) ([]access.Member, error)
+	Member(ctx context.Context, orgID, userID string) (members.Member, error)
+	Members(ctx context.Context, orgID string) ([]members.Member, error)
 }
 
 // Users reads the people behind members.
@@ -80,12 +82,12 @@ type Users interface {
 
 // Invitations lists the invitations that are open or have expired, newest first.
 type Invitations interface {
-	Invitations(ctx context.Context, orgID string) ([]access.Invitation, error)
+	Invitations(ctx context.Context, orgID string) ([]members.Invitation, error)
 }
 
 // Factors returns the second factors that a person has set up.
 type Factors interface {
-	Of(ctx context.Context, userID string) (access.Factors, error)
+	Of(ctx context.Context, userID string) (people.Factors, error)
 }
 
 // AuditLog reads an organization's audit log, newest line first.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
@@ -24,7 +24,7 @@ type connectionView struct {
 	Template      frame.Form
 }
 
-func (h *Organization) viewConnection(c sending.Connection, v access.Visitor) *connectionView {
+func (h *Organization) viewConnection(c sending.Connection, v people.Visitor) *connectionView {
 	view := &connectionView{
 		Connection: c, Name: string(c.Provider), EventsAddress: h.EventsAddress(c.IngestPath), HasKey: c.IngestKeyHash != nil,
 		Latest: sending.LatestTemplateVersion, Verify: frame.FormTo(v, AccountPath+"/verify"), Template: frame.FormTo(v, AccountPath+"/template-version"),
@@ -40,7 +40,7 @@ func (h *Organization) viewConnection(c sending.Connection, v access.Visitor) *c
 
 // connectionOf returns the connection of the visitor's organization, or nil when no account
 // is connected. When it returns false it has answered.
-func (h *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (*sending.Connection, bool) {
+func (h *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
 	c, err := h.Connections.Connection(r.Context(), v.Org.ID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
 		return nil, true
@@ -54,7 +54,7 @@ func (h *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v ac
 
 // connectedOf is connectionOf for pages that need a connection. It refuses when no account
 // is connected.
-func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, v access.Visitor) (*sending.Connection, bool) {
+func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
 	c, ok := h.connectionOf(w, r, v)
 	if ok && c == nil {
 		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect one first.")
@@ -78,7 +78,7 @@ type findingRow struct {
 	Words string
 }
 
-func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.connectedOf(w, r, v)
 	if !ok {
 		return
@@ -99,7 +99,7 @@ func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "account_verified", Title: "Check of the sending account", Data: data})
 }
 
-func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	version, err := strconv.Atoi(r.PostForm.Get("template_version"))
 	if err != nil {
 		version = 0 // which the task refuses
@@ -117,14 +117,14 @@ type connectionDecision struct {
 	HasKey bool
 }
 
-func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutConnection(w, r, v, "events-key", frame.Screen{Page: "account_events_key", Title: "A key for events"})
 }
 
 // eventsKey is the data of the page that shows the key for events, once.
 type eventsKey struct{ Key, Address string }
 
-func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, AccountPath+"/events-key") {
 		return
 	}
@@ -138,11 +138,11 @@ func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request
 	}})
 }
 
-func (h connectionHandlers) askToDisconnect(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h connectionHandlers) askToDisconnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutConnection(w, r, v, "disconnect", frame.Screen{Page: "account_disconnect", Title: "Disconnect the sending account?"})
 }
 
-func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Request, v access.Visitor, step string, s frame.Screen) {
+func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Request, v people.Visitor, step string, s frame.Screen) {
 	c, ok := h.connectedOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, AccountPath+"/"+step) {
 		return
@@ -151,7 +151,7 @@ func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Re
 	h.Show(w, r, v, http.StatusOK, s)
 }
 
-func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, AccountPath+"/disconnect") {
 		return
 	}
@@ -164,7 +164,7 @@ func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Req
 
 // failConnection answers an error like Fail. A missing connection is a conflict, not a
 // missing page: it was deleted since the page was shown.
-func (h connectionHandlers) failConnection(w http.ResponseWriter, r *http.Request, v access.Visitor, err error) {
+func (h connectionHandlers) failConnection(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	if e := core.AsError(err); e.Code == core.CodeNotFound {
 		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect one first.")
 		return

@@ -5,8 +5,9 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -45,10 +46,10 @@ func (o *Organization) Join() http.Handler {
 }
 
 // visitor returns who sent the request; false without a session.
-func (h joinHandlers) visitor(r *http.Request) (access.Visitor, bool, error) {
+func (h joinHandlers) visitor(r *http.Request) (people.Visitor, bool, error) {
 	v, err := h.Entrance.Visitor(r)
 	if err != nil && h.Entrance.SignedOut(err) {
-		return access.Visitor{}, false, nil
+		return people.Visitor{}, false, nil
 	}
 	return v, err == nil, err
 }
@@ -66,7 +67,7 @@ func (h joinHandlers) showJoin(w http.ResponseWriter, r *http.Request, status in
 	}
 	here := JoinLink("", secret)
 	data := joinPage{
-		Problem: problem, Org: offer.Org.Name, Email: offer.Invitation.Email, Owner: offer.Invitation.Role == access.Owner,
+		Problem: problem, Org: offer.Org.Name, Email: offer.Invitation.Email, Owner: offer.Invitation.Role == members.Owner,
 		Token: secret, Here: here, Name: name, Least: passwords.Least,
 	}
 	switch {
@@ -143,7 +144,7 @@ func (h joinHandlers) askAgain(w http.ResponseWriter, r *http.Request, secret, n
 }
 
 // joinAs adds a visitor who is signed in and switches the session to the organization.
-func (h joinHandlers) joinAs(w http.ResponseWriter, r *http.Request, v access.Visitor, secret string) {
+func (h joinHandlers) joinAs(w http.ResponseWriter, r *http.Request, v people.Visitor, secret string) {
 	if !v.FormTokenMatches(r.PostForm.Get(frame.FieldToken), joinQuestion(secret)) {
 		h.Site.Refuse(w, r, http.StatusForbidden, "This page was no longer current", "Nothing was done. Open the link of the invitation again.")
 		return

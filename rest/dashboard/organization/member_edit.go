@@ -7,6 +7,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -29,7 +31,7 @@ type permissionArea struct {
 }
 
 type permissionChoice struct {
-	Permission access.Permission
+	Permission members.Permission
 	Words      string
 	Chosen     bool
 	// Locked permissions cannot be given, because the visitor lacks them.
@@ -38,9 +40,9 @@ type permissionChoice struct {
 
 // permissionChoices returns all permissions in groups and marks those in has. Permissions
 // that the giver lacks can be taken away but not given.
-func permissionChoices(has []access.Permission, giver access.Member) []permissionArea {
+func permissionChoices(has []members.Permission, giver members.Member) []permissionArea {
 	var areas []permissionArea
-	for _, area := range access.PermissionAreas() {
+	for _, area := range members.PermissionAreas() {
 		shown := permissionArea{Name: area.Name}
 		for _, p := range area.Permissions {
 			chosen := slices.Contains(has, p.Permission)
@@ -54,15 +56,15 @@ func permissionChoices(has []access.Permission, giver access.Member) []permissio
 }
 
 // chosenPermissions returns the permissions of a form.
-func chosenPermissions(r *http.Request) []access.Permission {
-	var chosen []access.Permission
+func chosenPermissions(r *http.Request) []members.Permission {
+	var chosen []members.Permission
 	for _, name := range r.PostForm["permission"] {
-		chosen = append(chosen, access.Permission(name))
+		chosen = append(chosen, members.Permission(name))
 	}
 	return chosen
 }
 
-func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
 		h.NoSuchPage(w, r, v)
@@ -78,38 +80,38 @@ func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v acc
 		h.Fail(w, r, v, fmt.Errorf("user of a member: %w", err))
 		return
 	}
-	here, owner := MembersPath+"/"+id, v.Member.Role == access.Owner
+	here, owner := MembersPath+"/"+id, v.Member.Role == members.Owner
 	data := memberPage{
-		Name: frame.PlainName(user.Name), Email: user.Email, Owner: m.Role == access.Owner, You: m.UserID == v.User.ID, MayRole: owner,
-		MayRemove: m.UserID != v.User.ID && (owner || m.Role != access.Owner), Areas: permissionChoices(m.Permissions, v.Member),
+		Name: frame.PlainName(user.Name), Email: user.Email, Owner: m.Role == members.Owner, You: m.UserID == v.User.ID, MayRole: owner,
+		MayRemove: m.UserID != v.User.ID && (owner || m.Role != members.Owner), Areas: permissionChoices(m.Permissions, v.Member),
 		Permissions: frame.FormTo(v, here+"/permissions"), Role: frame.FormTo(v, here+"/role"), Remove: frame.FormTo(v, here+"/remove"),
 	}
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "member", Title: frame.PlainName(user.Name), Notice: membersNotices.Of(r), Data: data})
 }
 
-func (h memberHandlers) setPermissions(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h memberHandlers) setPermissions(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "permissions", func(id string) error {
 		_, err := h.Memberships.SetPermissions(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id, chosenPermissions(r))
 		return err
 	})
 }
 
-func (h memberHandlers) setRole(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h memberHandlers) setRole(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "role", func(id string) error {
-		role := access.Role(r.PostForm.Get("role"))
+		role := members.Role(r.PostForm.Get("role"))
 		_, err := h.Memberships.SetRole(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id, role)
 		return err
 	})
 }
 
-func (h memberHandlers) removeMember(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h memberHandlers) removeMember(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "removed", func(id string) error {
 		return h.Memberships.RemoveMember(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id)
 	})
 }
 
 // changeMember runs do with the id of the member in the path and redirects to the list.
-func (h memberHandlers) changeMember(w http.ResponseWriter, r *http.Request, v access.Visitor, notice string, do func(id string) error) {
+func (h memberHandlers) changeMember(w http.ResponseWriter, r *http.Request, v people.Visitor, notice string, do func(id string) error) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
 		h.NoSuchPage(w, r, v)

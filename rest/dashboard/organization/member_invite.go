@@ -6,6 +6,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -21,22 +23,22 @@ type invitePage struct {
 // invitedPage is the data of the page that shows the link of an invitation, once.
 type invitedPage struct{ Email, Org, Link, Expires, Back string }
 
-func (h memberHandlers) showInvite(w http.ResponseWriter, r *http.Request, v access.Visitor) {
-	h.inviteForm(w, r, v, http.StatusOK, access.NewInvitation{Role: access.PlainMember}, "")
+func (h memberHandlers) showInvite(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	h.inviteForm(w, r, v, http.StatusOK, members.NewInvitation{Role: members.PlainMember}, "")
 }
 
-func (h memberHandlers) inviteForm(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, n access.NewInvitation, problem string) {
+func (h memberHandlers) inviteForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, n members.NewInvitation, problem string) {
 	h.Show(w, r, v, status, frame.Screen{Page: "invite", Title: "Invite a member", Problem: problem, Data: invitePage{
-		Form: frame.FormTo(v, MembersPath+"/invite"), Email: n.Email, Owner: n.Role == access.Owner,
-		MayOwner: v.Member.Role == access.Owner, Areas: permissionChoices(n.Permissions, v.Member),
+		Form: frame.FormTo(v, MembersPath+"/invite"), Email: n.Email, Owner: n.Role == members.Owner,
+		MayOwner: v.Member.Role == members.Owner, Areas: permissionChoices(n.Permissions, v.Member),
 	}})
 }
 
 // invite answers with the page that shows the link, without a redirect: the link is not
 // stored.
-func (h memberHandlers) invite(w http.ResponseWriter, r *http.Request, v access.Visitor) {
-	n := access.NewInvitation{
-		OrgID: v.Org.ID, Email: r.PostForm.Get("email"), Role: access.Role(r.PostForm.Get("role")), Permissions: chosenPermissions(r),
+func (h memberHandlers) invite(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	n := members.NewInvitation{
+		OrgID: v.Org.ID, Email: r.PostForm.Get("email"), Role: members.Role(r.PostForm.Get("role")), Permissions: chosenPermissions(r),
 	}
 	made, secret, err := h.Memberships.Invite(r.Context(), access.ActorOf(v.User.ID), n)
 	if e := core.AsError(err); err != nil && !e.IsFault() {
@@ -57,7 +59,7 @@ func JoinLink(appURL, secret string) string {
 	return appURL + JoinPath + "?" + url.Values{"token": {secret}}.Encode()
 }
 
-func (h memberHandlers) withdraw(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h memberHandlers) withdraw(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
 		h.NoSuchPage(w, r, v)

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -46,20 +48,20 @@ type invitationRow struct {
 	Withdraw frame.Form
 }
 
-func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data := membersList{
-		Org: v.Org.Name, MayManage: v.Member.Has(access.MayManageMembers),
+		Org: v.Org.Name, MayManage: v.Member.Has(members.MayManageMembers),
 		InvitePath: MembersPath + "/invite", Leave: frame.FormTo(v, MembersPath+"/leave"),
 	}
-	members, err := h.Members.Members(r.Context(), v.Org.ID)
+	all, err := h.Members.Members(r.Context(), v.Org.ID)
 	if err != nil {
 		h.Fail(w, r, v, fmt.Errorf("members: %w", err))
 		return
 	}
-	data.MayLeave = v.Member.Role != access.Owner || slices.ContainsFunc(members, func(m access.Member) bool {
-		return m.Role == access.Owner && m.UserID != v.User.ID
+	data.MayLeave = v.Member.Role != members.Owner || slices.ContainsFunc(all, func(m members.Member) bool {
+		return m.Role == members.Owner && m.UserID != v.User.ID
 	})
-	if data.Members, err = h.memberRows(r, v, members, data.MayManage); err != nil {
+	if data.Members, err = h.memberRows(r, v, all, data.MayManage); err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
@@ -72,16 +74,16 @@ func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v ac
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "members", Title: "Members", Notice: membersNotices.Of(r), Data: data})
 }
 
-func (h memberHandlers) memberRows(r *http.Request, v access.Visitor, members []access.Member, manages bool) ([]memberRow, error) {
-	rows := make([]memberRow, 0, len(members))
-	for _, m := range members {
+func (h memberHandlers) memberRows(r *http.Request, v people.Visitor, all []members.Member, manages bool) ([]memberRow, error) {
+	rows := make([]memberRow, 0, len(all))
+	for _, m := range all {
 		user, err := h.Users.UserByID(r.Context(), m.UserID)
 		if err != nil {
 			return nil, fmt.Errorf("user of a member: %w", err)
 		}
 		row := memberRow{
-			Name: frame.PlainName(user.Name), Email: user.Email, Owner: m.Role == access.Owner, Permissions: len(m.Permissions),
-			Of: len(access.AllPermissions()), You: m.UserID == v.User.ID,
+			Name: frame.PlainName(user.Name), Email: user.Email, Owner: m.Role == members.Owner, Permissions: len(m.Permissions),
+			Of: len(members.AllPermissions()), You: m.UserID == v.User.ID,
 		}
 		if manages {
 			row.Path, row.Factor = MembersPath+"/"+m.UserID, "no second factor"
@@ -98,7 +100,7 @@ func (h memberHandlers) memberRows(r *http.Request, v access.Visitor, members []
 	return rows, nil
 }
 
-func (h memberHandlers) invitationRows(r *http.Request, v access.Visitor) ([]invitationRow, error) {
+func (h memberHandlers) invitationRows(r *http.Request, v people.Visitor) ([]invitationRow, error) {
 	invitations, err := h.Invitations.Invitations(r.Context(), v.Org.ID)
 	if err != nil {
 		return nil, fmt.Errorf("invitations: %w", err)
@@ -106,7 +108,7 @@ func (h memberHandlers) invitationRows(r *http.Request, v access.Visitor) ([]inv
 	rows, now := make([]invitationRow, len(invitations)), h.Clock()
 	for i, one := range invitations {
 		rows[i] = invitationRow{
-			Email: one.Email, Owner: one.Role == access.Owner, Gives: len(one.Permissions),
+			Email: one.Email, Owner: one.Role == members.Owner, Gives: len(one.Permissions),
 			Expires: one.ExpiresAt.Format(frame.DateLayout), Expired: !now.Before(one.ExpiresAt),
 			Withdraw: frame.FormTo(v, MembersPath+"/invitations/"+one.ID+"/withdraw"),
 		}
@@ -114,7 +116,7 @@ func (h memberHandlers) invitationRows(r *http.Request, v access.Visitor) ([]inv
 	return rows, nil
 }
 
-func (h memberHandlers) leave(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h memberHandlers) leave(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if err := h.Memberships.RemoveMember(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, v.User.ID); err != nil {
 		h.Fail(w, r, v, err)
 		return

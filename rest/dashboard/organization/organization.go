@@ -4,7 +4,7 @@ import (
 	"embed"
 	"slices"
 
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -52,22 +52,22 @@ func (o *Organization) Routes() []frame.Route {
 	return slices.Concat(
 		accountHandlers{o}.routes(), connectionHandlers{o}.routes(), channelHandlers{o}.routes(), memberHandlers{o}.routes(),
 		[]frame.Route{
-			{Path: "/settings", Needs: access.MayManageOrg, Get: settings.showSettings, Post: settings.editSettings},
-			{Path: "/audit", Needs: access.MayViewAudit, Get: audit.showAudit},
+			{Path: "/settings", Needs: members.MayManageOrg, Get: settings.showSettings, Post: settings.editSettings},
+			{Path: "/audit", Needs: members.MayViewAudit, Get: audit.showAudit},
 		},
 	)
 }
 
 func (h accountHandlers) routes() []frame.Route {
 	return []frame.Route{
-		{Path: "/account", Needs: access.MayViewAccount, Get: h.showAccount},
-		{Path: "/account/production-access", Needs: access.MaySubmitProduction, Post: h.requestProductionAccess},
+		{Path: "/account", Needs: members.MayViewAccount, Get: h.showAccount},
+		{Path: "/account/production-access", Needs: members.MaySubmitProduction, Post: h.requestProductionAccess},
 	}
 }
 
 // routes of the connection need the same permission as the settings.
 func (h connectionHandlers) routes() []frame.Route {
-	manage := access.MayManageOrg
+	manage := members.MayManageOrg
 	return []frame.Route{
 		{Path: "/account/connect", Needs: manage, Get: h.showConnect, Post: h.connectAccount},
 		{Path: "/account/verify", Needs: manage, Post: h.verifyAccount},
@@ -79,16 +79,16 @@ func (h connectionHandlers) routes() []frame.Route {
 
 func (h channelHandlers) routes() []frame.Route {
 	return []frame.Route{
-		{Path: "/channels", Needs: access.MayViewSending, Get: h.showChannels},
-		{Path: "/channels/sync", Needs: access.MayTriggerSync, Post: h.syncAccount},
-		{Path: "/channels/{slug}/adopt", Needs: access.MayAdoptChannels, Post: h.adoptChannel},
+		{Path: "/channels", Needs: members.MayViewSending, Get: h.showChannels},
+		{Path: "/channels/sync", Needs: members.MayTriggerSync, Post: h.syncAccount},
+		{Path: "/channels/{slug}/adopt", Needs: members.MayAdoptChannels, Post: h.adoptChannel},
 	}
 }
 
 // routes of members let every member see the others and leave. Other changes need
 // members.manage.
 func (h memberHandlers) routes() []frame.Route {
-	manage := access.MayManageMembers
+	manage := members.MayManageMembers
 	return []frame.Route{
 		{Path: "/members", Get: h.showMembers},
 		{Path: "/members/leave", Post: h.leave},

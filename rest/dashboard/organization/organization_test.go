@@ -13,8 +13,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
@@ -27,18 +30,18 @@ type office struct {
 	db      *storage.DB
 	config  organization.Config
 	pages   http.Handler
-	members access.Memberships
+	members members.Memberships
 	// signedIn is whether the page of an invitation has a visitor.
 	signedIn bool
 }
 
 func newOffice(t *testing.T, db *storage.DB) *office {
 	t.Helper()
-	master, err := access.NewMasterKey(make([]byte, 32))
+	master, err := signing.NewMasterKey(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &office{db: db, signedIn: true, members: access.Memberships{
+	o := &office{db: db, signedIn: true, members: members.Memberships{
 		Orgs: db.Orgs(), Members: db.Members(), Invitations: db.Invitations(), Users: db.Users(), Grants: db.Grants(), Audit: db.Audit(),
 		Transactor: db, Clock: frametest.Now,
 	}}
@@ -96,12 +99,12 @@ func newSandbox(t *testing.T, orgID string) *simulator.Simulator {
 }
 
 // Of returns no second factor.
-func (*office) Of(context.Context, string) (access.Factors, error) { return access.Factors{}, nil }
+func (*office) Of(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
 
 // Visitor returns the office's member when signedIn.
-func (o *office) Visitor(*http.Request) (access.Visitor, error) {
+func (o *office) Visitor(*http.Request) (people.Visitor, error) {
 	if !o.signedIn {
-		return access.Visitor{}, core.Invalid("session", "is missing")
+		return people.Visitor{}, core.Invalid("session", "is missing")
 	}
 	return o.Site.Visitor, nil
 }
@@ -118,7 +121,7 @@ func (*office) ProvePassword(*http.Request, string, string) (access.User, error)
 }
 
 // Enter begins no session.
-func (*office) Enter(http.ResponseWriter, *http.Request, access.Member) error { return nil }
+func (*office) Enter(http.ResponseWriter, *http.Request, members.Member) error { return nil }
 
 // WorkIn switches nothing.
 func (*office) WorkIn(*http.Request, string) error { return nil }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
@@ -58,7 +59,7 @@ func TestGoldenPagesOfTheSendingAccount(t *testing.T) {
 	o.goldenAfter("account_connect_refused", account+"/connect", url.Values{"provider": {"smtp"}, "max_send_rate": {"x"}})
 	o.goldenAfter("account_request_refused", account+"/production-access", url.Values{"mail_type": {"x"}})
 	o.goldenAfter("account_events_secret", account+"/events-key", nil)
-	o.Allow(access.MayViewAccount)
+	o.Allow(members.MayViewAccount)
 	o.golden("account_of_member", account)
 }
 
@@ -67,11 +68,11 @@ func TestGoldenPagesOfTheOrganization(t *testing.T) {
 	o := newOffice(t, storagetest.SQLite(t))
 	kim := access.User{ID: core.NewID(), Email: "kim@example.com", Name: "Kim", CreatedAt: frametest.Now()}
 	o.Must(o.db.Users().InsertUser(t.Context(), kim))
-	o.Must(o.db.Members().SetMember(t.Context(), access.Member{OrgID: o.Org.ID, UserID: kim.ID, Role: access.PlainMember, Permissions: []access.Permission{
-		access.MayViewLists, access.MayViewAnalytics, access.MayViewUndeliverable, access.MayViewAccount,
+	o.Must(o.db.Members().SetMember(t.Context(), members.Member{OrgID: o.Org.ID, UserID: kim.ID, Role: members.PlainMember, Permissions: []members.Permission{
+		members.MayViewLists, members.MayViewAnalytics, members.MayViewUndeliverable, members.MayViewAccount,
 	}}))
-	_, secret, err := o.members.Invite(t.Context(), access.ActorOf(o.User.ID), access.NewInvitation{
-		OrgID: o.Org.ID, Email: "ada@example.com", Role: access.PlainMember, Permissions: []access.Permission{access.MayViewLists},
+	_, secret, err := o.members.Invite(t.Context(), access.ActorOf(o.User.ID), members.NewInvitation{
+		OrgID: o.Org.ID, Email: "ada@example.com", Role: members.PlainMember, Permissions: []members.Permission{members.MayViewLists},
 	})
 	o.Must(err)
 	o.connect()
@@ -86,10 +87,10 @@ func TestGoldenPagesOfTheOrganization(t *testing.T) {
 	o.goldenAfter("invited", organization.MembersPath+"/invite", url.Values{"email": {"new@example.com"}, "role": {"member"}, "permission": {"lists.view"}})
 	o.goldenAfter("settings_refused", organization.SettingsPath, url.Values{"name": {""}, "shown_name": {"Acme"}})
 	o.goldenAfter("form_outdated", organization.SettingsPath, url.Values{"token": {"x"}})
-	o.Allow(access.MayViewLists)
+	o.Allow(members.MayViewLists)
 	o.golden("members_of_member", organization.MembersPath)
 	o.signedIn = false
 	// The invitation is void without its maker's permission, so the maker is an owner again.
-	o.Join(access.Member{Role: access.Owner})
+	o.Join(members.Member{Role: members.Owner})
 	o.golden("join_new", organization.JoinPath+"?token="+secret)
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/frametest"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 	"github.com/mailhelm/mailhelm/storage"
@@ -45,19 +45,19 @@ func TestPermissionsAreCheckedInTheTransaction(t *testing.T) {
 		o := newOffice(t, db)
 		account := organization.AccountPath
 		o.CheckPermissions(o.pages, o.state,
-			frametest.Form{Name: "adopt", Needs: access.MayAdoptChannels, Path: organization.ChannelsPath + "/main/adopt", Done: http.StatusSeeOther},
-			frametest.Form{Name: "sync", Needs: access.MayTriggerSync, Path: organization.ChannelsPath + "/sync", Done: http.StatusSeeOther},
+			frametest.Form{Name: "adopt", Needs: members.MayAdoptChannels, Path: organization.ChannelsPath + "/main/adopt", Done: http.StatusSeeOther},
+			frametest.Form{Name: "sync", Needs: members.MayTriggerSync, Path: organization.ChannelsPath + "/sync", Done: http.StatusSeeOther},
 			frametest.Form{
-				Name: "connect", Needs: access.MayManageOrg, Path: account + "/connect", Form: url.Values{"provider": {"simulator"}}, Done: http.StatusSeeOther,
+				Name: "connect", Needs: members.MayManageOrg, Path: account + "/connect", Form: url.Values{"provider": {"simulator"}}, Done: http.StatusSeeOther,
 			},
 			frametest.Form{
-				Name: "template version", Needs: access.MayManageOrg, Path: account + "/template-version",
+				Name: "template version", Needs: members.MayManageOrg, Path: account + "/template-version",
 				Form: url.Values{"template_version": {"1"}}, Done: http.StatusSeeOther,
 			},
-			frametest.Form{Name: "events key", Needs: access.MayManageOrg, Path: account + "/events-key", Done: http.StatusOK},
-			frametest.Form{Name: "disconnect", Needs: access.MayManageOrg, Path: account + "/disconnect", Done: http.StatusSeeOther},
+			frametest.Form{Name: "events key", Needs: members.MayManageOrg, Path: account + "/events-key", Done: http.StatusOK},
+			frametest.Form{Name: "disconnect", Needs: members.MayManageOrg, Path: account + "/disconnect", Done: http.StatusSeeOther},
 			frametest.Form{
-				Name: "production access", Needs: access.MaySubmitProduction, Path: account + "/production-access", Form: url.Values{
+				Name: "production access", Needs: members.MaySubmitProduction, Path: account + "/production-access", Form: url.Values{
 					"mail_type": {"TRANSACTIONAL"}, "website": {"https://example.com"}, "use_case": {strings.Repeat("Receipts for orders. ", 3)},
 				}, Done: http.StatusSeeOther,
 			},
@@ -72,7 +72,7 @@ func TestRunningSyncIsNotRepeated(t *testing.T) {
 	o := newOffice(t, storagetest.SQLite(t))
 	o.config.SyncAccount = func(context.Context, string) (bool, error) { return false, nil }
 	o.mount()
-	o.Allow(access.MayTriggerSync)
+	o.Allow(members.MayTriggerSync)
 	before := o.state()
 	status, _ := frametest.Post(t, o.pages, o.Site.Visitor, organization.ChannelsPath+"/sync", nil)
 	if status != http.StatusSeeOther || !cmp.Equal(before, o.state()) {

@@ -5,16 +5,18 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
 // settingsPage is the data of the page of the settings.
 type settingsPage struct {
 	Form     frame.Form
-	Settings access.Settings
+	Settings members.Settings
 	// Shown are the settings when the form was first shown. The form sends them back, so that
 	// only the fields that the visitor changed are changed.
-	Shown access.Settings
+	Shown members.Settings
 	// MayRequire is false when requiring a second factor would lock the visitor out.
 	MayRequire bool
 	Security   string
@@ -23,12 +25,12 @@ type settingsPage struct {
 
 var settingsNotices = frame.Notices{"saved": "The settings are saved."}
 
-func (h settingsHandlers) showSettings(w http.ResponseWriter, r *http.Request, v access.Visitor) {
-	now := access.SettingsOf(v.Org)
+func (h settingsHandlers) showSettings(w http.ResponseWriter, r *http.Request, v people.Visitor) {
+	now := members.SettingsOf(v.Org)
 	h.settingsForm(w, r, v, http.StatusOK, now, now, "")
 }
 
-func (h settingsHandlers) settingsForm(w http.ResponseWriter, r *http.Request, v access.Visitor, status int, shown, s access.Settings, problem string) {
+func (h settingsHandlers) settingsForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, shown, s members.Settings, problem string) {
 	h.Show(w, r, v, status, frame.Screen{Page: "settings", Title: "Settings", Notice: settingsNotices.Of(r), Problem: problem, Data: settingsPage{
 		Form: frame.FormTo(v, SettingsPath), Settings: s, Shown: shown, MayRequire: v.Org.RequireSecondFactor || provenFactor(v),
 		Security: frame.SecurityPath, Org: v.Org,
@@ -36,9 +38,9 @@ func (h settingsHandlers) settingsForm(w http.ResponseWriter, r *http.Request, v
 }
 
 // provenFactor reports whether the visitor proved a second factor in this session.
-func provenFactor(v access.Visitor) bool { return v.Session.SecondFactorAt != nil }
+func provenFactor(v people.Visitor) bool { return v.Session.SecondFactorAt != nil }
 
-func (h settingsHandlers) editSettings(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+func (h settingsHandlers) editSettings(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, SettingsPath) {
 		return
 	}
@@ -56,8 +58,8 @@ func (h settingsHandlers) editSettings(w http.ResponseWriter, r *http.Request, v
 }
 
 // postedSettings returns the settings in the form's fields whose names begin with prefix.
-func postedSettings(r *http.Request, prefix string) access.Settings {
-	return access.Settings{
+func postedSettings(r *http.Request, prefix string) members.Settings {
+	return members.Settings{
 		Name:                r.PostForm.Get(prefix + "name"),
 		RequireSecondFactor: r.PostForm.Has(prefix + "require_second_factor"),
 		PlatformMode:        r.PostForm.Has(prefix + "platform_mode"),

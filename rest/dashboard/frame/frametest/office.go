@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
@@ -27,7 +29,7 @@ type Database struct {
 	}
 	Audit   frame.AuditLog
 	Members interface {
-		SetMember(ctx context.Context, m access.Member) error
+		SetMember(ctx context.Context, m members.Member) error
 		RemoveMember(ctx context.Context, orgID, userID string) error
 		frame.Organizations
 	}
@@ -58,7 +60,7 @@ func NewOffice(t *testing.T, db Database, areas ...frame.Area) *Office {
 	o.Frame = frame.New(frame.Config{
 		Site: o.Site, Organizations: db.Members, Membership: db.Membership, Transactor: o.Delay, Audit: db.Audit, Clock: Now, Areas: areas,
 	})
-	o.Join(access.Member{Role: access.Owner})
+	o.Join(members.Member{Role: members.Owner})
 	return o
 }
 
@@ -71,24 +73,24 @@ func (o *Office) Must(err error) {
 }
 
 // Join sets the member's role and permissions, in the database and for the next request.
-func (o *Office) Join(m access.Member) {
+func (o *Office) Join(m members.Member) {
 	o.T.Helper()
 	m.OrgID, m.UserID = o.Org.ID, o.User.ID
 	o.Must(o.db.Members.SetMember(o.T.Context(), m))
-	o.Site.Visitor = access.Visitor{User: o.User, Org: o.Org, Member: m}
+	o.Site.Visitor = people.Visitor{User: o.User, Org: o.Org, Member: m}
 }
 
 // Allow makes the member one with these permissions only.
-func (o *Office) Allow(permissions ...access.Permission) {
+func (o *Office) Allow(permissions ...members.Permission) {
 	o.T.Helper()
-	o.Join(access.Member{Role: access.PlainMember, Permissions: permissions})
+	o.Join(members.Member{Role: members.PlainMember, Permissions: permissions})
 }
 
 // TakeAway changes the member's permissions in the database only, as another person does
 // after the request was admitted.
-func (o *Office) TakeAway(remaining ...access.Permission) {
+func (o *Office) TakeAway(remaining ...members.Permission) {
 	o.T.Helper()
-	o.Must(o.db.Members.SetMember(o.T.Context(), access.Member{OrgID: o.Org.ID, UserID: o.User.ID, Role: access.PlainMember, Permissions: remaining}))
+	o.Must(o.db.Members.SetMember(o.T.Context(), members.Member{OrgID: o.Org.ID, UserID: o.User.ID, Role: members.PlainMember, Permissions: remaining}))
 }
 
 // Remove ends the membership in the database only.
@@ -116,7 +118,7 @@ func (d *Delay) InTx(ctx context.Context, fn func(context.Context) error) error 
 // Form is a form that needs a permission.
 type Form struct {
 	Name  string
-	Needs access.Permission
+	Needs members.Permission
 	Path  string
 	Form  url.Values
 	Done  int // the status of a form that is carried out
@@ -130,10 +132,10 @@ func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms 
 	for _, f := range forms {
 		before := state()
 		for how, lose := range map[string]func(){
-			"the permission": func() { o.TakeAway(access.MayViewSending) },
+			"the permission": func() { o.TakeAway(members.MayViewSending) },
 			"the membership": o.Remove,
 		} {
-			o.Allow(f.Needs, access.MayViewSending)
+			o.Allow(f.Needs, members.MayViewSending)
 			o.Delay.First = lose
 			if status, _ := Post(o.T, pages, o.Site.Visitor, f.Path, f.Form); status != http.StatusForbidden || o.Delay.First != nil {
 				o.T.Errorf("%s without %s: %d", f.Name, how, status)
@@ -142,7 +144,7 @@ func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms 
 				o.T.Errorf("%s without %s changed (-before +after):\n%s", f.Name, how, diff)
 			}
 		}
-		o.Allow(f.Needs, access.MayViewSending)
+		o.Allow(f.Needs, members.MayViewSending)
 		if status, page := Post(o.T, pages, o.Site.Visitor, f.Path, f.Form); status != f.Done || cmp.Equal(before, state()) {
 			o.T.Errorf("%s with the permission: %d %s", f.Name, status, page)
 		}

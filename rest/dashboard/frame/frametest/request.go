@@ -1,13 +1,12 @@
 package frametest
 
 import (
+	"github.com/mailhelm/mailhelm/core/people"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // Get asks the handler for a page and returns the status and the body.
@@ -20,7 +19,7 @@ func Get(t *testing.T, pages http.Handler, address string) (int, string) {
 
 // Post sends a form with the token that the visitor's page would have given it, and
 // returns the status and the body.
-func Post(t *testing.T, pages http.Handler, v access.Visitor, path string, form url.Values) (int, string) {
+func Post(t *testing.T, pages http.Handler, v people.Visitor, path string, form url.Values) (int, string) {
 	t.Helper()
 	sent := url.Values{"token": {v.FormToken("dashboard\x00" + path)}}
 	for name, values := range form {

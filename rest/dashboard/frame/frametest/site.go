@@ -7,12 +7,12 @@ import (
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Site admits Visitor to every page and asks for no second factor. It shows the
 // content of pages without what the sign-in pages put around it.
-type Site struct{ Visitor access.Visitor }
+type Site struct{ Visitor people.Visitor }
 
 // ParsePage parses files of which one defines the template "content".
 func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
@@ -40,12 +40,12 @@ func (*Site) Protect(methods map[string]http.HandlerFunc) http.Handler {
 }
 
 // Admit returns the visitor.
-func (s *Site) Admit(http.ResponseWriter, *http.Request) (access.Visitor, bool) {
+func (s *Site) Admit(http.ResponseWriter, *http.Request) (people.Visitor, bool) {
 	return s.Visitor, true
 }
 
 // Confirm reports true.
-func (*Site) Confirm(http.ResponseWriter, *http.Request, access.Visitor, string) bool { return true }
+func (*Site) Confirm(http.ResponseWriter, *http.Request, people.Visitor, string) bool { return true }
 
 // Show writes the page's content.
 func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {

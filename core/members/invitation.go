@@ -1,0 +1,83 @@
+package members
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// InvitationLifetime is how long the link of an invitation is good.
+const InvitationLifetime = 7 * 24 * time.Hour
+
+// maxInvitations bounds how many an organization has open.
+const maxInvitations = 100
+
+// Invitation is the offer to an address to join an organization. Its link holds
+// 256 random bits; only their hash is stored.
+type Invitation struct {
+	ID          string
+	OrgID       string
+	Hash        []byte
+	Email       string
+	Role        Role
+	Permissions []Permission // of a plain member
+	InvitedBy   string       // a user's id, or [access.Operator]
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+}
+
+// InvitationStore keeps invitations that are open or have expired; those that were
+// used or withdrawn are gone. Finders and changes fail with core.CodeNotFound.
+// Every method takes part in the transaction of its context.
+type InvitationStore interface {
+	InsertInvitation(ctx context.Context, i Invitation) error
+	// Invitations lists an organization's, newest first.
+	Invitations(ctx context.Context, orgID string) ([]Invitation, error)
+	InvitationByHash(ctx context.Context, hash []byte) (Invitation, error)
+	// DeleteInvitation succeeds for one of any number of concurrent callers.
+	DeleteInvitation(ctx context.Context, orgID, id string) error
+	// DeleteInvitationsBy deletes those that a user made and returns how many.
+	DeleteInvitationsBy(ctx context.Context, orgID, userID string) (int, error)
+}
+
+var errInvitation = errors.New("unknown, expired or void invitation")
+
+// noInvitation is the same for every cause: whoever tries links learns nothing.
+func noInvitation() error {
+	return &core.Error{
+		Code: core.CodeNotFound, Message: "This invitation is not open any more, or never was.",
+		Next: "Ask whoever sent you the link for a new one.", Err: errInvitation,
+	}
+}
+
+// openInvitation finds the invitation behind a link that is good at the moment:
+// not expired, and its maker could make it today. An invitation is worth no more
+// than its maker still is.
+func (m Memberships) openInvitation(ctx context.Context, secret string, now time.Time) (Invitation, error) {
+	if !access.IsLink(secret) {
+		return Invitation{}, noInvitation()
+	}
+	i, err := m.Invitations.InvitationByHash(ctx, access.HashSecret(secret))
+	if core.IsNotFound(err) || err == nil && !now.Before(i.ExpiresAt) {
+		return Invitation{}, noInvitation()
+	}
+	if err != nil {
+		return Invitation{}, fmt.Errorf("invitation: %w", err)
+	}
+	may, err := m.authority(ctx, i.OrgID, access.ActorOf(i.InvitedBy))
+	if err != nil {
+		return Invitation{}, err
+	}
+	if may.need(MayManageMembers) != nil || may.mayGive(i.Role, i.Permissions) != nil {
+		return Invitation{}, noInvitation()
+	}
+	return i, nil
+}
+
+// IsFor reports whether an invitation is for an address.
+func (i Invitation) IsFor(email string) bool { return strings.EqualFold(i.Email, email) }

@@ -1,0 +1,131 @@
+package members
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// NewInvitation is an invitation to make.
+type NewInvitation struct {
+	OrgID       string
+	Email       string
+	Role        Role
+	Permissions []Permission // of a plain member
+}
+
+// invited is the detail of an invitation. The address stays out of the log.
+type invited struct {
+	Role        Role         `json:"role"`
+	Permissions []Permission `json:"permissions"`
+	// Replaces is the invitation of the same address that this one withdrew, if any.
+	Replaces string `json:"replaces,omitempty"`
+}
+
+// Invite makes an invitation and returns it with the secret of its link, which is
+// not stored. It needs members.manage, and the actor must have what it gives. An
+// earlier invitation of the same address is withdrawn, so that a lost link is
+// replaced by inviting again. It fails with core.CodeConflict when the address is
+// a member's already, or too many invitations are open.
+func (m Memberships) Invite(ctx context.Context, actor access.Actor, n NewInvitation) (Invitation, string, error) {
+	if err := n.check(); err != nil {
+		return Invitation{}, "", err
+	}
+	minted := access.MintLink()
+	var made Invitation
+	err := m.change(ctx, n.OrgID, func(ctx context.Context, now time.Time) error {
+		may, err := m.authority(ctx, n.OrgID, actor)
+		if err != nil {
+			return err
+		}
+		if err := may.need(MayManageMembers); err != nil {
+			return err
+		}
+		if err := may.mayGive(n.Role, n.Permissions); err != nil {
+			return err
+		}
+		if err := m.notYetMember(ctx, n); err != nil {
+			return err
+		}
+		made = Invitation{
+			ID: core.NewID(), OrgID: n.OrgID, Hash: minted.Hash, Email: n.Email, Role: n.Role, Permissions: n.Permissions,
+			InvitedBy: actor.ID, CreatedAt: now, ExpiresAt: now.Add(InvitationLifetime),
+		}
+		replaces, err := m.makeRoom(ctx, made)
+		if err != nil {
+			return err
+		}
+		if err := m.Invitations.InsertInvitation(ctx, made); err != nil {
+			return err
+		}
+		return m.record(ctx, now, access.AuditEntry{
+			Actor: actor, Action: "member.invited", OrgID: n.OrgID, Subject: made.ID,
+			Detail: invited{Role: n.Role, Permissions: append([]Permission{}, n.Permissions...), Replaces: replaces},
+		})
+	})
+	if err != nil {
+		return Invitation{}, "", err
+	}
+	return made, minted.Secret, nil
+}
+
+func (n *NewInvitation) check() error {
+	if !core.IsEmail(n.Email) {
+		return core.Invalid("email", "must be an email address")
+	}
+	if err := checkRole(n.Role); err != nil {
+		return err
+	}
+	if n.Role == Owner {
+		n.Permissions = nil
+		return nil
+	}
+	permissions, err := checkPermissions(n.Permissions)
+	n.Permissions = permissions
+	return err
+}
+
+// notYetMember tells what the member list shows as well.
+func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
+	user, err := m.Users.UserByEmail(ctx, n.Email)
+	if err == nil {
+		_, err = m.Members.Member(ctx, n.OrgID, user.ID)
+	}
+	switch {
+	case core.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("member by address: %w", err)
+	}
+	return core.Conflict("This address is a member's already.", "Change the member's permissions instead.")
+}
+
+// makeRoom deletes what has expired and what the invitation replaces, of which it
+// returns the id. What was an expired invitation is not replaced, only forgotten.
+func (m Memberships) makeRoom(ctx context.Context, next Invitation) (string, error) {
+	invitations, err := m.Invitations.Invitations(ctx, next.OrgID)
+	if err != nil {
+		return "", err
+	}
+	open, replaces := 0, ""
+	for _, i := range invitations {
+		expired := !next.CreatedAt.Before(i.ExpiresAt)
+		if !expired && !i.IsFor(next.Email) {
+			open++
+			continue
+		}
+		if !expired {
+			replaces = i.ID
+		}
+		if err := m.Invitations.DeleteInvitation(ctx, i.OrgID, i.ID); err != nil {
+			return "", err
+		}
+	}
+	if open >= maxInvitations {
+		return "", core.Conflict(fmt.Sprintf("There are %d open invitations.", open), "Withdraw some that are not needed.")
+	}
+	return replaces, nil
+}

@@ -1,0 +1,142 @@
+package members
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/passwords"
+)
+
+// Offer is an invitation as its link shows it.
+type Offer struct {
+	Invitation Invitation
+	Org        core.Org
+	// HasAccount says whether the address has an account, and MaySignIn whether that
+	// belongs to some organization, without which nobody can sign in. Only who holds
+	// the link of an invitation for an address learns either.
+	HasAccount, MaySignIn bool
+}
+
+// Offered reads the invitation behind a link. It fails with core.CodeNotFound, in
+// the same words, for one that is unknown, used, withdrawn, expired or void.
+func (m Memberships) Offered(ctx context.Context, secret string) (Offer, error) {
+	i, err := m.openInvitation(ctx, secret, m.Clock())
+	if err != nil {
+		return Offer{}, err
+	}
+	org, err := m.Orgs.Org(ctx, i.OrgID)
+	if err != nil {
+		return Offer{}, fmt.Errorf("organization of an invitation: %w", err)
+	}
+	offer := Offer{Invitation: i, Org: org}
+	user, err := m.Users.UserByEmail(ctx, i.Email)
+	if core.IsNotFound(err) {
+		return offer, nil
+	}
+	if err != nil {
+		return Offer{}, fmt.Errorf("user of an invitation: %w", err)
+	}
+	memberships, err := m.Members.MembershipsOf(ctx, user.ID)
+	if err != nil {
+		return Offer{}, fmt.Errorf("memberships: %w", err)
+	}
+	offer.HasAccount, offer.MaySignIn = true, len(memberships) > 0
+	return offer, nil
+}
+
+// Join uses an invitation up for somebody who has proven who they are, and returns the
+// member. It fails like [Memberships.Offered], and with core.CodeConflict when the
+// invitation is for another address.
+func (m Memberships) Join(ctx context.Context, secret string, user access.User) (Member, error) {
+	return m.join(ctx, secret, func(_ context.Context, i Invitation, _ time.Time) (access.User, error) {
+		if !i.IsFor(user.Email) {
+			return access.User{}, core.Conflict("This invitation is for another address than yours.", "Sign in with the address that was invited.")
+		}
+		return user, nil
+	})
+}
+
+// JoinNew uses an invitation up for an address that has no account yet, which it
+// makes, and returns the member. The password is hashed after the invitation was
+// claimed: a link costs one hash however often it is tried. It fails like
+// [Memberships.Offered], with core.CodeValidationFailed for a name or password
+// that cannot be, and with core.CodeConflict when the address has an account.
+func (m Memberships) JoinNew(ctx context.Context, secret, name, password string) (Member, error) {
+	if err := access.CheckName(name); err != nil {
+		return Member{}, err
+	}
+	return m.join(ctx, secret, func(ctx context.Context, i Invitation, now time.Time) (access.User, error) {
+		if _, err := m.Users.UserByEmail(ctx, i.Email); !core.IsNotFound(err) {
+			if err != nil {
+				return access.User{}, fmt.Errorf("user of an invitation: %w", err)
+			}
+			return access.User{}, core.Conflict("This address has an account.", "Sign in, then open the link again.")
+		}
+		if err := passwords.CheckNew(password, i.Email); err != nil {
+			return access.User{}, err
+		}
+		hash, err := passwords.Hash(password)
+		if err != nil {
+			return access.User{}, fmt.Errorf("password: %w", err)
+		}
+		user := access.User{ID: core.NewID(), Email: i.Email, Name: name, PasswordHash: hash, CreatedAt: now}
+		return user, m.Users.InsertUser(ctx, user)
+	})
+}
+
+// join claims an invitation, finds out who joins, and makes them a member. When
+// any of it fails the invitation stays open.
+func (m Memberships) join(ctx context.Context, secret string, who func(context.Context, Invitation, time.Time) (access.User, error)) (Member, error) {
+	found, err := m.openInvitation(ctx, secret, m.Clock())
+	if err != nil {
+		return Member{}, err
+	}
+	var member Member
+	err = m.change(ctx, found.OrgID, func(ctx context.Context, now time.Time) error {
+		// Again, now that nobody can change what the maker may do.
+		i, err := m.openInvitation(ctx, secret, now)
+		if err != nil {
+			return err
+		}
+		if err := m.Invitations.DeleteInvitation(ctx, i.OrgID, i.ID); err != nil {
+			return err
+		}
+		user, err := who(ctx, i, now)
+		if err != nil {
+			return err
+		}
+		member = Member{OrgID: i.OrgID, UserID: user.ID, Role: i.Role, Permissions: i.Permissions}
+		if _, err := m.Members.Member(ctx, i.OrgID, user.ID); !core.IsNotFound(err) {
+			if err != nil {
+				return err
+			}
+			return core.Conflict("You are a member of this organization already.", "Nothing has to be done.")
+		}
+		// A person may have been approving a client just when they were removed.
+		if _, err := m.Grants.RevokeGrantsOfUser(ctx, i.OrgID, user.ID, now); err != nil {
+			return err
+		}
+		if err := m.Members.SetMember(ctx, member); err != nil {
+			return err
+		}
+		return m.record(ctx, now, access.AuditEntry{
+			Actor: access.ActorOf(user.ID), Action: "member.joined", OrgID: i.OrgID, Subject: user.ID,
+			Detail: joined{Invitation: i.ID, InvitedBy: i.InvitedBy, Role: i.Role},
+		})
+	})
+	if err != nil {
+		return Member{}, err
+	}
+	m.feltBy(member.UserID)
+	return member, nil
+}
+
+// joined is the detail of a membership that an invitation began.
+type joined struct {
+	Invitation string `json:"invitation"`
+	InvitedBy  string `json:"invited_by"`
+	Role       Role   `json:"role"`
+}

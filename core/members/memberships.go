@@ -1,0 +1,215 @@
+package members
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Memberships carries out what people decide about the members of an
+// organization, invitations to it, and its settings. Each task is one transaction
+// together with its line in the audit log, and holds the organization until its
+// end, so that two tasks cannot between them leave it without an owner.
+//
+// Each task asks itself whether the actor may do it, and refuses with
+// invalid_scope: an operator may, a person as far as their membership goes at that
+// moment.
+type Memberships struct {
+	Orgs        OrgStore
+	Members     Store
+	Invitations InvitationStore
+	Users       Accounts
+	Grants      GrantRevoker
+	Audit       access.AuditAppender
+	Transactor  core.Transactor
+	Clock       core.Clock
+	// Principals drops what this process remembers of credentials, so that their next
+	// request meets the change. nil in a process that authenticates no callers. Other
+	// processes apply a change within a second on PostgreSQL, within five at worst.
+	Principals Forgetter
+}
+
+// Accounts finds and makes the accounts of people; core/people has the store.
+type Accounts interface {
+	// UserByEmail fails with core.CodeNotFound for an unknown address.
+	UserByEmail(ctx context.Context, email string) (access.User, error)
+	InsertUser(ctx context.Context, u access.User) error
+}
+
+// GrantRevoker ends what people allowed OAuth clients; core/access has the store.
+type GrantRevoker interface {
+	// RevokeGrantsOfUser revokes all grants of a person in an organization and
+	// returns their ids.
+	RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error)
+}
+
+// Forgetter drops remembered principals; access.Authenticator is one.
+type Forgetter interface {
+	// ForgetUser drops those of all tokens that act for a person.
+	ForgetUser(userID string)
+	// ForgetOrg drops those of all credentials of an organization.
+	ForgetOrg(orgID string)
+}
+
+// change runs one task with the organization held.
+func (m Memberships) change(ctx context.Context, orgID string, do func(ctx context.Context, now time.Time) error) error {
+	return m.Transactor.InTx(ctx, func(ctx context.Context) error {
+		if err := m.Members.HoldMembers(ctx, orgID); err != nil {
+			return err
+		}
+		return do(ctx, m.Clock())
+	})
+}
+
+// Require refuses an actor without the permission with invalid_scope. It belongs at
+// the beginning of a transaction: it holds the organization until that ends, so that
+// nobody takes the permission away before.
+func (m Memberships) Require(ctx context.Context, actor access.Actor, orgID string, p Permission) error {
+	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
+		return err
+	}
+	may, err := m.authority(ctx, orgID, actor)
+	if err != nil {
+		return err
+	}
+	return may.need(p)
+}
+
+// RequireMember refuses, as Require does, an actor who does not belong to the
+// organization.
+func (m Memberships) RequireMember(ctx context.Context, actor access.Actor, orgID string) error {
+	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
+		return err
+	}
+	may, err := m.authority(ctx, orgID, actor)
+	if err == nil && !may.unlimited && may.member.UserID == "" {
+		return notAllowed("You do not belong to this organization.", "Ask somebody who manages its members to invite you.")
+	}
+	return err
+}
+
+// feltBy makes this process ask anew what a person may do.
+func (m Memberships) feltBy(userID string) {
+	if m.Principals != nil {
+		m.Principals.ForgetUser(userID)
+	}
+}
+
+func (m Memberships) record(ctx context.Context, now time.Time, e access.AuditEntry) error {
+	return access.RecordAudit(ctx, m.Audit, now, e)
+}
+
+// authority is what an actor may do in an organization at the moment.
+type authority struct {
+	unlimited bool // an operator
+	member    Member
+}
+
+// authority finds what the actor may do. A person who does not belong to the
+// organization has none.
+func (m Memberships) authority(ctx context.Context, orgID string, actor access.Actor) (authority, error) {
+	switch actor.Kind {
+	case access.Operator:
+		return authority{unlimited: true}, nil
+	case access.Person:
+		member, err := m.Members.Member(ctx, orgID, actor.ID)
+		if core.IsNotFound(err) {
+			return authority{}, nil
+		}
+		return authority{member: member}, err
+	}
+	return authority{}, nil
+}
+
+func (a authority) owns() bool { return a.unlimited || a.member.Role == Owner }
+
+func (a authority) has(p Permission) bool { return a.unlimited || a.member.Has(p) }
+
+// need refuses an actor without the permission.
+func (a authority) need(p Permission) error {
+	if a.has(p) {
+		return nil
+	}
+	return notAllowed("You may not do this in this organization.",
+		fmt.Sprintf("Ask somebody who manages its members for the permission %s.", p))
+}
+
+// mayGive refuses to give a role or permissions that the actor lacks.
+func (a authority) mayGive(role Role, permissions []Permission) error {
+	if role == Owner && !a.owns() {
+		return onlyOwners()
+	}
+	for _, p := range permissions {
+		if !a.has(p) {
+			return notAllowed(fmt.Sprintf("You do not have the permission %s, so you cannot give it.", p),
+				"Ask somebody who has it, or an owner.")
+		}
+	}
+	return nil
+}
+
+func onlyOwners() error {
+	return notAllowed("Only an owner makes somebody an owner, or changes or removes one.", "Ask an owner.")
+}
+
+func notAllowed(message, next string) error {
+	return &core.Error{Code: core.CodeInvalidScope, Message: message, Next: next}
+}
+
+// leavesAnOwner refuses a change after which nobody would own the organization.
+// The organization must be held.
+func (m Memberships) leavesAnOwner(ctx context.Context, without Member) error {
+	members, err := m.Members.Members(ctx, without.OrgID)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(members, func(o Member) bool { return o.Role == Owner && o.UserID != without.UserID }) {
+		return nil
+	}
+	return core.Conflict("This is the last owner of the organization.", "Make somebody else an owner first.")
+}
+
+// permissionDiff is the detail of a change of permissions. Both lists are sorted.
+type permissionDiff struct {
+	Added   []Permission `json:"added"`
+	Removed []Permission `json:"removed"`
+}
+
+func diffPermissions(before, after []Permission) permissionDiff {
+	lacking := func(from, other []Permission) []Permission {
+		rest := []Permission{}
+		for _, p := range from {
+			if !slices.Contains(other, p) {
+				rest = append(rest, p)
+			}
+		}
+		slices.Sort(rest)
+		return rest
+	}
+	return permissionDiff{Added: lacking(after, before), Removed: lacking(before, after)}
+}
+
+// maxQuoted bounds what a refusal repeats of an unknown permission, in characters.
+const maxQuoted = 100
+
+// checkPermissions brings permissions into the form of a set, and refuses what is
+// not in the catalogue.
+func checkPermissions(given []Permission) ([]Permission, error) {
+	for _, p := range given {
+		if !slices.Contains(permissions, p) {
+			return nil, core.Invalid("permissions", fmt.Sprintf("must be in the catalogue, and %q is not", core.Quotable(string(p), maxQuoted)))
+		}
+	}
+	return slices.Compact(sorted(slices.Clone(given)...)), nil
+}
+
+func checkRole(role Role) error {
+	if role != Owner && role != PlainMember {
+		return core.Invalid("role", "must be owner or member")
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package members
+
+import (
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Permission is what a member of an organization may do. The catalogue is fixed.
+// Scopes of credentials stand in front of permissions: a token that a person
+// consented to is worth what the person may still do at the moment of the call.
+type Permission string
+
+// The permission catalogue, by area.
+const (
+	MayViewAccount          Permission = "account.view"
+	MayViewAnalytics        Permission = "analytics.view"
+	MaySearchRecipients     Permission = "analytics.search.recipients"
+	MayViewSuppression      Permission = "suppression.view"
+	MayManageSuppression    Permission = "suppression.manage"
+	MayViewUndeliverable    Permission = "undeliverable.view"
+	MayManageUndeliverable  Permission = "undeliverable.manage"
+	MayConfigureUndelivered Permission = "undeliverable.configure"
+	MayViewSending          Permission = "sending.view" // identities, channels, tracking domains
+	MayAdoptChannels        Permission = "channels.adopt"
+	MayTriggerSync          Permission = "sync.trigger"
+	MayViewProduction       Permission = "ses.production_access.view"
+	MaySubmitProduction     Permission = "ses.production_access.submit"
+	MayViewContent          Permission = "content.view" // templates, assets, tags
+	MayManageContent        Permission = "content.manage"
+	MayTestContent          Permission = "content.test"
+	MayViewContacts         Permission = "contacts.view"
+	MayManageContacts       Permission = "contacts.manage"
+	MayViewLists            Permission = "lists.view"
+	MayManageLists          Permission = "lists.manage"
+	MayViewSegments         Permission = "segments.view"
+	MayManageSegments       Permission = "segments.manage"
+	MayManageAttributes     Permission = "attributes.manage"
+	MayViewActivities       Permission = "activities.view"
+	MayWriteActivities      Permission = "activities.write"
+	MayViewCampaigns        Permission = "campaigns.view" // broadcasts and workflows
+	MayManageCampaigns      Permission = "campaigns.manage"
+	MayViewInbound          Permission = "inbound.view" // inboxes and received mail
+	MayManageInbound        Permission = "inbound.manage"
+	MayViewDomainAuth       Permission = "domain_auth.view"
+	MayManageDomainAuth     Permission = "domain_auth.manage"
+	MayManageCredentials    Permission = "credentials.manage" // API keys, clients, grants
+	MayManageMembers        Permission = "members.manage"
+	MayManageOrg            Permission = "org.manage"
+	MayViewAudit            Permission = "audit.view"
+)
+
+// behind names the permission behind each scope. A test holds it to the scope
+// catalogue: every scope has one.
+var behind = map[core.Scope]Permission{
+	core.AccountView:       MayViewAccount,
+	core.MessagesView:      MayViewAnalytics,
+	core.MessagesUnmask:    MaySearchRecipients,
+	core.ReportsView:       MayViewAnalytics,
+	core.SuppressionsView:  MayViewSuppression,
+	core.UndeliverableView: MayViewUndeliverable,
+	core.IdentitiesView:    MayViewSending,
+	core.ChannelsView:      MayViewSending,
+	core.TrackingView:      MayViewSending,
+	core.TemplatesView:     MayViewContent,
+	core.TemplatesManage:   MayManageContent,
+	core.TemplatesTest:     MayTestContent,
+	core.AssetsView:        MayViewContent,
+	core.AssetsManage:      MayManageContent,
+	core.TagsView:          MayViewContent,
+	core.ContactsView:      MayViewContacts,
+	core.ContactsManage:    MayManageContacts,
+	core.TopicsView:        MayViewContacts,
+	core.TopicsManage:      MayManageContacts,
+	core.ListsView:         MayViewLists,
+	core.ListsManage:       MayManageLists,
+	core.SegmentsView:      MayViewSegments,
+	core.SegmentsManage:    MayManageSegments,
+	core.AttributesView:    MayViewContacts,
+	core.AttributesManage:  MayManageAttributes,
+	core.ActivitiesView:    MayViewActivities,
+	core.ActivitiesWrite:   MayWriteActivities,
+	core.ActivitiesManage:  MayManageAttributes,
+	core.BroadcastsView:    MayViewCampaigns,
+	core.BroadcastsManage:  MayManageCampaigns,
+	core.WorkflowsView:     MayViewCampaigns,
+	core.WorkflowsManage:   MayManageCampaigns,
+	core.InboxesView:       MayViewInbound,
+	core.InboxesManage:     MayManageInbound,
+	core.InboundView:       MayViewInbound,
+	core.InboundManage:     MayManageInbound,
+	core.DomainAuthView:    MayViewDomainAuth,
+	core.DomainAuthManage:  MayManageDomainAuth,
+}
+
+// AllPermissions is the whole catalogue, sorted.
+func AllPermissions() []Permission { return slices.Clone(permissions) }
+
+var permissions = sorted(
+	MayViewAccount, MayViewAnalytics, MaySearchRecipients, MayViewSuppression, MayManageSuppression,
+	MayViewUndeliverable, MayManageUndeliverable, MayConfigureUndelivered, MayViewSending, MayAdoptChannels,
+	MayTriggerSync, MayViewProduction, MaySubmitProduction, MayViewContent, MayManageContent, MayTestContent,
+	MayViewContacts, MayManageContacts, MayViewLists, MayManageLists, MayViewSegments, MayManageSegments,
+	MayManageAttributes, MayViewActivities, MayWriteActivities, MayViewCampaigns, MayManageCampaigns,
+	MayViewInbound, MayManageInbound, MayViewDomainAuth, MayManageDomainAuth, MayManageCredentials,
+	MayManageMembers, MayManageOrg, MayViewAudit,
+)
+
+func sorted(list ...Permission) []Permission {
+	slices.Sort(list)
+	return list
+}
+
+// Role is how a member's permissions are decided.
+type Role string
+
+// The roles. An owner has every permission, also those that come later; a member
+// has those that were given.
+const (
+	Owner       Role = "owner"
+	PlainMember Role = "member"
+)
+
+// Member is a user in an organization.
+type Member struct {
+	OrgID       string
+	UserID      string
+	Role        Role
+	Permissions []Permission // of a plain member
+}
+
+// Has reports whether the member may do it.
+func (m Member) Has(p Permission) bool {
+	return m.Role == Owner || slices.Contains(m.Permissions, p)
+}
+
+// Scopes are the scopes that the member's permissions cover now: the ceiling of
+// every token that acts for the member.
+func (m Member) Scopes() core.Scopes {
+	var names []string
+	for scope, permission := range behind {
+		if m.Has(permission) {
+			names = append(names, string(scope))
+		}
+	}
+	return core.NewScopes(names...)
+}

@@ -1,0 +1,40 @@
+package members_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/members"
+)
+
+func TestEveryScopeHasItsPermission(t *testing.T) {
+	t.Parallel()
+	all := members.AllPermissions()
+	if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != len(all) {
+		t.Error("the catalogue is not a sorted set")
+	}
+	owner := members.Member{Role: members.Owner}
+	if got := owner.Scopes(); !slices.Equal(got, core.AllScopes()) {
+		t.Errorf("an owner's ceiling lacks scopes: %v", got)
+	}
+	if got := (members.Member{Role: members.PlainMember, Permissions: all}).Scopes(); !slices.Equal(got, core.AllScopes()) {
+		t.Errorf("all permissions do not cover all scopes: %v", got)
+	}
+}
+
+func TestALostPermissionTakesItsScopes(t *testing.T) {
+	t.Parallel()
+	m := members.Member{Role: members.PlainMember, Permissions: []members.Permission{members.MayViewContacts, members.MayManageLists}}
+	want := core.NewScopes("api.contacts.view", "api.topics.view", "api.attributes.view", "api.lists.manage")
+	if got := m.Scopes(); !slices.Equal(got, want) {
+		t.Errorf("scopes %v, want %v", got, want)
+	}
+	m.Permissions = nil
+	if got := m.Scopes(); len(got) != 0 {
+		t.Errorf("a member without permissions has scopes: %v", got)
+	}
+	if m.Has(members.MayViewContacts) || !(members.Member{Role: members.Owner}).Has(members.MayManageOrg) {
+		t.Error("permissions of the roles")
+	}
+}

@@ -1,0 +1,70 @@
+package members
+
+// PermissionArea is a group of permissions that belong together for people.
+type PermissionArea struct {
+	Name        string
+	Permissions []PermissionWords
+}
+
+// PermissionWords is what a permission lets a member do, in a sentence without its
+// subject.
+type PermissionWords struct {
+	Permission Permission
+	Words      string
+}
+
+// PermissionAreas is the whole catalogue in words, in the order in which people
+// read it. A test holds it to the catalogue: each permission is in it once.
+func PermissionAreas() []PermissionArea { return permissionAreas }
+
+var permissionAreas = []PermissionArea{
+	{"Sending account", []PermissionWords{
+		{MayViewAccount, "See the sending account: its state, quota and health."},
+		{MayViewSending, "See identities, channels and tracking domains."},
+		{MayAdoptChannels, "Take over a channel of the sending account."},
+		{MayTriggerSync, "Start reading the sending account again now."},
+		{MayViewProduction, "See how far the request for production access is."},
+		{MaySubmitProduction, "Ask for production access."},
+		{MayViewDomainAuth, "See SPF, DKIM and DMARC of the domains."},
+		{MayManageDomainAuth, "Change how domains are authenticated."},
+	}},
+	{"Messages and reports", []PermissionWords{
+		{MayViewAnalytics, "See messages, events and reports, with masked recipients."},
+		{MaySearchRecipients, "Search messages by recipient and see whole addresses."},
+		{MayViewActivities, "See what contacts did."},
+		{MayWriteActivities, "Record what contacts did."},
+	}},
+	{"Addresses that get no mail", []PermissionWords{
+		{MayViewSuppression, "See suppressed addresses."},
+		{MayManageSuppression, "Suppress addresses, and release them."},
+		{MayViewUndeliverable, "See addresses that cannot be delivered to."},
+		{MayManageUndeliverable, "Mark addresses as undeliverable, and clear them."},
+		{MayConfigureUndelivered, "Decide when an address counts as undeliverable."},
+	}},
+	{"Contacts", []PermissionWords{
+		{MayViewContacts, "See contacts, topics and attributes."},
+		{MayManageContacts, "Add, change and archive contacts, and manage topics."},
+		{MayManageAttributes, "Define attributes and activities."},
+		{MayViewLists, "See lists."},
+		{MayManageLists, "Add, change and delete lists."},
+		{MayViewSegments, "See segments."},
+		{MayManageSegments, "Add, change and delete segments."},
+	}},
+	{"Content and campaigns", []PermissionWords{
+		{MayViewContent, "See templates, assets and tags."},
+		{MayManageContent, "Change templates, assets and tags."},
+		{MayTestContent, "Send a template to a test address."},
+		{MayViewCampaigns, "See broadcasts and workflows."},
+		{MayManageCampaigns, "Change, start and stop broadcasts and workflows."},
+	}},
+	{"Received mail", []PermissionWords{
+		{MayViewInbound, "See inboxes and received mail."},
+		{MayManageInbound, "Make and delete inboxes, and decide where their mail goes."},
+	}},
+	{"Organization", []PermissionWords{
+		{MayManageCredentials, "Make and revoke API keys and applications, and end what people allowed."},
+		{MayManageMembers, "Invite and remove people, and give permissions they have themselves."},
+		{MayManageOrg, "Change the organization's settings."},
+		{MayViewAudit, "Read the audit log."},
+	}},
+}

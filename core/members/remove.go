@@ -1,0 +1,73 @@
+package members
+
+import (
+	"context"
+	"github.com/mailhelm/mailhelm/core/access"
+	"time"
+)
+
+// removal is the detail of a removal: what ended with the membership.
+type removal struct {
+	Role        Role `json:"role"`
+	Left        bool `json:"left"` // the person went of their own accord
+	Grants      int  `json:"grants_revoked"`
+	Invitations int  `json:"invitations_withdrawn"`
+}
+
+// RemoveMember ends a membership. It needs members.manage, and for an owner an
+// owner; everybody may leave by themselves. With it end what the person allowed
+// clients to do in this organization, so that it does not come back when they do,
+// and the invitations that they made. It fails with core.CodeNotFound for somebody
+// who is no member, and with core.CodeConflict for the last owner.
+func (m Memberships) RemoveMember(ctx context.Context, actor access.Actor, orgID, userID string) error {
+	err := m.change(ctx, orgID, func(ctx context.Context, now time.Time) error {
+		may, err := m.authority(ctx, orgID, actor)
+		if err != nil {
+			return err
+		}
+		leaves := actor.Kind == access.Person && actor.ID == userID
+		if !leaves {
+			if err := may.need(MayManageMembers); err != nil {
+				return err
+			}
+		}
+		member, err := m.Members.Member(ctx, orgID, userID)
+		if err != nil {
+			return err
+		}
+		if member.Role == Owner {
+			if !may.owns() {
+				return onlyOwners()
+			}
+			if err := m.leavesAnOwner(ctx, member); err != nil {
+				return err
+			}
+		}
+		ended, err := m.endWith(ctx, member, now)
+		if err != nil {
+			return err
+		}
+		ended.Left = leaves
+		return m.record(ctx, now, access.AuditEntry{
+			Actor: actor, Action: "member.removed", OrgID: orgID, Subject: userID, Detail: ended,
+		})
+	})
+	if err == nil {
+		m.feltBy(userID)
+	}
+	return err
+}
+
+// endWith removes a member and what hangs on the membership.
+func (m Memberships) endWith(ctx context.Context, member Member, now time.Time) (removal, error) {
+	grants, err := m.Grants.RevokeGrantsOfUser(ctx, member.OrgID, member.UserID, now)
+	if err != nil {
+		return removal{}, err
+	}
+	invitations, err := m.Invitations.DeleteInvitationsBy(ctx, member.OrgID, member.UserID)
+	if err != nil {
+		return removal{}, err
+	}
+	return removal{Role: member.Role, Grants: len(grants), Invitations: invitations},
+		m.Members.RemoveMember(ctx, member.OrgID, member.UserID)
+}

@@ -1,0 +1,55 @@
+package members
+
+import (
+	"context"
+	"github.com/mailhelm/mailhelm/core/access"
+	"time"
+)
+
+// roleChange is the detail of a change of role.
+type roleChange struct {
+	Before Role `json:"before"`
+	After  Role `json:"after"`
+}
+
+// SetRole makes a member an owner or an owner a member, and returns the member as
+// they are then. Only an owner does either. Who was an owner begins as a member
+// without permissions: what they had as an owner was never given one by one. It
+// fails with core.CodeNotFound for somebody who is no member, and with
+// core.CodeConflict for the last owner.
+func (m Memberships) SetRole(ctx context.Context, actor access.Actor, orgID, userID string, role Role) (Member, error) {
+	if err := checkRole(role); err != nil {
+		return Member{}, err
+	}
+	var member Member
+	err := m.change(ctx, orgID, func(ctx context.Context, now time.Time) error {
+		may, err := m.authority(ctx, orgID, actor)
+		if err != nil {
+			return err
+		}
+		if !may.owns() {
+			return onlyOwners()
+		}
+		if member, err = m.Members.Member(ctx, orgID, userID); err != nil || member.Role == role {
+			return err
+		}
+		if member.Role == Owner {
+			if err := m.leavesAnOwner(ctx, member); err != nil {
+				return err
+			}
+		}
+		detail := roleChange{Before: member.Role, After: role}
+		member.Role, member.Permissions = role, nil
+		if err := m.Members.SetMember(ctx, member); err != nil {
+			return err
+		}
+		return m.record(ctx, now, access.AuditEntry{
+			Actor: actor, Action: "member.role_updated", OrgID: orgID, Subject: userID, Detail: detail,
+		})
+	})
+	if err != nil {
+		return Member{}, err
+	}
+	m.feltBy(userID)
+	return member, nil
+}

@@ -1,0 +1,25 @@
+package members
+
+import (
+	"context"
+	"github.com/mailhelm/mailhelm/core/access"
+	"time"
+)
+
+// WithdrawInvitation makes the link of an invitation worthless. It needs
+// members.manage. It fails with core.CodeNotFound for one that is not open.
+func (m Memberships) WithdrawInvitation(ctx context.Context, actor access.Actor, orgID, id string) error {
+	return m.change(ctx, orgID, func(ctx context.Context, now time.Time) error {
+		may, err := m.authority(ctx, orgID, actor)
+		if err != nil {
+			return err
+		}
+		if err := may.need(MayManageMembers); err != nil {
+			return err
+		}
+		if err := m.Invitations.DeleteInvitation(ctx, orgID, id); err != nil {
+			return err
+		}
+		return m.record(ctx, now, access.AuditEntry{Actor: actor, Action: "member.invitation_withdrawn", OrgID: orgID, Subject: id})
+	})
+}

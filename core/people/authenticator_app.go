@@ -1,0 +1,188 @@
+package people
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/pquerna/otp"
+	"github.com/pquerna/otp/hotp"
+	"github.com/pquerna/otp/totp"
+)
+
+// What every authenticator app knows: RFC 6238 with SHA-1, six digits and steps
+// of 30 seconds. Many ignore another choice and then show wrong codes.
+const (
+	appIssuer  = "Mailhelm"
+	stepLength = 30 * time.Second
+	codeDigits = 6
+	sealedApp  = "authenticator app"
+)
+
+// AppKey is the secret of an authenticator app at the moment it is set up.
+type AppKey struct {
+	// Secret is in Base32, for typing.
+	Secret string
+	// URI is otpauth://..., for a QR code.
+	URI string
+}
+
+// Added is the outcome of adding a factor.
+type Added struct {
+	// Secret is the session's new secret.
+	Secret string
+	// RecoveryCodes are shown once. They are made when there are none left.
+	RecoveryCodes []string
+}
+
+// BeginApp makes a fresh secret for an authenticator app, which counts once
+// [SecondFactors.ConfirmApp] has seen a code of it. It fails with conflict when
+// the person has an app, and as [IsProofNeeded] says.
+func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error) {
+	key, err := appKey(v.User, nil)
+	if err != nil {
+		return AppKey{}, err
+	}
+	sealed, err := f.master.Seal(sealedApp, v.User.ID, []byte(key.Secret))
+	if err != nil {
+		return AppKey{}, err
+	}
+	err = f.change(ctx, v.User.ID, func(ctx context.Context) error {
+		has, err := f.ready(ctx, v)
+		if err != nil {
+			return err
+		}
+		if has.App != nil {
+			return core.Conflict("You have an authenticator app already.", "Remove it first.")
+		}
+		return f.factors.SetAuthenticatorApp(ctx, AuthenticatorApp{UserID: v.User.ID, Sealed: sealed, CreatedAt: f.people.Clock()})
+	})
+	if err != nil {
+		return AppKey{}, err
+	}
+	return key, nil
+}
+
+// PendingApp is the secret that BeginApp made last, for showing it again after a
+// wrong code. It fails with not_found when none waits for its first code.
+func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, error) {
+	if _, err := f.ready(ctx, v); err != nil {
+		return AppKey{}, err
+	}
+	app, err := f.factors.AuthenticatorApp(ctx, v.User.ID)
+	if err != nil {
+		return AppKey{}, err
+	}
+	if app.ConfirmedAt != nil {
+		return AppKey{}, core.NotFound("authenticator app")
+	}
+	secret, err := f.openApp(app)
+	if err != nil {
+		return AppKey{}, err
+	}
+	raw, err := unpadded.DecodeString(secret)
+	if err != nil {
+		return AppKey{}, fmt.Errorf("secret of an authenticator app: %w", err)
+	}
+	return appKey(v.User, raw)
+}
+
+// ConfirmApp takes the first code of the app, which makes it a factor. It fails
+// as [SecondFactors.Prove] does.
+func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, requestID string) (Added, error) {
+	if _, err := f.PendingApp(ctx, v); err != nil {
+		return Added{}, err
+	}
+	if err := f.count(v.User.ID); err != nil {
+		return Added{}, err
+	}
+	added, err := f.add(ctx, v, kindApp, requestID, func(ctx context.Context) error {
+		return f.takeStep(ctx, v.User.ID, readCode(code), pending)
+	})
+	if err == nil {
+		f.tries.Forget(v.User.ID)
+	}
+	return added, err
+}
+
+// RemoveApp forgets the app. Recovery codes go with the last factor.
+func (f *SecondFactors) RemoveApp(ctx context.Context, v Visitor, requestID string) error {
+	return f.remove(ctx, v, kindApp, requestID, func(ctx context.Context) error {
+		return f.factors.DeleteAuthenticatorApp(ctx, v.User.ID)
+	})
+}
+
+// What an app has to be for its code to be taken: one that still waits for its
+// first code proves nothing.
+func confirmed(a AuthenticatorApp) bool { return a.ConfirmedAt != nil }
+func pending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
+
+// takeStep takes the code of an app, once.
+func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit func(AuthenticatorApp) bool) error {
+	app, err := f.factors.AuthenticatorApp(ctx, userID)
+	if core.IsNotFound(err) || err == nil && !fit(app) {
+		return wrongCode()
+	}
+	if err != nil {
+		return fmt.Errorf("authenticator app: %w", err)
+	}
+	secret, err := f.openApp(app)
+	if err != nil {
+		return err
+	}
+	now := f.people.Clock()
+	step, matches, err := stepOf(secret, code, now)
+	if err != nil {
+		return err
+	}
+	if !matches {
+		return wrongCode()
+	}
+	taken, err := f.factors.UseStep(ctx, userID, step, now)
+	if err != nil {
+		return fmt.Errorf("use step: %w", err)
+	}
+	if !taken {
+		return wrongCode()
+	}
+	return nil
+}
+
+// stepOf finds the time step whose code this is: the present one, or the one
+// before or after, for clocks that differ. It looks at all three in any case.
+func stepOf(secret, code string, now time.Time) (int64, bool, error) {
+	present, found, matches := int(now.Unix()/int64(stepLength/time.Second)), 0, 0
+	for step := present - 1; step <= present+1; step++ {
+		want, err := hotp.GenerateCode(secret, uint64(step))
+		if err != nil {
+			return 0, false, fmt.Errorf("code of an authenticator app: %w", err)
+		}
+		same := subtle.ConstantTimeCompare([]byte(want), []byte(code))
+		found = subtle.ConstantTimeSelect(same, step, found)
+		matches |= same
+	}
+	return int64(found), matches == 1, nil
+}
+
+func (f *SecondFactors) openApp(app AuthenticatorApp) (string, error) {
+	secret, err := f.master.Open(sealedApp, app.UserID, app.Sealed)
+	if err != nil {
+		return "", fmt.Errorf("secret of an authenticator app: %w", err)
+	}
+	return string(secret), nil
+}
+
+// appKey is a key with this secret, or with a fresh one for nil.
+func appKey(u access.User, secret []byte) (AppKey, error) {
+	key, err := totp.Generate(totp.GenerateOpts{
+		Issuer: appIssuer, AccountName: u.Email, Secret: secret, Period: uint(stepLength / time.Second),
+		Digits: codeDigits, Algorithm: otp.AlgorithmSHA1,
+	})
+	if err != nil {
+		return AppKey{}, fmt.Errorf("secret of an authenticator app: %w", err)
+	}
+	return AppKey{Secret: key.Secret(), URI: key.URL()}, nil
+}

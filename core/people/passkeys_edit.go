@@ -1,0 +1,94 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// maxPasskeys bounds how many one person has.
+const maxPasskeys = 20
+
+// BeginPasskey asks for a new passkey. It fails with conflict for a person who
+// has too many, and as [IsProofNeeded] says.
+func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQuestion, error) {
+	if !f.PasskeysOffered() {
+		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
+	}
+	has, err := f.ready(ctx, v)
+	if err != nil {
+		return PasskeyQuestion{}, err
+	}
+	if len(has.Passkeys) >= maxPasskeys {
+		return PasskeyQuestion{}, tooManyPasskeys()
+	}
+	options, memory, err := f.protocol.Register(v.User, has.Passkeys)
+	if err != nil {
+		return PasskeyQuestion{}, fmt.Errorf("ask for a new passkey: %w", err)
+	}
+	return f.keep(ctx, PasskeyCeremony{UserID: v.User.ID, Purpose: ceremonyRegister, Data: memory}, options)
+}
+
+func tooManyPasskeys() error {
+	return core.Conflict(fmt.Sprintf("You have %d passkeys, which is as many as there can be.", maxPasskeys), "Remove one first.")
+}
+
+// AddPasskey stores the passkey that was made in answer to BeginPasskey.
+func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, a PasskeyAnswer, requestID string) (Added, error) {
+	if err := access.CheckName(name); err != nil {
+		return Added{}, err
+	}
+	if _, err := f.ready(ctx, v); err != nil {
+		return Added{}, err
+	}
+	c, err := f.take(ctx, a, ceremonyRegister, v.User.ID)
+	if err != nil {
+		return Added{}, err
+	}
+	judged, err := f.protocol.Registered(v.User, c.Data, a.Answer)
+	if err != nil {
+		return Added{}, passkeyRefused(err)
+	}
+	return f.add(ctx, v, kindPasskey, requestID, func(ctx context.Context) error {
+		if existing, err := f.passkeys.Passkeys(ctx, v.User.ID); err != nil || len(existing) >= maxPasskeys {
+			return cmp.Or(err, tooManyPasskeys())
+		}
+		return f.passkeys.InsertPasskey(ctx, Passkey{
+			ID: core.NewID(), UserID: v.User.ID, CredentialID: judged.CredentialID, Name: name,
+			Credential: judged.Credential, CreatedAt: f.people.Clock(),
+		})
+	})
+}
+
+// RenamePasskey gives a passkey of the visitor another name.
+func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name string) error {
+	if err := access.CheckName(name); err != nil {
+		return err
+	}
+	return f.change(ctx, v.User.ID, func(ctx context.Context) error {
+		all, err := f.passkeys.Passkeys(ctx, v.User.ID)
+		if err != nil {
+			return fmt.Errorf("passkeys: %w", err)
+		}
+		i := slices.IndexFunc(all, func(p Passkey) bool { return p.ID == id })
+		if i < 0 {
+			return core.NotFound("passkey")
+		}
+		all[i].Name = name
+		return f.passkeys.SetPasskey(ctx, all[i])
+	})
+}
+
+// RemovePasskey forgets a passkey. Recovery codes go with the last factor.
+func (f *SecondFactors) RemovePasskey(ctx context.Context, v Visitor, id, requestID string) error {
+	if !core.IsID(id) {
+		return core.NotFound("passkey")
+	}
+	return f.remove(ctx, v, kindPasskey, requestID, func(ctx context.Context) error {
+		return f.passkeys.DeletePasskey(ctx, v.User.ID, id)
+	})
+}

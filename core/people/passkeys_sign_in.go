@@ -1,0 +1,47 @@
+package people
+
+import (
+	"context"
+	"fmt"
+)
+
+// PasskeySignIn is an attempt to sign in without a password.
+type PasskeySignIn struct {
+	Answer PasskeyAnswer
+	// Client, Previous and RequestID are those of [SignInRequest].
+	Client, Previous, RequestID string
+}
+
+// AskSignIn asks for any passkey of this site. Too many questions from one
+// client, which count as attempts to sign in, are refused with rate_limited.
+func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQuestion, error) {
+	if !f.PasskeysOffered() {
+		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
+	}
+	if err := f.people.Attempts.AdmitFrom(client); err != nil {
+		return PasskeyQuestion{}, err
+	}
+	options, memory, err := f.protocol.Ask("", nil)
+	if err != nil {
+		return PasskeyQuestion{}, fmt.Errorf("ask for a passkey: %w", err)
+	}
+	return f.keep(ctx, PasskeyCeremony{Purpose: ceremonySignIn, Data: memory}, options)
+}
+
+// SignIn begins a session of the person whose passkey answered. The passkey
+// counts as a second factor, because the authenticator has verified the person.
+// It returns the secret for the cookie.
+func (f *SecondFactors) SignIn(ctx context.Context, in PasskeySignIn) (string, error) {
+	p, err := f.judge(ctx, in.Answer, ceremonySignIn, "")
+	if err != nil {
+		return "", err
+	}
+	session, err := f.people.newSession(ctx, p.UserID, in.Previous)
+	if err != nil {
+		return "", err
+	}
+	session.SecondFactorAt = &session.CreatedAt
+	return f.people.begin(ctx, session, in.Previous, func(ctx context.Context, session *Session) error {
+		return f.people.audit(ctx, *session, "user.signed_in", in.RequestID, `{"with":"passkey"}`)
+	})
+}

@@ -1,0 +1,110 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// FactorProof is a second factor as somebody presents it.
+type FactorProof struct {
+	// Code is of the authenticator app, or a recovery code, as typed.
+	Code string
+	// Passkey stands in place of a code when its ceremony is not "".
+	Passkey   PasskeyAnswer
+	RequestID string
+}
+
+// Asked is who a second factor is asked of: the person of a session, also of one
+// that awaits it. Only the session, the person and the form tokens of what it
+// returns are set. It fails with invalid_key when there is no session.
+func (f *SecondFactors) Asked(ctx context.Context, secret string) (Visitor, error) {
+	session, err := f.people.begun(ctx, secret, f.people.Clock())
+	if err != nil {
+		return Visitor{}, err
+	}
+	user, err := f.people.Users.UserByID(ctx, session.UserID)
+	if err != nil {
+		return Visitor{}, signedOut(err)
+	}
+	return Visitor{Session: session, User: user, secret: secret}, nil
+}
+
+// Prove takes a second factor of the person whose session this is, and puts a
+// session in its place that lets the person in. It returns the new secret.
+//
+// It fails with validation_failed for a proof that is wrong or was used before,
+// rate_limited after too many wrong codes, and invalid_key without a session.
+func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof) (string, error) {
+	session, err := f.people.begun(ctx, secret, f.people.Clock())
+	if err != nil {
+		return "", err
+	}
+	if p.Passkey.Ceremony != "" {
+		if _, err := f.judge(ctx, p.Passkey, ceremonyConfirm, session.UserID); err != nil {
+			return "", err
+		}
+		return f.proven(ctx, session.UserID, secret, p.RequestID, kindPasskey, nothingElse)
+	}
+	if err := f.count(session.UserID); err != nil {
+		return "", err
+	}
+	code, with := readCode(p.Code), kindApp
+	take := func(ctx context.Context, s Session) error { return f.takeStep(ctx, s.UserID, code, confirmed) }
+	if len(code) == recoveryCodeLength {
+		with = kindRecovery
+		take = func(ctx context.Context, s Session) error { return f.takeRecoveryCode(ctx, s, code, p.RequestID) }
+	}
+	next, err := f.proven(ctx, session.UserID, secret, p.RequestID, with, take)
+	if err == nil {
+		f.tries.Forget(session.UserID)
+	}
+	return next, err
+}
+
+func nothingElse(context.Context, Session) error { return nil }
+
+// proven puts a session with a fresh secret and a fresh proof in the place of
+// another, if what has to be taken for it is there to take.
+func (f *SecondFactors) proven(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
+	next := access.MintLink().Secret
+	err := f.change(ctx, userID, func(ctx context.Context) error {
+		session, err := f.people.begun(ctx, secret, f.people.Clock())
+		if err != nil {
+			return err
+		}
+		if err := take(ctx, session); err != nil {
+			return err
+		}
+		action := "user.second_factor_proven"
+		if session.AwaitsSecondFactor {
+			action = "user.signed_in"
+		}
+		if session, err = f.renew(ctx, session, next); err != nil {
+			return err
+		}
+		return f.people.audit(ctx, session, action, requestID, `{"second_factor":"`+with+`"}`)
+	})
+	if err != nil {
+		return "", err
+	}
+	return next, nil
+}
+
+// renew stores a session as proven now, under another secret. What was signed out
+// in between stays so: touching it fails then, and holds on to it otherwise.
+func (f *SecondFactors) renew(ctx context.Context, session Session, next string) (Session, error) {
+	now, store := f.people.Clock(), f.people.Sessions
+	session.SecondFactorAt, session.LastSeenAt, session.ExpiresAt = &now, now, endOf(session.CreatedAt, now)
+	if err := store.TouchSession(ctx, session); err != nil {
+		return Session{}, signedOut(err)
+	}
+	if err := store.DeleteSession(ctx, session.Hash); err != nil {
+		return Session{}, fmt.Errorf("end session: %w", err)
+	}
+	session.Hash, session.AwaitsSecondFactor = access.HashSecret(next), false
+	if err := store.InsertSession(ctx, session); err != nil {
+		return Session{}, fmt.Errorf("renew session: %w", err)
+	}
+	return session, nil
+}

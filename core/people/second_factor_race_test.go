@@ -1,0 +1,93 @@
+package people_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/people"
+)
+
+// atOnce runs all of them at the same time, each in a browser of its own.
+func (e *factored) atOnce(tasks ...func() error) []error {
+	outcomes := make([]error, len(tasks))
+	var running sync.WaitGroup
+	for i, task := range tasks {
+		running.Go(func() { outcomes[i] = task() })
+	}
+	running.Wait()
+	return outcomes
+}
+
+func (e *factored) passkey(name string) people.Passkey {
+	e.t.Helper()
+	p := people.Passkey{
+		ID: core.NewID(), UserID: e.user.ID, CredentialID: []byte(name), Name: name, Credential: "{}", CreatedAt: e.clock(),
+	}
+	e.must(e.db.Passkeys().InsertPasskey(e.t.Context(), p))
+	return p
+}
+
+// The factors of one person, changed in several browsers at once: the codes that
+// were shown last are the only ones, and none outlives the last factor.
+func TestChangesInSeveralBrowsers(t *testing.T) {
+	t.Parallel()
+	eachFactored(t, func(t *testing.T, e *factored) {
+		ctx := t.Context()
+		_, added := e.setUp()
+		v := e.visitor(added.Secret)
+		renew := func() error { _, err := e.factors.RenewCodes(ctx, v, "r1"); return err }
+		for range 5 {
+			for _, err := range e.atOnce(renew, renew, renew, renew) {
+				e.must(err)
+			}
+			if has, err := e.factors.Of(ctx, e.user.ID); err != nil || has.CodesLeft != 10 {
+				t.Errorf("renewed at once: %d codes, %v", has.CodesLeft, err)
+			}
+		}
+		removals := []func() error{func() error { return e.factors.RemoveApp(ctx, v, "r1") }}
+		for _, name := range []string{"a", "b", "c", "d"} {
+			p := e.passkey(name)
+			removals = append(removals, func() error { return e.factors.RemovePasskey(ctx, v, p.ID, "r1") })
+		}
+		for _, err := range e.atOnce(removals...) {
+			e.must(err)
+		}
+		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
+			t.Errorf("all removed at once: %+v, %v", has, err)
+		}
+	})
+}
+
+// A person who begins in several browsers confirms the secret that was shown last,
+// or none: never one that nobody has proven to have.
+func TestTwoBeginnersConfirmWhatTheyHave(t *testing.T) {
+	t.Parallel()
+	eachFactored(t, func(t *testing.T, e *factored) {
+		ctx := t.Context()
+		for range 8 {
+			v := e.visitor(e.signIn(""))
+			key, err := e.factors.BeginApp(ctx, v)
+			e.must(err)
+			var other people.AppKey
+			outcomes := e.atOnce(
+				func() error { _, err := e.factors.ConfirmApp(ctx, v, e.code(key, 0), "r1"); return err },
+				func() (err error) { other, err = e.factors.BeginApp(ctx, v); return err },
+			)
+			has, err := e.factors.Of(ctx, e.user.ID)
+			e.must(err)
+			if confirmed := outcomes[0] == nil; confirmed != (has.App != nil) {
+				t.Errorf("confirmed %v, has %v", confirmed, has.App != nil)
+			}
+			e.advance(time.Minute)
+			if has.App != nil {
+				if _, err := e.prove(e.signIn(""), e.code(key, 0)); err != nil {
+					t.Errorf("the app that was confirmed is not the one: %v (the other began: %v)", err, other.Secret != "")
+				}
+			}
+			e.must(e.db.Factors().DeleteAuthenticatorApp(ctx, e.user.ID))
+			e.advance(time.Hour)
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package people_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/people"
+)
+
+// require has an organization require a second factor of its members.
+func (e *factored) require(org core.Org) {
+	e.t.Helper()
+	org.RequireSecondFactor = true
+	e.must(e.db.Orgs().SetOrgSettings(e.t.Context(), org))
+}
+
+// The last factor stays while any organization of the person requires one, also
+// when the session is in another.
+func TestTheLastFactorStaysWhereItIsRequired(t *testing.T) {
+	t.Parallel()
+	eachFactored(t, func(t *testing.T, e *factored) {
+		ctx := t.Context()
+		_, added := e.setUp()
+		v := e.visitor(added.Secret)
+		e.require(e.second)
+		p := e.passkey("a")
+		e.must(e.factors.RemoveApp(ctx, v, "r1"))
+		err := e.factors.RemovePasskey(ctx, v, p.ID, "r1")
+		e.wantCode("the last factor", err, core.CodeConflict)
+		if said := core.AsError(err); !strings.Contains(said.Message, "Zeta") || strings.Contains(said.Message, "Acme") || !strings.Contains(said.NextStep(), "Add another factor first") {
+			t.Errorf("refused with %q %q", said.Message, said.NextStep())
+		}
+		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || len(has.Passkeys) != 1 || has.CodesLeft != 10 {
+			t.Errorf("after the refusal: %+v, %v", has, err)
+		}
+		e.must(e.db.Members().RemoveMember(ctx, e.second.ID, e.user.ID))
+		e.must(e.factors.RemovePasskey(ctx, v, p.ID, "r1"))
+	})
+}
+
+// Of removals in several browsers one finds the last factor, and is refused.
+func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
+	t.Parallel()
+	eachFactored(t, func(t *testing.T, e *factored) {
+		ctx := t.Context()
+		_, added := e.setUp()
+		v := e.visitor(added.Secret)
+		e.require(e.org)
+		removals := []func() error{func() error { return e.factors.RemoveApp(ctx, v, "r1") }}
+		for _, name := range []string{"a", "b", "c"} {
+			p := e.passkey(name)
+			removals = append(removals, func() error { return e.factors.RemovePasskey(ctx, v, p.ID, "r1") })
+		}
+		refused := 0
+		for _, err := range e.atOnce(removals...) {
+			if err != nil {
+				e.wantCode("the last removal", err, core.CodeConflict)
+				refused++
+			}
+		}
+		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || !has.Any() || refused != 1 {
+			t.Errorf("%d refused, left: %+v, %v", refused, has, err)
+		}
+	})
+}
+
+// Sessions that began with a password alone end with the first factor, and only
+// with that one.
+func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
+	t.Parallel()
+	eachFactored(t, func(t *testing.T, e *factored) {
+		others := []string{e.signIn(""), e.signIn("")}
+		key, added := e.setUp()
+		for _, other := range others {
+			if e.signedIn(other) {
+				t.Error("a session of the password alone lives on")
+			}
+		}
+		if !e.signedIn(added.Secret) {
+			t.Fatal("the session that set the factor up has ended")
+		}
+		if last := e.audited()[len(e.audited())-1]; last.Action != "user.second_factor_added" || last.Detail != `{"kind":"authenticator_app","sessions_ended":2}` {
+			t.Errorf("audit line %+v", last)
+		}
+		e.advance(people.ProofAge)
+		there, err := e.prove(e.signIn(""), e.code(key, 0))
+		e.must(err)
+		e.must(e.db.Factors().DeleteAuthenticatorApp(t.Context(), e.user.ID))
+		e.passkey("a")
+		v := e.visitor(there)
+		key, err = e.factors.BeginApp(t.Context(), v)
+		e.must(err)
+		if _, err = e.factors.ConfirmApp(t.Context(), v, e.code(key, 0), "r1"); err != nil || !e.signedIn(added.Secret) {
+			t.Errorf("another factor has ended sessions, or failed: %v", err)
+		}
+	})
+}
+
+// A sign-in that read no factor and comes to its session after there is one has
+// to await it: nothing would end that session.
+func TestASignInBesideTheFirstFactor(t *testing.T) {
+	t.Parallel()
+	eachFactored(t, func(t *testing.T, e *factored) {
+		config := e.sessions.SessionsConfig
+		config.Tx = before{e.db, func() { e.setUp() }}
+		begun, err := people.NewSessions(config).SignIn(t.Context(), people.SignInRequest{Email: ownersEmail, Password: ownersPassword})
+		e.must(err)
+		if !begun.AwaitsSecondFactor || e.signedIn(begun.Secret) {
+			t.Error("the password alone lets in beside the first factor")
+		}
+	})
+}

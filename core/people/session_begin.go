@@ -1,0 +1,66 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+)
+
+// BeginFirst begins the first session of somebody whose account has just been
+// made, who has no second factor yet, in the organization they joined. It returns
+// the secret for the cookie. Previous is like that of [SignInRequest]. It fails
+// with not_found when the person is no member there.
+func (s *Sessions) BeginFirst(ctx context.Context, member members.Member, previous, requestID string) (string, error) {
+	if _, err := s.Members.Member(ctx, member.OrgID, member.UserID); err != nil {
+		return "", err
+	}
+	now := s.Clock()
+	session := Session{UserID: member.UserID, OrgID: member.OrgID, CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now)}
+	return s.begin(ctx, session, previous, func(ctx context.Context, session *Session) error {
+		return s.audit(ctx, *session, "user.signed_in", requestID, "{}")
+	})
+}
+
+// ProvePassword checks a password as [Sessions.SignIn] does, and begins no session.
+// It is for a person who belongs to no organization and so cannot have one, and for
+// a person who is signed in and has to prove the password again. A second factor is
+// not asked for.
+func (s *Sessions) ProvePassword(ctx context.Context, in SignInRequest) (access.User, error) {
+	if err := s.Attempts.Admit(ctx, in); err != nil {
+		return access.User{}, err
+	}
+	user, err := s.checkPassword(ctx, in)
+	switch {
+	case err == nil:
+		s.Attempts.Passed(in)
+	case errors.Is(err, errWrongPassword):
+		s.Attempts.Failed(ctx, in)
+	}
+	return user, err
+}
+
+// KeepOnly gives the visitor's session a fresh secret, which it returns, and ends
+// all other sessions of the person. It takes part in the transaction of ctx, and
+// fails with invalid_key when the session has ended.
+func (s *Sessions) KeepOnly(ctx context.Context, v Visitor) (string, error) {
+	session, err := s.find(ctx, v.secret, s.Clock())
+	if err != nil {
+		return "", err
+	}
+	next, now := access.MintLink().Secret, s.Clock()
+	session.LastSeenAt, session.ExpiresAt = now, endOf(session.CreatedAt, now)
+	// It fails for a session that was signed out in between, and holds any other.
+	if err := s.Sessions.TouchSession(ctx, session); err != nil {
+		return "", signedOut(err)
+	}
+	session.Hash = access.HashSecret(next)
+	if err := s.Sessions.DeleteSessionsOf(ctx, v.User.ID); err != nil {
+		return "", fmt.Errorf("end sessions: %w", err)
+	}
+	if err := s.Sessions.InsertSession(ctx, session); err != nil {
+		return "", fmt.Errorf("renew session: %w", err)
+	}
+	return next, nil
+}

@@ -1,0 +1,253 @@
+package people
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+)
+
+// How long a session lasts: at most SessionLifetime from signing in, and at most
+// SessionIdle from the last request.
+const (
+	SessionLifetime = 12 * time.Hour
+	SessionIdle     = 2 * time.Hour
+)
+
+// touchAfter spares most requests a write. A session may end this much early.
+const touchAfter = time.Minute
+
+// App is the surface that audit events of the pages name.
+const App core.Surface = "app"
+
+// SessionsConfig is what sessions are made of. All members are required.
+type SessionsConfig struct {
+	Users    UserStore
+	Sessions SessionStore
+	// Factors and Passkeys tell whether a person has to prove more than a password.
+	Factors  FactorStore
+	Passkeys PasskeyStore
+	Members  Memberships
+	Orgs     access.Orgs
+	Audit    access.AuditAppender
+	// Attempts limits guessing. Only signing in asks it.
+	Attempts Attempts
+	Tx       core.Transactor
+	Clock    core.Clock
+}
+
+// Attempts limits guessing; core/attempts has the limits.
+type Attempts interface {
+	// Admit counts an attempt at a password. It fails with rate_limited after too
+	// many, for addresses that exist or not.
+	Admit(ctx context.Context, in SignInRequest) error
+	// AdmitFrom counts an attempt that names no address. It fails as Admit does.
+	AdmitFrom(client string) error
+	// AdmitLink counts a request for the link of a reset. It fails as Admit does.
+	AdmitLink(email, client string) error
+	// Passed clears the counts of wrong passwords before a right one.
+	Passed(in SignInRequest)
+	// Failed counts a wrong password, with equal work for addresses that exist or not.
+	Failed(ctx context.Context, in SignInRequest)
+}
+
+// Sessions signs people in and out. It is safe for use by several goroutines.
+type Sessions struct {
+	SessionsConfig
+	// hashing bounds how many passwords are hashed at once.
+	hashing chan struct{}
+}
+
+// NewSessions makes the tasks of signing in and out.
+func NewSessions(cfg SessionsConfig) *Sessions {
+	_, _ = nobodysHash() // made now, so that the first unknown address does not take longer
+	return &Sessions{
+		SessionsConfig: cfg,
+		hashing:        make(chan struct{}, hashesAtOnce),
+	}
+}
+
+// Visitor is who a session belongs to, as the stores know it now.
+type Visitor struct {
+	Session Session
+	User    access.User
+	Member  members.Member // in the organization of the session
+	Org     core.Org       // the organization of the session
+	// secret is the cookie's value. It proves forms and is never shown.
+	secret string
+}
+
+// unpadded is Base32 (RFC 4648 section 6) without padding, as authenticator apps and
+// forms write it.
+var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// FormToken is the synchronizer token of a form: it belongs to the session, the
+// organization that the person works in, and what is asked, so that a form of
+// another session, organization or question does not pass.
+func (v Visitor) FormToken(question string) string {
+	mac := hmac.New(sha256.New, []byte(v.secret))
+	mac.Write([]byte("mailhelm form 1\x00" + v.Session.OrgID + "\x00" + question))
+	return unpadded.EncodeToString(mac.Sum(nil))
+}
+
+// FormTokenMatches compares in constant time.
+func (v Visitor) FormTokenMatches(token, question string) bool {
+	return hmac.Equal([]byte(token), []byte(v.FormToken(question)))
+}
+
+var errNoSession = errors.New("no such session, or it has ended")
+
+// Current finds who a session's secret belongs to and notes the visit. It fails
+// with invalid_key when there is no session, it has ended, or it awaits a second
+// factor. A person who left the organization of the session goes on in the next
+// of theirs.
+func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) {
+	now := s.Clock()
+	session, err := s.find(ctx, secret, now)
+	if err != nil {
+		return Visitor{}, err
+	}
+	member, err := s.memberOf(ctx, session)
+	if err != nil {
+		return Visitor{}, err
+	}
+	if member.OrgID != session.OrgID || now.Sub(session.LastSeenAt) >= touchAfter {
+		session, err = s.change(ctx, secret, func(fresh *Session) { fresh.OrgID = member.OrgID })
+		if err != nil {
+			return Visitor{}, err
+		}
+	}
+	user, err := s.Users.UserByID(ctx, session.UserID)
+	if err != nil {
+		return Visitor{}, signedOut(err)
+	}
+	org, err := s.Orgs.Org(ctx, session.OrgID)
+	if err != nil {
+		return Visitor{}, fmt.Errorf("organization of a session: %w", err)
+	}
+	return Visitor{Session: session, User: user, Member: member, Org: org, secret: secret}, nil
+}
+
+// Organizations lists where a person may switch to, by name.
+func (s *Sessions) Organizations(ctx context.Context, userID string) ([]core.Org, error) {
+	orgs, err := s.Members.OrganizationsOf(ctx, userID)
+	if err != nil {
+		return nil, fmt.Errorf("organizations of a person: %w", err)
+	}
+	return orgs, nil
+}
+
+// SwitchOrg moves a session to another organization of the person. It fails with
+// not_found when the person is not a member there, and with invalid_key when
+// there is no session.
+func (s *Sessions) SwitchOrg(ctx context.Context, secret, orgID string) error {
+	session, err := s.find(ctx, secret, s.Clock())
+	if err != nil {
+		return err
+	}
+	if !core.IsID(orgID) {
+		return core.NotFound("membership")
+	}
+	if _, err := s.Members.Member(ctx, orgID, session.UserID); err != nil {
+		return err
+	}
+	_, err = s.change(ctx, secret, func(fresh *Session) { fresh.OrgID = orgID })
+	return err
+}
+
+// find reads a session that lets its person in.
+func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Session, error) {
+	session, err := s.begun(ctx, secret, now)
+	if err == nil && session.AwaitsSecondFactor {
+		return Session{}, signedOut(nil)
+	}
+	return session, err
+}
+
+// begun reads a session, also one that awaits its second factor, and holds it to
+// both limits.
+func (s *Sessions) begun(ctx context.Context, secret string, now time.Time) (Session, error) {
+	if !access.IsLink(secret) {
+		return Session{}, signedOut(nil)
+	}
+	session, err := s.Sessions.Session(ctx, access.HashSecret(secret), now)
+	if err != nil {
+		return Session{}, signedOut(err)
+	}
+	if !now.Before(endOf(session.CreatedAt, session.LastSeenAt)) {
+		return Session{}, signedOut(nil)
+	}
+	return session, nil
+}
+
+// change reads the session again inside a transaction, so that a visit that is
+// noted late does not undo a switch made meanwhile.
+func (s *Sessions) change(ctx context.Context, secret string, with func(*Session)) (Session, error) {
+	var changed Session
+	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
+		now := s.Clock()
+		session, err := s.find(ctx, secret, now)
+		if err != nil {
+			return err
+		}
+		with(&session)
+		session.LastSeenAt, session.ExpiresAt = now, endOf(session.CreatedAt, now)
+		changed = session
+		if err := s.Sessions.TouchSession(ctx, session); err != nil {
+			return signedOut(err)
+		}
+		return nil
+	})
+	return changed, err
+}
+
+// memberOf is the person in the organization of the session, or in the first of
+// theirs when they no longer belong to that one.
+func (s *Sessions) memberOf(ctx context.Context, session Session) (members.Member, error) {
+	member, err := s.Members.Member(ctx, session.OrgID, session.UserID)
+	if !core.IsNotFound(err) {
+		return member, err
+	}
+	return s.firstMembership(ctx, session.UserID)
+}
+
+// firstMembership fails with invalid_key for a person without any: there is
+// nothing that such a person could do here.
+func (s *Sessions) firstMembership(ctx context.Context, userID string) (members.Member, error) {
+	memberships, err := s.Members.MembershipsOf(ctx, userID)
+	if err != nil {
+		return members.Member{}, fmt.Errorf("memberships: %w", err)
+	}
+	if len(memberships) == 0 {
+		return members.Member{}, signInRefused(errNoMembership)
+	}
+	return memberships[0], nil
+}
+
+// endOf is when a session ends that was last used at seen.
+func endOf(created, seen time.Time) time.Time {
+	end, idle := created.Add(SessionLifetime), seen.Add(SessionIdle)
+	if idle.Before(end) {
+		return idle
+	}
+	return end
+}
+
+// signedOut turns "not found" into the refusal of a session that is no more.
+// Other failures stay what they are.
+func signedOut(err error) error {
+	if err == nil || core.IsNotFound(err) {
+		return &core.Error{
+			Code: core.CodeInvalidKey, Message: "You are not signed in, or the session has ended.",
+			Next: "Sign in.", Err: errNoSession,
+		}
+	}
+	return fmt.Errorf("session: %w", err)
+}

@@ -1,0 +1,284 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/passwords"
+)
+
+// hashesAtOnce bounds memory and processor time: one hash takes 19 MiB.
+const hashesAtOnce = 4
+
+var (
+	errWrongPassword = errors.New("unknown address or wrong password")
+	errNoMembership  = errors.New("the user belongs to no organization")
+)
+
+// SignInRequest is an attempt to sign in.
+type SignInRequest struct {
+	Email    string
+	Password string
+	// Client is where the attempt comes from, for the throttle: an IP address, or
+	// the network of one.
+	Client string
+	// Device is the secret with which the browser shows that the person signed in
+	// there before, or "".
+	Device string
+	// Previous is the session secret that the browser sent along, or "". That
+	// session ends, whoever began it.
+	Previous  string
+	RequestID string
+}
+
+// Begun is a session that has just begun.
+type Begun struct {
+	// Secret is for the cookie, and is always a new one.
+	Secret string
+	// AwaitsSecondFactor is true when the session lets nobody in before
+	// [SecondFactors.Prove] was given a second factor.
+	AwaitsSecondFactor bool
+}
+
+// SignIn checks a password and begins a session: in the organization of the
+// previous session when that was the same person's, or else in the first of
+// theirs. With a second factor set up, it awaits that.
+//
+// An unknown address, a wrong password and a person without an organization are
+// refused with invalid_key in the same words, after the same work. Too many
+// attempts are refused with rate_limited, for addresses that exist or not.
+func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) {
+	user, err := s.ProvePassword(ctx, in)
+	if err != nil {
+		return Begun{}, err
+	}
+	session, err := s.newSession(ctx, user.ID, in.Previous)
+	if err != nil {
+		return Begun{}, err
+	}
+	var awaits bool
+	secret, err := s.begin(ctx, session, in.Previous, func(ctx context.Context, session *Session) error {
+		if err := s.stillHas(ctx, user); err != nil {
+			return err
+		}
+		factors, err := s.factorsOf(ctx, user.ID)
+		if err != nil {
+			return err
+		}
+		action := "user.signed_in"
+		if awaits = factors.Any(); awaits {
+			action = "user.second_factor_asked"
+			session.AwaitsSecondFactor, session.ExpiresAt = true, session.CreatedAt.Add(SecondFactorWait)
+		}
+		return s.audit(ctx, *session, action, in.RequestID, "{}")
+	})
+	return Begun{Secret: secret, AwaitsSecondFactor: awaits}, err
+}
+
+// stillHas refuses a password that was changed since it was checked: a session that
+// begins now would outlive the change, which ends all sessions.
+func (s *Sessions) stillHas(ctx context.Context, checked access.User) error {
+	now, err := s.Users.UserByID(ctx, checked.ID)
+	if err != nil {
+		return signedOut(err)
+	}
+	if now.PasswordHash != checked.PasswordHash {
+		return signInRefused(errWrongPassword)
+	}
+	return nil
+}
+
+// newSession is a session of a person that begins now, without a secret yet.
+func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Session, error) {
+	now := s.Clock()
+	session := Session{UserID: userID, CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now)}
+	before, err := s.begun(ctx, previous, now)
+	switch {
+	case ignoreSignedOut(err) != nil:
+		return Session{}, err
+	case err == nil && before.UserID == userID:
+		session.OrgID = before.OrgID
+	}
+	member, err := s.memberOf(ctx, session)
+	session.OrgID = member.OrgID
+	return session, err
+}
+
+// begin stores a session under a fresh secret, in the place of the previous one,
+// once the session is completed. Its person is held meanwhile: a first factor that
+// is set up at this moment ends this session, or this session awaits it.
+func (s *Sessions) begin(ctx context.Context, session Session, previous string, complete func(context.Context, *Session) error) (string, error) {
+	secret := access.MintLink().Secret
+	session.Hash = access.HashSecret(secret)
+	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.Users.HoldUser(ctx, session.UserID); err != nil {
+			return signedOut(err)
+		}
+		if err := s.end(ctx, previous); err != nil {
+			return err
+		}
+		begun := session // of an attempt before, nothing stays
+		if err := complete(ctx, &begun); err != nil {
+			return err
+		}
+		if err := s.Sessions.InsertSession(ctx, begun); err != nil {
+			return fmt.Errorf("begin session: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return secret, nil
+}
+
+// SignOut ends the session with this secret, also one that awaits its second
+// factor. Without one there is nothing to do.
+func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error {
+	session, err := s.begun(ctx, secret, s.Clock())
+	if err != nil {
+		return ignoreSignedOut(err)
+	}
+	return s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.end(ctx, secret); err != nil {
+			return err
+		}
+		return s.audit(ctx, session, "user.signed_out", requestID, "{}")
+	})
+}
+
+// SignOutEverywhere ends every session of the person whose session this is.
+func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID string) error {
+	session, err := s.find(ctx, secret, s.Clock())
+	if err != nil {
+		return ignoreSignedOut(err)
+	}
+	return s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.Sessions.DeleteSessionsOf(ctx, session.UserID); err != nil {
+			return fmt.Errorf("end sessions: %w", err)
+		}
+		return s.audit(ctx, session, "user.signed_out", requestID, `{"everywhere":true}`)
+	})
+}
+
+// checkPassword does the same work whether or not the address is known.
+func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.User, error) {
+	user, err := s.findUser(ctx, in.Email)
+	if err != nil {
+		return access.User{}, err
+	}
+	known, hash := user.ID != "", user.PasswordHash
+	if !known {
+		if hash, err = nobodysHash(); err != nil {
+			return access.User{}, err
+		}
+	}
+	leave, err := s.enterHashing(ctx)
+	if err != nil {
+		return access.User{}, err
+	}
+	defer leave()
+	matches, err := passwords.Verify(hash, in.Password)
+	if err != nil {
+		return access.User{}, fmt.Errorf("stored password hash: %w", err)
+	}
+	if !matches || !known {
+		return access.User{}, signInRefused(errWrongPassword)
+	}
+	return user, nil
+}
+
+// enterHashing waits for its turn to hash.
+func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.hashing <- struct{}{}:
+		return func() { <-s.hashing }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// HashPassword is the function of this name, in turn with the passwords that are
+// checked, which together have a bounded share of memory.
+func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
+	leave, err := s.enterHashing(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return passwords.Hash(password)
+}
+
+// findUser returns the zero user when there is none with this address. What is no
+// address is not asked for: a database takes not every byte.
+func (s *Sessions) findUser(ctx context.Context, email string) (access.User, error) {
+	if !core.IsEmail(email) {
+		return access.User{}, nil
+	}
+	user, err := s.Users.UserByEmail(ctx, email)
+	if core.IsNotFound(err) {
+		return access.User{}, nil
+	}
+	if err != nil {
+		return access.User{}, fmt.Errorf("find user: %w", err)
+	}
+	return user, nil
+}
+
+// nobodysHash stands in for the hash of an address that is not known.
+var nobodysHash = sync.OnceValues(func() (string, error) { return passwords.Hash(access.MintLink().Secret) })
+
+// end deletes a session, if there is one.
+func (s *Sessions) end(ctx context.Context, secret string) error {
+	if secret == "" {
+		return nil
+	}
+	if err := s.Sessions.DeleteSession(ctx, access.HashSecret(secret)); err != nil && !core.IsNotFound(err) {
+		return fmt.Errorf("end session: %w", err)
+	}
+	return nil
+}
+
+// audit writes to the log of the organization that the session is in.
+func (s *Sessions) audit(ctx context.Context, session Session, action, requestID, detail string) error {
+	return s.Audit.AppendAudit(ctx, access.AuditEvent{
+		ID: core.NewID(), OrgID: session.OrgID, OccurredAt: s.Clock(), Action: action, ActorKind: "user",
+		ActorID: session.UserID, Surface: App, SubjectID: session.UserID, RequestID: requestID, Detail: detail,
+	})
+}
+
+// AuditEverywhere writes to the log of every organization of a person.
+func (c SessionsConfig) AuditEverywhere(ctx context.Context, by access.Actor, userID, action, requestID string) error {
+	members, err := c.Members.MembershipsOf(ctx, userID)
+	if err != nil {
+		return fmt.Errorf("memberships: %w", err)
+	}
+	for _, member := range members {
+		err := c.Audit.AppendAudit(ctx, access.AuditEvent{
+			ID: core.NewID(), OrgID: member.OrgID, OccurredAt: c.Clock(), Action: action,
+			ActorKind: by.Kind, ActorID: by.ID, SubjectID: userID, RequestID: requestID, Detail: "{}",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func signInRefused(cause error) error {
+	return &core.Error{
+		Code: core.CodeInvalidKey, Message: "The address or the password is not right.",
+		Next: "Check both and try again.", Err: cause,
+	}
+}
+
+func ignoreSignedOut(err error) error {
+	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeInvalidKey {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,31 @@
+package signing
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/jobs"
+)
+
+// purgeEvery is the pause between purges. A key that is not purged yet does
+// no harm: [Keys] looks at its retirement.
+const purgeEvery = 10 * time.Minute
+
+// PurgeArgs are the arguments of the purge; there are none.
+type PurgeArgs struct{}
+
+// Kind names the job.
+func (PurgeArgs) Kind() string { return "signing_purge" }
+
+// PurgeWorker deletes signing keys whose last token has expired.
+func PurgeWorker(store Store, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
+	return jobs.Worker[PurgeArgs]{Every: purgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
+		purged, err := store.PurgeSigningKeys(ctx, clock().Add(-Overlap))
+		if err == nil {
+			log.DebugContext(ctx, "retired signing keys purged", "keys", purged)
+		}
+		return err
+	}}
+}

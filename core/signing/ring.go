@@ -1,0 +1,202 @@
+package signing
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// AccessTokenLifetime is how long an access token is good for.
+const AccessTokenLifetime = 900 * time.Second
+
+const (
+	signingAlgorithm = "ES256"
+	signingPurpose   = "signing key"
+)
+
+// signingLag is how long after its retirement a key may still sign somewhere: in
+// a process that has not heard of it, because its reads of the keys fail or
+// because the rotation gave no notice. It allows for ten reads that fail.
+const signingLag = 10 * ReloadEvery
+
+// Overlap is how long a retired key stays published, and its tokens good:
+// the last token that it can have signed lives a token's lifetime from then.
+const Overlap = AccessTokenLifetime + signingLag
+
+// Keys holds the keys that sign access tokens, opened. What it holds is a
+// snapshot that Reload replaces, so that a check of a signature waits for nothing
+// unless it meets a key it has never heard of. It is safe for use by several
+// goroutines.
+type Keys struct {
+	store  Store
+	master MasterKey
+	clock  core.Clock
+	ring   atomic.Pointer[keyRing]
+
+	// asking admits one goroutine at a time to the search for an unknown key.
+	asking sync.Mutex
+	asked  time.Time
+
+	revoking sync.Mutex
+	revoked  []func() // what is done, in this order, when a key was revoked
+}
+
+// keyRing is what the store held when it was read. It does not change.
+type keyRing struct {
+	byID    map[string]openKey
+	ordered []openKey // newest first
+}
+
+type openKey struct {
+	id        string
+	private   *ecdsa.PrivateKey
+	retiredAt *time.Time // may lie ahead
+}
+
+// PublicKey is a signing key as the key set publishes it.
+type PublicKey struct {
+	ID  string // the JWK's kid
+	Key *ecdsa.PublicKey
+}
+
+// NewKeys opens the stored signing keys, and makes the first one when
+// none is in use. It fails when the master key is not the one they were sealed
+// with: going on with a fresh key would cut off every other process.
+func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Clock) (*Keys, error) {
+	stored, err := store.SigningKeys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read signing keys: %w", err)
+	}
+	if !anyInUse(stored) {
+		first, err := newSigningKey(master, clock())
+		if err != nil {
+			return nil, err
+		}
+		// Another process may have been faster; then the store keeps that one and
+		// this one is forgotten.
+		if _, err := store.InsertSigningKey(ctx, first); err != nil {
+			return nil, fmt.Errorf("store signing key: %w", err)
+		}
+	}
+	keys := &Keys{store: store, master: master, clock: clock}
+	if err := keys.Reload(ctx); err != nil {
+		return nil, err
+	}
+	return keys, nil
+}
+
+func anyInUse(keys []Key) bool {
+	for _, k := range keys {
+		if k.RetiredAt == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func newSigningKey(master MasterKey, now time.Time) (Key, error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Key{}, fmt.Errorf("make signing key: %w", err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return Key{}, fmt.Errorf("make signing key: %w", err)
+	}
+	key := Key{ID: core.NewID(), Algorithm: signingAlgorithm, CreatedAt: now}
+	if key.Sealed, err = master.Seal(signingPurpose, key.ID, der); err != nil {
+		return Key{}, fmt.Errorf("seal signing key: %w", err)
+	}
+	return key, nil
+}
+
+// openKeyRing expects the newest key first, and one that is in use.
+func openKeyRing(stored []Key, master MasterKey) (*keyRing, error) {
+	if !anyInUse(stored) {
+		return nil, errors.New("the store holds no signing key that is in use")
+	}
+	ring := &keyRing{byID: make(map[string]openKey, len(stored))}
+	for _, s := range stored {
+		private, err := openSigningKey(s, master)
+		if err != nil {
+			return nil, fmt.Errorf("signing key %s: %w", s.ID, err)
+		}
+		key := openKey{id: s.ID, private: private, retiredAt: s.RetiredAt}
+		ring.byID[key.id] = key
+		ring.ordered = append(ring.ordered, key)
+	}
+	return ring, nil
+}
+
+func openSigningKey(s Key, master MasterKey) (*ecdsa.PrivateKey, error) {
+	if s.Algorithm != signingAlgorithm {
+		return nil, fmt.Errorf("algorithm %q is not known", s.Algorithm)
+	}
+	der, err := master.Open(signingPurpose, s.ID, s.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		return nil, err
+	}
+	private, ok := parsed.(*ecdsa.PrivateKey)
+	if !ok || private.Curve != elliptic.P256() {
+		return nil, errors.New("not a P-256 key")
+	}
+	return private, nil
+}
+
+// Current is the key that signs new tokens, with its kid: the oldest whose
+// retirement has not come. A younger one is published and waits for its turn, so
+// that all processes change over at the same instant.
+func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
+	now := k.clock()
+	ring := k.ring.Load()
+	current := ring.ordered[0]
+	for _, key := range ring.ordered {
+		if key.retiredAt == nil || now.Before(*key.retiredAt) {
+			current = key
+		}
+	}
+	return current.id, current.private
+}
+
+// Published lists the public keys that a token in circulation is signed with, or
+// soon will be, newest first. A retired key stays for [Overlap].
+func (k *Keys) Published() []PublicKey {
+	now := k.clock()
+	var published []PublicKey
+	for _, key := range k.ring.Load().ordered {
+		if key.serves(now) {
+			published = append(published, PublicKey{ID: key.id, Key: &key.private.PublicKey})
+		}
+	}
+	return published
+}
+
+// Public finds a published key by its kid. For a kid it has never heard of it
+// asks the store, but at most once a second, so that forged tokens cost nothing.
+func (k *Keys) Public(ctx context.Context, id string) (*ecdsa.PublicKey, bool) {
+	key, ok := k.ring.Load().byID[id]
+	if !ok && core.IsID(id) {
+		key, ok = k.askFor(ctx, id)
+	}
+	if !ok || !key.serves(k.clock()) {
+		return nil, false
+	}
+	return &key.private.PublicKey, true
+}
+
+func (key openKey) serves(now time.Time) bool {
+	return key.retiredAt == nil || now.Before(key.retiredAt.Add(Overlap))
+}

@@ -1,0 +1,112 @@
+package signing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Notice is how long a new signing key is published before it signs. In
+// that time every process hears of it, and every copy of the key set that may be
+// cached (for five minutes) is replaced.
+const Notice = 6 * time.Minute
+
+// Rotation changes the key that signs access tokens.
+type Rotation struct {
+	Store      Store
+	Transactor core.Transactor
+	Master     MasterKey
+	Clock      core.Clock
+}
+
+// Rotate makes a signing key and retires the one in use, with [Notice] or,
+// at once, without. It returns the new key. It fails with core.CodeConflict when
+// a key that was made before waits for its turn, unless atOnce passes that one
+// over, and when somebody else rotates at the same time; and when the master key
+// does not open the keys there are: nobody could open one that it has sealed.
+func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
+	return r.succeed(ctx, func(ctx context.Context, stored []Key, next Key) error {
+		now := next.CreatedAt
+		if atOnce {
+			return r.Store.RotateSigningKey(ctx, next, now)
+		}
+		for _, key := range stored {
+			if key.RetiredAt != nil && now.Before(*key.RetiredAt) {
+				return core.Conflict("A rotation is under way: the next key signs from "+key.RetiredAt.UTC().Format(time.RFC3339)+".", "Wait until then, or rotate at once.")
+			}
+		}
+		return r.Store.RotateSigningKey(ctx, next, now.Add(Notice))
+	})
+}
+
+// RevokeOld makes a signing key that signs from now on and forgets all others,
+// also one that waits for its turn: nothing that they signed is accepted by a
+// process that has read the keys since, which each does within
+// [ReloadEvery]. It returns the new key, and fails as Rotate at once.
+func (r Rotation) RevokeOld(ctx context.Context) (Key, error) {
+	return r.succeed(ctx, func(ctx context.Context, _ []Key, next Key) error {
+		return r.Store.ReplaceSigningKeys(ctx, next)
+	})
+}
+
+// succeed makes the next key, which store puts in the place of those there are.
+func (r Rotation) succeed(ctx context.Context, store func(ctx context.Context, stored []Key, next Key) error) (Key, error) {
+	var next Key
+	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
+		if err := r.Store.HoldSigningKeys(ctx); err != nil {
+			return fmt.Errorf("hold signing keys: %w", err)
+		}
+		stored, err := r.Store.SigningKeys(ctx)
+		if err != nil {
+			return fmt.Errorf("read signing keys: %w", err)
+		}
+		for _, key := range stored {
+			if _, err := openSigningKey(key, r.Master); err != nil {
+				return fmt.Errorf("signing key %s: %w", key.ID, err)
+			}
+		}
+		if next, err = newSigningKey(r.Master, r.Clock()); err != nil {
+			return err
+		}
+		return store(ctx, stored, next)
+	})
+	if err != nil {
+		return Key{}, err
+	}
+	return next, nil
+}
+
+// State is what becomes of a signing key.
+type State string
+
+// The states, in the order in which a key passes through them.
+const (
+	Waiting State = "waiting" // published, does not sign yet
+	Signing State = "signing"
+	Retired State = "retired" // its tokens are still good
+	Over    State = "over"    // nothing it signed is accepted
+)
+
+// States says for each of the stored keys, newest first, in which state
+// it is at now.
+func States(stored []Key, now time.Time) []State {
+	states := make([]State, len(stored))
+	signs := -1
+	for i, key := range stored {
+		switch {
+		case key.RetiredAt == nil || now.Before(*key.RetiredAt):
+			states[i] = Waiting
+			signs = i
+		case now.Before(key.RetiredAt.Add(Overlap)):
+			states[i] = Retired
+		default:
+			states[i] = Over
+		}
+	}
+	if signs >= 0 {
+		states[signs] = Signing
+	}
+	return states
+}

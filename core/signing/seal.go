@@ -1,0 +1,150 @@
+package signing
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+const masterKeyBytes = 32
+
+// sealVersion opens every sealed value, so that a later scheme can be told apart.
+const sealVersion = 1
+
+// errSealed is every failure to open a sealed value. AES-GCM cannot say whether
+// the key, the purpose or the bytes are the wrong ones.
+var errSealed = errors.New("the value does not open: it was sealed with another master key or has been changed")
+
+// MasterKey seals what the database must keep but not be able to read. It is
+// safe for use by several goroutines. The zero MasterKey seals nothing.
+type MasterKey struct {
+	aead cipher.AEAD
+	// expand holds the key inside a function, so that printing a MasterKey by
+	// mistake prints an address.
+	expand func(purpose string, length int) ([]byte, error)
+}
+
+// NewMasterKey makes a MasterKey of 32 bytes.
+func NewMasterKey(raw []byte) (MasterKey, error) {
+	if len(raw) != masterKeyBytes {
+		return MasterKey{}, fmt.Errorf("a master key has %d bytes, not %d", masterKeyBytes, len(raw))
+	}
+	block, err := aes.NewCipher(raw)
+	if err != nil {
+		return MasterKey{}, fmt.Errorf("master key: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return MasterKey{}, fmt.Errorf("master key: %w", err)
+	}
+	secret := bytes.Clone(raw)
+	return MasterKey{aead: aead, expand: func(purpose string, length int) ([]byte, error) {
+		return hkdf.Key(sha256.New, secret, nil, purpose, length)
+	}}, nil
+}
+
+// Derive makes key material for a purpose other than sealing: HKDF (RFC 5869)
+// with SHA-256. The same master key and purpose always give the same bytes.
+func (k MasterKey) Derive(purpose string, length int) ([]byte, error) {
+	if k.expand == nil {
+		return nil, errors.New("derive: no master key")
+	}
+	return k.expand(purpose, length)
+}
+
+// ParseMasterKey reads a master key from text: 64 hexadecimal digits, white
+// space around them ignored. The text never appears in an error.
+func ParseMasterKey(text string) (MasterKey, error) {
+	raw, err := hex.DecodeString(strings.TrimSpace(text))
+	if err != nil {
+		return MasterKey{}, errors.New("a master key is written as 64 hexadecimal digits")
+	}
+	return NewMasterKey(raw)
+}
+
+// LoadMasterKey reads the master key from a file, and makes the file with a
+// fresh key and mode 0600 when there is none. Processes that do so at once end
+// up with one key. A file that others may read is refused.
+func LoadMasterKey(path string) (MasterKey, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := createMasterKey(path); err != nil {
+			return MasterKey{}, fmt.Errorf("create master key file: %w", err)
+		}
+		info, err = os.Stat(path)
+	}
+	if err != nil {
+		return MasterKey{}, fmt.Errorf("master key file: %w", err)
+	}
+	// Windows has no such bits; its files inherit the folder's access list.
+	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
+		return MasterKey{}, fmt.Errorf("master key file %s has mode %04o, so other users may read it: set it to 0600", path, mode)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return MasterKey{}, fmt.Errorf("master key file: %w", err)
+	}
+	key, err := ParseMasterKey(string(text))
+	if err != nil {
+		return MasterKey{}, fmt.Errorf("master key file %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// createMasterKey writes the whole file under another name first and links it
+// into place, which fails when a file is there: no reader sees half a key.
+func createMasterKey(path string) error {
+	raw := make([]byte, masterKeyBytes)
+	rand.Read(raw) // never returns an error
+	temp, err := os.CreateTemp(filepath.Dir(path), ".master-key-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) //nolint:errcheck // a leftover harms nothing
+	_, err = temp.WriteString(hex.EncodeToString(raw) + "\n")
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(temp.Name(), path); errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// Seal encrypts plain with AES-256-GCM. The purpose ("signing key") and the id of
+// what is sealed are bound to it: a value moved to another row does not open.
+func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
+	if k.aead == nil {
+		return nil, errors.New("seal: no master key")
+	}
+	return k.aead.Seal([]byte{sealVersion}, nil, plain, bound(purpose, id)), nil
+}
+
+// Open decrypts what Seal made with the same key, purpose and id.
+func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
+	if k.aead == nil || len(sealed) == 0 || sealed[0] != sealVersion {
+		return nil, errSealed
+	}
+	plain, err := k.aead.Open(nil, nil, sealed[1:], bound(purpose, id))
+	if err != nil {
+		return nil, errSealed
+	}
+	return plain, nil
+}
+
+// bound is the additional data of a sealed value. NUL occurs in neither part, so
+// no two pairs give the same bytes.
+func bound(purpose, id string) []byte {
+	return []byte(purpose + "\x00" + id)
+}
