@@ -13,8 +13,8 @@ import (
 
 // Rows are items of a request that are answered one by one. They are declared by a
 // member of a slice of json.RawMessage: a row may be any JSON, so that one that is wrong
-// fails alone, and its own package reads it with [ReadRow]. Where rows cannot be told
-// from one another, because the text is no JSON or no UTF-8, the request is refused.
+// fails alone, and its own package reads it with [ReadRow]. Where rows cannot be
+// separated, because the text is no JSON or no UTF-8, the request is refused.
 // [RowsSchema] is what such a type returns from JSONSchema.
 
 // RowMember documents a member of a row. The description names the type, since the schema

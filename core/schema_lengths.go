@@ -12,7 +12,7 @@ import (
 // would take hundreds of megabytes.
 type lengths struct {
 	longest int // of the array itself; 0 when it is none or has no limit
-	largest int // of the object itself, in members; 0 likewise
+	largest int // of the object itself, in members; 0 is no limit
 	items   *lengths
 	members map[string]*lengths
 }

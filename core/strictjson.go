@@ -161,7 +161,7 @@ func isReasonable(number string) bool {
 	}
 	digits := significantDigits(number)
 	if f == 0 {
-		return digits == "" // else it is too small to be told from zero
+		return digits == "" // else it is too small to differ from zero
 	}
 	return len(digits) <= sureDigits || digits == significantDigits(strconv.FormatFloat(f, 'e', -1, wholeFloat64))
 }

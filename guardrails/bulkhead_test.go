@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reads start expensive reads that hold their slots until they are told to end.
+// reads start expensive reads that hold their slots until the test ends them.
 type reads struct {
 	guard *guardrails.Guard
 	mu    sync.Mutex

@@ -77,7 +77,7 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 
 // TestASlowConfirmerIsNoSecondOne: a call that showed its confirmation in its last
 // second and commits after it ended, its key still reserved, finds it spent, though
-// what expired was purged meanwhile.
+// expired records were purged in between.
 func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -91,7 +91,7 @@ func TestAWriteBecomesAPullRequest(t *testing.T) {
 		t.Errorf("change %+v of %v", change, host.orgs)
 	}
 	if b.saved.Load() != 0 || b.audited(t) != 1 {
-		t.Errorf("%d writes besides the request, %d audit lines", b.saved.Load(), b.audited(t))
+		t.Errorf("%d writes beside the request, %d audit lines", b.saved.Load(), b.audited(t))
 	}
 	if again := mustCall(t, b.bundle, "op_propose", gitConnected); !again.Replayed || again.Value != result.Value || len(host.asked) != 1 {
 		t.Errorf("the same call again: %+v, %d requests", again, len(host.asked))

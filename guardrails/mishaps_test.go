@@ -33,7 +33,7 @@ const (
 
 var fates = []fate{lives, fails, leavesBefore, leavesInside, leavesAfter, diesReserved, diesInside, diesAfter}
 
-// answered: somebody is there to hear the answer.
+// answered: the caller still waits for the answer.
 func (f fate) answered() bool { return f == lives || f == fails }
 
 // commits: nothing stands in the way of the effect.

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestOrderIsTheDocumentedOne holds guard.go to the list in doc.go: what a reader
-// is told and what runs are one thing.
+// TestOrderIsTheDocumentedOne compares the rails in guard.go with the list in doc.go.
 func TestOrderIsTheDocumentedOne(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")

@@ -7,7 +7,7 @@ import (
 )
 
 // TestFullBucketsAreForgotten: callers who come once and never again take no
-// memory for good, and nobody gets a token by what is forgotten.
+// memory for good, and forgetting gives no caller a token.
 func TestFullBucketsAreForgotten(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

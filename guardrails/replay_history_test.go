@@ -145,7 +145,7 @@ func (h *history) add(client int, in said, out told, began int64) {
 	defer h.mu.Unlock()
 	ended := h.tick.Add(1)
 	if out.what == silent {
-		ended = math.MaxInt64 // nobody knows when, if ever, it has its effect
+		ended = math.MaxInt64 // it may have its effect at any time, or never
 	}
 	h.all = append(h.all, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: began, Return: ended})
 }
@@ -171,7 +171,7 @@ func hear(result guardrails.Result, err *core.Error, f fate) told {
 }
 
 // TestHistoriesAreLinearizable: whatever concurrent clients saw, there is an order
-// in which each key had its one effect and all were told of it.
+// in which each key had its one effect and all calls were answered with it.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -73,7 +73,7 @@ func (m *model) attempt(a act, p core.Principal) *attempt {
 type verdict struct {
 	code     core.Code
 	again    time.Duration // Retry-After
-	replayed string        // the effect that is told of again
+	replayed string        // the effect of the repeated answer
 }
 
 // admit says how a call is answered that gets no further, or that it goes on.
@@ -94,7 +94,7 @@ func (m *model) admit(t *attempt) (verdict, bool) {
 	return verdict{replayed: r.result}, false
 }
 
-// end is what becomes of a call that went on and made effect.
+// end returns the end of a call that continued and made effect.
 func (m *model) end(t *attempt, effect string) verdict {
 	r, found := m.records[t.key]
 	mine := found && r.owner == t.number

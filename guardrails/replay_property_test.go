@@ -46,7 +46,7 @@ func (forgetful) Complete(context.Context, replay.Key, replay.Token, replay.Outc
 	return nil
 }
 
-// generous lets everybody have the key.
+// generous gives every caller the key.
 type generous struct{ replay.Store }
 
 // Reserve is always won.

@@ -59,7 +59,7 @@ type player struct {
 	held  []*heldCall
 }
 
-// heldCall has its key and does not go on until it is told to.
+// heldCall has its key and waits until the test continues it.
 type heldCall struct {
 	attempt *attempt
 	mishap  *mishap

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// faultyBuckets answers with a state of its own, unless it is told to fail or to
+// faultyBuckets answers with a state of its own, unless a test makes it fail or
 // be slow. The real store is examined in conformance/limits.
 type faultyBuckets struct {
 	mu    sync.Mutex

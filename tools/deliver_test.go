@@ -64,7 +64,7 @@ func TestEveryCallIsAnswered(t *testing.T) {
 		fixture("asks_the_client", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			//nolint:staticcheck // a request that the endpoint has no way to send
 			if _, err := req.Session.ListRoots(ctx, nil); err == nil {
-				return nil, errors.New("somebody answered")
+				return nil, errors.New("a client answered")
 			}
 			return done()
 		}),

@@ -7,7 +7,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Fixture is a tool besides the table, for suites that test the protocol with
+// Fixture is a tool beyond the table, for suites that test the protocol with
 // tools of their own. The product has none.
 type Fixture struct {
 	// Entry is mounted like one of the table when Handler is nil: with the

@@ -51,7 +51,7 @@ var restless = map[string]sdk.ToolHandler{
 	},
 	"asks_beside": func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		for range 4 {
-			go req.Session.ListRoots(context.WithoutCancel(ctx), nil) //nolint:errcheck,staticcheck // nobody can answer
+			go req.Session.ListRoots(context.WithoutCancel(ctx), nil) //nolint:errcheck,staticcheck // no client can answer
 		}
 		return done()
 	},

@@ -23,7 +23,7 @@ var (
 	}
 )
 
-// nextCall is the call that repairs the refusal, nil when there is none that this
+// nextCall returns the call that repairs the refusal, nil without a call that this
 // caller may make. The tool that refused is no repair of itself, but for a
 // confirmation, which starts again without its token.
 func (s *Server) nextCall(x *exchange, e *core.Error) *core.NextCall {

@@ -101,7 +101,7 @@ func TestResultsSayWhoseWordsTheyHold(t *testing.T) {
 }
 
 // A client that shows the model only the text, and one that reads only the
-// structured content, are told the same of every error there is.
+// structured content, get the same for every error.
 func TestEveryCodeSaysTheSameInTextAndStructure(t *testing.T) {
 	t.Parallel()
 	var refusal *core.Error

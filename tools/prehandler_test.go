@@ -153,7 +153,7 @@ func TestRateHeadersAndLimit(t *testing.T) {
 	w := newWorld(t)
 	r := w.send(rpc(legacy, "ping", nil))
 	if got := r.header.Get("RateLimit-Limit"); got != "" {
-		t.Errorf("an unlimited organization was told the limit %s", got)
+		t.Errorf("an unlimited organization got the limit %s", got)
 	}
 	for n := range 31 {
 		a := rpc(legacy, "ping", nil).as("limited")

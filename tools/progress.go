@@ -53,7 +53,7 @@ func (e *eventStream) sendBody(body []byte) error {
 }
 
 // endStream sends the answer as the last event. The status has been sent, so an
-// error is told by its code alone.
+// error is known by its code alone.
 func (s *Server) endStream(r *http.Request, x *exchange, answer *jsonrpc.Response) {
 	body, err := jsonrpc.EncodeMessage(answer)
 	if answer.Error != nil {

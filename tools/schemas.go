@@ -81,7 +81,7 @@ func foldAlternatives(node map[string]any, alternatives []any) {
 	node["type"] = types
 }
 
-// What a tool's structured content can have besides the members of its result: a
+// What a tool's structured content can have beside the members of its result: a
 // failure's members, and those of a request for confirmation. Clients are known to
 // hold failed results against the output schema too, so it has to allow them.
 var (

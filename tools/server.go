@@ -26,7 +26,7 @@ type Config struct {
 	AuthURL string
 	// DocsURL is the root of the served documentation.
 	DocsURL string
-	// AllowedOrigins are the web origins whose pages may call, besides this
+	// AllowedOrigins are the web origins whose pages may call, in addition to this
 	// host's own: "https://inspector.example".
 	AllowedOrigins []string
 	// Commit identifies the build.

@@ -36,7 +36,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	defer session.Close() //nolint:errcheck // the connection ends in memory; there is nothing to flush
 	// The session's end waits for the call and for what it sends, so both end before
 	// it: what is sent with a context that does not end, by the connection's end. An
-	// answer that nobody can receive is not worth finishing: without sessions there is
+	// answer that no client can receive is not worth finishing: without sessions there is
 	// no way to fetch it later, and a write that was cut short may be repeated.
 	defer wire.Close() //nolint:errcheck // it cannot fail
 	defer cancel()
@@ -126,7 +126,7 @@ func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 }
 
 // connection carries one request to the SDK and its response back, or what the
-// SDK sends besides the answer of a call. It is its own [mcp.Transport].
+// SDK sends beside the answer of a call. It is its own [mcp.Transport].
 type connection struct {
 	// incoming is what the SDK reads: the request, and refusals of its requests to the
 	// client.

@@ -33,7 +33,7 @@ func TestConnectionLastsForOneRequest(t *testing.T) {
 	}
 	for _, method := range []string{notificationProgress, "notifications/message", "notifications/unheard_of"} {
 		if err := c.Write(t.Context(), &jsonrpc.Request{Method: method}); err != nil {
-			t.Errorf("%s, which nobody follows, broke the connection: %v", method, err)
+			t.Errorf("%s, which no client follows, broke the connection: %v", method, err)
 		}
 	}
 	answer := new(jsonrpc.Response)

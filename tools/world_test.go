@@ -70,7 +70,7 @@ func newWorld(t testing.TB) *world {
 	return newWorldOf(t, nil)
 }
 
-// newWorldOf serves these operations instead of the probes, and fixtures besides.
+// newWorldOf serves these operations instead of the probes, and fixtures.
 func newWorldOf(t testing.TB, operations []core.Operation, fixtures ...tools.Fixture) *world {
 	t.Helper()
 	w := &world{t: t, db: storagetest.SQLite(t), tokens: tokens{}, ops: newProbes(), log: new(lockedBuffer), now: start}

@@ -16,8 +16,8 @@ const (
 	maxOverviews = 1000
 )
 
-// overviews remembers answers about accounts, and lets everybody who asks at the
-// same time wait for one answer. Failures are told to those who wait and then
+// overviews remembers answers about accounts, and lets concurrent callers
+// wait for one answer. Waiting callers get its failure, which is then
 // forgotten.
 type overviews struct {
 	mu    sync.Mutex
@@ -37,7 +37,7 @@ type ask func(ctx context.Context, orgID string) (sending.Overview, error)
 func (o *overviews) get(ctx context.Context, orgID string, clock core.Clock, account ask) (sending.Overview, error) {
 	a, asks := o.find(orgID, clock())
 	if asks {
-		// Whoever asks first may leave before the others have their answer. The port
+		// The first caller may leave before the others have their answer. The port
 		// ends the call at its own deadline.
 		go o.fill(context.WithoutCancel(ctx), orgID, a, clock, account)
 	}

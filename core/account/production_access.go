@@ -22,7 +22,7 @@ const (
 // sandbox, or when the customer's infrastructure template is not the newest. What
 // the provider refuses, or does not answer in time, is kept as failed.
 //
-// The request is stored in one of the transactions of whoever asks. Where those
+// The request is stored in one of the caller's transactions. Where those
 // refuse, nothing is stored and the provider is not asked.
 func (a *Account) RequestProductionAccess(
 	ctx context.Context, asker core.Transactor, orgID string, p sending.ProductionRequest,
@@ -43,7 +43,7 @@ func (a *Account) RequestProductionAccess(
 	if asked != nil {
 		r.Status = sending.AccessFailed
 	}
-	// The provider's answer is kept although whoever asked may have left by now.
+	// The provider's answer is kept although the caller may have left.
 	_, err := a.Requests.DecideRequest(context.WithoutCancel(ctx), orgID, r)
 	a.overviews.forget(orgID)
 	return r, errors.Join(sending.Unavailable(asked), err)

@@ -24,7 +24,7 @@ type FollowArgs struct{}
 // Kind names the job.
 func (FollowArgs) Kind() string { return "production_access_follow" }
 
-// FollowWorker looks what became of the open requests for production access.
+// FollowWorker checks the open requests for production access.
 func (a *Account) FollowWorker() jobs.Worker[FollowArgs] {
 	return jobs.Worker[FollowArgs]{Work: a.followAll, Every: followEvery, Timeout: followEvery}
 }
@@ -95,7 +95,7 @@ func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, e
 }
 
 // templateOf is the template that the connection tells of. A stack of Amazon's that
-// nobody recorded cannot be the newest; the other kinds of account have none.
+// no member recorded cannot be the newest; the other kinds of account have none.
 func templateOf(c sending.Connection) *InfraTemplate {
 	if c.TemplateVersion == 0 && c.Provider != sending.SES {
 		return nil

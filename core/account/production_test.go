@@ -59,7 +59,7 @@ func TestProductionAccessIsGranted(t *testing.T) {
 	t.Parallel()
 	b := sandboxed(t)
 	if got := b.shown(t); got != "" {
-		t.Errorf("nobody asked: %q", got)
+		t.Errorf("no request: %q", got)
 	}
 	b.ask(t)
 	if got := b.shown(t); got != "under_review" {

@@ -206,7 +206,7 @@ func TestReadinessLooksAtAWeek(t *testing.T) {
 	}
 }
 
-// spans notes which windows somebody asks about.
+// spans notes which windows are asked for.
 type spans struct {
 	figures
 	asked []core.Window
@@ -217,7 +217,7 @@ func (s *spans) Rates(ctx context.Context, org string, w core.Window) (sent, bou
 	return s.figures.Rates(ctx, org, w)
 }
 
-// An organization without an account is told so by the report, which is what the
+// An organization without an account learns it from the report, which is what the
 // tool is for; no waiting would help.
 func TestReadinessWithoutAnAccount(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,7 @@ type findings struct {
 type rates struct{ sent, bounced, complained int64 }
 
 // prepareReadiness asks the account itself how it stands, so that an account that
-// does not answer is told. What it has is known from the last sync; before the
+// does not answer is reported. What it has is known from the last sync; before the
 // first, the account is asked for that too.
 func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (CheckReadinessIn, error) {
 	org := c.Principal.Org.ID
@@ -103,7 +103,7 @@ func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, er
 }
 
 // askForAll fills in what an account has that was never synced. Its channels are
-// nobody's yet and can be sent through all the same.
+// unadopted and can be sent through all the same.
 func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) error {
 	identities, err := a.Account.Identities(ctx, orgID)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// TestABusyDatabaseRefusesTheRequest: while somebody else holds the only writer for
-// longer than anybody waits, nothing is answered as accepted and nothing is written,
+// TestABusyDatabaseRefusesTheRequest: while another transaction holds the only writer for
+// longer than calls wait, nothing is answered as accepted and nothing is written,
 // and the same request with the same keys does it later.
 func TestABusyDatabaseRefusesTheRequest(t *testing.T) {
 	t.Parallel()

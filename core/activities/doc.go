@@ -12,8 +12,8 @@
 // # What it does not
 //
 // A contact's record and consent belong to package audience; here a contact is made
-// at most as a stub, which nobody may mail. What activities mean for segments is told
-// to whoever is named in [Config.Changed] and asked of [Config.Affected].
+// at most as a stub, which is not mailable. [Config.Changed] and [Config.Affected] say what
+// activities mean for segments.
 //
 // # How items are taken once
 //

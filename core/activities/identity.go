@@ -19,7 +19,7 @@ const maxLooks = 5
 //
 //	external id known                          that contact, whatever the address
 //	else address given, external id not        the contact with it, or a new stub
-//	else both given                            likewise, and the external id is bound
+//	else both given                            the same, and the external id is bound
 //	                                           to it: external_id_conflict when it
 //	                                           has another one
 //	else external id alone                     unknown_external_id

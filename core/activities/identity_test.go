@@ -22,7 +22,7 @@ func TestAnActivityFindsItsContact(t *testing.T) {
 			{"address", `"email":"ann@x.example"`, ann},
 			{"address in another case", `"email":"bOB@X.example"`, bob},
 			{"external id before address", `"external_id":"u1","email":"bob@x.example"`, ann},
-			{"external id, and an address that nobody has", `"external_id":"u1","email":"new@x.example"`, ann},
+			{"external id, and a new address", `"external_id":"u1","email":"new@x.example"`, ann},
 			{"an archived contact by external id", `"external_id":"u9"`, gone},
 			{"an archived contact by address", `"email":"gone@x.example"`, gone},
 			{"null is nothing", `"external_id":null,"email":"ann@x.example"`, ann},
@@ -104,7 +104,7 @@ func TestExternalIDsAreBoundOrRefused(t *testing.T) {
 	})
 }
 
-// TestOneContactOutOfManyBatches: whoever is first makes the contact, and the others
+// TestOneContactOutOfManyBatches: the first batch creates the contact, and the others
 // find it, on an engine with one writer and on one with many.
 func TestOneContactOutOfManyBatches(t *testing.T) {
 	t.Parallel()

@@ -94,7 +94,7 @@ func TestWhatAChangeIs(t *testing.T) {
 		t.Errorf("a preview changed %s", cmp.Diff(p, got))
 	}
 	if _, err := b.run(t.Context(), "activity_properties_replace", `{"id":"`+p.ID+`","activity_name":"purchase","property":"broken","type":"number"}`); err == nil {
-		t.Error("a change whose impact cannot be told was made")
+		t.Error("a change whose impact is unknown was made")
 	}
 	if want[activities.Mutation](t, b, "activity_properties_delete", `{"id":%q}`, p.ID); asked.After != nil || asked.Preview {
 		t.Errorf("%+v", asked)
@@ -102,7 +102,7 @@ func TestWhatAChangeIs(t *testing.T) {
 }
 
 // Who drops out is who did something with a value that predicates find before the
-// change and not after it: everybody with a value of the type when the name goes.
+// change and not after it: all contacts with a value of the type when the name goes.
 func TestWhoDropsOutWithAProperty(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

@@ -106,7 +106,7 @@ func (b *bundle) refused(t *testing.T, code core.Code, name, arguments string) {
 	}
 }
 
-// record takes items in and returns what became of them.
+// record records items and returns their results.
 func (b *bundle) record(t *testing.T, items string, values ...any) []activities.ItemResult {
 	t.Helper()
 	return want[activities.Recorded](t, b, "activities_record", `{"activities":[`+items+`]}`, values...).Data

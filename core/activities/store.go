@@ -31,7 +31,7 @@ type Store interface {
 	// ClaimKeys claims idempotency keys until expires. It returns, by key, the claims
 	// of others that hold now; the rest was claimed. It may fail with ErrClaims.
 	ClaimKeys(ctx context.Context, orgID string, claims []KeyClaim, now, expires time.Time) (map[string]KeyClaim, error)
-	// ClaimOnce claims names of contacts for ever, likewise.
+	// ClaimOnce claims names of contacts for ever, in the same way.
 	ClaimOnce(ctx context.Context, orgID string, claims []OnceClaim, at time.Time) (map[OnceKey]OnceClaim, error)
 
 	// Insert adds activities of contacts of the organization.

@@ -10,7 +10,7 @@ import (
 // Status is where a channel stands.
 type Status string
 
-// The states. The account shows a channel, somebody adopts it, and the account may
+// The states. The account shows a channel, a member adopts it, and the account may
 // lose it again. Nothing here archives a channel or leaves one pending yet.
 const (
 	Active     Status = "active"

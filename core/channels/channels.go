@@ -28,7 +28,7 @@ type Account interface {
 	ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error)
 }
 
-// DNS is where records are looked up. An error means that nobody knows: the name
+// DNS is where records are looked up. An error means that the answer is unknown: the name
 // servers did not answer.
 type DNS interface {
 	Published(ctx context.Context, orgID string, r Record) (bool, error)

@@ -65,7 +65,7 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 		if again := w.channel(t, "marketing"); again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt) {
 			t.Errorf("another channel came back: %+v", again)
 		}
-		// The same name in another account is another channel, which nobody adopted.
+		// The same name in another account is another channel, which no member adopted.
 		w.account[w.org].overview.AccountID = "999999999999"
 		status(channels.Discovered)
 	})
@@ -115,7 +115,7 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 }
 
 // Of several organizations that adopt one thing at the same moment, exactly one
-// has it, and the others are told.
+// has it, and the others are notified.
 func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

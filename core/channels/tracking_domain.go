@@ -7,7 +7,7 @@ import (
 // TrackingStatus is how far the verification of a tracking domain is.
 type TrackingStatus string
 
-// The states. Failed means that nobody looks any more.
+// The states. Failed means that no job checks any more.
 const (
 	TrackingPending  TrackingStatus = "pending"
 	TrackingVerified TrackingStatus = "verified"
@@ -55,7 +55,7 @@ func dkimRecords(domain string, tokens []string) []Record {
 }
 
 // How often a pending domain is looked at, by its age. DNS is usually published
-// within the hour, or days later by somebody else.
+// within the hour, or days later by another person.
 const (
 	firstHour = time.Hour
 	firstDay  = 24 * time.Hour

@@ -99,7 +99,7 @@ func TestBatch(t *testing.T) {
 			fresh += recorded[n].New
 			if errs[n] == nil {
 				if _, err := db.Messages().Message(t.Context(), fmt.Sprintf("org-%d", n%3), fmt.Sprintf("message-%d", n/6*6+n%3)); err != nil {
-					t.Errorf("caller %d was told that its event is stored: %v", n, err)
+					t.Errorf("caller %d got a success: %v", n, err)
 				}
 			}
 		}
@@ -113,7 +113,7 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// A caller that leaves takes nobody with it.
+// A caller that leaves fails no other.
 func TestBatchCallerLeaves(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -208,7 +208,7 @@ func TestPoisonCostsFewTransactions(t *testing.T) {
 	}
 }
 
-// When the database is gone, as after a shutdown, every caller is told that its
+// When the database is gone, as after a shutdown, every caller learns that its
 // event is not stored, and none waits for ever.
 func TestBatchOfAClosedDatabase(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,7 @@ package messages
 
 import "testing"
 
-// A course is somebody's, however events spell the domain of the address.
+// A course belongs to one recipient, however events spell the domain of the address.
 func TestACourseHasAllSpellingsOfItsRecipient(t *testing.T) {
 	t.Parallel()
 	m := Message{To: "ann@xn--mnchen-3ya.example"}

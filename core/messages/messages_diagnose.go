@@ -35,7 +35,7 @@ type suppressionAnswer struct {
 	err   error
 }
 
-// Outcome is what became of a message, in one word.
+// Outcome is the outcome of a message, in one word.
 type Outcome string
 
 // The outcomes.
@@ -50,7 +50,7 @@ const (
 	Silent Outcome = "silent"
 )
 
-// Diagnosis says what became of a message and why. Where it had several
+// Diagnosis is the outcome of a message and its cause. Where it had several
 // recipients, it is about the one whom it fared worst with.
 type Diagnosis struct {
 	// Message is a [Record]. A listing of tools describes that once, in the search.

@@ -118,7 +118,7 @@ func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event
 	}
 }
 
-// A message may be known by one event alone, without the Send: nobody says of it
+// A message may be known by one event alone, without the Send: the diagnosis does not say
 // then that nothing was heard, however old it is.
 func TestOneEventIsNotNothing(t *testing.T) {
 	t.Parallel()

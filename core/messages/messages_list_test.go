@@ -26,7 +26,7 @@ func idsOf(t *testing.T, answer string) []string {
 	return ids
 }
 
-// other is somebody else's mail, over another channel, of another template.
+// other is another organization's mail, over another channel, of another template.
 func other(id string, at time.Time) messages.Event {
 	return messages.Event{
 		ID: id + "-Send", MessageID: id, Type: messages.Send, OccurredAt: at, Recipient: "bob@example.net",
@@ -144,7 +144,7 @@ func TestRefusalsOfMessages(t *testing.T) {
 }
 
 // Of a message that was sent a moment ago nothing may be known yet, and its caller
-// is told that this passes.
+// learns that this passes.
 func TestAMessageOfWhichNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	d := setup(t)

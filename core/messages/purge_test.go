@@ -88,7 +88,7 @@ func (k kept) seen() map[string]any {
 	return seen
 }
 
-// What is older than anybody may read goes, to the day and with all that is counted
+// What is older than the retention goes, to the day and with all that is counted
 // of it; everything else stays, and old events that come once more change nothing
 // that can be read.
 func TestPurge(t *testing.T) {

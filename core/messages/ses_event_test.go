@@ -45,7 +45,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	return all
 }
 
-// What becomes of an event of each type.
+// The result of an event of each type.
 func TestGoldenParseSES(t *testing.T) {
 	t.Parallel()
 	types := map[messages.EventType]bool{}

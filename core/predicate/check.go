@@ -49,7 +49,7 @@ func Compile(source string, schema Schema) (*Checked, error) {
 }
 
 // checker resolves copies of nodes. What has a fault is resolved all the same, as
-// far as it goes, so that one fault is told once.
+// far as it goes, so that one fault is reported once.
 type checker struct {
 	tree     *Tree
 	schema   Schema

@@ -9,7 +9,7 @@ import (
 )
 
 // messageProperties are the properties that events of messages have, by kind. All
-// kinds have those of Send besides.
+// kinds have those of Send too.
 var messageProperties = map[EventKind]map[string]Type{
 	Send:     {"subject": String, "template": String, "sender_domain": String},
 	Click:    {"url": String},

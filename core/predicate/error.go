@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error is one fault of a source, for whoever wrote it. Its words may quote the
+// Error is one fault of a source, for its author. Its words may quote the
 // source and names of the schema, made fit to be shown.
 type Error struct {
 	// Line and Column are where the fault begins, from 1; columns are in characters
@@ -70,7 +70,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// bounded drops a suggestion that nobody would read: it may repeat the source.
+// bounded drops a suggestion that is too long to read: it may repeat the source.
 func (e *Error) bounded() *Error {
 	const longest = 80
 	if len(e.Suggestion) > longest {

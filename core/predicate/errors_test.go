@@ -48,7 +48,7 @@ var faulty = []string{
 	"attr.plna = \"pro\" and\n  attr.mrr = \"5\" and # é\n\tin list \"vpi\" and count(click where ulr = \"é\") > 0 and attr.vip contains \"a\"",
 }
 
-// What is said to whoever wrote each of them.
+// The messages to the author of each.
 func TestGoldenErrorMessages(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

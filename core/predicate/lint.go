@@ -79,7 +79,7 @@ func (l *linter) node(n Node, guards []subject, negated bool) {
 }
 
 // terms walks terms that stand side by side. Beside a test of presence, in an and,
-// the others decide for nobody who lacks it; beside a test of absence, in an or,
+// the others decide for no contact without it; beside a test of absence, in an or,
 // those who lack it are decided about already. That holds inside of not as well.
 func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
 	guards = slices.Clip(guards)
@@ -160,7 +160,7 @@ func (c *checker) enumValue(f Field, v Value) {
 	c.warnings = append(c.warnings, w)
 }
 
-// seen warns of an activity that nobody did so far.
+// seen warns of an activity that no contact has done yet.
 func (c *checker) seen(s EventSource) {
 	name := s.Event.Activity
 	if s.Event.Kind != ActivityEvent || len(c.schema.Activities) == 0 || slices.Contains(c.schema.Activities, name) {

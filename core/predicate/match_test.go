@@ -38,7 +38,7 @@ var anna = predicate.Subject{
 	},
 }
 
-// nobody has an address alone.
+// nobody is a contact with an address alone.
 var nobody = predicate.Subject{Email: "b@example.com"}
 
 func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occurrence {

@@ -8,7 +8,7 @@ import (
 )
 
 // parser is a recursive descent with one token of lookahead. After the first fault
-// every method returns at once, with something that nobody uses.
+// every method returns at once, with a value that no code uses.
 type parser struct {
 	lexer
 	tok                              token

@@ -2,7 +2,7 @@ package predicate
 
 import _ "embed" // the reference below
 
-// Reference teaches the language to somebody who has to write it, in under 2 KB.
+// Reference teaches the language to an author, in under 2 KB.
 //
 //go:embed reference.md
 var Reference string

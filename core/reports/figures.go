@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// figures are what was counted in a window. A member that nobody asked for is nil.
+// figures are what was counted in a window. A member that the caller did not ask for is nil.
 type figures struct {
 	days   map[time.Time]Counts
 	groups map[Group]Counts

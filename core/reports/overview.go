@@ -13,7 +13,7 @@ type Overview struct {
 	// From is the first midnight of the window, UTC.
 	From   time.Time
 	Totals Counts
-	// Rates are exact: whoever writes them rounds them, once.
+	// Rates are exact: the code that writes them rounds them, once.
 	Rates Rates
 	// Days are all days of the window, oldest first, those without events too.
 	Days     []DayCounts

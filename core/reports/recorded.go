@@ -20,7 +20,7 @@ var _ messages.Recorder = (*Reports)(nil)
 
 // Recorded counts new events; see [messages.Recorder]. Those of test messages
 // count nowhere, nor do bounces and complaints that only say that the address is on
-// the account's own list: nothing bounced and nobody complained again, and the
+// the account's own list: no message bounced and no person complained again, and the
 // provider leaves both out of the rates that it judges by.
 func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
 	t := tallyOf(events)

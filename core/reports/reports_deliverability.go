@@ -16,7 +16,7 @@ type SeriesIn struct {
 	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address of which the domain counts."`
 }
 
-// DeliverabilityPoint is what became of the messages that were sent in a period.
+// DeliverabilityPoint has the outcomes of the messages that were sent in a period.
 type DeliverabilityPoint struct {
 	Period       time.Time `json:"period" jsonschema_description:"Start of the period in which the messages were sent, UTC."`
 	Sent         int64     `json:"sent"`

@@ -19,7 +19,7 @@ type TemplatePerformanceIn struct {
 	Template string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Name of one template; case does not matter."`
 }
 
-// TemplateRow is what became of the mail made from a template.
+// TemplateRow has the outcomes of the mail made from a template.
 type TemplateRow struct {
 	Template      string  `json:"template" voice:"untrusted"`
 	Sent          int64   `json:"sent"`

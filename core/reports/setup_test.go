@@ -118,7 +118,7 @@ func refused(t *testing.T, err error, code core.Code) {
 	}
 }
 
-// mail is n messages of a channel and a template, and what became of each: so many
+// mail is n messages of a channel and a template, and their outcomes: so many
 // events of a type, the first recipients first.
 type mail struct {
 	prefix            string

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// AttributeEdit is what becomes of an attribute.
+// AttributeEdit is a change of an attribute.
 type AttributeEdit struct {
 	// Name is what it is called before.
 	Name string
@@ -31,7 +31,7 @@ type Affected struct {
 	Warning     string
 }
 
-// PropertyEdit is what becomes of a promoted property of activities.
+// PropertyEdit is a change of a promoted property of activities.
 type PropertyEdit struct {
 	Before predicate.ActivityProperty
 	// After and Type are what it is after; After is nil when it is no longer promoted.

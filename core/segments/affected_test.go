@@ -65,7 +65,7 @@ func (w *world) propertyEdited(t *testing.T, edit segments.PropertyEdit) string 
 	return described(affected)
 }
 
-// A segment that tests a list that goes is frozen with it: nobody is logged as having
+// A segment that tests a list that goes is frozen with it: no contact is logged as having
 // left, and a list that takes the key over has it judged anew.
 func TestADeletedListFreezesItsSegments(t *testing.T) {
 	t.Parallel()
@@ -123,7 +123,7 @@ func (w *world) list(t *testing.T, key, member string) string {
 	return l.ID
 }
 
-// The default of a topic decides for everybody who chose nothing, so its segments are
+// The default of a topic decides for contacts without a choice, so its segments are
 // judged anew; one that tests a topic that goes is frozen.
 func TestSegmentsFollowTopics(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ func define(ctx context.Context, s *segments.Segments, org, key, source string) 
 }
 
 // A segment that does not compile for now has a part in circles all the same: it may
-// compile again, and nobody looks for circles then.
+// compile again, and no code looks for circles then.
 func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

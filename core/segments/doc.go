@@ -4,7 +4,7 @@
 // Membership follows the contacts with some delay. A contact that changes is noted in
 // the transaction of the change (Changed), and a job judges it within seconds by the
 // SQL of every active segment, narrowed to it. What only the passing of time changes,
-// a window that ends, is found by a sweep every few hours. Whoever judges holds the row
+// a window that ends, is found by a sweep every few hours. A job that judges holds the row
 // of the segment and asks the database anew there, so that any number of workers come
 // to one result and none logs an entry twice. A paused or invalid segment keeps the
 // members it had.

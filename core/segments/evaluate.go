@@ -168,7 +168,7 @@ func (d definition) same(now definition) bool {
 
 // sweep judges all contacts: it looks, without holding anything, for those whose
 // membership is not what it should be, and judges these alone. It begins again when the
-// segment changed meanwhile.
+// segment changed in between.
 func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
 	for {
 		now := s.Clock()

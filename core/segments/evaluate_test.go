@@ -111,7 +111,7 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		if seen.Status != segments.Invalid || seen.EvalWarningAt == nil || seen.EvalWarning != `It no longer compiles: line 1, column 37: there is no topic "news"` {
 			t.Errorf("the broken one is %+v", seen)
 		}
-		// The topic comes back, and somebody goes on with the paused one.
+		// The topic comes back, and a person resumes the paused one.
 		w.advance(time.Second)
 		must(t, w.db.Topics().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
 		if _, err = w.SetStatus(t.Context(), w.org, paused.ID, segments.Active); err != nil {
@@ -165,7 +165,7 @@ func TestCirclesAreRefused(t *testing.T) {
 }
 
 // Many write while several workers judge; in the end the segment is what the contacts
-// say, and the log tells of nobody entering twice.
+// say, and the log has no contact that enters twice.
 func TestMembershipIsEventuallyWhatContactsSay(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

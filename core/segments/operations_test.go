@@ -150,7 +150,7 @@ func TestReadsOfSegments(t *testing.T) {
 			}
 		}
 		if _, err := w.call(t, core.REST, "segments_check_member", `{"id":"pros","contact":"x"}`); err == nil || err.Code != core.CodeValidationFailed {
-			t.Errorf("a contact that is none: %v", err)
+			t.Errorf("a text that is no contact: %v", err)
 		}
 		listed, err := w.call(t, core.Agent, "segments_list", `{"query":"PRO","status":"active"}`)
 		if err != nil || !strings.Contains(listed, `"total":1`) || !strings.Contains(listed, `"key":"pros"`) {

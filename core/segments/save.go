@@ -113,7 +113,7 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	if err != nil {
 		return nil, err
 	}
-	if schema.Segments[key] == "" { // a new one: it is named here so that it may be told from a misspelled one
+	if schema.Segments[key] == "" { // a new one: it is named here to distinguish it from a misspelled one
 		schema.Segments = maps.Clone(schema.Segments)
 		schema.Segments[key] = key
 	}

@@ -187,7 +187,7 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 }
 
 // A worker that read the definitions long ago undoes nothing of what another one has
-// made of newer ones, and logs nobody as coming or going who does not.
+// made of newer ones, and logs no false entry or exit.
 func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -219,7 +219,7 @@ func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 }
 
 // A segment that is paused while contacts are judged, and goes on, has missed what was
-// judged meanwhile.
+// judged in between.
 func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -380,7 +380,7 @@ func choice(s sending.Subscription) []topics.Preference {
 }
 
 // The log is dated when a segment is a worker's, and not when the worker began: what
-// another one wrote meanwhile came before.
+// another job wrote in between came before.
 func TestTheLogReadsInTheOrderOfWhatHappened(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

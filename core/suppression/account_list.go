@@ -61,7 +61,7 @@ type accountLists struct {
 
 // listPart is what is read of one part.
 type listPart struct {
-	turn chan struct{} // holds one token, which whoever reads has
+	turn chan struct{} // holds one token, which the reading call takes
 
 	begun    time.Time // zero when nothing was read
 	token    string
@@ -153,7 +153,7 @@ func (p *listPart) refresh(now time.Time) {
 	}
 }
 
-// remembered is the part under the key, and lets go of those that nobody can use.
+// remembered is the part under the key, and drops those that are too old.
 func (l *accountLists) remembered(key listKey) *listPart {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,7 +167,7 @@ func (l *accountLists) remembered(key listKey) *listPart {
 	return part
 }
 
-// sweep drops parts that are too old. One that somebody reads stays.
+// sweep drops parts that are too old. One that a call reads stays.
 func (l *accountLists) sweep() {
 	now := l.clock()
 	for key, part := range l.parts {
@@ -183,7 +183,7 @@ func (l *accountLists) sweep() {
 }
 
 // grown counts what is remembered. When there is too much, all other parts that
-// nobody reads are dropped; when the part alone is too much, so is the part.
+// no call reads are dropped; when the part alone is too much, so is the part.
 func (l *accountLists) grown(part *listPart) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

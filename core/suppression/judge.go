@@ -18,13 +18,13 @@ type Adverse struct {
 	Bounced messages.BounceKind
 }
 
-// channelLimitReached is what the provider says besides the type of a bounce.
+// channelLimitReached is a detail of the provider beside the type of a bounce.
 const channelLimitReached = "ChannelLimitExceeded"
 
 // speaksFor is the rule that the event is evidence for by its kind, "" for none.
 // The provider did not try to deliver to an address on the account's own list:
 // such a bounce or complaint repeats a decision, which may have been a person's,
-// and is no evidence. Its list over all accounts is: somebody else's mail bounced
+// and is no evidence. Its list over all accounts is: mail of another account bounced
 // there.
 func (a Adverse) speaksFor() Reason {
 	if a.Bounced.SubType == messages.OnAccountList {

@@ -44,7 +44,7 @@ func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
 	}
 }
 
-// Several processes judge and exclude at once while somebody polls, and their clocks
+// Several processes judge and exclude at once while a program polls, and their clocks
 // are minutes apart: a change is never stored with a time that the poll has passed.
 func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	})
 }
 
-// A clock that is set back does not hide a change, whoever makes it.
+// A clock that is set back does not hide a change, by any process.
 func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

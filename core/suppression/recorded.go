@@ -70,7 +70,7 @@ func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys
 // changeTime is when what changes now has changed. The caller holds the rules, so
 // changes are stored in the order of these times; none is earlier than one that
 // was stored before, also when the clocks of two processes differ or one was set
-// back. Whoever polls from the greatest time received therefore misses nothing.
+// back. A program that polls from the greatest time received therefore misses nothing.
 func (s *Suppression) changeTime(ctx context.Context, orgID string) (time.Time, error) {
 	last, err := s.Store.LastChange(ctx, orgID)
 	if now := s.now(); now.After(last) {

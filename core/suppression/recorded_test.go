@@ -151,7 +151,7 @@ func TestEventsListAddresses(t *testing.T) {
 		test := b.event("trial@example.com", messages.Complaint, "", 1)
 		test.Mail.Test = true
 		repeated := b.event("listed@example.com", messages.Complaint, "", 1)
-		repeated.ComplaintSubType = "OnAccountSuppressionList" // nobody complained of this message
+		repeated.ComplaintSubType = "OnAccountSuppressionList" // no person complained about this message
 		b.must(b.record(t.Context(),
 			repeated,
 			b.event("Gone@Example.com", messages.Bounce, "Permanent", 1),

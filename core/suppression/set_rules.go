@@ -75,7 +75,7 @@ func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// rejudgeBatch reads how far judging has come under the hold, since somebody may
+// rejudgeBatch reads how far judging has come under the hold, since another process may
 // have changed the rules once more.
 func (s *Suppression) rejudgeBatch(ctx context.Context, orgID string) (more bool, err error) { //nolint:nonamedreturns // says which
 	rules, err := s.Store.HoldRules(ctx, orgID)

@@ -14,7 +14,7 @@ import (
 type Store interface {
 	// Rules are the organization's, or the standard ones.
 	Rules(ctx context.Context, orgID string) (Rules, error)
-	// HoldRules is Rules, and nobody else judges or sets rules in the organization
+	// HoldRules is Rules, and no other transaction judges or sets rules in the organization
 	// until the transaction ends.
 	HoldRules(ctx context.Context, orgID string) (Rules, error)
 	// SetRules also notes that everything is to be judged anew.

@@ -11,5 +11,5 @@
 // holds no identifier, and it expires when the bucket is back at full.
 //
 // It owns no answer to a Redis that is slow or away: it fails within the time it
-// is given, and package guardrails decides what becomes of the call.
+// is given, and package guardrails decides about the call.
 package redisbuckets

@@ -41,7 +41,7 @@ func System() *Resolver {
 	return r
 }
 
-// errNoAnswer: nobody knows whether the record is there.
+// errNoAnswer means that it is unknown whether the record exists.
 var errNoAnswer = errors.New("resolver: no name server answered")
 
 // Published reports whether the name is an alias for the value of the record.

@@ -85,6 +85,6 @@ func TestTheNextServerIsAsked(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 	if _, err := new(resolver.Resolver).Published(t.Context(), "org", record); err == nil {
-		t.Error("without a name server nobody knows")
+		t.Error("without a name server there is no error")
 	}
 }
