@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -115,8 +116,9 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 		Clock:              s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
 	})
 	list := topics.NewLive(sim, s.clock.Now, log)
+	listed := lists.New(lists.Config{Store: db.Lists(), Clock: s.clock.Now})
 	people := audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), List: list, Turns: sending.NewTurns(), Transactor: db, Account: sim, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
+		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), List: list, Lists: listed, Turns: sending.NewTurns(), Transactor: db, Account: sim, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
 	})
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{
@@ -124,6 +126,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 			Clock: s.clock.Now, Log: log,
 		}),
 		Audience:   people,
+		Lists:      listed,
 		Attributes: attributes.New(attributes.Config{Store: db.Attributes(), Transactor: db, Topics: list, Clock: s.clock.Now, Log: log}),
 		Topics: topics.New(topics.Config{
 			Store: db.Topics(), Transactor: db, Account: sim, Live: list, Turns: people.Turns, Contacts: db.Audience(), Clock: s.clock.Now,

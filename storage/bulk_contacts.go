@@ -11,6 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -254,19 +255,19 @@ func writtenContacts(orgID string, contacts []audience.Contact) (string, []conta
 	return parameter, topics, err
 }
 
-func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string, lists map[string][]string, at time.Time) error {
-	if len(lists) == 0 {
+func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string, memberships map[string][]string, at time.Time) error {
+	if len(memberships) == 0 {
 		return nil
 	}
 	var kept []string
 	var members []inSet
-	for contact, ids := range lists {
+	for contact, ids := range memberships {
 		for _, id := range ids {
 			kept = append(kept, contact+" "+id)
 			members = append(members, inSet{contact, id})
 		}
 	}
-	who, err := engine.JSONParameter(slices.Sorted(maps.Keys(lists)))
+	who, err := engine.JSONParameter(slices.Sorted(maps.Keys(memberships)))
 	if err != nil {
 		return err
 	}
@@ -286,5 +287,5 @@ func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string,
 	if err != nil {
 		return err
 	}
-	return logTransitions(ctx, s.db, orgID, audience.ListSet, left, joined, at)
+	return logTransitions(ctx, s.db, orgID, lists.ListSet, left, joined, at)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -16,7 +17,7 @@ import (
 
 // insertListed stores a contact that is on so many lists, with an attribute of so
 // many bytes.
-func insertListed(ctx context.Context, db *storage.DB, orgID, email string, lists, long int) (audience.Contact, error) {
+func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, long int) (audience.Contact, error) {
 	store, now, externalID := db.Audience(), core.SystemClock(), "crm-"+email
 	contact := audience.Contact{
 		ID: core.NewID(), Email: email, ExternalID: &externalID, Status: audience.Active,
@@ -26,15 +27,15 @@ func insertListed(ctx context.Context, db *storage.DB, orgID, email string, list
 		if err := store.InsertContact(ctx, orgID, contact); err != nil {
 			return err
 		}
-		ids := make([]string, lists)
+		ids := make([]string, on)
 		for i := range ids {
-			l := audience.List{ID: core.NewID(), Key: fmt.Sprintf("%s-%d", email, i), Name: "List", Origin: core.ManagedOrigin, Status: "active", CreatedAt: now, UpdatedAt: now}
-			if err := store.InsertList(ctx, orgID, l); err != nil {
+			l := lists.List{ID: core.NewID(), Key: fmt.Sprintf("%s-%d", email, i), Name: "List", Origin: core.ManagedOrigin, Status: "active", CreatedAt: now, UpdatedAt: now}
+			if err := db.Lists().InsertList(ctx, orgID, l); err != nil {
 				return err
 			}
 			ids[i] = l.ID
 		}
-		_, _, err := store.ReplaceMembership(ctx, orgID, contact.ID, ids, now)
+		_, _, err := db.Lists().ReplaceMembership(ctx, orgID, contact.ID, ids, now)
 		return err
 	})
 }

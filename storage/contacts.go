@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -110,17 +111,17 @@ var readPreferences engine.TxMemory[map[string]string]
 // contact reads one contact and its lists.
 func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID, key string) (audience.Contact, error) {
 	var row contactRow
-	var lists []audience.ListRef
+	var on []lists.Ref
 	var exceptions []attributes.Exception
 	err := s.db.Retry(ctx, func() error {
-		row, lists, exceptions = contactRow{}, []audience.ListRef{}, nil
+		row, on, exceptions = contactRow{}, []lists.Ref{}, nil
 		var c contactRow // every row is scanned into it
 		return s.db.Each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
 			err := rows.Scan(&c.ID, &c.Email, &c.ExternalID, &c.Status, &c.Attributes, &c.TopicPreferences,
 				&c.UnsubscribeAll, &c.CreatedAt, &c.UpdatedAt, &c.Shell, &c.Stub)
 			switch c.Status {
 			case "":
-				lists = append(lists, audience.ListRef{ID: c.ID, Key: c.Email, Name: c.Attributes})
+				on = append(on, lists.Ref{ID: c.ID, Key: c.Email, Name: c.Attributes})
 			case exceptionKind:
 				exceptions = append(exceptions, attributes.Exception{Name: c.ID, Present: c.Email, Type: attributes.Type(c.Attributes)})
 			default:
@@ -141,9 +142,9 @@ func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID,
 		}
 		(*read)[row.ID] = row.TopicPreferences
 	}
-	slices.SortFunc(lists, func(a, b audience.ListRef) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(on, func(a, b lists.Ref) int { return strings.Compare(a.Key, b.Key) })
 	contact, err := row.contact()
-	contact.Lists = lists
+	contact.Lists = on
 	if err != nil {
 		return contact, err
 	}

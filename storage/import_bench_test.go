@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
 )
@@ -70,7 +71,7 @@ func BenchmarkImport(b *testing.B) {
 // product does for segments.
 func importing(db *storage.DB) *audience.Audience {
 	return audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
+		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Clock: core.SystemClock}), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
 		Changed: segments.New(segments.Config{Store: db.Segments()}).Changed,
 	})
 }

@@ -4,9 +4,14 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
+
+var _ lists.Store = audienceStore{}
+
+// Lists returns the store of static lists, their members and the membership log.
+func (db *DB) Lists() lists.Store { return audienceStore{db.DB} }
 
 type listRow struct {
 	ID          string      `db:"id"`
@@ -58,13 +63,13 @@ var (
 		ORDER BY l.key`)
 )
 
-func (s audienceStore) InsertList(ctx context.Context, orgID string, l audience.List) error {
+func (s audienceStore) InsertList(ctx context.Context, orgID string, l lists.List) error {
 	taken := core.Conflict("A list of this organization has this key already.", "Choose another key.")
 	return s.db.Insert(ctx, taken, insertList, orgID, l.ID, l.Key, l.Name, l.Description, engine.SearchText(l.Name, l.Key),
 		l.Source, string(l.Origin), l.SourcePath, l.Status, engine.At(l.CreatedAt), engine.At(l.UpdatedAt))
 }
 
-func (s audienceStore) UpdateList(ctx context.Context, orgID string, l audience.List) error {
+func (s audienceStore) UpdateList(ctx context.Context, orgID string, l lists.List) error {
 	return s.db.Change(ctx, "list", updateList, l.Name, l.Description, engine.SearchText(l.Name, l.Key), engine.At(l.UpdatedAt), orgID, l.ID)
 }
 
@@ -72,7 +77,7 @@ func (s audienceStore) DeleteList(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, "list", deleteList, orgID, id)
 }
 
-func (s audienceStore) List(ctx context.Context, orgID, ref string) (audience.List, error) {
+func (s audienceStore) List(ctx context.Context, orgID, ref string) (lists.List, error) {
 	read, lock := listByKey, lockListByKey
 	if core.IsID(ref) {
 		read, lock = listByID, lockListByID
@@ -81,21 +86,21 @@ func (s audienceStore) List(ctx context.Context, orgID, ref string) (audience.Li
 	return row.list(), err
 }
 
-func (s audienceStore) Lists(ctx context.Context, orgID string, f audience.ListFilter) ([]audience.List, error) {
+func (s audienceStore) Lists(ctx context.Context, orgID string, f lists.Filter) ([]lists.List, error) {
 	created, id := engine.PageStart(f.After)
 	rows, err := engine.List[listRow](ctx, s.db, listsPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
 	if err != nil {
 		return nil, err
 	}
-	lists := make([]audience.List, len(rows))
+	all := make([]lists.List, len(rows))
 	for i, r := range rows {
-		lists[i] = r.list()
+		all[i] = r.list()
 	}
-	return lists, nil
+	return all, nil
 }
 
-func (r listRow) list() audience.List {
-	return audience.List{
+func (r listRow) list() lists.List {
+	return lists.List{
 		ID: r.ID, Key: r.Key, Name: r.Name, Description: r.Description, Source: r.Source, MemberCount: r.MemberCount,
 		Origin: r.Origin, SourcePath: r.SourcePath, Status: r.Status,
 		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
@@ -110,7 +115,7 @@ func (s audienceStore) CountLists(ctx context.Context, orgID, query string) (int
 	return counts[0], nil
 }
 
-func (s audienceStore) ListsByRef(ctx context.Context, orgID string, refs []string) ([]audience.ListRef, error) {
+func (s audienceStore) ListsByRef(ctx context.Context, orgID string, refs []string) ([]lists.Ref, error) {
 	parameter, err := engine.JSONParameter(refs)
 	if err != nil {
 		return nil, err
@@ -118,14 +123,14 @@ func (s audienceStore) ListsByRef(ctx context.Context, orgID string, refs []stri
 	return s.listRefs(ctx, listsByRef, orgID, parameter)
 }
 
-func (s audienceStore) listRefs(ctx context.Context, by *engine.Statement, args ...any) ([]audience.ListRef, error) {
+func (s audienceStore) listRefs(ctx context.Context, by *engine.Statement, args ...any) ([]lists.Ref, error) {
 	rows, err := engine.List[listRefRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
 	}
-	refs := make([]audience.ListRef, len(rows))
+	refs := make([]lists.Ref, len(rows))
 	for i, r := range rows {
-		refs[i] = audience.ListRef(r)
+		refs[i] = lists.Ref(r)
 	}
 	return refs, nil
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -36,7 +36,7 @@ var (
 	listMemberByEmail = engine.RegisterPoint("list member by email", setMemberByEmail("list_members", "list_id"))
 )
 
-func (s audienceStore) ContactLists(ctx context.Context, orgID, contactID string) ([]audience.ListRef, error) {
+func (s audienceStore) ContactLists(ctx context.Context, orgID, contactID string) ([]lists.Ref, error) {
 	return s.listRefs(ctx, contactLists, orgID, contactID)
 }
 
@@ -72,12 +72,12 @@ func (s audienceStore) logLists(ctx context.Context, orgID, contactID string, le
 		}
 		return all
 	}
-	return logTransitions(ctx, s.db, orgID, audience.ListSet, of(left), of(joined), at)
+	return logTransitions(ctx, s.db, orgID, lists.ListSet, of(left), of(joined), at)
 }
 
-func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]audience.ListMember, error) {
-	return setMembers(ctx, s.db, listMembersPage, orgID, listID, after, limit, func(r setMemberRow) audience.ListMember {
-		return audience.ListMember{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, AddedAt: r.Since.Time()}
+func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]lists.Member, error) {
+	return setMembers(ctx, s.db, listMembersPage, orgID, listID, after, limit, func(r setMemberRow) lists.Member {
+		return lists.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, AddedAt: r.Since.Time()}
 	})
 }
 

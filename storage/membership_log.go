@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -32,13 +32,13 @@ type inSet struct {
 // loggedTransition is an element of the parameter of logTransitions.
 type loggedTransition struct {
 	inSet
-	ID      string           `json:"id"`
-	Kind    audience.SetKind `json:"kind"`
-	Entered bool             `json:"entered"`
+	ID      string        `json:"id"`
+	Kind    lists.SetKind `json:"kind"`
+	Entered bool          `json:"entered"`
 }
 
 // logTransitions writes who left and who entered sets of a kind.
-func logTransitions(ctx context.Context, db *engine.DB, orgID string, kind audience.SetKind, left, entered []inSet, at time.Time) error {
+func logTransitions(ctx context.Context, db *engine.DB, orgID string, kind lists.SetKind, left, entered []inSet, at time.Time) error {
 	if len(left)+len(entered) == 0 {
 		return nil
 	}
@@ -58,15 +58,15 @@ func logTransitions(ctx context.Context, db *engine.DB, orgID string, kind audie
 }
 
 type transitionRow struct {
-	OccurredAt engine.Time      `db:"occurred_at"`
-	ID         string           `db:"id"`
-	SetKind    audience.SetKind `db:"set_kind"`
-	SetID      string           `db:"set_id"`
-	ContactID  string           `db:"contact_id"`
-	Entered    bool             `db:"entered"`
+	OccurredAt engine.Time   `db:"occurred_at"`
+	ID         string        `db:"id"`
+	SetKind    lists.SetKind `db:"set_kind"`
+	SetID      string        `db:"set_id"`
+	ContactID  string        `db:"contact_id"`
+	Entered    bool          `db:"entered"`
 }
 
-func (s audienceStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]audience.Transition, error) {
+func (s audienceStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]lists.Transition, error) {
 	var at engine.Time
 	var id string
 	if after != nil {
@@ -76,9 +76,9 @@ func (s audienceStore) MembershipLog(ctx context.Context, orgID string, after *c
 	if err != nil {
 		return nil, err
 	}
-	lines := make([]audience.Transition, len(rows))
+	lines := make([]lists.Transition, len(rows))
 	for i, r := range rows {
-		lines[i] = audience.Transition{
+		lines[i] = lists.Transition{
 			ID: r.ID, At: r.OccurredAt.Time(), Kind: r.SetKind, SetID: r.SetID, ContactID: r.ContactID, Entered: r.Entered,
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -170,7 +170,7 @@ func (s segmentStore) logSegment(ctx context.Context, orgID, segmentID string, l
 		}
 		return all
 	}
-	return logTransitions(ctx, s.db, orgID, audience.SegmentSet, of(left), of(entered), at)
+	return logTransitions(ctx, s.db, orgID, lists.SegmentSet, of(left), of(entered), at)
 }
 
 func (s segmentStore) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -74,7 +75,7 @@ func newWriter(p *product.Product) *writer {
 	quiet := slog.New(slog.DiscardHandler)
 	w.sync = host.Sync(p.DB, w.account, p.Clock.Now, quiet)
 	w.people = audience.New(audience.Config{
-		Store: w.store, Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), List: w.sync.Topics.Live, Turns: w.sync.Topics.Turns, Repairs: w.sync, Transactor: p.DB, Account: w.account, Orgs: p.DB.Orgs().OrgIDs, Clock: p.Clock.Now, Log: quiet,
+		Store: w.store, Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Clock: p.Clock.Now}), Turns: w.sync.Topics.Turns, Repairs: w.sync, Transactor: p.DB, Account: w.account, Orgs: p.DB.Orgs().OrgIDs, Clock: p.Clock.Now, Log: quiet,
 	})
 	return w
 }

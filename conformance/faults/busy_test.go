@@ -75,7 +75,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 				checkDone(t, c.name()+", afterwards", keyed(c))
 				checkDone(t, c.name()+", once more", keyed(c))
 			}
-			lists, err := s.p.DB.Audience().CountLists(t.Context(), s.p.OrgID, "Created held")
+			lists, err := s.p.DB.Lists().CountLists(t.Context(), s.p.OrgID, "Created held")
 			if err != nil || lists != 1 {
 				t.Errorf("%d lists were made, %v, want the one of the call afterwards", lists, err)
 			}

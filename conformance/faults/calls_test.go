@@ -20,6 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -303,11 +304,11 @@ func (s *scene) promoteProperties(t *testing.T) {
 func (s *scene) makeLists(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"read", "put", "delete"} {
-		l := audience.List{
+		l := lists.List{
 			ID: core.NewID(), Key: name + "-" + s.round, Name: name, Source: "api", Origin: core.ManagedOrigin, Status: string(audience.Active),
 			CreatedAt: s.p.Clock.Now(), UpdatedAt: s.p.Clock.Now(),
 		}
-		if err := s.p.DB.Audience().InsertList(t.Context(), s.p.OrgID, l); err != nil {
+		if err := s.p.DB.Lists().InsertList(t.Context(), s.p.OrgID, l); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,6 +34,7 @@ var domainEdges = map[[2]string]string{
 	{"attributes", "sending"}:   "the description of the audience names the account's topics",
 	{"topics", "jobs"}:          "the periodic sync is a job",
 	{"topics", "sending"}:       "topics and consent live in the sending account",
+	{"audience", "lists"}:       "a contact is on lists, and writes name the lists to join and leave",
 	{"audience", "topics"}:      "a contact has choices about topics",
 	{"audience", "attributes"}:  "values of contacts are checked against the registry",
 	{"audience", "sending"}:     "consent lives in the sending account",

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -114,7 +114,7 @@ func TestAnswersAreUsuallySmall(t *testing.T) {
 
 // flood gives an organization whatever it may store at its largest: long names,
 // many lists with one contact on all of them, attributes full of wide characters.
-func flood(t *testing.T, p *product.Product, lists int) {
+func flood(t *testing.T, p *product.Product, count int) {
 	t.Helper()
 	store, now := p.DB.Audience(), p.Clock.Now()
 	err := p.DB.InTx(t.Context(), func(ctx context.Context) error {
@@ -123,12 +123,12 @@ func flood(t *testing.T, p *product.Product, lists int) {
 			return err
 		}
 		var ids []string
-		for i := range lists {
-			l := audience.List{
+		for i := range count {
+			l := lists.List{
 				ID: core.NewID(), Key: fmt.Sprintf("flood-%d", i), Name: strings.Repeat("😀", 200), Description: strings.Repeat(`<"`, 900),
 				Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: now, UpdatedAt: now,
 			}
-			if err := store.InsertList(ctx, p.OrgID, l); err != nil {
+			if err := p.DB.Lists().InsertList(ctx, p.OrgID, l); err != nil {
 				return err
 			}
 			ids = append(ids, l.ID)
@@ -146,7 +146,7 @@ func flood(t *testing.T, p *product.Product, lists int) {
 		if err := store.UpdateContact(ctx, p.OrgID, contact); err != nil {
 			return err
 		}
-		_, _, err = store.ReplaceMembership(ctx, p.OrgID, contact.ID, ids, now)
+		_, _, err = p.DB.Lists().ReplaceMembership(ctx, p.OrgID, contact.ID, ids, now)
 		return err
 	})
 	if err != nil {

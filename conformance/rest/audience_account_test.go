@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -31,7 +32,7 @@ func (a *api) consent(t *testing.T, address string) *sending.Contact {
 func pusher(p *product.Product) *audience.Audience {
 	quiet := slog.New(slog.DiscardHandler)
 	return audience.New(audience.Config{
-		Store: p.DB.Audience(), Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), Transactor: p.DB, Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
+		Store: p.DB.Audience(), Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), Lists: lists.New(lists.Config{Store: p.DB.Lists(), Clock: p.Clock.Now}), Transactor: p.DB, Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
 		List: topics.NewLive(p.Simulator, p.Clock.Now, quiet), Turns: sending.NewTurns(), Clock: p.Clock.Now, Log: quiet,
 	})
 }
@@ -241,7 +242,7 @@ func TestLeavingAListIsLogged(t *testing.T) {
 			leave()
 			leave()
 			a.do(t, "DELETE", "/v1/lists/list-"+name, "").want(204)
-			lines, err := p.DB.Audience().MembershipLog(t.Context(), p.OrgID, nil, 10_000)
+			lines, err := p.DB.Lists().MembershipLog(t.Context(), p.OrgID, nil, 10_000)
 			if err != nil {
 				t.Fatal(err)
 			}

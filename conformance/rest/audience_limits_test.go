@@ -8,7 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
@@ -108,7 +108,7 @@ func TestAThousandLists(t *testing.T) {
 		fresh, org := on(t, p).anotherOrg(t, false)
 		err := p.DB.InTx(t.Context(), func(ctx context.Context) error {
 			for i := range 999 {
-				if err := p.DB.Audience().InsertList(ctx, org.ID, audience.List{
+				if err := p.DB.Lists().InsertList(ctx, org.ID, lists.List{
 					ID: core.NewID(), Key: fmt.Sprint("list-", i), Name: "L", Source: "api", Origin: core.ManagedOrigin, Status: "active",
 					CreatedAt: p.Clock.Now(), UpdatedAt: p.Clock.Now(),
 				}); err != nil {

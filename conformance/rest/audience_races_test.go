@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 )
 
 // patient waits longer for an answer than one call may take by itself: callers of the
@@ -163,8 +164,8 @@ func TestListsRace(t *testing.T) {
 		a, agent := on(t, p).patient(), p.Token(t, p.MCPURL)
 		const path = people + "/race@example.com"
 		contact := a.do(t, "PUT", byID+"race", `{"email":"race@example.com"}`).want(201).contact()
-		log := func(after *core.After) []audience.Transition {
-			lines, err := p.DB.Audience().MembershipLog(t.Context(), p.OrgID, after, 10_000)
+		log := func(after *core.After) []lists.Transition {
+			lines, err := p.DB.Lists().MembershipLog(t.Context(), p.OrgID, after, 10_000)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,10 +203,10 @@ func TestListsRace(t *testing.T) {
 				t.Errorf("the log tells that list %s was entered twice or left twice", line.SetID)
 			}
 		}
-		var now struct{ Lists []audience.ListRef }
+		var now struct{ Lists []lists.Ref }
 		a.do(t, "GET", path, "").want(200).decode(&now)
 		for id, times := range on {
-			if is := slices.ContainsFunc(now.Lists, func(l audience.ListRef) bool { return l.ID == id }); is != (times == 1) {
+			if is := slices.ContainsFunc(now.Lists, func(l lists.Ref) bool { return l.ID == id }); is != (times == 1) {
 				t.Errorf("list %s: on it %t, by the log %d", id, is, times)
 			}
 		}
@@ -218,25 +219,25 @@ func TestAListGoesWhileContactsJoin(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{Postgres: true})
 	database := a.SQL(t)
-	const path, lists = people + "/joins@example.com", `["goes","newsletter"]`
+	const path, joinedLists = people + "/joins@example.com", `["goes","newsletter"]`
 	a.do(t, "PUT", byID+"joins", `{"email":"joins@example.com"}`).want(201)
 	for name, join := range map[string]func() *answer{
-		"PATCH":  func() *answer { return a.do(t, "PATCH", path, `{"lists":{"add":`+lists+`}}`) },
-		"PUT":    func() *answer { return a.do(t, "PUT", path, `{"lists":`+lists+`}`) },
-		"upsert": func() *answer { return a.do(t, "PUT", byID+"joins", `{"lists":`+lists+`}`) },
+		"PATCH":  func() *answer { return a.do(t, "PATCH", path, `{"lists":{"add":`+joinedLists+`}}`) },
+		"PUT":    func() *answer { return a.do(t, "PUT", path, `{"lists":`+joinedLists+`}`) },
+		"upsert": func() *answer { return a.do(t, "PUT", byID+"joins", `{"lists":`+joinedLists+`}`) },
 		"bulk": func() *answer {
-			a.follow(t, a.postBulk(t, `{"contacts":[{"external_id":"joins","lists":`+lists+`}]}`), 1)
+			a.follow(t, a.postBulk(t, `{"contacts":[{"external_id":"joins","lists":`+joinedLists+`}]}`), 1)
 			return a.do(t, "GET", path, "")
 		},
 		"agent": func() *answer {
-			return a.callTool(t, a.Token(t, a.MCPURL), "contacts_set_list_membership", `{"contact":"joins@example.com","add":`+lists+`}`)
+			return a.callTool(t, a.Token(t, a.MCPURL), "contacts_set_list_membership", `{"contact":"joins@example.com","add":`+joinedLists+`}`)
 		},
 	} {
-		var made audience.List
+		var made lists.List
 		a.do(t, "POST", "/v1/lists", `{"name":"Goes"}`).want(201).decode(&made)
 		joined := make(chan *answer, 1)
 		err := a.DB.InTx(t.Context(), func(ctx context.Context) error {
-			if err := a.DB.Audience().DeleteList(ctx, a.OrgID, made.ID); err != nil {
+			if err := a.DB.Lists().DeleteList(ctx, a.OrgID, made.ID); err != nil {
 				return err
 			}
 			go func() { joined <- join() }()
@@ -247,7 +248,7 @@ func TestAListGoesWhileContactsJoin(t *testing.T) {
 		}
 		var is struct {
 			Code  core.Code
-			Lists []audience.ListRef
+			Lists []lists.Ref
 		}
 		got := <-joined
 		if got.decode(&is); got.status != 200 || is.Code != "" || len(is.Lists) != 1 || is.Lists[0].Key != "newsletter" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
@@ -29,13 +30,13 @@ func newOrg(t *testing.T, db *storage.DB) string {
 func newContact(email string) audience.Contact {
 	return audience.Contact{
 		ID: core.NewID(), Email: email, Status: audience.Active,
-		Attributes: map[string]any{}, TopicPreferences: []topics.Preference{}, Lists: []audience.ListRef{},
+		Attributes: map[string]any{}, TopicPreferences: []topics.Preference{}, Lists: []lists.Ref{},
 		CreatedAt: start, UpdatedAt: start,
 	}
 }
 
-func newList(key string) audience.List {
-	return audience.List{
+func newList(key string) lists.List {
+	return lists.List{
 		ID: core.NewID(), Key: key, Name: "List " + key, Source: "api", Origin: core.ManagedOrigin, Status: "active",
 		CreatedAt: start, UpdatedAt: start,
 	}

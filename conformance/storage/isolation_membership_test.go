@@ -19,11 +19,11 @@ func visitorOf(o owned) audience.VisitorID {
 func (o owned) membershipState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Audience()
-	list, err := store.List(ctx, o.org, o.list.Key)
+	list, err := db.Lists().List(ctx, o.org, o.list.Key)
 	must(t, err)
-	members, err := store.ListMembers(ctx, o.org, o.list.ID, nil, 10)
+	members, err := db.Lists().ListMembers(ctx, o.org, o.list.ID, nil, 10)
 	must(t, err)
-	log, err := store.MembershipLog(ctx, o.org, nil, 10)
+	log, err := db.Lists().MembershipLog(ctx, o.org, nil, 10)
 	must(t, err)
 	visitor, err := store.VisitorID(ctx, o.org, o.contact.ID)
 	must(t, err)
@@ -37,28 +37,28 @@ func reachMembership(o owned, org string) map[string]reach {
 		},
 		"CountContacts": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().CountContacts(t.Context(), org) },
 		"List by id": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().List(t.Context(), org, o.list.ID)
+			return db.Lists().List(t.Context(), org, o.list.ID)
 		},
 		"List": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().List(t.Context(), org, o.list.Key)
+			return db.Lists().List(t.Context(), org, o.list.Key)
 		},
 		"UpdateList": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Audience().UpdateList(t.Context(), org, o.list)
+			return nil, db.Lists().UpdateList(t.Context(), org, o.list)
 		},
 		"DeleteList": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Audience().DeleteList(t.Context(), org, o.list.ID)
+			return nil, db.Lists().DeleteList(t.Context(), org, o.list.ID)
 		},
 		"ListMembers": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().ListMembers(t.Context(), org, o.list.ID, nil, 10)
+			return db.Lists().ListMembers(t.Context(), org, o.list.ID, nil, 10)
 		},
 		"IsListMember by id": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().IsListMember(t.Context(), org, o.list.ID, o.contact.ID)
+			return db.Lists().IsListMember(t.Context(), org, o.list.ID, o.contact.ID)
 		},
 		"IsListMember": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().IsListMember(t.Context(), org, o.list.ID, o.contact.Email)
+			return db.Lists().IsListMember(t.Context(), org, o.list.ID, o.contact.Email)
 		},
 		"MembershipLog": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().MembershipLog(t.Context(), org, nil, 10)
+			return db.Lists().MembershipLog(t.Context(), org, nil, 10)
 		},
 		"VisitorID": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Audience().VisitorID(t.Context(), org, o.contact.ID)

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -32,7 +33,7 @@ type owned struct {
 	org      string
 	contact  audience.Contact
 	shell    audience.Contact // made by a sync
-	list     audience.List
+	list     lists.List
 	client   access.Client
 	apiKey   access.APIKey
 	replay   replay.Key
@@ -75,11 +76,11 @@ func own(t *testing.T, db *storage.DB) owned {
 	must(t, err)
 	o.shell, err = store.ContactByEmail(ctx, o.org, "shell@x")
 	must(t, err)
-	must(t, store.InsertList(ctx, o.org, o.list))
+	must(t, db.Lists().InsertList(ctx, o.org, o.list))
 	must(t, db.Attributes().InsertAttribute(ctx, o.org, attributes.Attribute{ID: core.NewID(), Name: "plan", Type: attributes.String, CreatedAt: start, UpdatedAt: start}))
 	must(t, db.Topics().ReplaceTopics(ctx, o.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, start))
 	must(t, db.TopicSync().SaveContactList(ctx, o.org, topics.ContactList{Name: "main", LastSyncedAt: start, CreatedAt: start, UpdatedAt: start}))
-	_, _, err = store.ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
+	_, _, err = db.Lists().ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
 	must(t, err)
 	record, won, err := db.Replay().Reserve(ctx, o.replay, replay.Claim{Digest: "digest"}, start)
 	must(t, err)
@@ -120,10 +121,10 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(shell, err)
 	page, err := store.Contacts(ctx, o.org, audience.ContactFilter{Topic: "news", Limit: 10})
 	see(page, err)
-	on, err := store.ContactLists(ctx, o.org, o.contact.ID)
+	on, err := db.Lists().ContactLists(ctx, o.org, o.contact.ID)
 	see(on, err)
-	lists, err := store.Lists(ctx, o.org, audience.ListFilter{Limit: 10})
-	see(lists, err)
+	listed, err := db.Lists().Lists(ctx, o.org, lists.Filter{Limit: 10})
+	see(listed, err)
 	attributes, err := db.Attributes().Attributes(ctx, o.org)
 	see(attributes, err)
 	mirrored, err := db.Topics().Topics(ctx, o.org)
@@ -205,24 +206,24 @@ func reachAudience(o owned, org string) map[string]reach {
 			return nil, db.Audience().DropShell(t.Context(), org, o.shell.ID)
 		},
 		"ContactLists": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().ContactLists(t.Context(), org, o.contact.ID)
+			return db.Lists().ContactLists(t.Context(), org, o.contact.ID)
 		},
 		"ReplaceMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
-			left, joined, err := db.Audience().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
+			left, joined, err := db.Lists().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
 			return append(left, joined...), err
 		},
 		"ReplaceMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
 			own := newContact("own@x")
 			must(t, db.Audience().InsertContact(t.Context(), org, own))
-			left, joined, err := db.Audience().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
+			left, joined, err := db.Lists().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
 			return append(left, joined...), err
 		},
 		"Lists": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().Lists(t.Context(), org, audience.ListFilter{Limit: 10})
+			return db.Lists().Lists(t.Context(), org, lists.Filter{Limit: 10})
 		},
-		"CountLists": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().CountLists(t.Context(), org, "") },
+		"CountLists": func(t *testing.T, db *storage.DB) (any, error) { return db.Lists().CountLists(t.Context(), org, "") },
 		"ListsByRef": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().ListsByRef(t.Context(), org, []string{o.list.ID, o.list.Key})
+			return db.Lists().ListsByRef(t.Context(), org, []string{o.list.ID, o.list.Key})
 		},
 		"Attributes": func(t *testing.T, db *storage.DB) (any, error) { return db.Attributes().Attributes(t.Context(), org) },
 		"AttributePage": func(t *testing.T, db *storage.DB) (any, error) {
@@ -346,7 +347,7 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 		reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[signing.Store](),
 		reflect.TypeFor[people.UserStore](), reflect.TypeFor[people.SessionStore](), reflect.TypeFor[people.FactorStore](), reflect.TypeFor[people.PasskeyStore](),
-		reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[attributes.Store](), reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[attributes.Store](), reflect.TypeFor[lists.Store](), reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -14,40 +14,40 @@ import (
 func TestLists(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		ctx, org := t.Context(), newOrg(t, db)
 		vip, tests, gone := newList("vip"), newList("100%_test"), newList("gone")
 		vip.Name, vip.Description, vip.Origin, vip.SourcePath = "Très ÉLÉGANT", "d", core.GitOrigin, "lists/vip.yaml"
 		gone.Status = "archived"
-		for i, l := range []*audience.List{&vip, &tests, &gone} {
+		for i, l := range []*lists.List{&vip, &tests, &gone} {
 			l.CreatedAt = later(i)
-			must(t, store.InsertList(ctx, org, *l))
+			must(t, db.Lists().InsertList(ctx, org, *l))
 		}
 		again := newList("vip")
-		wantCode(t, "a taken key", store.InsertList(ctx, org, again), core.CodeConflict)
+		wantCode(t, "a taken key", db.Lists().InsertList(ctx, org, again), core.CodeConflict)
 
 		for query, want := range map[string][]string{
 			"": {"100%_test", "vip"}, "élé": {"vip"}, "VIP": {"vip"}, "%_": {"100%_test"}, "_": {"100%_test"}, "gone": {}, `\`: {},
 		} {
-			lists, err := store.Lists(ctx, org, audience.ListFilter{Query: query, Limit: 10})
+			got, err := db.Lists().Lists(ctx, org, lists.Filter{Query: query, Limit: 10})
 			must(t, err)
 			keys := []string{}
-			for _, l := range lists {
+			for _, l := range got {
 				keys = append(keys, l.Key)
 			}
-			count, err := store.CountLists(ctx, org, query)
+			count, err := db.Lists().CountLists(ctx, org, query)
 			must(t, err)
 			if diff := cmp.Diff(want, keys); diff != "" || count != len(want) {
 				t.Errorf("query %q: count %d, keys (-want +got):\n%s", query, count, diff)
 			}
 		}
 
-		refs, err := store.ListsByRef(ctx, org, []string{tests.Key, vip.ID, gone.ID, "unknown", vip.Key})
+		refs, err := db.Lists().ListsByRef(ctx, org, []string{tests.Key, vip.ID, gone.ID, "unknown", vip.Key})
 		must(t, err)
-		want := []audience.ListRef{{ID: tests.ID, Key: tests.Key, Name: tests.Name}, {ID: vip.ID, Key: vip.Key, Name: vip.Name}}
+		want := []lists.Ref{{ID: tests.ID, Key: tests.Key, Name: tests.Name}, {ID: vip.ID, Key: vip.Key, Name: vip.Name}}
 		if diff := cmp.Diff(want, refs); diff != "" {
 			t.Errorf("ListsByRef (-want +got):\n%s", diff)
 		}
-		if none, err := store.ListsByRef(ctx, org, nil); err != nil || len(none) != 0 {
+		if none, err := db.Lists().ListsByRef(ctx, org, nil); err != nil || len(none) != 0 {
 			t.Errorf("ListsByRef of nothing: %v, %v", none, err)
 		}
 	})
@@ -58,8 +58,8 @@ func TestMembership(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
 		a, b, c := newList("a"), newList("b"), newList("c")
-		for _, l := range []audience.List{c, b, a} {
-			must(t, store.InsertList(ctx, org, l))
+		for _, l := range []lists.List{c, b, a} {
+			must(t, db.Lists().InsertList(ctx, org, l))
 		}
 		member := newContact("member@x")
 		must(t, store.InsertContact(ctx, org, member))
@@ -71,9 +71,9 @@ func TestMembership(t *testing.T) {
 			{nil, []string{b.ID, c.ID}, nil, nil},
 		}
 		for i, step := range steps {
-			left, joined, err := store.ReplaceMembership(ctx, org, member.ID, step.set, later(i))
+			left, joined, err := db.Lists().ReplaceMembership(ctx, org, member.ID, step.set, later(i))
 			must(t, err)
-			refs, err := store.ContactLists(ctx, org, member.ID)
+			refs, err := db.Lists().ContactLists(ctx, org, member.ID)
 			must(t, err)
 			var on []string
 			for _, ref := range refs {
@@ -91,12 +91,12 @@ func TestMembership(t *testing.T) {
 			}
 		}
 
-		_, _, err := store.ReplaceMembership(ctx, org, member.ID, []string{a.ID}, start)
+		_, _, err := db.Lists().ReplaceMembership(ctx, org, member.ID, []string{a.ID}, start)
 		must(t, err)
-		lists, err := store.Lists(ctx, org, audience.ListFilter{Query: "list a", Limit: 1})
+		got, err := db.Lists().Lists(ctx, org, lists.Filter{Query: "list a", Limit: 1})
 		must(t, err)
 		a.MemberCount = 1
-		if diff := cmp.Diff([]audience.List{a}, lists); diff != "" {
+		if diff := cmp.Diff([]lists.List{a}, got); diff != "" {
 			t.Errorf("Lists (-want +got):\n%s", diff)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -18,23 +19,23 @@ func TestMembershipLogHasEveryTransition(t *testing.T) {
 		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
 		contact, one, two := newContact("ada@x"), newList("one"), newList("two")
 		must(t, store.InsertContact(ctx, org, contact))
-		must(t, store.InsertList(ctx, org, one))
-		must(t, store.InsertList(ctx, org, two))
+		must(t, db.Lists().InsertList(ctx, org, one))
+		must(t, db.Lists().InsertList(ctx, org, two))
 		for second, lists := range [][]string{{one.ID}, {one.ID}, {two.ID}, {one.ID, two.ID}, nil, nil} {
-			_, _, err := store.ReplaceMembership(ctx, org, contact.ID, lists, later(second))
+			_, _, err := db.Lists().ReplaceMembership(ctx, org, contact.ID, lists, later(second))
 			must(t, err)
 		}
-		must(t, store.DeleteList(ctx, org, two.ID))
+		must(t, db.Lists().DeleteList(ctx, org, two.ID))
 
-		line := func(second int, list audience.List, entered bool) audience.Transition {
-			return audience.Transition{At: later(second), Kind: audience.ListSet, SetID: list.ID, ContactID: contact.ID, Entered: entered}
+		line := func(second int, list lists.List, entered bool) lists.Transition {
+			return lists.Transition{At: later(second), Kind: lists.ListSet, SetID: list.ID, ContactID: contact.ID, Entered: entered}
 		}
-		want := []audience.Transition{
+		want := []lists.Transition{
 			line(0, one, true), line(2, one, false), line(2, two, true), line(3, one, true), line(4, one, false), line(4, two, false),
 		}
-		var got []audience.Transition
+		var got []lists.Transition
 		for after := (*core.After)(nil); ; {
-			page, err := store.MembershipLog(ctx, org, after, 2)
+			page, err := db.Lists().MembershipLog(ctx, org, after, 2)
 			must(t, err)
 			if len(page) == 0 {
 				break
@@ -42,10 +43,10 @@ func TestMembershipLogHasEveryTransition(t *testing.T) {
 			got = append(got, page...)
 			after = &core.After{At: page[len(page)-1].At, ID: page[len(page)-1].ID}
 		}
-		byTime := cmpopts.SortSlices(func(a, b audience.Transition) bool {
+		byTime := cmpopts.SortSlices(func(a, b lists.Transition) bool {
 			return a.At.Before(b.At) || a.At.Equal(b.At) && a.SetID < b.SetID
 		})
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(audience.Transition{}, "ID"), byTime); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(lists.Transition{}, "ID"), byTime); diff != "" {
 			t.Errorf("log (-want +got):\n%s", diff)
 		}
 	})
@@ -57,35 +58,35 @@ func TestListsAreFoundByIDAndByKey(t *testing.T) {
 		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
 		contact, want := newContact("Ada@x"), newList("one")
 		must(t, store.InsertContact(ctx, org, contact))
-		must(t, store.InsertList(ctx, org, want))
-		_, _, err := store.ReplaceMembership(ctx, org, contact.ID, []string{want.ID}, later(5))
+		must(t, db.Lists().InsertList(ctx, org, want))
+		_, _, err := db.Lists().ReplaceMembership(ctx, org, contact.ID, []string{want.ID}, later(5))
 		must(t, err)
 		want.Name, want.Description, want.UpdatedAt, want.MemberCount = "Ein anderer", "text", later(9), 1
-		must(t, store.UpdateList(ctx, org, want))
+		must(t, db.Lists().UpdateList(ctx, org, want))
 		for _, ref := range []string{want.ID, want.Key} {
-			got, err := store.List(ctx, org, ref)
+			got, err := db.Lists().List(ctx, org, ref)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		}
-		if found, err := store.CountLists(ctx, org, "anderer"); err != nil || found != 1 {
+		if found, err := db.Lists().CountLists(ctx, org, "anderer"); err != nil || found != 1 {
 			t.Errorf("the new name finds %d lists, %v", found, err)
 		}
-		members, err := store.ListMembers(ctx, org, want.ID, nil, 10)
-		if diff := cmp.Diff([]audience.ListMember{{ContactID: contact.ID, Email: "Ada@x", Mailable: true, AddedAt: later(5)}}, members); err != nil || diff != "" {
+		members, err := db.Lists().ListMembers(ctx, org, want.ID, nil, 10)
+		if diff := cmp.Diff([]lists.Member{{ContactID: contact.ID, Email: "Ada@x", Mailable: true, AddedAt: later(5)}}, members); err != nil || diff != "" {
 			t.Errorf("%v members (-want +got):\n%s", err, diff)
 		}
 		for who, is := range map[string]bool{contact.ID: true, "ada@X": true, core.NewID(): false, "bob@x": false} {
-			if got, err := store.IsListMember(ctx, org, want.ID, who); err != nil || got != is {
+			if got, err := db.Lists().IsListMember(ctx, org, want.ID, who); err != nil || got != is {
 				t.Errorf("%s is a member: %t, %v", who, got, err)
 			}
 		}
-		must(t, store.DeleteList(ctx, org, want.ID))
-		wantCode(t, "DeleteList", store.DeleteList(ctx, org, want.ID), core.CodeNotFound)
-		wantCode(t, "UpdateList", store.UpdateList(ctx, org, want), core.CodeNotFound)
-		_, err = store.List(ctx, org, want.Key)
+		must(t, db.Lists().DeleteList(ctx, org, want.ID))
+		wantCode(t, "DeleteList", db.Lists().DeleteList(ctx, org, want.ID), core.CodeNotFound)
+		wantCode(t, "UpdateList", db.Lists().UpdateList(ctx, org, want), core.CodeNotFound)
+		_, err = db.Lists().List(ctx, org, want.Key)
 		wantCode(t, "what is gone", err, core.CodeNotFound)
-		left, err := store.ContactLists(ctx, org, contact.ID)
+		left, err := db.Lists().ContactLists(ctx, org, contact.ID)
 		if err != nil || len(left) != 0 {
 			t.Errorf("still on %v, %v", left, err)
 		}

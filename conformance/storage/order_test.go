@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -31,7 +32,7 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 			a := attributes.Attribute{ID: id, Name: id, Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: start, UpdatedAt: start}
 			c.ID, l.ID = id, id
 			must(t, store.InsertContact(ctx, org, c))
-			must(t, store.InsertList(ctx, org, l))
+			must(t, db.Lists().InsertList(ctx, org, l))
 			must(t, db.Attributes().InsertAttribute(ctx, org, a))
 		}
 		for what, page := range map[string]func(after *core.After) ([]string, error){
@@ -40,8 +41,8 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 				return ids(rows, func(c audience.Contact) string { return c.ID }), err
 			},
 			"lists": func(after *core.After) ([]string, error) {
-				rows, err := store.Lists(ctx, org, audience.ListFilter{After: after, Limit: 2})
-				return ids(rows, func(l audience.List) string { return l.ID }), err
+				rows, err := db.Lists().Lists(ctx, org, lists.Filter{After: after, Limit: 2})
+				return ids(rows, func(l lists.List) string { return l.ID }), err
 			},
 			"attributes": func(after *core.After) ([]string, error) {
 				rows, err := db.Attributes().AttributePage(ctx, org, after, 2)

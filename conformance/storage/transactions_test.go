@@ -19,8 +19,8 @@ func TestRollbackLeavesNothing(t *testing.T) {
 		contact, list := newContact("x@x"), newList("x")
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
 			must(t, db.Audience().InsertContact(ctx, org, contact))
-			must(t, db.Audience().InsertList(ctx, org, list))
-			_, _, err := db.Audience().ReplaceMembership(ctx, org, contact.ID, []string{list.ID}, start)
+			must(t, db.Lists().InsertList(ctx, org, list))
+			_, _, err := db.Lists().ReplaceMembership(ctx, org, contact.ID, []string{list.ID}, start)
 			must(t, err)
 			_, _, err = db.TopicSync().MirrorConsent(ctx, org, []sending.Contact{{Email: "y@x"}}, start, start)
 			must(t, err)
@@ -40,7 +40,7 @@ func TestRollbackLeavesNothing(t *testing.T) {
 			_, err := db.Audience().ContactByEmail(t.Context(), org, email)
 			wantCode(t, email, err, core.CodeNotFound)
 		}
-		if n, err := db.Audience().CountLists(t.Context(), org, ""); err != nil || n != 0 {
+		if n, err := db.Lists().CountLists(t.Context(), org, ""); err != nil || n != 0 {
 			t.Errorf("%d lists, %v", n, err)
 		}
 		if events, err := db.Audit().AuditEvents(t.Context(), org, 1); err != nil || len(events) != 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 )
@@ -63,7 +64,7 @@ var (
 		}))
 	})
 	predicateOfList = predicateOf("list", "in list %q", func(t *testing.T, w world, name string) {
-		w.must(t, w.p.DB.Audience().InsertList(t.Context(), w.p.Other.OrgID, audience.List{
+		w.must(t, w.p.DB.Lists().InsertList(t.Context(), w.p.Other.OrgID, lists.List{
 			ID: core.NewID(), Key: name, Name: name, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
 		}))
 	})

@@ -37,7 +37,7 @@ func (w world) reaching(name string, scope core.Scope, nameOf func(string) strin
 	return core.Declare(core.Op[reachIn, reachOut]{
 		Name: name, Title: "Reach people", Purpose: "Reaches people.", Effect: core.Destroys, Scopes: []core.Scope{scope},
 		Confirm: func(ctx context.Context, c *core.Call, in reachIn) (*core.Confirmation, error) {
-			found, err := w.p.DB.Audience().ListsByRef(ctx, c.Principal.Org.ID, []string{in.List})
+			found, err := w.p.DB.Lists().ListsByRef(ctx, c.Principal.Org.ID, []string{in.List})
 			if err != nil || len(found) != 1 {
 				return nil, core.NotFound("list")
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
@@ -230,14 +230,14 @@ func nameOfEnum(h hostile) string { return fmt.Sprintf("hostile_%03d", h.number)
 func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	t.Helper()
 	now, store := w.p.Clock.Now(), w.p.DB.Audience()
-	var lists []string
+	var on []string
 	for _, h := range batch {
-		list := audience.List{
+		list := lists.List{
 			ID: core.NewID(), Key: keyOfList(h.number, h), Name: h.text, Description: h.text, Source: "api",
 			Origin: core.GitOrigin, SourcePath: h.text, Status: "active", CreatedAt: now, UpdatedAt: now,
 		}
-		lists = append(lists, list.ID)
-		w.must(t, store.InsertList(t.Context(), w.p.OrgID, list))
+		on = append(on, list.ID)
+		w.must(t, w.p.DB.Lists().InsertList(t.Context(), w.p.OrgID, list))
 		w.must(t, w.p.DB.Attributes().InsertAttribute(t.Context(), w.p.OrgID, attributes.Attribute{
 			ID: core.NewID(), Name: nameOfAttribute(h), Type: attributes.Number, Description: h.text,
 			Origin: core.ManagedOrigin, CreatedAt: now, UpdatedAt: now,
@@ -249,7 +249,7 @@ func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	}
 	contact, err := store.ContactByEmail(t.Context(), w.p.OrgID, batchAddress(batch))
 	w.must(t, err)
-	_, _, err = store.ReplaceMembership(t.Context(), w.p.OrgID, contact.ID, lists, now)
+	_, _, err = w.p.DB.Lists().ReplaceMembership(t.Context(), w.p.OrgID, contact.ID, on, now)
 	w.must(t, err)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
@@ -299,12 +299,12 @@ func (w world) contact(t *testing.T, of caller, email, externalID string) map[st
 	return contact
 }
 
-func (w world) foreignList(t *testing.T, n int) audience.List {
+func (w world) foreignList(t *testing.T, n int) lists.List {
 	t.Helper()
-	l := audience.List{
+	l := lists.List{
 		ID: core.NewID(), Key: fmt.Sprintf("foreign-list-%03d", n), Name: fmt.Sprintf("Foreign list %03d", n), Source: "api",
 		Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.p.Clock.Now(), UpdatedAt: w.p.Clock.Now(),
 	}
-	w.must(t, w.p.DB.Audience().InsertList(t.Context(), w.p.Other.OrgID, l))
+	w.must(t, w.p.DB.Lists().InsertList(t.Context(), w.p.Other.OrgID, l))
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -23,6 +24,8 @@ type Config struct {
 	// Topics reads the mirrored topics, List the account's contact list.
 	Topics TopicReader
 	List   AccountList
+	// Lists turns names into changes of membership, and applies them.
+	Lists Memberships
 	// Turns serializes the writers of an address. It is shared with the sync.
 	Turns *sending.Turns
 	// Repairs repairs writes that failed after they had reached the account.
@@ -51,9 +54,6 @@ type Config struct {
 	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
 	// SegmentsOf counts the segments that a contact is in; nil counts none.
 	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
-	// DeletesLists is called before lists are deleted, in the transaction of the deletion.
-	// nil means that nothing depends on lists.
-	DeletesLists func(ctx context.Context, orgID string, listIDs []string) error
 }
 
 // AttributeReader reads the registry of attributes.
@@ -78,6 +78,20 @@ type AccountList interface {
 	// OnList runs a write that needs the list. If the account has none, it makes the list
 	// and runs the write again, with bare set.
 	OnList(ctx context.Context, orgID string, write func(bare bool) error) error
+}
+
+// Memberships changes which static lists contacts are on.
+type Memberships interface {
+	// ExactlyNamed, Directed and AddAndRemove return the change that a caller asks for, nil for
+	// none. They fail with core.CodeValidationFailed for names of no list.
+	ExactlyNamed(ctx context.Context, orgID, field string, names *lists.Names) (*lists.Change, error)
+	Directed(ctx context.Context, orgID string, d *lists.Directive) (*lists.Change, error)
+	AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*lists.Change, error)
+	// Find returns the lists with these ids or keys. It leaves out names of no list.
+	Find(ctx context.Context, orgID string, names []string) ([]lists.Ref, error)
+	// ApplyChange and LeaveAll change the membership in the transaction of a write.
+	ApplyChange(ctx context.Context, orgID, contactID string, current []lists.Ref, change *lists.Change) ([]lists.Ref, error)
+	LeaveAll(ctx context.Context, orgID, contactID string, at time.Time) (int, error)
 }
 
 // Repairer repairs writes that failed after they had reached the account.
@@ -117,12 +131,5 @@ func (a *Audience) Operations() []core.Operation {
 		a.contactsBulk(),
 		a.contactsBulkGet(),
 		a.contactsSetListMembership(),
-		a.listsList(),
-		a.listsCreate(),
-		a.listsGet(),
-		a.listsUpdate(),
-		a.listsDelete(),
-		a.listsMembers(),
-		a.listsCheckMember(),
 	}
 }

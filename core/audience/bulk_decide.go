@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -57,7 +58,7 @@ type bulkContact struct {
 	Contact
 	stored  bool // in the database
 	touched bool
-	lists   *ListsChange
+	lists   *lists.Change
 	said    *Said // what the account has yet to be told
 	tell    bool  // whether some of that is new
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/lists"
 )
 
 const (
@@ -264,7 +265,7 @@ func (r *rowReader) loadLists(ctx context.Context, names map[string]bool) error 
 	for name := range names {
 		refs = append(refs, name)
 	}
-	found, err := r.audience.Store.ListsByRef(ctx, r.org, refs)
+	found, err := r.audience.Lists.Find(ctx, r.org, refs)
 	for _, l := range found {
 		r.lists[l.Key] = l.ID
 	}
@@ -306,7 +307,7 @@ func (r *rowReader) read(row BulkRow) (readRow, error) {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	read.plan.Lists = &ListsChange{Exactly: true, Join: ids}
+	read.plan.Lists = &lists.Change{Exactly: true, Join: ids}
 	return read, nil
 }
 

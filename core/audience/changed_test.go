@@ -1,8 +1,6 @@
 package audience_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -61,30 +59,5 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 	b.syncLater(t)
 	if got := b.noted(); got != nil {
 		t.Errorf("a sync that found nothing told of %v", got)
-	}
-}
-
-// TestADeletedListIsToldOf checks that a deletion is reported before it happens, and
-// that an error of the report prevents it.
-func TestADeletedListIsToldOf(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	var told [][]string
-	var refusal error
-	b.audience.DeletesLists = func(_ context.Context, orgID string, listIDs []string) error {
-		if orgID != b.org.ID {
-			t.Errorf("told of organization %s", orgID)
-		}
-		told = append(told, listIDs)
-		return refusal
-	}
-	id := b.want(t, "lists_get", `{"id":"beta"}`)["id"].(string)
-	refusal = errors.New("no")
-	b.refuse(t, "lists_delete", `{"id":"beta"}`, core.CodeInternalError)
-	refusal = nil
-	b.want(t, "lists_delete", `{"id":"beta"}`)
-	b.refuse(t, "lists_delete", `{"id":"beta"}`, core.CodeNotFound)
-	if diff := cmp.Diff([][]string{{id}, {id}}, told); diff != "" {
-		t.Error(diff)
 	}
 }

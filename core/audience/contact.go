@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -41,16 +42,9 @@ type Contact struct {
 	// [Plan.keepsStub]. Since it has a past, a move may not take its place.
 	Stub bool `json:"-"`
 	// Lists is present in answers about one contact, nil and absent in pages.
-	Lists     []ListRef `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-}
-
-// ListRef names a list a contact is on.
-type ListRef struct {
-	ID   string `json:"id" jsonschema:"format=uuid"`
-	Key  string `json:"key" voice:"untrusted"`
-	Name string `json:"name" voice:"untrusted"`
+	Lists     []lists.Ref `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
+	CreatedAt time.Time   `json:"created_at"`
+	UpdatedAt time.Time   `json:"updated_at"`
 }
 
 // EmailKey is the form of an address under which contacts are found and unique:

@@ -221,7 +221,7 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *write) (ContactWr
 		return ContactWritten{}, err
 	}
 	c.About(written.Contact.ID)
-	if written.Contact.Lists, err = a.applyMembership(ctx, c, written.Contact, w.Lists); err != nil {
+	if written.Contact.Lists, err = a.Lists.ApplyChange(ctx, c.Principal.Org.ID, written.Contact.ID, written.Contact.Lists, w.Lists); err != nil {
 		return ContactWritten{}, err
 	}
 	return written, a.changed(ctx, org, written.Contact.ID)

@@ -92,14 +92,14 @@ func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactI
 	if err := a.Store.UpdateContact(ctx, org, contact); err != nil {
 		return ArchivedContact{}, err
 	}
-	left, _, err := a.Store.ReplaceMembership(ctx, org, contact.ID, nil, now)
+	left, err := a.Lists.LeaveAll(ctx, org, contact.ID, now)
 	if err != nil {
 		return ArchivedContact{}, err
 	}
 	if err := a.Store.DeleteVisitorID(ctx, org, contact.ID); err != nil {
 		return ArchivedContact{}, err
 	}
-	return ArchivedContact{Archived: true, Summary: archivedSummary(len(left))}, a.changed(ctx, org, contact.ID)
+	return ArchivedContact{Archived: true, Summary: archivedSummary(left)}, a.changed(ctx, org, contact.ID)
 }
 
 // claim returns the name that the call gave, the only one.

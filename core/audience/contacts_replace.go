@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
@@ -14,7 +15,7 @@ type ReplaceContactIn struct {
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Left out: the contact has none."`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default; opt-outs of a contact that was not in use hold."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
-	Lists            *ListNames     `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
+	Lists            *lists.Names   `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
 	ExternalID       *string        `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"As a read showed it; another one is refused. Left out or null: untouched."`
 	ReadBack
 
@@ -48,7 +49,7 @@ func (a *Audience) prepareReplace(ctx context.Context, c *core.Call, in ReplaceC
 		return in, err
 	}
 	var err error
-	if plan.Lists, err = a.exactlyNamed(ctx, org, "lists", in.Lists); err != nil {
+	if plan.Lists, err = a.Lists.ExactlyNamed(ctx, org, "lists", in.Lists); err != nil {
 		return in, err
 	}
 	in.write = &write{Plan: plan}

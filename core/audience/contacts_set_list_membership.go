@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
 )
 
 // SetListMembershipIn names a contact and the lists it shall join and leave.
@@ -13,12 +14,12 @@ type SetListMembershipIn struct {
 	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, by id or key."`
 	Remove  []string `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to leave."`
 
-	edit *ListsChange
+	edit *lists.Change
 }
 
 // ListsOfContact are the lists that a contact is on.
 type ListsOfContact struct {
-	Lists []ListRef `json:"lists"`
+	Lists []lists.Ref `json:"lists"`
 }
 
 func (a *Audience) contactsSetListMembership() core.Operation {
@@ -33,7 +34,7 @@ func (a *Audience) contactsSetListMembership() core.Operation {
 		Replay: core.ReplayUntilNextWrite,
 		Prepare: func(ctx context.Context, c *core.Call, in SetListMembershipIn) (SetListMembershipIn, error) {
 			var err error
-			in.edit, err = a.addAndRemove(ctx, c.Principal.Org.ID, "", in.Add, in.Remove)
+			in.edit, err = a.Lists.AddAndRemove(ctx, c.Principal.Org.ID, "", in.Add, in.Remove)
 			return in, err
 		},
 		Do: a.setListMembership,
@@ -58,11 +59,11 @@ func (a *Audience) setListMembership(ctx context.Context, c *core.Call, in SetLi
 			return ListsOfContact{}, err
 		}
 	}
-	lists, err := a.applyMembership(ctx, c, contact, in.edit)
+	on, err := a.Lists.ApplyChange(ctx, org, contact.ID, contact.Lists, in.edit)
 	if err != nil {
 		return ListsOfContact{}, err
 	}
-	return ListsOfContact{Lists: lists}, a.changed(ctx, org, contact.ID)
+	return ListsOfContact{Lists: on}, a.changed(ctx, org, contact.ID)
 }
 
 // named finds a contact by whichever of its names the text is. An external id may

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -93,7 +93,7 @@ func TestMembershipRaces(t *testing.T) {
 		for err := range failures {
 			t.Error(err)
 		}
-		log, err := db.Audience().MembershipLog(t.Context(), b.org.ID, nil, 1000)
+		log, err := db.Lists().MembershipLog(t.Context(), b.org.ID, nil, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,12 +105,12 @@ func TestMembershipRaces(t *testing.T) {
 				entered[line.SetID]--
 			}
 		}
-		on, err := db.Audience().ContactLists(t.Context(), b.org.ID, made["id"].(string))
+		on, err := db.Lists().ContactLists(t.Context(), b.org.ID, made["id"].(string))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for id, times := range entered {
-			isOn := slices.ContainsFunc(on, func(l audience.ListRef) bool { return l.ID == id })
+			isOn := slices.ContainsFunc(on, func(l lists.Ref) bool { return l.ID == id })
 			if times != 0 && times != 1 || (times == 1) != isOn {
 				t.Errorf("list %s was entered %d times more than left; on it: %t", id, times, isOn)
 			}

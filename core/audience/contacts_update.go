@@ -4,16 +4,17 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
 // UpdateContactIn changes parts of a contact, as a merge patch (RFC 7396) does.
 type UpdateContactIn struct {
-	Email            string          `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
-	Attributes       map[string]any  `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
-	TopicPreferences topics.Choices  `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
-	UnsubscribeAll   *bool           `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
-	Lists            *ListsDirective `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to join and leave."`
+	Email            string           `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Attributes       map[string]any   `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
+	TopicPreferences topics.Choices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	UnsubscribeAll   *bool            `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
+	Lists            *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to join and leave."`
 
 	write *write
 }
@@ -43,7 +44,7 @@ func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateCon
 		return in, err
 	}
 	var err error
-	if plan.Lists, err = a.directed(ctx, org, in.Lists); err != nil {
+	if plan.Lists, err = a.Lists.Directed(ctx, org, in.Lists); err != nil {
 		return in, err
 	}
 	in.write = &write{Plan: plan}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
@@ -15,7 +16,7 @@ type UpsertByExternalIDIn struct {
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
 	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in. Left out or null: untouched."`
-	Lists            *ListNames     `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
+	Lists            *lists.Names   `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
 	RebindExternalID bool           `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`
 	ReadBack
 
@@ -50,7 +51,7 @@ func (a *Audience) prepareUpsertByExternalID(ctx context.Context, c *core.Call, 
 		return in, err
 	}
 	var err error
-	if plan.Lists, err = a.exactlyNamed(ctx, org, "lists", in.Lists); err != nil {
+	if plan.Lists, err = a.Lists.ExactlyNamed(ctx, org, "lists", in.Lists); err != nil {
 		return in, err
 	}
 	in.write = &write{Plan: plan}

@@ -83,7 +83,7 @@ func TestArchiveByExternalID(t *testing.T) {
 	if got := b.noted(); !cmp.Equal(got, []string{b.org.ID + "/" + made["id"].(string)}) {
 		t.Errorf("told of %v", got)
 	}
-	log, err := b.db.Audience().MembershipLog(t.Context(), b.org.ID, nil, 10)
+	log, err := b.db.Lists().MembershipLog(t.Context(), b.org.ID, nil, 10)
 	if err != nil || len(log) != 4 {
 		t.Fatalf("%d lines, %v", len(log), err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -22,7 +23,7 @@ type Plan struct {
 	Topics         topics.Choices
 	UnsubscribeAll *bool
 	// Lists is nil where membership stays as it is.
-	Lists *ListsChange
+	Lists *lists.Change
 	// Read is what the caller repeats from a read, nil for nothing.
 	Read *ReadBack
 }

@@ -61,7 +61,7 @@ func TestPlans(t *testing.T) {
 	show("a row of contacts_bulk or of an import", row, plan)
 	text := printed.String()
 	for _, key := range []string{"beta", "customers"} {
-		list, err := b.db.Audience().List(t.Context(), b.org.ID, key)
+		list, err := b.db.Lists().List(t.Context(), b.org.ID, key)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -107,11 +108,12 @@ func setupOn(t *testing.T, db *storage.DB) *bundle {
 	b.sync = topics.NewSync(topics.SyncConfig{
 		Store: db.TopicSync(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: quiet, Changed: b.noteChanged,
 	})
+	listed := lists.New(lists.Config{Store: db.Lists(), Clock: b.clock})
 	b.audience = audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), List: list, Turns: turns, Repairs: b.sync, Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), List: list, Lists: listed, Turns: turns, Repairs: b.sync, Transactor: db, Account: account, Sealer: sealer(t), Orgs: db.Orgs().OrgIDs, Clock: b.clock, Log: slog.New(slog.DiscardHandler),
 		Changed: b.noteChanged, Record: b.noteActivity,
 	})
-	for _, op := range slices.Concat(b.audience.Operations(), subjects.Operations()) {
+	for _, op := range slices.Concat(b.audience.Operations(), listed.Operations(), subjects.Operations()) {
 		b.ops[op.Info().Name] = op
 	}
 	return b
@@ -128,7 +130,6 @@ func (b *bundle) define(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := b.db.Audience()
 	for i, a := range []attributes.Attribute{
 		{Name: "plan", Type: attributes.Enum, EnumValues: []string{"free", "pro"}},
 		{Name: "age", Type: attributes.Number},
@@ -142,8 +143,8 @@ func (b *bundle) define(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"customers", "beta"} {
-		l := audience.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: b.now, UpdatedAt: b.now}
-		if err := store.InsertList(t.Context(), b.org.ID, l); err != nil {
+		l := lists.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: b.now, UpdatedAt: b.now}
+		if err := b.db.Lists().InsertList(t.Context(), b.org.ID, l); err != nil {
 			t.Fatal(err)
 		}
 	}

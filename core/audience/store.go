@@ -35,7 +35,6 @@ type Store interface {
 	// fails as InsertContact does when the new address or external id is taken.
 	UpdateContact(ctx context.Context, orgID string, c Contact) error
 
-	ListStore
 	VisitorStore
 	BulkStore
 	PushStore

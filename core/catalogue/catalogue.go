@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -31,6 +32,7 @@ type Domains struct {
 	Channels    *channels.Channels
 	Templates   *templates.Templates
 	Audience    *audience.Audience
+	Lists       *lists.Lists
 	Attributes  *attributes.Attributes
 	Topics      *topics.Topics
 	Sync        *topics.Sync
@@ -51,6 +53,7 @@ func Operations(d Domains) []core.Operation {
 		d.Messages.Operations(),
 		d.Channels.Operations(),
 		d.Audience.Operations(),
+		d.Lists.Operations(),
 		d.Attributes.Operations(),
 		d.Topics.Operations(),
 		[]core.Operation{d.Attributes.GetSchema()},
@@ -70,6 +73,7 @@ func declared() Domains {
 		Channels:    channels.New(channels.Config{Clock: core.SystemClock}),
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
 		Audience:    audience.New(audience.Config{Clock: core.SystemClock}),
+		Lists:       lists.New(lists.Config{Clock: core.SystemClock}),
 		Attributes:  attributes.New(attributes.Config{Clock: core.SystemClock}),
 		Topics:      topics.New(topics.Config{Clock: core.SystemClock}),
 		Activities:  activities.New(activities.Config{Clock: core.SystemClock}),

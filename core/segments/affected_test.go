@@ -7,7 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -81,7 +81,7 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 			if err := w.Redefined(ctx, w.org, segments.Redefinition{GoneLists: []string{old}}); err != nil {
 				return err
 			}
-			return w.db.Audience().DeleteList(ctx, w.org, old)
+			return w.db.Lists().DeleteList(ctx, w.org, old)
 		}))
 		for key, frozen := range map[string]bool{"ins": true, "outs": true, "others": false} {
 			seen, err := w.Store.Segment(t.Context(), w.org, key)
@@ -116,9 +116,9 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 func (w *world) list(t *testing.T, key, member string) string {
 	t.Helper()
 	w.put(t, member, nil)
-	l := audience.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.now, UpdatedAt: w.now}
-	must(t, w.db.Audience().InsertList(t.Context(), w.org, l))
-	_, _, err := w.db.Audience().ReplaceMembership(t.Context(), w.org, w.contacts[member].ID, []string{l.ID}, w.now)
+	l := lists.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.now, UpdatedAt: w.now}
+	must(t, w.db.Lists().InsertList(t.Context(), w.org, l))
+	_, _, err := w.db.Lists().ReplaceMembership(t.Context(), w.org, w.contacts[member].ID, []string{l.ID}, w.now)
 	must(t, err)
 	return l.ID
 }

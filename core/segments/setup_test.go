@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -174,14 +175,14 @@ func (w *world) in(t *testing.T, key string, want ...string) {
 }
 
 // log are the lines of the membership log about a segment in the order they happened.
-func (w *world) log(t *testing.T, key string) []audience.Transition {
+func (w *world) log(t *testing.T, key string) []lists.Transition {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)
-	all, err := w.db.Audience().MembershipLog(t.Context(), w.org, nil, 10_000)
+	all, err := w.db.Lists().MembershipLog(t.Context(), w.org, nil, 10_000)
 	must(t, err)
-	return slices.DeleteFunc(all, func(line audience.Transition) bool {
-		return line.Kind != audience.SegmentSet || line.SetID != segment.ID
+	return slices.DeleteFunc(all, func(line lists.Transition) bool {
+		return line.Kind != lists.SegmentSet || line.SetID != segment.ID
 	})
 }
 

@@ -126,13 +126,13 @@ var redefinitions = map[string]redefinition{
 			w.put(t, "bob", nil)
 		},
 		change: func(t *testing.T, w *world) {
-			old, err := w.db.Audience().List(t.Context(), w.org, "vips")
+			old, err := w.db.Lists().List(t.Context(), w.org, "vips")
 			must(t, err)
 			must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
 				if err := w.Redefined(ctx, w.org, segments.Redefinition{GoneLists: []string{old.ID}}); err != nil {
 					return err
 				}
-				return w.db.Audience().DeleteList(ctx, w.org, old.ID)
+				return w.db.Lists().DeleteList(ctx, w.org, old.ID)
 			}))
 			w.list(t, "vips", "bob")
 		},

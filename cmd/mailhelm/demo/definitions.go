@@ -5,7 +5,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
 )
@@ -39,8 +39,8 @@ func registeredAttributes(now time.Time) []attributes.Attribute {
 	return all
 }
 
-func staticLists(now time.Time) []audience.List {
-	all := []audience.List{
+func staticLists(now time.Time) []lists.List {
+	all := []lists.List{
 		{Key: newsletterList, Name: "Newsletter", Description: "Signed up on the website.", Source: "ui"},
 		{Key: wholesaleList, Name: "Wholesale partners", Description: "Cafés, shops and offices.", Source: "import"},
 		{Key: tastingList, Name: "Tasting club", Description: "Invited to the monthly tasting.", Source: "ui"},

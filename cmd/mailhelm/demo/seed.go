@@ -99,7 +99,7 @@ func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error
 	ids := map[string]string{}
 	for _, list := range staticLists(now) {
 		ids[list.Key] = list.ID
-		if err := store.InsertList(ctx, orgID, list); err != nil {
+		if err := s.DB.Lists().InsertList(ctx, orgID, list); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error
 		if len(on) == 0 {
 			continue
 		}
-		if _, _, err := store.ReplaceMembership(ctx, orgID, p.ID, on, now); err != nil {
+		if _, _, err := s.DB.Lists().ReplaceMembership(ctx, orgID, p.ID, on, now); err != nil {
 			return err
 		}
 	}

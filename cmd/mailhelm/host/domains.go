@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -45,10 +46,11 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	sync := topics.NewSync(topics.SyncConfig{
 		Store: s.db.TopicSync(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Changed: divided.Changed,
 	})
+	listed := lists.New(lists.Config{Store: s.db.Lists(), Clock: cfg.Clock, Deletes: listsDeleted(divided)})
 	people := audience.New(audience.Config{
-		Store: s.db.Audience(), Attributes: s.db.Attributes(), Topics: s.db.Topics(), List: list, Turns: subjects.Turns, Repairs: sync,
+		Store: s.db.Audience(), Attributes: s.db.Attributes(), Topics: s.db.Topics(), List: list, Lists: listed, Turns: subjects.Turns, Repairs: sync,
 		Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-		Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf, DeletesLists: listsDeleted(divided),
+		Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
 		Queue: s.queue, Observe: countAudience(metrics), Written: s.db.Replay().Supersede,
 	})
 	return catalogue.Domains{
@@ -67,6 +69,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Activities:  done,
 		Segments:    divided,
 		Audience:    people,
+		Lists:       listed,
 		Topics:      subjects,
 		Sync:        sync,
 		Attributes: attributes.New(attributes.Config{
@@ -110,7 +113,7 @@ func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.L
 // a file. What the sending account is to learn of them waits for the product.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audience {
 	return audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Clock: clock}), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 		Changed: newSegments(db, nil, clock, log).Changed,
 	})
 }

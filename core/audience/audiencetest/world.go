@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/signing"
@@ -29,6 +30,7 @@ type World struct {
 
 	Audience   *audience.Audience
 	Attributes *attributes.Attributes
+	Lists      *lists.Lists
 	Topics     *topics.Topics
 	Sync       *topics.Sync
 
@@ -69,14 +71,15 @@ func (w *World) assemble(t testing.TB) {
 	w.Sync = topics.NewSync(topics.SyncConfig{
 		Store: w.DB.TopicSync(), Topics: w.Topics, Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.noteChanged,
 	})
+	w.Lists = lists.New(lists.Config{Store: w.DB.Lists(), Clock: w.Clock})
 	w.Audience = audience.New(audience.Config{
-		Store: w.DB.Audience(), Attributes: w.DB.Attributes(), Topics: w.DB.Topics(), List: list, Turns: turns, Repairs: w.Sync,
+		Store: w.DB.Audience(), Attributes: w.DB.Attributes(), Topics: w.DB.Topics(), List: list, Lists: w.Lists, Turns: turns, Repairs: w.Sync,
 		Transactor: w.DB, Account: w.Account, Sealer: key, Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.noteChanged,
 	})
 	w.Attributes = attributes.New(attributes.Config{
 		Store: w.DB.Attributes(), Transactor: w.DB, Topics: list, Clock: w.Clock, Log: log, Changed: w.noteChanged,
 	})
-	for _, op := range slices.Concat(w.Audience.Operations(), w.Topics.Operations(), w.Attributes.Operations(), []core.Operation{w.Attributes.GetSchema()}) {
+	for _, op := range slices.Concat(w.Audience.Operations(), w.Lists.Operations(), w.Topics.Operations(), w.Attributes.Operations(), []core.Operation{w.Attributes.GetSchema()}) {
 		w.ops[op.Info().Name] = op
 	}
 }
@@ -99,7 +102,7 @@ func (w *World) define(t testing.TB) {
 		must(t, w.DB.Attributes().InsertAttribute(ctx, w.Org.ID, a))
 	}
 	for _, key := range []string{"customers", "beta"} {
-		must(t, w.DB.Audience().InsertList(ctx, w.Org.ID, audience.List{
+		must(t, w.DB.Lists().InsertList(ctx, w.Org.ID, lists.List{
 			ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.now, UpdatedAt: w.now,
 		}))
 	}

@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"context"
@@ -11,7 +11,7 @@ type GetListIn struct {
 	ID string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
 }
 
-func (a *Audience) listsGet() core.Operation {
+func (l *Lists) listsGet() core.Operation {
 	return core.Declare(core.Op[GetListIn, List]{
 		Name:    "lists_get",
 		Title:   "Read a static list",
@@ -20,7 +20,7 @@ func (a *Audience) listsGet() core.Operation {
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ListsView},
 		Do: func(ctx context.Context, c *core.Call, in GetListIn) (List, error) {
-			return a.Store.List(ctx, c.Principal.Org.ID, in.ID)
+			return l.Store.List(ctx, c.Principal.Org.ID, in.ID)
 		},
 	})
 }

@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"context"
@@ -14,7 +14,7 @@ type ListListsIn struct {
 	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 }
 
-func (a *Audience) listsList() core.Operation {
+func (l *Lists) listsList() core.Operation {
 	return core.Declare(core.Op[ListListsIn, core.Page[List]]{
 		Name:  "lists_list",
 		Title: "List the static lists",
@@ -23,17 +23,17 @@ func (a *Audience) listsList() core.Operation {
 		Effect: core.Reads,
 		Cost:   core.Heavy,
 		Scopes: []core.Scope{core.ListsView},
-		Do:     a.listLists,
+		Do:     l.listLists,
 	})
 }
 
-func (a *Audience) listLists(ctx context.Context, c *core.Call, in ListListsIn) (core.Page[List], error) {
+func (l *Lists) listLists(ctx context.Context, c *core.Call, in ListListsIn) (core.Page[List], error) {
 	org := c.Principal.Org.ID
 	page, err := core.ReadPage(fmt.Sprintf("lists %q", in.Query), in.Cursor, in.Limit, func(after *core.After, limit int) ([]List, error) {
-		return a.Store.Lists(ctx, org, ListFilter{Query: in.Query, After: after, Limit: limit})
-	}, func(l List) core.After { return core.After{At: l.CreatedAt, ID: l.ID} })
+		return l.Store.Lists(ctx, org, Filter{Query: in.Query, After: after, Limit: limit})
+	}, func(at List) core.After { return core.After{At: at.CreatedAt, ID: at.ID} })
 	if err == nil && c.Surface == core.Agent {
-		page.Total, err = a.Store.CountLists(ctx, org, in.Query)
+		page.Total, err = l.Store.CountLists(ctx, org, in.Query)
 	}
 	return page, err
 }

@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 
 const longestKey = 64
 
-// checkKey refuses what is no key of a list: lower-case letters, digits, hyphens
-// and underscores, beginning with a letter or digit, and not the form of an id.
+// checkKey fails unless the key has lower-case letters, digits, hyphens and underscores,
+// begins with a letter or digit, and does not have the form of an id.
 func checkKey(key string) error {
 	wrong := func(r rune) bool { return !isKeyLetter(r) && r != '-' && r != '_' }
 	switch {
@@ -23,8 +23,8 @@ func checkKey(key string) error {
 
 func isKeyLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
 
-// slugOf makes a key of a name: lower case, with a hyphen for each run of other
-// characters. It is "" for a name without a letter or digit of ASCII.
+// slugOf returns a key made from a name: lower case, with a hyphen for each run of other
+// characters. It is "" for a name without an ASCII letter or digit.
 func slugOf(name string) string {
 	var slug strings.Builder
 	for _, r := range strings.ToLower(name) {

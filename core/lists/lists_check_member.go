@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type Membership struct {
 	IsMember bool `json:"is_member"`
 }
 
-func (a *Audience) listsCheckMember() core.Operation {
+func (l *Lists) listsCheckMember() core.Operation {
 	return core.Declare(core.Op[CheckListMemberIn, Membership]{
 		Name:    "lists_check_member",
 		Title:   "Check one contact's membership",
@@ -25,19 +25,19 @@ func (a *Audience) listsCheckMember() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},
-		Do:      a.checkListMember,
+		Do:      l.checkListMember,
 	})
 }
 
-func (a *Audience) checkListMember(ctx context.Context, c *core.Call, in CheckListMemberIn) (Membership, error) {
+func (l *Lists) checkListMember(ctx context.Context, c *core.Call, in CheckListMemberIn) (Membership, error) {
 	if _, isAddress := core.CanonicalEmail(in.Contact); !isAddress && !core.IsID(in.Contact) {
 		return Membership{}, core.Invalid("contact", "must be the id or the address of a contact")
 	}
 	org := c.Principal.Org.ID
-	list, err := a.Store.List(ctx, org, in.ID)
+	list, err := l.Store.List(ctx, org, in.ID)
 	if err != nil {
 		return Membership{}, err
 	}
-	is, err := a.Store.IsListMember(ctx, org, list.ID, in.Contact)
+	is, err := l.Store.IsListMember(ctx, org, list.ID, in.Contact)
 	return Membership{is}, err
 }

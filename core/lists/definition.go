@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"time"
@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// List is a static list: contacts are put on it and taken off it by hand.
+// List is a static list. Contacts join and leave it by explicit calls.
 type List struct {
 	ID          string      `json:"id" jsonschema:"format=uuid"`
 	Key         string      `json:"key" voice:"untrusted" jsonschema_description:"Slug that is unique in the organization and never changes."`
@@ -19,4 +19,22 @@ type List struct {
 	Status      string      `json:"status" jsonschema:"enum=active,enum=archived"`
 	CreatedAt   time.Time   `json:"created_at"`
 	UpdatedAt   time.Time   `json:"updated_at"`
+}
+
+// statusActive is the status of a list in use.
+const statusActive = "active"
+
+// Ref names a list that a contact is on.
+type Ref struct {
+	ID   string `json:"id" jsonschema:"format=uuid"`
+	Key  string `json:"key" voice:"untrusted"`
+	Name string `json:"name" voice:"untrusted"`
+}
+
+// Member is one contact on a list.
+type Member struct {
+	ContactID string    `json:"contact_id" jsonschema:"format=uuid"`
+	Email     string    `json:"email" voice:"untrusted"`
+	Mailable  bool      `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all."`
+	AddedAt   time.Time `json:"added_at"`
 }

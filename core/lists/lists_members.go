@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"context"
@@ -14,25 +14,25 @@ type ListMembersIn struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 }
 
-func (a *Audience) listsMembers() core.Operation {
-	return core.Declare(core.Op[ListMembersIn, core.Page[ListMember]]{
+func (l *Lists) listsMembers() core.Operation {
+	return core.Declare(core.Op[ListMembersIn, core.Page[Member]]{
 		Name:    "lists_members",
 		Title:   "List the members of a static list",
 		Purpose: "Pages through the contacts on a static list, those added last first, with whether each may be mailed. It does not show their attributes or choices.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},
-		Do:      a.listMembers,
+		Do:      l.listMembers,
 	})
 }
 
-func (a *Audience) listMembers(ctx context.Context, c *core.Call, in ListMembersIn) (core.Page[ListMember], error) {
+func (l *Lists) listMembers(ctx context.Context, c *core.Call, in ListMembersIn) (core.Page[Member], error) {
 	org := c.Principal.Org.ID
-	list, err := a.Store.List(ctx, org, in.ID)
+	list, err := l.Store.List(ctx, org, in.ID)
 	if err != nil {
-		return core.Page[ListMember]{}, err
+		return core.Page[Member]{}, err
 	}
-	return core.ReadPage(fmt.Sprintf("list members %q", list.ID), in.Cursor, in.Limit, func(after *core.After, limit int) ([]ListMember, error) {
-		return a.Store.ListMembers(ctx, org, list.ID, after, limit)
-	}, func(m ListMember) core.After { return core.After{At: m.AddedAt, ID: m.ContactID} })
+	return core.ReadPage(fmt.Sprintf("list members %q", list.ID), in.Cursor, in.Limit, func(after *core.After, limit int) ([]Member, error) {
+		return l.Store.ListMembers(ctx, org, list.ID, after, limit)
+	}, func(m Member) core.After { return core.After{At: m.AddedAt, ID: m.ContactID} })
 }

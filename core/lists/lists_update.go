@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"context"
@@ -15,7 +15,7 @@ type UpdateListIn struct {
 	Key         string  `json:"key,omitempty" jsonschema_description:"Ignored: the key of a list never changes."`
 }
 
-func (a *Audience) listsUpdate() core.Operation {
+func (l *Lists) listsUpdate() core.Operation {
 	return core.Declare(core.Op[UpdateListIn, List]{
 		Name:     "lists_update",
 		Title:    "Change a static list",
@@ -23,12 +23,12 @@ func (a *Audience) listsUpdate() core.Operation {
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ListsManage},
 		GitOwned: core.GitRefused,
-		Do:       a.updateList,
+		Do:       l.updateList,
 	})
 }
 
-func (a *Audience) updateList(ctx context.Context, c *core.Call, in UpdateListIn) (List, error) {
-	list, err := a.managedList(ctx, c, in.ID)
+func (l *Lists) updateList(ctx context.Context, c *core.Call, in UpdateListIn) (List, error) {
+	list, err := l.readManaged(ctx, c, in.ID)
 	if err != nil {
 		return List{}, err
 	}
@@ -41,12 +41,13 @@ func (a *Audience) updateList(ctx context.Context, c *core.Call, in UpdateListIn
 		list.Description = *in.Description
 	}
 	list.UpdatedAt = c.Now
-	return list, a.Store.UpdateList(ctx, c.Principal.Org.ID, list)
+	return list, l.Store.UpdateList(ctx, c.Principal.Org.ID, list)
 }
 
-// managedList is a list that may be changed here.
-func (a *Audience) managedList(ctx context.Context, c *core.Call, ref string) (List, error) {
-	list, err := a.Store.List(ctx, c.Principal.Org.ID, ref)
+// readManaged returns a list that may be changed here. It fails with core.CodeConflict for
+// one that a repository defines.
+func (l *Lists) readManaged(ctx context.Context, c *core.Call, ref string) (List, error) {
+	list, err := l.Store.List(ctx, c.Principal.Org.ID, ref)
 	if err != nil {
 		return List{}, err
 	}

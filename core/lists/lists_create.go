@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxLists is how many lists an organization may have. Two that are created at the
-// same moment may both be the last.
+// maxLists is how many lists an organization may have. Lists created at the same moment
+// may exceed it by a few.
 const maxLists = 1000
 
 // CreateListIn is a new static list.
@@ -19,7 +19,7 @@ type CreateListIn struct {
 	Description string `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Who is on it."`
 }
 
-func (a *Audience) listsCreate() core.Operation {
+func (l *Lists) listsCreate() core.Operation {
 	return core.Declare(core.Op[CreateListIn, List]{
 		Name:     "lists_create",
 		Title:    "Create a static list",
@@ -27,11 +27,11 @@ func (a *Audience) listsCreate() core.Operation {
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ListsManage},
 		GitOwned: core.GitRefused,
-		Do:       a.createList,
+		Do:       l.createList,
 	})
 }
 
-func (a *Audience) createList(ctx context.Context, c *core.Call, in CreateListIn) (List, error) {
+func (l *Lists) createList(ctx context.Context, c *core.Call, in CreateListIn) (List, error) {
 	name := strings.TrimSpace(in.Name)
 	if name == "" {
 		return List{}, core.Invalid("name", "must not be blank")
@@ -46,7 +46,7 @@ func (a *Audience) createList(ctx context.Context, c *core.Call, in CreateListIn
 		return List{}, err
 	}
 	org := c.Principal.Org.ID
-	count, err := a.Store.CountLists(ctx, org, "")
+	count, err := l.Store.CountLists(ctx, org, "")
 	if err != nil {
 		return List{}, err
 	}
@@ -54,9 +54,9 @@ func (a *Audience) createList(ctx context.Context, c *core.Call, in CreateListIn
 		return List{}, core.Invalid("name", fmt.Sprintf("would be one list more than the %d there may be", maxLists))
 	}
 	made := List{
-		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: "api", Origin: core.ManagedOrigin, Status: string(Active),
+		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: "api", Origin: core.ManagedOrigin, Status: statusActive,
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.About(made.ID)
-	return made, a.Store.InsertList(ctx, org, made)
+	return made, l.Store.InsertList(ctx, org, made)
 }

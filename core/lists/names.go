@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"bytes"
@@ -11,31 +11,31 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListNames are the lists that a contact shall be on: each an id or a key, or an object
-// as a read of a contact shows it. nil means that nothing was said.
-type ListNames []ListName
+// Names are the lists that a contact shall be on: each an id or a key, or an object as a
+// read of a contact shows it. nil means that the caller stated none.
+type Names []Name
 
-// ListName names one list. Key and Name are "" where the caller did not send an object.
-type ListName struct {
+// Name names one list. Key and Name are "" if the caller did not send an object.
+type Name struct {
 	Ref       string // id or key
 	Key, Name string
 }
 
 // UnmarshalJSON reads either form of a list.
-func (n *ListName) UnmarshalJSON(b []byte) error {
+func (n *Name) UnmarshalJSON(b []byte) error {
 	if b = bytes.TrimSpace(b); b[0] != '{' {
 		return json.Unmarshal(b, &n.Ref)
 	}
-	var shown ListRef
+	var shown Ref
 	if err := json.Unmarshal(b, &shown); err != nil {
 		return err
 	}
-	*n = ListName{Ref: shown.ID, Key: shown.Key, Name: shown.Name}
+	*n = Name{Ref: shown.ID, Key: shown.Key, Name: shown.Name}
 	return nil
 }
 
 // JSONSchema describes both forms, and null.
-func (ListNames) JSONSchema() *jsonschema.Schema {
+func (Names) JSONSchema() *jsonschema.Schema {
 	text := &jsonschema.Schema{Type: "string"}
 	shown := jsonschema.NewProperties()
 	for _, name := range []string{"id", "key", "name"} {
@@ -50,8 +50,8 @@ func (ListNames) JSONSchema() *jsonschema.Schema {
 	}}
 }
 
-// refs are the ids and keys; nil for nil names.
-func (n *ListNames) refs() *[]string {
+// refs returns the ids and keys, nil for nil names.
+func (n *Names) refs() *[]string {
 	if n == nil {
 		return nil
 	}
@@ -62,25 +62,30 @@ func (n *ListNames) refs() *[]string {
 	return &refs
 }
 
-// exactlyNamed is exactly for names that may be objects. It fails with validation_failed
-// where a key or a name is not that of the list.
-func (a *Audience) exactlyNamed(ctx context.Context, orgID, field string, names *ListNames) (*ListsChange, error) {
-	edit, err := a.exactly(ctx, orgID, field, names.refs())
-	if err != nil || names == nil || !slices.ContainsFunc(*names, func(n ListName) bool { return n.Key != "" || n.Name != "" }) {
+// isShown reports whether one of the names is an object with a key or a name.
+func (n *Names) isShown() bool {
+	return n != nil && slices.ContainsFunc(*n, func(name Name) bool { return name.Key != "" || name.Name != "" })
+}
+
+// ExactlyNamed is Exactly for names that may be objects. It also fails with
+// core.CodeValidationFailed if a key or a name is not that of the list.
+func (l *Lists) ExactlyNamed(ctx context.Context, orgID, field string, names *Names) (*Change, error) {
+	edit, err := l.Exactly(ctx, orgID, field, names.refs())
+	if err != nil || !names.isShown() {
 		return edit, err
 	}
-	lists, err := a.Store.ListsByRef(ctx, orgID, *names.refs())
+	found, err := l.Store.ListsByRef(ctx, orgID, *names.refs())
 	if err != nil {
 		return nil, err
 	}
 	var faults []core.FieldError
 	for i, name := range *names {
-		at := slices.IndexFunc(lists, func(l ListRef) bool { return l.ID == name.Ref || l.Key == name.Ref })
+		at := slices.IndexFunc(found, func(r Ref) bool { return r.ID == name.Ref || r.Key == name.Ref })
 		if at < 0 {
 			continue // deleted at this moment
 		}
-		for _, member := range []struct{ name, said, held string }{{"key", name.Key, lists[at].Key}, {"name", name.Name, lists[at].Name}} {
-			if member.said != "" && member.said != member.held {
+		for _, member := range []struct{ name, sent, held string }{{"key", name.Key, found[at].Key}, {"name", name.Name, found[at].Name}} {
+			if member.sent != "" && member.sent != member.held {
 				faults = append(faults, core.FieldError{
 					Field: fmt.Sprintf("%s.%d.%s", field, i, member.name), Reason: "is not the " + member.name + " of this list; leave it out",
 				})

@@ -1,4 +1,4 @@
-package audience
+package lists
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-func (a *Audience) listsDelete() core.Operation {
+func (l *Lists) listsDelete() core.Operation {
 	return core.Declare(core.Op[GetListIn, core.Deleted]{
 		Name:     "lists_delete",
 		Title:    "Delete a static list",
@@ -16,23 +16,17 @@ func (a *Audience) listsDelete() core.Operation {
 		Writes:   core.ManyContacts,
 		GitOwned: core.GitRefused,
 		Do: func(ctx context.Context, c *core.Call, in GetListIn) (core.Deleted, error) {
-			list, err := a.managedList(ctx, c, in.ID)
+			list, err := l.readManaged(ctx, c, in.ID)
 			if err != nil {
 				return core.Deleted{}, err
 			}
 			org := c.Principal.Org.ID
-			if err := a.deletesList(ctx, org, list.ID); err != nil {
-				return core.Deleted{}, err
+			if l.Deletes != nil {
+				if err := l.Deletes(ctx, org, []string{list.ID}); err != nil {
+					return core.Deleted{}, err
+				}
 			}
-			return core.Deleted{Deleted: true}, a.Store.DeleteList(ctx, org, list.ID)
+			return core.Deleted{Deleted: true}, l.Store.DeleteList(ctx, org, list.ID)
 		},
 	})
-}
-
-// deletesList reports that the list is about to be deleted.
-func (a *Audience) deletesList(ctx context.Context, orgID, listID string) error {
-	if a.DeletesLists == nil {
-		return nil
-	}
-	return a.DeletesLists(ctx, orgID, []string{listID})
 }

@@ -1,0 +1,118 @@
+package lists
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Exactly returns the change to this membership. field names it in a refusal. nil names
+// change nothing. It fails with core.CodeValidationFailed for names of no list.
+func (l *Lists) Exactly(ctx context.Context, orgID, field string, names *[]string) (*Change, error) {
+	if names == nil {
+		return nil, nil
+	}
+	ids, err := l.resolve(ctx, orgID, field, *names)
+	if err != nil {
+		return nil, err
+	}
+	return &Change{Exactly: true, Join: ids}, nil
+}
+
+// Directed returns the change of a directive, nil for nil. It fails with
+// core.CodeValidationFailed for names of no list and for directives that contradict
+// themselves.
+func (l *Lists) Directed(ctx context.Context, orgID string, d *Directive) (*Change, error) {
+	if d == nil {
+		return nil, nil
+	}
+	if d.Set != nil {
+		if len(d.Add) > 0 || len(d.Remove) > 0 {
+			return nil, core.Invalid("lists", "takes either `set`, or `add` and `remove`, not both")
+		}
+		return l.Exactly(ctx, orgID, "lists.set", d.Set)
+	}
+	return l.AddAndRemove(ctx, orgID, "lists.", d.Add, d.Remove)
+}
+
+// AddAndRemove returns the change that joins some lists and leaves others. prefix precedes
+// `add` and `remove` in a refusal. It fails as Directed does.
+func (l *Lists) AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*Change, error) {
+	add, err := l.resolve(ctx, orgID, prefix+"add", joins)
+	if err != nil {
+		return nil, err
+	}
+	remove, err := l.resolve(ctx, orgID, prefix+"remove", leaves)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range remove {
+		if slices.Contains(add, id) {
+			return nil, core.Invalid(prefix+"remove", "names a list that `add` names too")
+		}
+	}
+	return &Change{Join: add, Leave: remove}, nil
+}
+
+// resolve turns names into sorted ids. It fails with core.CodeValidationFailed for each
+// name that is no static list of the organization.
+func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := l.Store.ListsByRef(ctx, orgID, names)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	var faults []core.FieldError
+	for i, name := range names {
+		at := slices.IndexFunc(found, func(r Ref) bool { return r.ID == name || r.Key == name })
+		if at < 0 {
+			faults = append(faults, core.FieldError{Field: fmt.Sprintf("%s.%d", field, i), Reason: "is no static list of this organization"})
+			continue
+		}
+		ids = append(ids, found[at].ID)
+	}
+	if faults != nil {
+		return nil, core.InvalidFields(faults...).WithCall("lists_list", nil)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// Find returns the active lists that the names refer to, by id or key. It leaves out
+// names of no list.
+func (l *Lists) Find(ctx context.Context, orgID string, names []string) ([]Ref, error) {
+	return l.Store.ListsByRef(ctx, orgID, names)
+}
+
+// ApplyChange puts a contact on the lists that the change makes of the current ones, and
+// returns them. Call it in the transaction of the write to the contact.
+func (l *Lists) ApplyChange(ctx context.Context, orgID, contactID string, current []Ref, change *Change) ([]Ref, error) {
+	if current == nil {
+		current = []Ref{} // a new contact
+	}
+	if change == nil {
+		return current, nil
+	}
+	ids := make([]string, len(current))
+	for i, r := range current {
+		ids[i] = r.ID
+	}
+	// The time is now and not the start of the call: the call may have waited for its
+	// turn since, and the log is read in the order of its times.
+	if _, _, err := l.Store.ReplaceMembership(ctx, orgID, contactID, change.Apply(ids), l.Clock()); err != nil {
+		return nil, err
+	}
+	return l.Store.ContactLists(ctx, orgID, contactID)
+}
+
+// LeaveAll takes a contact off all lists and returns how many those were.
+func (l *Lists) LeaveAll(ctx context.Context, orgID, contactID string, at time.Time) (int, error) {
+	left, _, err := l.Store.ReplaceMembership(ctx, orgID, contactID, nil, at)
+	return len(left), err
+}

@@ -1,0 +1,50 @@
+package lists
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Store keeps static lists and their members. Every method sees only the organization
+// given and takes part in the transaction of its context. Finders of one list fail with
+// core.CodeNotFound.
+type Store interface {
+	// InsertList fails with core.CodeConflict when a list has the key, archived lists
+	// included.
+	InsertList(ctx context.Context, orgID string, l List) error
+	// UpdateList replaces the name and the description of a list found by id.
+	UpdateList(ctx context.Context, orgID string, l List) error
+	// DeleteList deletes a list found by id, with its members. The membership log stays
+	// as it is.
+	DeleteList(ctx context.Context, orgID, id string) error
+	// List finds a list, archived ones too, by UUID or else by key. Inside a transaction
+	// it is locked until the transaction ends.
+	List(ctx context.Context, orgID, ref string) (List, error)
+	// Lists returns one page of active lists, newest first, with member counts. Query is
+	// matched in name and key without regard to case; "" matches all.
+	Lists(ctx context.Context, orgID string, f Filter) ([]List, error)
+	CountLists(ctx context.Context, orgID, query string) (int, error)
+	// ListsByRef finds active lists by UUID or key. It leaves out what it does not find.
+	ListsByRef(ctx context.Context, orgID string, refs []string) ([]Ref, error)
+
+	// ContactLists returns the lists that a contact is on, by key.
+	ContactLists(ctx context.Context, orgID, contactID string) ([]Ref, error)
+	// ReplaceMembership puts the contact on exactly these lists. It returns the ids of
+	// those it left and those it joined, and logs each of them.
+	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (left, joined []string, err error)
+	// ListMembers returns one page of the members of a list, the latest to join first.
+	ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]Member, error)
+	// IsListMember looks for a contact by id or by address.
+	IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error)
+	// MembershipLog reads the log from its beginning, or after a line of it.
+	MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]Transition, error)
+}
+
+// Filter narrows a page of lists.
+type Filter struct {
+	Query string
+	After *core.After
+	Limit int
+}
