@@ -119,9 +119,6 @@ func giveBack(ctx context.Context, db *storage.DB, log *slog.Logger) {
 		log.Debug("the database's connections stay open", "cause", err.Error())
 	}
 	debug.FreeOSMemory()
-	if err := giveBackFile(); err != nil {
-		log.Debug("the program's file stays in memory", "cause", err.Error())
-	}
 }
 
 // sleep reports whether the time has passed before ctx ended.
