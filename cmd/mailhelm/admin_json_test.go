@@ -3,13 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/alecthomas/kong"
+	"github.com/mailhelm/mailhelm/storage"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/mailhelm/mailhelm/storage"
 )
 
 // The members of what the commands print with --json, as a script reads them.
@@ -184,8 +183,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 // adminCommands are the commands below admin, such as "org create".
 func adminCommands(t *testing.T) []string {
 	t.Helper()
-	p := program{ctx: t.Context(), stdout: os.Stdout, stderr: os.Stderr}
-	parser, err := p.parser(func(int) {})
+	parser, err := kong.New(&commands{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
@@ -234,7 +235,7 @@ func TestAdminRotatesSigningKeys(t *testing.T) {
 			shell{t, where}.refuses("no master key", "keys", "rotate", "--at-once")
 			environment := map[string]string{"MAILHELM_MASTER_KEY": strings.Repeat("0f", 32)}
 			r := runWith(t, environment, append([]string{"admin", "keys", "rotate", "--at-once"}, where...)...)
-			if r.status == exitOK || !strings.Contains(r.stderr, "master key") {
+			if r.status == cli.ExitOK || !strings.Contains(r.stderr, "master key") {
 				t.Errorf("with another master key: status %d\n%s%s", r.status, r.stdout, r.stderr)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
@@ -19,7 +18,7 @@ func TestAdminProductionDeny(t *testing.T) {
 	s.says("org", "create", "other")
 	s.refuses("No request for production access was ever made", "production", "deny", "acme")
 
-	askForProduction(t, config.Config{DataDir: s.where[1]}.Storage(), org)
+	askForProduction(t, storage.Config{Dir: s.where[1]}, org)
 	s.refuses("No request for production access was ever made", "production", "deny", "other")
 	if out := s.says("production", "deny", "acme"); !strings.Contains(out, "denied") {
 		t.Error(out)

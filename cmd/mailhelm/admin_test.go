@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -168,7 +169,7 @@ func tokenFor(t *testing.T, port int, client map[string]any) string {
 func migrated(t *testing.T) shell {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	if r := runWith(t, nil, "migrate", "up", "--data", dir); r.status != exitOK {
+	if r := runWith(t, nil, "migrate", "up", "--data", dir); r.status != cli.ExitOK {
 		t.Fatal(r.stderr)
 	}
 	return shell{t, []string{"--data", dir}}
@@ -258,18 +259,18 @@ func TestAdminReadsItsOwnFlagsFromTheCommandLineAlone(t *testing.T) {
 	s := migrated(t)
 	environment := map[string]string{"MAILHELM_DATA": s.where[1], "MAILHELM_ROLE": "owner", "MAILHELM_NAME": "x", "MAILHELM_SCOPES": "all"}
 	r := runWith(t, environment, "admin", "user", "create", "ada@example.com", "--json")
-	if r.status != exitOK || strings.Contains(r.stdout, "owner") || !strings.Contains(r.stdout, `"name": "ada@example.com"`) {
+	if r.status != cli.ExitOK || strings.Contains(r.stdout, "owner") || !strings.Contains(r.stdout, `"name": "ada@example.com"`) {
 		t.Errorf("status %d:\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	if r := runWith(t, environment, "admin", "key", "create", "acme"); r.status != exitUsage {
+	if r := runWith(t, environment, "admin", "key", "create", "acme"); r.status != cli.ExitUsage {
 		t.Errorf("a key without a name: status %d:\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	if r := runWith(t, nil, "config", "--config", writeFile(t, `scopes = "all"`)); r.status != exitUsage {
+	if r := runWith(t, nil, "config", "--config", writeFile(t, `scopes = "all"`)); r.status != cli.ExitUsage {
 		t.Errorf("a file with scopes: status %d:\n%s", r.status, r.stdout)
 	}
 	for _, group := range []string{"", "org", "user", "key", "client", "grant", "keys", "account", "audit"} {
 		args := strings.Fields("admin " + group + " --help")
-		if r := runWith(t, nil, args...); r.status != exitOK || !strings.Contains(r.stdout, "Examples:") {
+		if r := runWith(t, nil, args...); r.status != cli.ExitOK || !strings.Contains(r.stdout, "Examples:") {
 			t.Errorf("%v: status %d:\n%s", args, r.status, r.stdout)
 		}
 	}

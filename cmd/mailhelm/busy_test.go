@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -19,11 +20,12 @@ func TestACommandGivesUpOnABusyDatabase(t *testing.T) {
 	const wait = 200 * time.Millisecond
 	dir := t.TempDir()
 	storagetest.CopySQLite(t, dir)
-	create := func() (string, error) {
+	create := func() (int, string) {
 		var stdout, stderr strings.Builder
-		p := &program{ctx: t.Context(), stdout: &stdout, stderr: &stderr, wait: wait}
-		err := p.execute([]string{"admin", "org", "create", "acme", "--data", dir}, func(string) (string, bool) { return "", false })
-		return stdout.String() + stderr.String(), err
+		status := run(t.Context(), []string{"admin", "org", "create", "acme", "--data", dir}, cli.Surroundings{
+			Stdout: &stdout, Stderr: &stderr, BusyWait: wait, Lookup: func(string) (string, bool) { return "", false },
+		})
+		return status, stdout.String() + stderr.String()
 	}
 	db, err := sql.Open("sqlite", filepath.Join(dir, "mailhelm.db"))
 	if err != nil {
@@ -44,15 +46,15 @@ func TestACommandGivesUpOnABusyDatabase(t *testing.T) {
 
 	do("BEGIN IMMEDIATE")
 	began := time.Now()
-	said, err := create()
+	status, said := create()
 	if took := time.Since(began); took < wait {
 		t.Errorf("the command gave up after %v, want %v", took, wait)
 	}
-	if err == nil || said != "" || !strings.Contains(err.Error(), "busy for "+wait.String()) || !strings.Contains(err.Error(), "Run the command again") {
-		t.Errorf("while another process writes: %v %q", err, said)
+	if status != cli.ExitFailure || !strings.Contains(said, "busy for "+wait.String()) || !strings.Contains(said, "Run the command again") {
+		t.Errorf("while another process writes: %d %q", status, said)
 	}
 	do("ROLLBACK")
-	if said, err := create(); err != nil || !strings.Contains(said, "acme") {
-		t.Errorf("afterwards: %v %q", err, said)
+	if status, said := create(); status != cli.ExitOK || !strings.Contains(said, "acme") {
+		t.Errorf("afterwards: %d %q", status, said)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
@@ -24,7 +25,7 @@ func runWith(t *testing.T, environment map[string]string, args ...string) ran {
 		v, ok := environment[name]
 		return v, ok
 	}
-	status := run(t.Context(), args, &stdout, &stderr, lookup)
+	status := run(t.Context(), args, cli.Surroundings{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr, Lookup: lookup})
 	return ran{status, stdout.String(), stderr.String()}
 }
 
@@ -42,7 +43,7 @@ func shown(t *testing.T, environment map[string]string, args ...string) map[stri
 	t.Helper()
 	r := runWith(t, environment, append([]string{"config", "--json"}, args...)...)
 	var out struct{ Settings []settings.Value }
-	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil || r.status != exitOK {
+	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil || r.status != cli.ExitOK {
 		t.Fatalf("status %d, %v: %s%s", r.status, err, r.stdout, r.stderr)
 	}
 	byName := map[string]settings.Value{}
@@ -111,7 +112,7 @@ func TestConfigHidesSecrets(t *testing.T) {
 		if strings.Contains(r.stdout+r.stderr, password) || strings.Contains(r.stdout+r.stderr, key) {
 			t.Errorf("%s: a secret is shown:\n%s%s", name, r.stdout, r.stderr)
 		}
-		if r.status != exitOK || !strings.Contains(r.stdout, "database-url") {
+		if r.status != cli.ExitOK || !strings.Contains(r.stdout, "database-url") {
 			t.Errorf("%s: status %d:\n%s%s", name, r.status, r.stdout, r.stderr)
 		}
 	}
@@ -140,8 +141,8 @@ func TestUsageErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := runWith(t, tc.environment, tc.args...)
-			if r.status != exitUsage || !strings.Contains(r.stderr, tc.says) || !strings.Contains(r.stderr, "--help") || r.stdout != "" {
-				t.Errorf("status %d, want %d with %q:\n%s%s", r.status, exitUsage, tc.says, r.stdout, r.stderr)
+			if r.status != cli.ExitUsage || !strings.Contains(r.stderr, tc.says) || !strings.Contains(r.stderr, "--help") || r.stdout != "" {
+				t.Errorf("status %d, want %d with %q:\n%s%s", r.status, cli.ExitUsage, tc.says, r.stdout, r.stderr)
 			}
 		})
 	}
@@ -149,12 +150,12 @@ func TestUsageErrors(t *testing.T) {
 
 func TestHelpHasExamplesAndVariables(t *testing.T) {
 	t.Parallel()
-	if r := runWith(t, nil); r.status != exitOK || !strings.Contains(r.stdout, "demo") {
+	if r := runWith(t, nil); r.status != cli.ExitOK || !strings.Contains(r.stdout, "demo") {
 		t.Errorf("without arguments: status %d:\n%s", r.status, r.stdout)
 	}
 	for _, command := range []string{"demo", "serve", "migrate", "doctor", "config"} {
 		r := runWith(t, nil, command, "--help")
-		if r.status != exitOK || !strings.Contains(r.stdout, "Examples:") {
+		if r.status != cli.ExitOK || !strings.Contains(r.stdout, "Examples:") {
 			t.Errorf("%s: status %d, want help with examples:\n%s", command, r.status, r.stdout)
 		}
 		if command != "migrate" && !strings.Contains(r.stdout, "$MAILHELM_DATA") {
@@ -184,16 +185,16 @@ func TestMigrate(t *testing.T) {
 	before := runWith(t, nil, "migrate", "status", "--data", dir)
 	up := runWith(t, nil, "migrate", "up", "--data", dir)
 	after := runWith(t, map[string]string{"MAILHELM_DATA": dir}, "migrate", "status", "--json")
-	if before.status != exitOK || !strings.Contains(before.stdout, "missing") || strings.Contains(before.stdout, "applied") {
+	if before.status != cli.ExitOK || !strings.Contains(before.stdout, "missing") || strings.Contains(before.stdout, "applied") {
 		t.Errorf("before: %d\n%s%s", before.status, before.stdout, before.stderr)
 	}
-	if up.status != exitOK {
+	if up.status != cli.ExitOK {
 		t.Errorf("up: %d\n%s%s", up.status, up.stdout, up.stderr)
 	}
-	if after.status != exitOK || !strings.Contains(after.stdout, `"applied": true`) || strings.Contains(after.stdout, `"applied": false`) {
+	if after.status != cli.ExitOK || !strings.Contains(after.stdout, `"applied": true`) || strings.Contains(after.stdout, `"applied": false`) {
 		t.Errorf("after: %d\n%s%s", after.status, after.stdout, after.stderr)
 	}
-	if r := runWith(t, nil, "migrate", "up", "--database-url", "postgres://u:secretword@127.0.0.1:1/x"); r.status != exitFailure || strings.Contains(r.stderr, "secretword") {
+	if r := runWith(t, nil, "migrate", "up", "--database-url", "postgres://u:secretword@127.0.0.1:1/x"); r.status != cli.ExitFailure || strings.Contains(r.stderr, "secretword") {
 		t.Errorf("unreachable database: %d\n%s", r.status, r.stderr)
 	}
 }
@@ -204,7 +205,7 @@ func TestNoMigrateNeedsAMigratedDatabase(t *testing.T) {
 	r := runWith(t, map[string]string{"MAILHELM_DATA": dir}, "serve", "--no-migrate",
 		"--api-addr", "127.0.0.1:0", "--app-addr", "127.0.0.1:0", "--mcp-addr", "127.0.0.1:0",
 		"--fetch-addr", "127.0.0.1:0", "--smtp-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0")
-	if r.status != exitFailure || !strings.Contains(r.stderr, "mailhelm migrate up") {
+	if r.status != cli.ExitFailure || !strings.Contains(r.stderr, "mailhelm migrate up") {
 		t.Errorf("status %d:\n%s", r.status, r.stderr)
 	}
 }
@@ -217,11 +218,11 @@ func TestDoctorCommand(t *testing.T) {
 		Status string
 		Checks []struct{ Name, Status, Detail, Next string }
 	}
-	if err := json.Unmarshal([]byte(healthy.stdout), &report); err != nil || healthy.status != exitOK || report.Status != "ok" || len(report.Checks) < 6 {
+	if err := json.Unmarshal([]byte(healthy.stdout), &report); err != nil || healthy.status != cli.ExitOK || report.Status != "ok" || len(report.Checks) < 6 {
 		t.Errorf("a fresh folder: %v, status %d:\n%s", err, healthy.status, healthy.stdout)
 	}
 	broken := runWith(t, nil, "doctor", "--data", writeFile(t, "a file"), "--port", strconv.Itoa(port))
-	if broken.status != exitFailure || !strings.Contains(broken.stdout, "fail") || !strings.Contains(broken.stdout, "-> ") || broken.stderr != "" {
+	if broken.status != cli.ExitFailure || !strings.Contains(broken.stdout, "fail") || !strings.Contains(broken.stdout, "-> ") || broken.stderr != "" {
 		t.Errorf("a file as folder: status %d:\n%s%s", broken.status, broken.stdout, broken.stderr)
 	}
 }

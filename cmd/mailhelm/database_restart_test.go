@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"github.com/mailhelm/mailhelm/storage"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -12,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 )
 
 func TestDemoPrintsExactlyItsMembersWhenEverythingAnswers(t *testing.T) {
@@ -210,7 +211,7 @@ func TestLostCredentialsFileIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := launch(t, nil, "demo", "--data", dir, "--port", strconv.Itoa(sixPorts(t)))
-	if !again.waits() || again.cmd.ProcessState.ExitCode() != exitFailure {
+	if !again.waits() || again.cmd.ProcessState.ExitCode() != cli.ExitFailure {
 		t.Fatalf("it started without its credentials:\n%s", again.stderr)
 	}
 	if !strings.Contains(again.stderr.String(), "demo.json is missing") {

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 const peopleFile = "E-mail,external_id,unsubscribe_all\nada@example.com,1,\nbob@example.com,2,true\nno address,3,\n\"caf\xe9@example.com\",4,\neve@example.com\n"
 
-// importing runs the command and reads its summary.
-func importing(t *testing.T, s shell, args ...string) (map[string]any, ran) {
+// importContacts runs the command and reads its summary.
+func importContacts(t *testing.T, s shell, args ...string) (map[string]any, ran) {
 	t.Helper()
 	r := runWith(t, nil, append(append([]string{"import", "contacts"}, append(args, "--json")...), s.where...)...)
 	var sum map[string]any
@@ -54,8 +55,8 @@ func importPeople(t *testing.T, s shell) {
 	}
 	check := func(what string, args ...string) {
 		t.Helper()
-		got, r := importing(t, s, append([]string{file}, args...)...)
-		if diff := cmp.Diff(want, got); diff != "" || r.status != exitOK {
+		got, r := importContacts(t, s, append([]string{file}, args...)...)
+		if diff := cmp.Diff(want, got); diff != "" || r.status != cli.ExitOK {
 			t.Errorf("%s: status %d %s\n%s", what, r.status, r.stderr, diff)
 		}
 	}
@@ -84,11 +85,11 @@ func importPeople(t *testing.T, s shell) {
 	if err := os.WriteFile(mended, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if sum, _ := importing(t, s, mended); sum["created"] != 1.0 || sum["rejected_file"] != nil {
+	if sum, _ := importContacts(t, s, mended); sum["created"] != 1.0 || sum["rejected_file"] != nil {
 		t.Errorf("mended: %v", sum)
 	}
 	table := runWith(t, nil, append([]string{"import", "contacts", file, "--again"}, s.where...)...)
-	if table.status != exitOK || !strings.Contains(table.stdout, "rejected      3 (lines 4, 5, 6)") {
+	if table.status != cli.ExitOK || !strings.Contains(table.stdout, "rejected      3 (lines 4, 5, 6)") {
 		t.Errorf("table: %d %s%s", table.status, table.stdout, table.stderr)
 	}
 }
@@ -117,7 +118,7 @@ func TestImportRefusals(t *testing.T) {
 		"never closed":            {write("open.csv", "email\n\""+strings.Repeat("a@b.example\n", 200_000))},
 	} {
 		r := runWith(t, nil, append(append([]string{"import", "contacts"}, args...), s.where...)...)
-		if r.status == exitOK || !strings.Contains(r.stderr, text) {
+		if r.status == cli.ExitOK || !strings.Contains(r.stderr, text) {
 			t.Errorf("%v: status %d, %s, want %q", args, r.status, r.stderr, text)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 )
 
 const eventLine = `{"eventType":"Open","mail":{"timestamp":"2026-03-02T11:00:00Z","messageId":"m-1","source":"a@b.example","destination":["c@d.example"]},"open":{"timestamp":"2026-03-02T11:05:00Z"}}`
@@ -23,7 +24,7 @@ func TestIngest(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := runWith(t, nil, append([]string{"ingest", file}, s.where...)...)
-	if first.status != exitOK || first.stderr != "" {
+	if first.status != cli.ExitOK || first.stderr != "" {
 		t.Fatalf("status %d, %s", first.status, first.stderr)
 	}
 	const table = "organization  acme\nlines         3\nevents        2\nnew           1\nduplicates    1\nmalformed     1 (line 2)\nfailed        0\n"
@@ -33,7 +34,7 @@ func TestIngest(t *testing.T) {
 
 	again := runWith(t, nil, append([]string{"ingest", file, "--org", "acme", "--json"}, s.where...)...)
 	var got any
-	if err := json.Unmarshal([]byte(again.stdout), &got); err != nil || again.status != exitOK {
+	if err := json.Unmarshal([]byte(again.stdout), &got); err != nil || again.status != cli.ExitOK {
 		t.Fatal(err, again.stderr)
 	}
 	want := map[string]any{
@@ -53,7 +54,7 @@ func TestIngest(t *testing.T) {
 		"gzip and is not":     {"ingest", gzipOnly(t), "--org", "acme"},
 		"expected \"<file>\"": {"ingest"},
 	} {
-		if r := runWith(t, nil, append(args, s.where...)...); r.status == exitOK || !strings.Contains(r.stderr, text) || r.stdout != "" {
+		if r := runWith(t, nil, append(args, s.where...)...); r.status == cli.ExitOK || !strings.Contains(r.stderr, text) || r.stdout != "" {
 			t.Errorf("%v: status %d, %q %s", args, r.status, r.stderr, r.stdout)
 		}
 	}
@@ -67,11 +68,11 @@ func TestIngestOfAnotherFile(t *testing.T) {
 	s.says("org", "create", "acme")
 	const notice = "Successfully validated SNS topic for Amazon SES event publishing.\n"
 	for content, want := range map[string]int{
-		"":                                  exitOK,
-		notice:                              exitOK,
-		"{\n  \"eventType\": \"Open\"\n}\n": exitFailure,
-		notice + "no event\n":               exitFailure,
-		"no event\n" + eventLine:            exitOK,
+		"":                                  cli.ExitOK,
+		notice:                              cli.ExitOK,
+		"{\n  \"eventType\": \"Open\"\n}\n": cli.ExitFailure,
+		notice + "no event\n":               cli.ExitFailure,
+		"no event\n" + eventLine:            cli.ExitOK,
 	} {
 		file := filepath.Join(t.TempDir(), "events.jsonl")
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
@@ -79,7 +80,7 @@ func TestIngestOfAnotherFile(t *testing.T) {
 		}
 		r := runWith(t, nil, append([]string{"ingest", file, "--json"}, s.where...)...)
 		told := strings.Contains(r.stderr, "no line of "+file+" holds an event")
-		if r.status != want || told != (want != exitOK) || !strings.Contains(r.stdout, `"malformed_lines"`) {
+		if r.status != want || told != (want != cli.ExitOK) || !strings.Contains(r.stdout, `"malformed_lines"`) {
 			t.Errorf("%q: status %d, want %d\n%s%s", content, r.status, want, r.stdout, r.stderr)
 		}
 	}
@@ -93,18 +94,4 @@ func gzipOnly(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return file
-}
-
-func TestLinesAreNamed(t *testing.T) {
-	t.Parallel()
-	for want, got := range map[string]string{
-		"0":                   lineCount(0, nil),
-		"1 (line 7)":          lineCount(1, []int{7}),
-		"2 (lines 1, 2)":      lineCount(2, []int{1, 2}),
-		"9 (lines 1, 2, ...)": lineCount(9, []int{1, 2}),
-	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
 }

@@ -1,62 +1,55 @@
-// Command mailhelm is the whole product in one program: `mailhelm demo` to try
-// it, `mailhelm serve` to run it, and what an operator needs beside that.
+// Command mailhelm is the whole product in one program: `mailhelm demo` to try it,
+// `mailhelm serve` to run it, and the commands of its operator.
 //
-// This package is the command line. What runs is put together in package host,
-// what can be set is in package settings.
+// This package lists the commands. Each family of commands has a folder; package cli is
+// what they share, and package serve wires the product.
 package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/migrate"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 )
 
-// The exit statuses.
-const (
-	exitOK      = 0
-	exitFailure = 1 // what was asked for did not work
-	exitUsage   = 2 // what was asked for makes no sense
-)
+// commands is the grammar of the command line. The tags are its help.
+type commands struct {
+	Config string `help:"Configuration file in TOML. Its keys are the flags without the dashes: base-url = \"https://api.example.com\"." placeholder:"FILE"`
+
+	Demo       demo.Command       `cmd:"" help:"Try everything with invented data on this machine."`
+	Serve      serve.Command      `cmd:"" help:"Run the service."`
+	Admin      admin.Command      `cmd:"" help:"Manage organizations, people, API keys, OAuth clients and sending accounts."`
+	Ingest     importing.Events   `cmd:"" help:"Import events about sent mail from a file."`
+	Import     importing.Command  `cmd:"" help:"Import contacts from a file."`
+	Migrate    migrate.Command    `cmd:"" help:"Show the version of the database schema, or update it."`
+	Doctor     doctor.Command     `cmd:"" help:"Check a configuration and explain how to fix problems."`
+	ShowConfig serve.ShowSettings `cmd:"" name:"config" help:"Show the resulting configuration and the source of each value."`
+	Version    cli.Version        `cmd:"" help:"Print the version of this program."`
+}
+
+// busyWait is how long a command waits for a busy database. Unlike a client's call, a
+// command is not retried.
+const busyWait = time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal asks for an orderly end. From then on signals have their
 	// ordinary effect again, so a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.LookupEnv))
+	os.Exit(run(ctx, os.Args[1:], cli.Surroundings{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv, BusyWait: busyWait,
+	}))
 }
 
-// run is the program as a function of everything outside it that it depends on.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer, lookup func(string) (string, bool)) int {
-	p := &program{ctx: ctx, stdin: os.Stdin, stdout: stdout, stderr: stderr, wait: commandWait}
-	err := p.execute(args, lookup)
-	usage := (*usageError)(nil)
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "mailhelm: %v\nRun '%s --help' for what there is.\n", err, usage.command)
-		return exitUsage
-	case errors.Is(err, errReported):
-		return exitFailure
-	default:
-		fmt.Fprintf(stderr, "mailhelm: %v\n", err)
-		return exitFailure
-	}
+func run(ctx context.Context, args []string, around cli.Surroundings) int {
+	return cli.Run(ctx, &commands{}, args, around)
 }
-
-// errReported ends a command whose output says what is wrong already.
-var errReported = errors.New("reported")
-
-// usageError is a command line, environment or file that cannot be read.
-type usageError struct {
-	command string
-	err     error
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -71,7 +72,7 @@ func TestRolesShareOneDatabase(t *testing.T) {
 func TestRoleWithoutPostgresIsRefused(t *testing.T) {
 	t.Parallel()
 	p := launch(t, nil, "serve", "--role", "api", "--data", t.TempDir())
-	if !p.waits() || p.cmd.ProcessState.ExitCode() != exitFailure || !strings.Contains(p.stderr.String(), "--database-url") {
+	if !p.waits() || p.cmd.ProcessState.ExitCode() != cli.ExitFailure || !strings.Contains(p.stderr.String(), "--database-url") {
 		t.Errorf("status %v:\n%s", p.cmd.ProcessState, p.stderr)
 	}
 }
@@ -86,7 +87,7 @@ func TestTakenPortIsOneClearError(t *testing.T) {
 	defer l.Close() //nolint:errcheck // the test is over
 	dir := filepath.Join(t.TempDir(), "data")
 	p := launch(t, nil, "demo", "--data", dir, "--port", strconv.Itoa(port))
-	if !p.waits() || p.cmd.ProcessState.ExitCode() != exitFailure {
+	if !p.waits() || p.cmd.ProcessState.ExitCode() != cli.ExitFailure {
 		t.Fatalf("it started all the same:\n%s", p.stderr)
 	}
 	said := p.stderr.String()

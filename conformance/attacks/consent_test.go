@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
@@ -73,7 +73,7 @@ type writer struct {
 func newWriter(p *product.Product) *writer {
 	w := &writer{p: p, account: &gated{Account: p.Simulator}, store: &watched{Store: p.DB.Audience()}}
 	quiet := slog.New(slog.DiscardHandler)
-	w.sync = host.Sync(p.DB, w.account, p.Clock.Now, quiet)
+	w.sync = serve.Sync(p.DB, w.account, p.Clock.Now, quiet)
 	w.people = audience.New(audience.Config{
 		Store: w.store, Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Clock: p.Clock.Now}), Turns: w.sync.Topics.Turns, Repairs: w.sync, Transactor: p.DB, Account: w.account, Orgs: p.DB.Orgs().OrgIDs, Clock: p.Clock.Now, Log: quiet,
 	})

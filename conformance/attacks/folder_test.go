@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 )
 
 // Everything in the data folder is its owner's alone, the databases' side files
@@ -16,7 +16,7 @@ import (
 func TestDataFolderIsPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	h, err := host.Start(t.Context(), config.Config{
+	h, err := serve.Start(t.Context(), config.Config{
 		DataDir: dir, Listen: config.AnyPorts(), Build: config.Build{Version: "test", Commit: "unknown"}, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

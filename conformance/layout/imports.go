@@ -77,6 +77,10 @@ var adapterEdges = map[[2]string]string{
 	{"core/sending/smtp", "outbound"}:    "customers name the servers, and the ways out are judged in one place",
 }
 
+// commandFamilies are the folders of cmd/mailhelm that hold commands. Package main lists
+// them. One imports another only for the wiring, which is serve.
+var commandFamilies = []string{"admin", "demo", "doctor", "importing", "migrate", "serve"}
+
 // coreModules are the modules that core's own code may import. Each one works on
 // values in memory: none speaks a protocol, opens a database or is an SDK.
 var coreModules = map[string]string{
@@ -113,7 +117,25 @@ func refusal(folder, imported string, test bool) string {
 	if from == "core" && to == "core" && !test {
 		return coreRefusal(folder, target)
 	}
+	if from == "cmd" && to == "cmd" {
+		return commandRefusal(folder, target, test)
+	}
 	return ""
+}
+
+// commandRefusal judges one folder of cmd/mailhelm importing another.
+func commandRefusal(folder, target string, test bool) string {
+	const commands = "cmd/mailhelm"
+	from, to := commandFolder(folder), commandFolder(target)
+	if folder == commands || test || from == to || to == "serve" || !slices.Contains(commandFamilies, to) {
+		return ""
+	}
+	return "what commands share is in cli, installation, provision or serve"
+}
+
+// commandFolder is "importing" for cmd/mailhelm/importing and its subfolders.
+func commandFolder(folder string) string {
+	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "cmd/mailhelm"), "/"))
 }
 
 // outsideRefusal judges imports that are not ours. Only core is choosy.

@@ -31,7 +31,11 @@ func TestRefusal(t *testing.T) {
 		test             bool
 		refused          bool
 	}{
-		{"cmd/mailhelm/host", Module + "/tools", false, false},
+		{"cmd/mailhelm/serve", Module + "/tools", false, false},
+		{"cmd/mailhelm/admin", Module + "/cmd/mailhelm/serve", false, false},
+		{"cmd/mailhelm/importing", Module + "/cmd/mailhelm/importing/backfill", false, false},
+		{"cmd/mailhelm/serve", Module + "/cmd/mailhelm/admin", false, true},
+		{"cmd/mailhelm", Module + "/cmd/mailhelm/demo", false, false},
 		{"tools", Module + "/guardrails", false, false},
 		{"tools", Module + "/core/access", false, false},
 		{"tools", Module + "/rest", false, true},
@@ -44,7 +48,7 @@ func TestRefusal(t *testing.T) {
 		{"guardrails", Module + "/guardrails/redisbuckets", false, true},
 		{"guardrails/redisbuckets", Module + "/guardrails", false, false},
 		{"tools", Module + "/guardrails/redisbuckets", false, true},
-		{"cmd/mailhelm/host", Module + "/guardrails/redisbuckets", false, false},
+		{"cmd/mailhelm/serve", Module + "/guardrails/redisbuckets", false, false},
 		{"storage", Module + "/core/audience", false, false},
 		{"storage", Module + "/guardrails", false, true},
 		{"storage", Module + "/core/sending/simulator", false, true},
@@ -67,8 +71,8 @@ func TestRefusal(t *testing.T) {
 		{"core/sending/smtp", Module + "/core/audience", false, true},
 		{"core/sending/simulator", "database/sql", false, false},
 		{"core/catalogue", Module + "/core/audience", false, false},
-		{"conformance/parity", Module + "/cmd/mailhelm/host", false, false},
-		{"rest", Module + "/cmd/mailhelm/host", true, true},
+		{"conformance/parity", Module + "/cmd/mailhelm/serve", false, false},
+		{"rest", Module + "/cmd/mailhelm/serve", true, true},
 	} {
 		if why := refusal(tc.folder, tc.imported, tc.test); (why != "") != tc.refused {
 			t.Errorf("%s imports %s (test: %t): refused %q, want refused: %t", tc.folder, tc.imported, tc.test, why, tc.refused)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/channels"
@@ -63,7 +63,7 @@ func (s scene) seed(t *testing.T) {
 func (s scene) underWay(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Minute)
-	_, err := host.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.OrgID, []messages.Event{{
+	_, err := serve.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.OrgID, []messages.Event{{
 		ID: "under way", MessageID: "under-way", Type: messages.Send, OccurredAt: at,
 		Mail: messages.Mail{From: "news@example.org", To: []string{"later@example.com"}, Subject: "On its way", SentAt: at},
 	}})
@@ -106,7 +106,7 @@ func (s scene) bare(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Hour)
 	mail := messages.Mail{From: "me@shop.example", SentAt: at}
-	_, err := host.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.Other.OrgID, []messages.Event{
+	_, err := serve.Events(s.DB, s.Clock.Now, slog.New(slog.DiscardHandler)).Record(t.Context(), s.Other.OrgID, []messages.Event{
 		{ID: "bare", MessageID: "bare", Type: messages.Send, OccurredAt: at, Mail: mail},
 		{ID: "unrendered", MessageID: "unrendered", Type: messages.RenderingFailure, OccurredAt: at, Mail: mail},
 		{ID: "subscribed", MessageID: "unrendered", Type: messages.Subscription, OccurredAt: at, Mail: mail},

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
@@ -99,7 +99,7 @@ type Product struct {
 	// HTTP is a client whose connections end with the test.
 	HTTP *http.Client
 
-	host     *host.Host
+	host     *serve.Host
 	database string // address of PostgreSQL, "" for SQLite
 }
 
@@ -149,7 +149,7 @@ func Start(t testing.TB, opts Options) *Product {
 	cfg.RedisURL, cfg.RedisTimeout = opts.RedisURL, requestTimeout
 	seeded := prepare(t, opts, &cfg)
 	cfg.AmazonClient, cfg.NotificationCAs = amazon(t, opts.Topics), opts.TopicCAs
-	h, err := host.Start(t.Context(), cfg)
+	h, err := serve.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatalf("product: %v", err)
 	}
@@ -265,7 +265,7 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 }
 
 func migrate(ctx context.Context, cfg config.Config) error {
-	db, err := storage.Open(ctx, cfg.Storage())
+	db, err := storage.Open(ctx, serve.StorageOf(cfg))
 	if err != nil {
 		return err
 	}

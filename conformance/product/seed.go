@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/demo"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -29,7 +29,7 @@ type seeded struct {
 
 // seed fills the stores of a configuration, without starting anything on them.
 func seed(ctx context.Context, cfg config.Config) (seeded, error) {
-	db, err := storage.Open(ctx, cfg.Storage())
+	db, err := storage.Open(ctx, serve.StorageOf(cfg))
 	if err != nil {
 		return seeded{}, err
 	}
@@ -42,7 +42,7 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 		return seeded{}, err
 	}
 	defer account.Close() //nolint:errcheck // likewise
-	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: host.Sync(db, account, cfg.Clock, cfg.Log)}
+	s := demo.Seeder{DB: db, Account: account, Clock: cfg.Clock, Sync: serve.Sync(db, account, cfg.Clock, cfg.Log)}
 	c, err := s.Ensure(ctx, cfg.DataDir)
 	if err != nil {
 		return seeded{}, err
@@ -76,7 +76,7 @@ const otherContact = "someone.else@example.org"
 // secondOrg has an account, a contact list and one contact, whose address the
 // first organization does not have.
 func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
-	a := admin.Admin{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
+	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team"})
 	if err != nil {
 		return Org{}, err
@@ -99,8 +99,8 @@ func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
 	return org, err
 }
 
-func credentials(ctx context.Context, a admin.Admin, orgID string, env core.Environment) (Credentials, error) {
-	g := admin.Grant{OrgID: orgID, Name: "Test suite", Environment: env, Scopes: core.AllScopes()}
+func credentials(ctx context.Context, a provision.Provisioner, orgID string, env core.Environment) (Credentials, error) {
+	g := provision.Grant{OrgID: orgID, Name: "Test suite", Environment: env, Scopes: core.AllScopes()}
 	client, secret, err := a.CreateClient(ctx, g)
 	if err != nil {
 		return Credentials{}, err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
@@ -93,7 +93,7 @@ func TestWritesGoToTheAccount(t *testing.T) {
 // synced brings the mirror and the account together and says what that did.
 func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	t.Helper()
-	report, err := host.Sync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)
+	report, err := serve.Sync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)
 	if err != nil {
 		t.Fatal(err)
 	}

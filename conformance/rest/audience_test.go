@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
@@ -199,8 +199,8 @@ func (a *api) newcomer(t *testing.T) *newcomer {
 // agent is a token of the newcomer's for the agent endpoint.
 func (c *newcomer) agent(t *testing.T) string {
 	t.Helper()
-	office := admin.Admin{Stores: c.DB.Access(), Orgs: c.DB.Orgs(), Users: c.DB.Users(), Members: c.DB.Members(), Tx: c.DB, Clock: c.Clock.Now}
-	client, secret, err := office.CreateClient(t.Context(), admin.Grant{
+	office := provision.Provisioner{Stores: c.DB.Access(), Orgs: c.DB.Orgs(), Users: c.DB.Users(), Members: c.DB.Members(), Tx: c.DB, Clock: c.Clock.Now}
+	client, secret, err := office.CreateClient(t.Context(), provision.Grant{
 		OrgID: c.org, Name: "Agent", Environment: core.Live, Scopes: core.AllScopes(),
 	})
 	if err != nil {

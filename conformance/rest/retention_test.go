@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -18,7 +18,7 @@ func TestRetentionFollowsTheTier(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p)
-		admins := admin.Admin{Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Users: p.DB.Users(), Members: p.DB.Members(), Tx: p.DB, Clock: p.Clock.Now}
+		admins := provision.Provisioner{Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Users: p.DB.Users(), Members: p.DB.Members(), Tx: p.DB, Clock: p.Clock.Now}
 		for tier, days := range map[string]int{"free": 30, "team": 90, "business": 365, "admin": 365, "sponsored": 365, "demo": 365} {
 			org, err := admins.CreateOrg(t.Context(), core.Org{Name: tier, Slug: tier, Tier: tier})
 			must(t, err)

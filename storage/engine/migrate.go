@@ -78,6 +78,18 @@ func (db *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
 	return all, nil
 }
 
+// MissingMigrations counts the migrations that the database lacks.
+func (db *DB) MissingMigrations(ctx context.Context) (int, error) {
+	steps, err := db.MigrationStatus(ctx)
+	missing := 0
+	for _, step := range steps {
+		if !step.Applied {
+			missing++
+		}
+	}
+	return missing, err
+}
+
 // schemaVersion is the last step that the database has, -1 when it has not even
 // a table of versions or cannot say; whoever goes on from there meets the reason.
 func (db *DB) schemaVersion(ctx context.Context) int64 {

@@ -1,138 +1,94 @@
-// Package admin creates what an operator gives out: organizations, people in them,
-// OAuth clients and API keys. Each creation is one line of the organization's
-// audit log, in the same transaction.
-//
-// It returns each secret once; the store keeps hashes only. What becomes of keys
-// and clients later is the business of access.Lifecycle, which also makes them.
+// Package admin is the commands of an operator: they manage organizations, people,
+// credentials and sending accounts in a database directly, beside a server that may run
+// on it. What they do is done by the domains; this package reads flags and prints.
 package admin
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/members"
-	"github.com/mailhelm/mailhelm/core/passwords"
-	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Admin creates. Whoever can run it has the database, so nothing is refused.
-type Admin struct {
-	Stores  access.Stores
-	Orgs    members.OrgStore
-	Users   people.UserStore
-	Members members.Store
-	Tx      core.Transactor
-	Clock   core.Clock
-	// Actor is who the audit log names; the zero value is the installation itself.
-	Actor access.Actor
+// Command is `mailhelm admin`.
+type Command struct {
+	Org        orgCommands        `cmd:"" help:"Manage organizations."`
+	User       userCommands       `cmd:"" help:"Manage people and their memberships."`
+	Key        keyCommands        `cmd:"" help:"Manage API keys."`
+	Client     clientCommands     `cmd:"" help:"Manage OAuth clients."`
+	Grant      grantCommands      `cmd:"" help:"List and revoke grants: permissions that people gave to clients."`
+	Keys       signingCommands    `cmd:"" help:"List and rotate the keys that sign access tokens."`
+	Account    accountCommands    `cmd:"" help:"Manage sending accounts."`
+	Production productionCommands `cmd:"" help:"Close requests for production access."`
+	Audit      auditCommands      `cmd:"" help:"Read the audit log."`
 }
 
-// installation is the actor of what a program sets up by itself.
-var installation = access.Actor{Kind: "system", ID: "mailhelm"}
+// Help is shown below the summary.
+func (Command) Help() string {
+	return `Works on the database directly, so everyone with access to the database is an administrator. A server may run on it at the same time and applies every change within five seconds, on PostgreSQL within one second. Name an organization by its slug or its id. Secrets are printed once, to standard output; the database stores only hashes of them.
 
-func (a Admin) actor() access.Actor { return cmp.Or(a.Actor, installation) }
+Examples:
 
-// Lifecycle is what can be done with API keys and clients.
-func (a Admin) Lifecycle() access.Lifecycle {
-	return access.Lifecycle{Stores: a.Stores, Orgs: a.Orgs, Transactor: a.Tx, Clock: a.Clock}
+    mailhelm admin org create acme --name "Acme Ltd"
+    mailhelm admin user create ada@example.com --name Ada --org acme --role owner
+    mailhelm admin key create acme --name CI --scopes read
+    mailhelm admin client create acme --name Agent --scopes all --redirect-uri https://agent.example.com/callback
+    mailhelm admin audit list acme --json`
 }
 
-// CreateOrg stores an organization under a fresh id, with the retention of its tier. It
-// fails with core.CodeConflict when the slug is taken.
-func (a Admin) CreateOrg(ctx context.Context, org core.Org) (core.Org, error) {
-	org.ID, org.RetentionDays = core.NewID(), core.RetentionOf(org.Tier)
-	err := a.audited(ctx, org.ID, "org.created", org.ID, func(ctx context.Context) error {
-		return a.Orgs.InsertOrg(ctx, org)
+// target is what every command takes: where the data is, and how to print.
+type target struct{ installation.Target }
+
+// session is a command with its database open.
+type session struct {
+	*installation.Session
+	// operator creates what a command creates, in the operator's name.
+	operator provision.Provisioner
+}
+
+// with opens the database for a command.
+func (t target) with(p *cli.Program, do func(context.Context, *session) error) error {
+	return t.With(p, func(ctx context.Context, opened *installation.Session) error {
+		db := opened.DB
+		return do(ctx, &session{opened, provision.Provisioner{
+			Stores: db.Access(), Orgs: db.Orgs(), Users: db.Users(), Members: db.Members(), Tx: db, Clock: opened.Config.Clock,
+			Actor: access.ActorOf(access.Operator),
+		}})
 	})
-	return org, err
 }
 
-// SetRateLimit sets or clears (nil) an organization's calls a minute.
-func (a Admin) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
-	return a.audited(ctx, orgID, "org.limit_set", orgID, func(ctx context.Context) error {
-		return a.Orgs.SetRateLimit(ctx, orgID, perMinute)
-	})
-}
-
-// CreateOwner stores a user and makes him an owner of the organization.
-func (a Admin) CreateOwner(ctx context.Context, orgID, email, name, password string) (access.User, error) {
-	return a.CreateUser(ctx, NewUser{OrgID: orgID, Role: members.Owner, Email: email, Name: name, Password: password})
-}
-
-// NewUser is a person to create. OrgID may be "": the person then belongs to no
-// organization yet.
-type NewUser struct {
-	OrgID, Email, Name, Password string
-	Role                         members.Role // in the organization
-}
-
-// CreateUser stores a user and makes him a member of the organization, if one is
-// named. It fails with core.CodeConflict when the address is taken, and with
-// core.CodeValidationFailed for a password that cannot be.
-func (a Admin) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
-	if err := passwords.CheckNew(n.Password, n.Email); err != nil {
-		return access.User{}, err
+// parseScopes reads scope names, "all", or "read" for all scopes that only read.
+func parseScopes(names []string) (core.Scopes, error) {
+	var chosen []string
+	for _, name := range names {
+		switch name = strings.TrimSpace(name); {
+		case name == "all":
+			chosen = append(chosen, core.AllScopes().Strings()...)
+		case name == "read":
+			for _, scope := range core.AllScopes().Strings() {
+				if strings.HasSuffix(scope, ".view") {
+					chosen = append(chosen, scope)
+				}
+			}
+		case core.Scope(name).Known():
+			chosen = append(chosen, name)
+		default:
+			return nil, fmt.Errorf("there is no scope %q: give names such as api.contacts.view, or all, or read", name)
+		}
 	}
-	hash, err := passwords.Hash(n.Password)
-	if err != nil {
-		return access.User{}, fmt.Errorf("password: %w", err)
+	return core.NewScopes(chosen...), nil
+}
+
+// instant formats a time for a table; "" for nil.
+func instant(t *time.Time) string {
+	if t == nil {
+		return ""
 	}
-	user := access.User{ID: core.NewID(), Email: n.Email, Name: n.Name, PasswordHash: hash, CreatedAt: a.Clock()}
-	err = a.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := a.Users.InsertUser(ctx, user); err != nil || n.OrgID == "" {
-			return err
-		}
-		return a.AddMember(ctx, n.OrgID, user.ID, n.Role)
-	})
-	return user, err
-}
-
-// AddMember makes a user a member of an organization. It fails with
-// core.CodeConflict when the user is one already.
-func (a Admin) AddMember(ctx context.Context, orgID, userID string, role members.Role) error {
-	return a.audited(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
-		// Grants from an earlier membership must not come back.
-		if _, err := a.Stores.Grants.RevokeGrantsOfUser(ctx, orgID, userID, a.Clock()); err != nil {
-			return err
-		}
-		return a.Members.AddMember(ctx, orgID, userID, string(role))
-	})
-}
-
-// Grant is what a new credential is for.
-type Grant struct {
-	OrgID       string
-	Name        string
-	Environment core.Environment
-	Scopes      core.Scopes
-}
-
-// CreateClient registers a confidential OAuth client and returns its secret.
-func (a Admin) CreateClient(ctx context.Context, g Grant) (access.Client, string, error) {
-	return a.Lifecycle().CreateClient(ctx, a.actor(), access.NewClient{
-		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
-	})
-}
-
-// CreateAPIKey makes an API key and returns its secret.
-func (a Admin) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, string, error) {
-	return a.Lifecycle().CreateKey(ctx, a.actor(), access.NewKey{
-		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
-	})
-}
-
-// audited does something together with its line in the audit log.
-func (a Admin) audited(ctx context.Context, orgID, action, subject string, do func(context.Context) error) error {
-	return a.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := do(ctx); err != nil {
-			return err
-		}
-		return a.Stores.Audit.AppendAudit(ctx, access.AuditEvent{
-			ID: core.NewID(), OrgID: orgID, OccurredAt: a.Clock(), Action: action,
-			ActorKind: a.actor().Kind, ActorID: a.actor().ID, SubjectID: subject, Detail: "{}",
-		})
-	})
+	return t.Format(time.RFC3339)
 }

@@ -98,7 +98,7 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-// Build says which program this is.
+// Build identifies the program.
 type Build struct{ Version, Commit string }
 
 // Public is the addresses that others know the services by. An empty one
@@ -137,7 +137,7 @@ func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.It
 // The files in the data folder.
 const (
 	masterKeyFile = "master.key"
-	databaseFile  = "mailhelm.db" // named by storage.Config
+	databaseFile  = "mailhelm.db" // named by engine.Config
 	accountFile   = "sending-account.db"
 )
 

@@ -1,7 +1,7 @@
-// Package config is what a server is configured to be: which part of the work it
-// does, where it keeps things, where it listens and by which addresses others
-// know it. It checks that and says what follows from it.
+// Package config is the configuration of a server: its role, its data folder and
+// databases, its listen addresses and its public addresses. It checks the configuration
+// and derives the parts that are not set.
 //
-// Where the values come from is package settings' business; package host makes a
-// server of them, and package doctor examines what it would find.
+// Package settings finds the values, package serve starts a server with them, and package
+// doctor examines whether a server would start.
 package config

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/core"
 )
 
@@ -30,7 +30,7 @@ type Credentials struct {
 }
 
 // create makes a client and a key for each environment, with every scope.
-func (c *Credentials) create(ctx context.Context, a admin.Admin) error {
+func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error {
 	for _, one := range []struct {
 		env                   core.Environment
 		clientID, secret, key *string
@@ -38,7 +38,7 @@ func (c *Credentials) create(ctx context.Context, a admin.Admin) error {
 		{core.Live, &c.ClientID, &c.ClientSecret, &c.APIKey},
 		{core.Test, &c.TestClientID, &c.TestClientSecret, &c.TestAPIKey},
 	} {
-		g := admin.Grant{OrgID: c.OrgID, Name: "Demo " + string(one.env), Environment: one.env, Scopes: core.AllScopes()}
+		g := provision.Grant{OrgID: c.OrgID, Name: "Demo " + string(one.env), Environment: one.env, Scopes: core.AllScopes()}
 		client, secret, err := a.CreateClient(ctx, g)
 		if err != nil {
 			return err

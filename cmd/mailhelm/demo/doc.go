@@ -1,12 +1,12 @@
-// Package demo fills an empty installation with an organization to try things
-// on: Fernhill Coffee, an invented roaster with 500 invented customers, its
+// Package demo is `mailhelm demo`. It fills an empty installation with an organization to
+// try things on: Fernhill Coffee, an invented roaster with 500 invented customers, a
 // simulated sending account and credentials of every kind.
 //
 // The people, their attributes and their choices are the same in every
 // installation, so that examples can name them; ids, secrets and dates are not.
-// Every address is in example.com, example.org or example.net, which belong to
-// nobody (RFC 2606 section 3).
+// Every address is in example.com, example.org or example.net, which are reserved for
+// examples (RFC 2606 section 3).
 //
-// It owns the data and the file that remembers the credentials. How an
-// organization or a key is made is package admin's business.
+// It owns the data, the file that stores the credentials, and what the command prints.
+// Package provision creates organizations and keys, package serve runs the service.
 package demo

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/admin"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -68,7 +68,7 @@ func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 }
 
 func (s Seeder) seed(ctx context.Context) (Credentials, error) {
-	a := admin.Admin{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
+	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	org, err := a.CreateOrg(ctx, core.Org{Name: orgName, Slug: Slug, Tier: "demo"})
 	if err != nil {
 		return Credentials{}, err

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/storage/engine"
 	"io/fs"
 	"os"
 	"time"
 
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -27,13 +27,15 @@ func (e *examination) database(ctx context.Context) {
 			return
 		}
 	}
-	db, err := storage.Open(ctx, e.cfg.Storage())
+	db, err := storage.Open(ctx, engine.Config{
+		URL: e.cfg.DatabaseURL, Dir: e.cfg.DataDir, CallerWait: e.cfg.CallerWait, Clock: e.cfg.Clock, Logger: e.cfg.Log,
+	})
 	if err != nil {
 		e.add(name, Fail, err.Error(), "Check --database-url and --data, and that the server accepts connections from here.")
 		return
 	}
 	defer db.Close() //nolint:errcheck // nothing was written
-	missing, err := config.MissingMigrations(ctx, db)
+	missing, err := db.MissingMigrations(ctx)
 	switch {
 	case err != nil:
 		e.add(name, Fail, "the migrations cannot be read: "+err.Error(), "")

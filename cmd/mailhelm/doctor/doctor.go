@@ -1,9 +1,8 @@
-// Package doctor examines a configuration: whether a server started with it
-// would work, and what to do if not. It changes nothing: no file is made, no
-// migration run, no key created.
+// Package doctor is `mailhelm doctor`: it examines whether a server would work with a
+// configuration, and what to do if not. It changes nothing: it makes no file, runs no
+// migration and creates no key.
 //
-// One file per part that is examined. What a server needs is package host's
-// knowledge; doctor asks there.
+// Each file examines one part. What a server needs is in packages config and serve.
 package doctor
 
 import (

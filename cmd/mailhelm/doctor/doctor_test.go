@@ -15,7 +15,7 @@ import (
 	"github.com/emersion/go-smtp"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/doctor"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/host"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -37,7 +37,7 @@ func fresh(t *testing.T) config.Config {
 func used(t *testing.T) config.Config {
 	t.Helper()
 	cfg := fresh(t)
-	h, err := host.Start(t.Context(), cfg)
+	h, err := serve.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestRunningServerIsRecognised(t *testing.T) {
 	t.Parallel()
 	cfg := fresh(t)
 	cfg.Public = config.Public{}
-	h, err := host.Start(t.Context(), cfg)
+	h, err := serve.Start(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,19 +6,19 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Value is one setting as it came out.
+// Value is one resulting setting.
 type Value struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// Source is "flag --x", "environment MAILHELM_X", "file path", "default", or
-	// "derived", with or without from what, for what follows from something else.
+	// Source is "flag --x", "environment MAILHELM_X", "file path", "default", "derived" or
+	// "derived from x".
 	Source string `json:"source"`
 }
 
 const hidden = "(hidden)"
 
-// Report lists the settings of the selected command in the order of its help,
-// with secrets hidden. derived holds, by flag, what empty settings come to.
+// Report lists the settings of the selected command in the order of its help, with
+// secrets hidden. derived holds, by flag, the values of empty settings.
 func (s *Sources) Report(ctx *kong.Context, derived map[string]string) []Value {
 	var values []Value
 	for _, flag := range ctx.Selected().Flags {
@@ -35,7 +35,7 @@ func (s *Sources) Report(ctx *kong.Context, derived map[string]string) []Value {
 	return values
 }
 
-// concealed is the value as text, without what is secret in it.
+// concealed returns the value as text, with its secrets hidden.
 func concealed(flag *kong.Flag, value any) string {
 	text := stringOf(value)
 	switch flag.Tag.Get("secret") {
@@ -49,8 +49,8 @@ func concealed(flag *kong.Flag, value any) string {
 	return text
 }
 
-// ConcealURL hides the passwords that a database URL may hold: the one before
-// the host and those among the parameters. What is no URL is hidden whole.
+// ConcealURL hides the passwords in a database URL: before the host and among the
+// parameters. It hides a text that is not a URL completely.
 func ConcealURL(raw string) string {
 	if raw == "" {
 		return ""

@@ -12,17 +12,16 @@ import (
 
 const environmentPrefix = "MAILHELM_"
 
-// standard are the variables that a setting has by convention of others. They
-// come last: what names this program means it.
+// standard maps settings to the variables that other programs use for them. They come
+// last: a variable or a file for this program is more specific.
 var standard = map[string]string{"otlp-endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
 // configFlag names the file; it cannot itself be in the file.
 const configFlag = "config"
 
-// Sources resolves what the command line leaves open, from the environment and
-// from the configuration file, and remembers where each value was found. It is
-// one resolver for both because kong by itself lets a file win over the
-// environment.
+// Sources resolves flags that are not on the command line from the environment and from
+// the configuration file, and records where it found each value. It is one resolver for
+// both, because kong alone would let a file win over the environment.
 type Sources struct {
 	lookup func(string) (string, bool)
 	path   string
@@ -31,22 +30,22 @@ type Sources struct {
 	found  map[string]string
 }
 
-// NewSources reads the environment through lookup, which is os.LookupEnv.
+// NewSources returns sources that read the environment through lookup, as os.LookupEnv.
 func NewSources(lookup func(string) (string, bool)) *Sources {
 	return &Sources{lookup: lookup, found: map[string]string{}}
 }
 
-// Environment is the variable of a flag.
+// Environment returns the variable of a flag.
 func Environment(flag string) string {
 	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// Validate is part of kong.Resolver; what is wrong shows in Resolve.
+// Validate does nothing; Resolve reports errors. It is part of kong.Resolver.
 func (s *Sources) Validate(*kong.Application) error { return nil }
 
-// Resolve finds the value of a flag that was not on the command line; nil leaves
-// it to the default. An empty variable counts as unset, because container tools
-// cannot always leave one out.
+// Resolve returns the value of a flag that is not on the command line; nil means the
+// default. An empty variable counts as unset, because some container tools cannot omit a
+// variable.
 func (s *Sources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if !Configurable(flag) {
 		return nil, nil
@@ -72,9 +71,8 @@ func (s *Sources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 	return nil, nil
 }
 
-// Configurable reports whether a flag is a setting. The others say what one call
-// of the program does or prints, and are read from the command line alone; they
-// carry the tag once:"".
+// Configurable reports whether a flag is a setting. Other flags select what one run does
+// or prints; they carry the tag once:"" and are read from the command line only.
 func Configurable(flag *kong.Flag) bool {
 	return flag.Name != "help" && flag.Name != "json" && flag.Name != configFlag && !flag.Tag.Has("once")
 }
@@ -104,13 +102,13 @@ func (s *Sources) load(ctx *kong.Context) error {
 	return s.checkFile(ctx.Model)
 }
 
-// checkFile refuses what no command knows, because a misspelt setting that is
-// ignored is worse than a start that fails.
+// checkFile refuses names that no command has as a setting: ignoring a misspelt setting
+// would be worse than failing.
 func (s *Sources) checkFile(app *kong.Application) error {
 	known := knownFlags(app)
 	for name, value := range s.file {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("configuration file %s: %q is no setting; 'mailhelm serve --help' lists them", s.path, name)
+			return fmt.Errorf("configuration file %s: %q is not a setting; 'mailhelm serve --help' lists them", s.path, name)
 		}
 		switch value.(type) {
 		case string, int64, bool:
@@ -139,10 +137,10 @@ func flagsOf(node *kong.Node) []*kong.Flag {
 	return flags
 }
 
-// File is the path of the configuration file in use, "" for none.
+// File returns the path of the configuration file in use, "" for none.
 func (s *Sources) File() string { return s.path }
 
-// Of says where the value of a flag comes from.
+// Of returns the source of a flag's value.
 func (s *Sources) Of(ctx *kong.Context, flag string) string {
 	for _, p := range ctx.Path {
 		if p.Flag != nil && p.Flag.Name == flag && !p.Resolved {
@@ -155,8 +153,8 @@ func (s *Sources) Of(ctx *kong.Context, flag string) string {
 	return "default"
 }
 
-// Check refuses a secret on the command line, where every user of the machine
-// can read it.
+// Check refuses the master key on the command line, where every user of the machine can
+// read it.
 func (s *Sources) Check(ctx *kong.Context) error {
 	for _, p := range ctx.Path {
 		if p.Flag != nil && !p.Resolved && p.Flag.Name == "master-key" {

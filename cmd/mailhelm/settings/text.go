@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// stringOf writes a setting as it would be written in the environment; what was
-// never set is empty.
+// stringOf formats a setting as in the environment; "" for an empty one.
 func stringOf(value any) string {
 	switch v := value.(type) {
 	case string:

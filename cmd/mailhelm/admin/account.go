@@ -1,0 +1,113 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"github.com/mailhelm/mailhelm/storage/engine"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+type accountCommands struct {
+	Connect         accountConnect         `cmd:"" help:"Store the credentials of an organization's sending account."`
+	Show            accountShow            `cmd:"" help:"Show the connection, without the secret."`
+	Verify          accountVerify          `cmd:"" help:"Check the connection and report problems."`
+	TemplateVersion accountTemplateVersion `cmd:"" name:"template-version" help:"Record the version of the infrastructure template that the customer applied."`
+	Disconnect      accountDisconnect      `cmd:"" help:"Delete the connection and its credentials."`
+}
+
+// Help is shown below the summary.
+func (accountCommands) Help() string {
+	return `An organization sends through its own account: Amazon SES (ses), an SMTP server (smtp) or the simulated account of this installation (simulator). Without a connection it uses the simulated account. connect stores the credentials, encrypted with the master key, and does not contact the account; verify does. A running server applies changes within three seconds.
+
+Send events to {base_url} followed by the ingest address that connect prints. The address identifies the organization but does not authenticate: events must be signed by the notification topic of --topic-arn, or carry the key of --new-ingest-key in the header x-api-key. The trust policy of a role must name the external id that connect prints. Without an access key, the server assumes the role with its own AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.
+
+Examples:
+
+    mailhelm admin account connect acme --provider ses --region eu-central-1 --access-key-id AKIDEXAMPLE000000 --secret-stdin < secret.txt
+    mailhelm admin account connect acme --provider ses --region eu-central-1 --role-arn arn:aws:iam::111122223333:role/mailhelm --topic-arn arn:aws:sns:eu-central-1:111122223333:mailhelm
+    mailhelm admin account connect acme --provider smtp --endpoint smtp.example.com:587 --access-key-id mailer --secret-file password.txt --identity example.com --max-24-hour 2000 --max-rate 5
+    mailhelm admin account verify acme
+    mailhelm admin account template-version acme 13
+    mailhelm admin account show acme --json
+    mailhelm admin account disconnect acme`
+}
+
+// accountTarget is the flags of the commands on one organization's account.
+type accountTarget struct {
+	target
+	MasterKey string `hidden:"" secret:"whole" group:"storage"`
+	Org       string `arg:"" help:"Slug or id of the organization."`
+}
+
+// accountSession is an admin command on one organization's account.
+type accountSession struct {
+	*session
+	org         core.Org
+	connections sending.Connections
+	connecting  sending.Connecting
+}
+
+// on opens the database and the master key for a command.
+func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSession) error) error {
+	return t.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, t.Org)
+		if err != nil {
+			return err
+		}
+		master, err := s.masterKey(t.MasterKey)
+		if err != nil {
+			return err
+		}
+		queue, err := s.DB.NewJobs(engine.JobsConfig{})
+		if err != nil {
+			return err
+		}
+		connections := s.DB.Connections(master)
+		return do(ctx, accountSession{s, org, connections, sending.Connecting{
+			Connections: connections, Transactor: s.DB, Clock: s.Config.Clock, Record: s.record,
+			KeepList: s.keepList, Follow: serve.SyncAccount(queue),
+		}})
+	})
+}
+
+// keepList keeps the contact list of an account that has none; see [serve.KeepList].
+func (s *session) keepList(ctx context.Context, orgID string) error {
+	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
+	if err != nil {
+		return err
+	}
+	return errors.Join(serve.KeepList(ctx, embedded, orgID), embedded.Close())
+}
+
+// record appends an event to the organization's audit log.
+func (s *session) record(ctx context.Context, orgID, action string, detail map[string]any) error {
+	if detail == nil {
+		detail = map[string]any{}
+	}
+	text, err := json.Marshal(detail)
+	if err != nil {
+		return fmt.Errorf("audit detail of %s: %w", action, err)
+	}
+	return s.DB.Audit().AppendAudit(ctx, access.AuditEvent{
+		ID: core.NewID(), OrgID: orgID, OccurredAt: s.Config.Clock(), Action: action,
+		ActorKind: s.operator.Actor.Kind, ActorID: s.operator.Actor.ID, SubjectID: orgID, Detail: string(text),
+	})
+}
+
+// connection returns the organization's connection.
+func (s accountSession) connection(ctx context.Context) (sending.Connection, error) {
+	c, err := s.connections.Connection(ctx, s.org.ID)
+	if installation.NotFound(err) {
+		return c, fmt.Errorf("no sending account is connected to %s: 'mailhelm admin account connect %s' does it", s.org.Slug, s.org.Slug)
+	}
+	return c, err
+}

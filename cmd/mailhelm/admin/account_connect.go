@@ -1,0 +1,86 @@
+package admin
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+type accountConnect struct {
+	accountTarget
+	Provider     string   `help:"ses, smtp or simulator." enum:"ses,smtp,simulator" required:"" placeholder:"NAME" once:""`
+	AccountID    string   `name:"account-id" help:"The twelve-digit account id at Amazon. Default: verify looks it up." once:""`
+	Region       string   `help:"Region of the account, such as eu-central-1." once:""`
+	Endpoint     string   `help:"Endpoint URL that replaces the default of the region. For smtp, host:port." once:""`
+	AccessKeyID  string   `name:"access-key-id" help:"Id of the access key. For smtp, the user name." once:""`
+	SecretStdin  bool     `name:"secret-stdin" help:"Read the secret of the access key, or the password, from the first line of standard input." xor:"secret" field:"secret" once:""`
+	SecretFile   string   `name:"secret-file" help:"Read the secret from the first line of a file." xor:"secret" field:"secret" placeholder:"FILE" once:""`
+	RoleARN      string   `name:"role-arn" help:"Role that the server assumes." once:""`
+	TopicARN     string   `name:"topic-arn" help:"The only notification topic whose events are accepted." once:""`
+	Identity     []string `help:"A domain or address that an smtp account may send from; may be repeated. Without it, only the SMTP server checks senders." field:"identities" sep:"none" placeholder:"DOMAIN"`
+	Max24Hour    int64    `name:"max-24-hour" help:"Recipients that an smtp account may send to in 24 hours. Default: no limit." field:"max_24_hour_send" placeholder:"N" once:""`
+	MaxRate      int64    `name:"max-rate" help:"Messages that an smtp account may send in a second. Default: no limit." field:"max_send_rate" placeholder:"N" once:""`
+	NewIngestKey bool     `name:"new-ingest-key" help:"Create a key for events without a signature, and print it once." once:""`
+}
+
+// Run stores the connection.
+func (c *accountConnect) Run(p *cli.Program) error {
+	secret, err := c.secret(p.Stdin)
+	if err != nil {
+		return err
+	}
+	return c.on(p, func(ctx context.Context, s accountSession) error {
+		described := sending.NewConnection{
+			OrgID: s.org.ID, Provider: sending.Provider(c.Provider), AccountID: c.AccountID, Region: c.Region, Endpoint: c.Endpoint,
+			AccessKeyID: c.AccessKeyID, Secret: secret, RoleARN: c.RoleARN, TopicARN: c.TopicARN,
+			Identities: c.Identity, Max24HourSend: c.Max24Hour, MaxSendRate: c.MaxRate, MayReachPrivate: true,
+		}
+		var connected sending.Connection
+		key := ""
+		err := s.DB.InTx(ctx, func(ctx context.Context) error {
+			var err error
+			connected, err = s.connecting.Connect(ctx, described)
+			if err == nil && c.NewIngestKey {
+				connected, key, err = s.connecting.NewIngestKey(ctx, s.org.ID)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return s.printConnection(connected, key)
+	})
+}
+
+// secret reads the secret from the source that was given, "" if none was.
+func (c *accountConnect) secret(stdin io.Reader) (string, error) {
+	switch {
+	case c.SecretStdin:
+		return firstLine(stdin)
+	case c.SecretFile != "":
+		file, err := os.Open(c.SecretFile)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = file.Close() }() // opened for reading
+		return firstLine(file)
+	}
+	return "", nil
+}
+
+func firstLine(r io.Reader) (string, error) {
+	lines := bufio.NewScanner(r)
+	if !lines.Scan() {
+		return "", errors.Join(errors.New("the secret is empty"), lines.Err())
+	}
+	if line := strings.TrimSpace(lines.Text()); line != "" {
+		return line, nil
+	}
+	return "", errors.New("the first line is empty: put the secret there")
+}

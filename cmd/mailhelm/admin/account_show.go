@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// connectionJSON is what --json prints of a connection: everything but the secret.
+type connectionJSON struct {
+	OrgID           string           `json:"org_id"`
+	Provider        sending.Provider `json:"provider"`
+	AccountID       string           `json:"account_id"`
+	Region          string           `json:"region"`
+	Endpoint        string           `json:"endpoint"`
+	AccessKeyID     string           `json:"access_key_id"`
+	HasSecret       bool             `json:"has_secret"`
+	RoleARN         string           `json:"role_arn"`
+	ExternalID      string           `json:"external_id"`
+	TopicARN        string           `json:"topic_arn"`
+	Identities      []string         `json:"identities"`
+	Max24HourSend   int64            `json:"max_24_hour_send"`
+	MaxSendRate     int64            `json:"max_send_rate"`
+	TemplateVersion int              `json:"template_version"`
+	LatestVersion   int              `json:"latest_template_version"`
+	IngestAddress   string           `json:"ingest_address"`
+	HasIngestKey    bool             `json:"has_ingest_key"`
+	CreatedAt       time.Time        `json:"created_at"`
+	UpdatedAt       time.Time        `json:"updated_at"`
+	IngestKey       string           `json:"ingest_key,omitempty"`
+}
+
+// ingestAddress is the path of events on the API's address; the organization's part follows.
+const ingestAddress = "/ingest/ses/"
+
+func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
+	return connectionJSON{
+		OrgID: c.OrgID, Provider: c.Provider, AccountID: c.AccountID, Region: c.Region, Endpoint: c.Endpoint,
+		AccessKeyID: c.AccessKeyID, HasSecret: c.Secret != "", RoleARN: c.RoleARN, ExternalID: c.ExternalID, TopicARN: c.TopicARN,
+		Identities: append([]string{}, c.Identities...), Max24HourSend: c.Max24HourSend, MaxSendRate: c.MaxSendRate,
+		TemplateVersion: c.TemplateVersion, LatestVersion: sending.LatestTemplateVersion,
+		IngestAddress: ingestAddress + c.IngestPath, HasIngestKey: c.IngestKeyHash != nil,
+		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt, IngestKey: ingestKey,
+	}
+}
+
+func (s *session) printConnection(c sending.Connection, ingestKey string) error {
+	shown := newConnectionJSON(c, ingestKey)
+	if s.JSON {
+		return s.PrintJSON(shown)
+	}
+	rows := [][]string{{"provider", string(shown.Provider)}}
+	for _, row := range [][]string{
+		{"account", shown.AccountID},
+		{"region", shown.Region},
+		{"endpoint", shown.Endpoint},
+		{"access key id", shown.AccessKeyID},
+		{"role", shown.RoleARN},
+		{"external id", externalIDWords(c)},
+		{"topic", shown.TopicARN},
+		{"identities", strings.Join(shown.Identities, ", ")},
+		{"in 24 hours", limitWords(shown.Max24HourSend, "recipients")},
+		{"a second", limitWords(shown.MaxSendRate, "messages")},
+	} {
+		if row[1] != "" {
+			rows = append(rows, row)
+		}
+	}
+	if c.Provider != sending.SMTP { // a mail server has no infrastructure template and sends no events
+		rows = append(rows,
+			[]string{"template", templateWords(shown.TemplateVersion, shown.LatestVersion)},
+			[]string{"ingest address", "{base_url}" + shown.IngestAddress})
+	}
+	if ingestKey != "" {
+		rows = append(rows, []string{"ingest key", ingestKey}, []string{"", "Keep it now: it is not shown again."})
+	}
+	return s.PrintTable("", rows)
+}
+
+// externalIDWords returns the external id, "" for a provider without roles.
+func externalIDWords(c sending.Connection) string {
+	if c.Provider != sending.SES {
+		return ""
+	}
+	return c.ExternalID
+}
+
+// templateWords names the recorded version of the template and the newest one.
+func templateWords(applied, latest int) string {
+	if applied == 0 {
+		return fmt.Sprintf("none recorded; %d is the newest", latest)
+	}
+	return fmt.Sprintf("%d of %d", applied, latest)
+}
+
+// limitWords describes a limit; "" for none.
+func limitWords(limit int64, of string) string {
+	if limit == 0 {
+		return ""
+	}
+	return fmt.Sprintf("at most %d %s", limit, of)
+}
+
+type accountShow struct{ accountTarget }
+
+// Run shows the connection.
+func (c *accountShow) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s accountSession) error {
+		connected, err := s.connection(ctx)
+		if err != nil {
+			return err
+		}
+		return s.printConnection(connected, "")
+	})
+}
+
+type accountTemplateVersion struct {
+	accountTarget
+	Version int `arg:"" field:"template_version" help:"Number of the template."`
+}
+
+// Run records the version.
+func (c *accountTemplateVersion) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s accountSession) error {
+		connected, err := s.connecting.SetTemplateVersion(ctx, s.org.ID, c.Version)
+		if err != nil {
+			return err
+		}
+		return s.printConnection(connected, "")
+	})
+}
+
+type accountDisconnect struct{ accountTarget }
+
+// Run deletes the connection.
+func (c *accountDisconnect) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s accountSession) error {
+		if err := s.connecting.Disconnect(ctx, s.org.ID); err != nil {
+			return err
+		}
+		if s.JSON {
+			return s.PrintJSON(map[string]any{"org_id": s.org.ID, "connected": false})
+		}
+		return s.PrintTable("", [][]string{{"org", s.org.Slug}, {"connected", "no"}})
+	})
+}

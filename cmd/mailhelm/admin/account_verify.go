@@ -1,0 +1,88 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+type accountVerify struct{ accountTarget }
+
+// verifiedJSON is what --json prints of an examined account.
+type verifiedJSON struct {
+	OrgID    string            `json:"org_id"`
+	Status   sending.Verdict   `json:"status"`
+	Findings []sending.Finding `json:"findings"`
+}
+
+// Run examines the account. It stores the id of the account once it is known.
+func (c *accountVerify) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s accountSession) error {
+		connected, err := s.connection(ctx)
+		if err != nil {
+			return err
+		}
+		findings, overview, err := s.examine(ctx, connected)
+		if err != nil {
+			return err
+		}
+		if connected.AccountID == "" && overview.AccountID != "" && connected.Provider == sending.SES {
+			if _, err := s.connecting.SetAccountID(ctx, s.org.ID, overview.AccountID); err != nil {
+				return err
+			}
+		}
+		status := worst(findings)
+		if s.JSON {
+			err = s.PrintJSON(verifiedJSON{OrgID: s.org.ID, Status: status, Findings: findings})
+		} else {
+			err = printFindings(s.Program, findings)
+		}
+		if err == nil && status == sending.Broken {
+			return cli.ErrReported
+		}
+		return err
+	})
+}
+
+// examine examines the account with the same adapters as a server.
+func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]sending.Finding, sending.Overview, error) {
+	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
+	if err != nil {
+		return nil, sending.Overview{}, err
+	}
+	adapters, err := serve.NewAdapters(s.Config, embedded)
+	if err != nil {
+		return nil, sending.Overview{}, errors.Join(err, embedded.Close())
+	}
+	accounts := sending.NewAccounts(sending.AccountsConfig{
+		Connections: s.connections, Otherwise: embedded, Open: adapters.Open, Clock: s.Config.Clock,
+	})
+	findings, overview := sending.Examine(ctx, accounts, c)
+	return findings, overview, errors.Join(ctx.Err(), adapters.Close(), embedded.Close())
+}
+
+// worst returns the worst verdict.
+func worst(findings []sending.Finding) sending.Verdict {
+	for _, verdict := range []sending.Verdict{sending.Broken, sending.Warning} {
+		if slices.ContainsFunc(findings, func(f sending.Finding) bool { return f.Verdict == verdict }) {
+			return verdict
+		}
+	}
+	return sending.Fine
+}
+
+func printFindings(p *cli.Program, findings []sending.Finding) error {
+	var rows [][]string
+	for _, f := range findings {
+		rows = append(rows, []string{string(f.Verdict), f.Name, f.Detail})
+		if f.Next != "" {
+			rows = append(rows, []string{"", "", "-> " + f.Next})
+		}
+	}
+	return p.PrintTable("", rows)
+}

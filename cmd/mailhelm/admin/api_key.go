@@ -1,0 +1,220 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+type keyCommands struct {
+	Create     keyCreate     `cmd:"" help:"Create an API key and print its secret once."`
+	List       keyList       `cmd:"" help:"List an organization's API keys."`
+	EditScopes keyEditScopes `cmd:"" name:"edit-scopes" help:"Replace the scopes of a key."`
+	Rotate     keyRotate     `cmd:"" help:"Create the successor of a key; both work for 24 hours."`
+	Revoke     keyRevoke     `cmd:"" help:"Revoke a key at once and permanently."`
+}
+
+// Help is shown below the summary.
+func (keyCommands) Help() string {
+	return `Name a key by its id or by the first characters of its secret: sk_live_ or sk_test_ and eight more. Scopes are names separated by commas, or all, or read for every read-only scope.
+
+Examples:
+
+    mailhelm admin key create acme --name CI --scopes api.contacts.view,api.lists.view
+    mailhelm admin key create acme --name Sandbox --scopes read --environment test
+    mailhelm admin key list acme
+    mailhelm admin key edit-scopes acme sk_live_ABCDEFGH --scopes all
+    mailhelm admin key rotate acme sk_live_ABCDEFGH --json
+    mailhelm admin key revoke acme sk_live_ABCDEFGH`
+}
+
+type keyJSON struct {
+	ID          string           `json:"id"`
+	OrgID       string           `json:"org_id"`
+	Name        string           `json:"name"`
+	Environment core.Environment `json:"environment"`
+	Prefix      string           `json:"prefix"`
+	State       access.KeyState  `json:"state"`
+	Scopes      []string         `json:"scopes"`
+	CreatedAt   time.Time        `json:"created_at"`
+	ExpiresAt   *time.Time       `json:"expires_at"`
+	RevokedAt   *time.Time       `json:"revoked_at"`
+	Secret      string           `json:"secret,omitempty"`
+}
+
+func (s *session) newKeyJSON(k access.APIKey, secret string) keyJSON {
+	return keyJSON{
+		ID: k.ID, OrgID: k.OrgID, Name: k.Name, Environment: k.Environment, Prefix: keyName(k), State: k.StateAt(s.Config.Clock()),
+		Scopes: k.Scopes.Strings(), CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, Secret: secret,
+	}
+}
+
+func keyName(k access.APIKey) string {
+	return access.KeyName{Environment: k.Environment, Prefix: k.Prefix}.String()
+}
+
+func (s *session) printKey(k access.APIKey, secret string) error {
+	shown := s.newKeyJSON(k, secret)
+	if s.JSON {
+		return s.PrintJSON(shown)
+	}
+	rows := [][]string{
+		{"id", shown.ID},
+		{"name", shown.Name},
+		{"prefix", shown.Prefix},
+		{"state", string(shown.State)},
+		{"scopes", strings.Join(shown.Scopes, " ")},
+	}
+	if secret != "" {
+		rows = append(rows, []string{"secret", secret}, []string{"", "Keep it now: it is not shown again."})
+	}
+	return s.PrintTable("", rows)
+}
+
+// key finds a key by its id or public name.
+func (s *session) key(ctx context.Context, orgRef, ref string) (access.APIKey, error) {
+	org, err := s.Org(ctx, orgRef)
+	if err != nil {
+		return access.APIKey{}, err
+	}
+	keys, err := s.DB.Keys().APIKeysOf(ctx, org.ID)
+	if err != nil {
+		return access.APIKey{}, err
+	}
+	var found []access.APIKey
+	for _, k := range keys {
+		if k.ID == ref || keyName(k) == ref {
+			found = append(found, k)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return access.APIKey{}, fmt.Errorf("there is no such API key in %s: 'mailhelm admin key list %s' shows them", org.Slug, org.Slug)
+	}
+	return access.APIKey{}, fmt.Errorf("several API keys begin with %s: name one by its id", ref)
+}
+
+type keyCreate struct {
+	target
+	Org         string   `arg:"" help:"Slug or id."`
+	Name        string   `help:"Name for people." required:"" once:""`
+	Scopes      []string `help:"Scope names separated by commas, or all, or read." required:"" once:""`
+	Environment string   `help:"live or test." enum:"live,test" default:"live" once:""`
+}
+
+// Run creates the key.
+func (c *keyCreate) Run(p *cli.Program) error {
+	scopes, err := parseScopes(c.Scopes)
+	if err != nil {
+		return err
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		key, secret, err := s.operator.Lifecycle().CreateKey(ctx, s.operator.Actor, access.NewKey{
+			OrgID: org.ID, Name: c.Name, Environment: core.Environment(c.Environment), Scopes: scopes,
+		})
+		if err != nil {
+			return err
+		}
+		return s.printKey(key, secret)
+	})
+}
+
+type keyList struct {
+	target
+	Org string `arg:"" help:"Slug or id."`
+}
+
+// Run lists the keys.
+func (c *keyList) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		keys, err := s.DB.Keys().APIKeysOf(ctx, org.ID)
+		if err != nil {
+			return err
+		}
+		listed, rows := []keyJSON{}, [][]string{{"PREFIX", "NAME", "STATE", "SCOPES", "CREATED", "EXPIRES", "ID"}}
+		for _, k := range keys {
+			one := s.newKeyJSON(k, "")
+			listed = append(listed, one)
+			rows = append(rows, []string{
+				one.Prefix, one.Name, string(one.State), fmt.Sprint(len(one.Scopes)), instant(&one.CreatedAt), instant(one.ExpiresAt), one.ID,
+			})
+		}
+		if s.JSON {
+			return s.PrintJSON(map[string]any{"keys": listed})
+		}
+		return s.PrintTable("", rows)
+	})
+}
+
+// keyTarget names one key.
+type keyTarget struct {
+	target
+	Org string `arg:"" help:"Slug or id of the organization."`
+	Key string `arg:"" help:"Id of the key, or the first characters of its secret."`
+}
+
+// on finds the key, calls do and prints the key that do returns.
+func (c keyTarget) on(p *cli.Program, do func(context.Context, *session, access.APIKey) (access.APIKey, string, error)) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		key, err := s.key(ctx, c.Org, c.Key)
+		if err != nil {
+			return err
+		}
+		changed, secret, err := do(ctx, s, key)
+		if err != nil {
+			return err
+		}
+		return s.printKey(changed, secret)
+	})
+}
+
+type keyEditScopes struct {
+	keyTarget
+	Scopes []string `help:"Scope names separated by commas, or all, or read." required:"" once:""`
+}
+
+// Run changes the scopes.
+func (c *keyEditScopes) Run(p *cli.Program) error {
+	scopes, err := parseScopes(c.Scopes)
+	if err != nil {
+		return err
+	}
+	return c.on(p, func(ctx context.Context, s *session, k access.APIKey) (access.APIKey, string, error) {
+		changed, err := s.operator.Lifecycle().EditKeyScopes(ctx, s.operator.Actor, k.OrgID, k.ID, scopes)
+		return changed, "", err
+	})
+}
+
+type keyRotate struct{ keyTarget }
+
+// Run rotates the key and prints its successor.
+func (c *keyRotate) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s *session, k access.APIKey) (access.APIKey, string, error) {
+		return s.operator.Lifecycle().RotateKey(ctx, s.operator.Actor, k.OrgID, k.ID)
+	})
+}
+
+type keyRevoke struct{ keyTarget }
+
+// Run revokes the key.
+func (c *keyRevoke) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s *session, k access.APIKey) (access.APIKey, string, error) {
+		changed, err := s.operator.Lifecycle().RevokeKey(ctx, s.operator.Actor, k.OrgID, k.ID)
+		return changed, "", err
+	})
+}

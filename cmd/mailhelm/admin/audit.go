@@ -1,0 +1,122 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+type auditCommands struct {
+	List auditList `cmd:"" help:"List the latest events of an organization, newest first."`
+}
+
+// Help is shown below the summary.
+func (auditCommands) Help() string {
+	return `Examples:
+
+    mailhelm admin audit list acme
+    mailhelm admin audit list acme --actor ada@example.com --since 24h
+    mailhelm admin audit list acme --action api_key.created --limit 1000 --json`
+}
+
+type auditJSON struct {
+	ID         string          `json:"id"`
+	OccurredAt time.Time       `json:"occurred_at"`
+	Action     string          `json:"action"`
+	ActorKind  string          `json:"actor_kind"`
+	ActorID    string          `json:"actor_id"`
+	SubjectID  string          `json:"subject_id"`
+	Surface    string          `json:"surface"`
+	RequestID  string          `json:"request_id"`
+	Detail     json.RawMessage `json:"detail"`
+}
+
+// mostListed bounds the rows that one command reads into memory.
+const mostListed = 10_000
+
+func checkLimit(limit int) error {
+	if limit < 1 || limit > mostListed {
+		return fmt.Errorf("--limit must be from 1 to %d", mostListed)
+	}
+	return nil
+}
+
+type auditList struct {
+	target
+	Org   string `arg:"" help:"Slug or id."`
+	Limit int    `help:"Maximum number of rows." default:"100" placeholder:"N" once:""`
+
+	Action string `help:"Only events with this action: api_key.created, member.removed, the name of an operation." placeholder:"NAME" once:""`
+	Actor  string `help:"Only events of this actor: the address or id of a person, the id of a key or client, operator, or mailhelm." placeholder:"WHO" once:""`
+	Since  string `help:"Only events since a date, an instant, or a duration ago such as 24h." placeholder:"WHEN" once:""`
+}
+
+// Run lists the events.
+func (c *auditList) Run(p *cli.Program) error {
+	if err := checkLimit(c.Limit); err != nil {
+		return err
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		f := access.AuditFilter{Action: c.Action, Limit: c.Limit}
+		if f.ActorID, err = s.auditActor(ctx, c.Actor); err != nil {
+			return err
+		}
+		if f.From, err = since(c.Since, s.Config.Clock()); err != nil {
+			return err
+		}
+		events, err := s.DB.Audit().FindAudit(ctx, org.ID, f)
+		if err != nil {
+			return err
+		}
+		listed, rows := []auditJSON{}, [][]string{{"TIME", "ACTION", "ACTOR", "SUBJECT", "DETAIL"}}
+		for _, e := range events {
+			listed = append(listed, auditJSON{
+				e.ID, e.OccurredAt, e.Action, e.ActorKind, e.ActorID, e.SubjectID, string(e.Surface), e.RequestID, json.RawMessage(e.Detail),
+			})
+			rows = append(rows, []string{instant(&e.OccurredAt), e.Action, e.ActorKind + " " + e.ActorID, e.SubjectID, e.Detail})
+		}
+		if s.JSON {
+			return s.PrintJSON(map[string]any{"events": listed})
+		}
+		return s.PrintTable("", rows)
+	})
+}
+
+// auditActor returns the id of an actor. It looks up an address among people.
+func (s *session) auditActor(ctx context.Context, who string) (string, error) {
+	if !core.IsEmail(who) {
+		return who, nil
+	}
+	user, err := s.DB.Users().UserByEmail(ctx, who)
+	if installation.NotFound(err) {
+		return "", errors.New("there is no person with this address")
+	}
+	return user.ID, err
+}
+
+// since parses a date, an instant or a duration before now; "" is no limit.
+func since(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("--since %q: give a date such as 2026-01-31, an instant such as 2026-01-31T12:00:00Z, or how long ago, such as 24h", text)
+}

@@ -1,0 +1,227 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+type clientCommands struct {
+	Create  clientCreate  `cmd:"" help:"Register an OAuth client and print its secret once."`
+	List    clientList    `cmd:"" help:"List an organization's OAuth clients."`
+	Revoke  clientRevoke  `cmd:"" help:"Revoke a client permanently and at once, with its tokens and grants."`
+	Edit    clientEdit    `cmd:"" help:"Change the registration of a client. Values without a flag stay."`
+	Rotate  clientRotate  `cmd:"" name:"rotate-secret" help:"Replace the secret of a client and print the new one once. The old one stops working at once."`
+	Block   clientBlock   `cmd:"" help:"Block a client that belongs to no organization, and revoke the grants that people gave it."`
+	Unblock clientUnblock `cmd:"" help:"Unblock a client. People must authorize it again."`
+	Blocked clientBlocked `cmd:"" help:"List the clients that an organization blocks."`
+}
+
+// Help is shown below the summary.
+func (clientCommands) Help() string {
+	return `A confidential client has a secret. A public client (--public) runs on people's own machines and needs a redirect URI. Redirect URIs are compared exactly; they use https://, or http:// on localhost. Clients with a metadata document and clients that registered themselves belong to no organization; each organization can block them. Scopes are names separated by commas, or all, or read for every read-only scope.
+
+Examples:
+
+    mailhelm admin client create acme --name Agent --scopes all --redirect-uri https://agent.example.com/callback
+    mailhelm admin client create acme --name Desktop --public --scopes read --redirect-uri http://localhost:3000/callback --refresh-lifetime 30
+    mailhelm admin client create acme --name Nightly --scopes api.contacts.view --environment test
+    mailhelm admin client list acme
+    mailhelm admin client edit acme oc_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ --scopes all --refresh-lifetime 365
+    mailhelm admin client rotate-secret acme oc_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ
+    mailhelm admin client revoke acme oc_live_ABCDEFGHIJKLMNOPQRSTUVWXYZ
+    mailhelm admin client block acme https://agent.example.com/client.json`
+}
+
+type clientJSON struct {
+	ID           string           `json:"id"`
+	ClientID     string           `json:"client_id"`
+	OrgID        string           `json:"org_id"`
+	Name         string           `json:"name"`
+	Environment  core.Environment `json:"environment"`
+	Public       bool             `json:"public"`
+	Scopes       []string         `json:"scopes"`
+	RedirectURIs []string         `json:"redirect_uris"`
+	// RefreshDays is null when grants can be refreshed forever.
+	RefreshDays *int       `json:"refresh_days"`
+	CreatedAt   time.Time  `json:"created_at"`
+	RevokedAt   *time.Time `json:"revoked_at"`
+	Secret      string     `json:"client_secret,omitempty"`
+}
+
+func newClientJSON(c access.Client, secret string) clientJSON {
+	shown := clientJSON{
+		ID: c.ID, ClientID: c.ClientID, OrgID: c.OrgID, Name: c.Name, Environment: c.Environment, Public: c.SecretHash == nil,
+		Scopes: c.Scopes.Strings(), RedirectURIs: append([]string{}, c.RedirectURIs...),
+		CreatedAt: c.CreatedAt, RevokedAt: c.RevokedAt, Secret: secret,
+	}
+	if c.RefreshDays != 0 {
+		shown.RefreshDays = &c.RefreshDays
+	}
+	return shown
+}
+
+func (c clientJSON) kind() string {
+	if c.Public {
+		return "public"
+	}
+	return "confidential"
+}
+
+func (c clientJSON) state() string {
+	if c.RevokedAt != nil {
+		return "revoked"
+	}
+	return "active"
+}
+
+func (c clientJSON) lifetime() string {
+	if c.RefreshDays == nil {
+		return "never ends"
+	}
+	return fmt.Sprintf("%d days", *c.RefreshDays)
+}
+
+func (s *session) printClient(c clientJSON) error {
+	if s.JSON {
+		return s.PrintJSON(c)
+	}
+	rows := [][]string{
+		{"id", c.ID},
+		{"client id", c.ClientID},
+		{"name", c.Name},
+		{"kind", c.kind()},
+		{"state", c.state()},
+		{"scopes", strings.Join(c.Scopes, " ")},
+		{"redirects", strings.Join(c.RedirectURIs, " ")},
+		{"refresh", c.lifetime()},
+	}
+	if c.Secret != "" {
+		rows = append(rows, []string{"secret", c.Secret}, []string{"", "Keep it now: it is not shown again."})
+	}
+	return s.PrintTable("", rows)
+}
+
+type clientCreate struct {
+	target
+	Org             string   `arg:"" help:"Slug or id."`
+	Name            string   `help:"Name for people; consent pages show it." required:"" once:""`
+	Scopes          []string `help:"Scope names separated by commas, or all, or read." required:"" once:""`
+	RedirectURI     []string `name:"redirect-uri" field:"redirect_uris" sep:"none" help:"Redirect URI for authorization codes; may be repeated." placeholder:"URL" once:""`
+	Public          bool     `help:"Register a client without a secret." once:""`
+	RefreshLifetime string   `help:"Days after the authorization during which a grant can be refreshed: 30, 90, 365, or never for no end." enum:"never,30,90,365" default:"90" once:""`
+	Environment     string   `help:"live or test." enum:"live,test" default:"live" once:""`
+}
+
+// Run registers the client.
+func (c *clientCreate) Run(p *cli.Program) error {
+	scopes, err := parseScopes(c.Scopes)
+	if err != nil {
+		return err
+	}
+	days, err := refreshDays(c.RefreshLifetime)
+	if err != nil {
+		return err
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		client, secret, err := s.operator.Lifecycle().CreateClient(ctx, s.operator.Actor, access.NewClient{
+			OrgID: org.ID, Name: c.Name, Environment: core.Environment(c.Environment), Scopes: scopes,
+			Public: c.Public, RedirectURIs: c.RedirectURI, RefreshDays: days,
+		})
+		if err != nil {
+			return err
+		}
+		return s.printClient(newClientJSON(client, secret))
+	})
+}
+
+// refreshDays parses a refresh lifetime; "never" is 0.
+func refreshDays(lifetime string) (int, error) {
+	if lifetime == "never" {
+		return 0, nil
+	}
+	return strconv.Atoi(lifetime)
+}
+
+type clientList struct {
+	target
+	Org string `arg:"" help:"Slug or id."`
+}
+
+// Run lists the clients.
+func (c *clientList) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
+		if err != nil {
+			return err
+		}
+		listed, rows := []clientJSON{}, [][]string{{"CLIENT ID", "NAME", "KIND", "STATE", "SCOPES", "REFRESH", "CREATED"}}
+		for _, client := range clients {
+			one := newClientJSON(client, "")
+			listed = append(listed, one)
+			rows = append(rows, []string{
+				one.ClientID, one.Name, one.kind(), one.state(), fmt.Sprint(len(one.Scopes)), one.lifetime(), instant(&one.CreatedAt),
+			})
+		}
+		if s.JSON {
+			return s.PrintJSON(map[string]any{"clients": listed})
+		}
+		return s.PrintTable("", rows)
+	})
+}
+
+// clientTarget names one client of an organization.
+type clientTarget struct {
+	target
+	Org    string `arg:"" help:"Slug or id of the organization."`
+	Client string `arg:"" help:"The client id, oc_..., or the UUID."`
+}
+
+// on finds the client, calls do and prints the client that do returns.
+func (c clientTarget) on(p *cli.Program, do func(context.Context, *session, access.Client) (access.Client, string, error)) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
+		if err != nil {
+			return err
+		}
+		for _, client := range clients {
+			if client.ID != c.Client && client.ClientID != c.Client {
+				continue
+			}
+			changed, secret, err := do(ctx, s, client)
+			if err != nil {
+				return err
+			}
+			return s.printClient(newClientJSON(changed, secret))
+		}
+		return fmt.Errorf("there is no such OAuth client in %s: 'mailhelm admin client list %s' shows them", org.Slug, org.Slug)
+	})
+}
+
+type clientRevoke struct{ clientTarget }
+
+// Run revokes the client.
+func (c *clientRevoke) Run(p *cli.Program) error {
+	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
+		revoked, err := s.operator.Lifecycle().RevokeClient(ctx, s.operator.Actor, client.OrgID, client.ID)
+		return revoked, "", err
+	})
+}

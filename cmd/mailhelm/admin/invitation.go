@@ -1,0 +1,66 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/members"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+)
+
+type userInvite struct {
+	target
+	Org         string   `arg:"" help:"Slug or id."`
+	Email       string   `arg:"" help:"The address to invite. It may belong to a new person."`
+	As          string   `name:"role" help:"owner or member." enum:"owner,member" default:"member" once:""`
+	Permissions []string `help:"Permissions of a member: names separated by commas, or all." placeholder:"NAME" once:""`
+	AuthURL     string   `name:"auth-url" help:"Public address of the authorization server; also the dashboard's unless --app-url is set." placeholder:"URL" group:"public"`
+	AppURL      string   `name:"app-url" help:"Public address of the dashboard, for the link. Default: the auth URL, or http://localhost." placeholder:"URL" group:"public"`
+}
+
+// Run creates the invitation and prints its link.
+func (c *userInvite) Run(p *cli.Program) error {
+	permissions, err := parsePermissions(c.Permissions)
+	if err != nil {
+		return err
+	}
+	if c.As == string(members.Owner) && len(permissions) > 0 {
+		return errors.New("an owner has every permission: leave --permissions out")
+	}
+	app := config.Settings{AuthURL: c.AuthURL, AppURL: c.AppURL}.Server().Complete().App
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		made, secret, err := s.memberships().Invite(ctx, s.operator.Actor, members.NewInvitation{
+			OrgID: org.ID, Email: c.Email, Role: members.Role(c.As), Permissions: permissions,
+		})
+		if err != nil {
+			return err
+		}
+		link := organization.JoinLink(app, secret)
+		if s.JSON {
+			return s.PrintJSON(struct {
+				ID          string               `json:"id"`
+				Email       string               `json:"email"`
+				OrgID       string               `json:"org_id"`
+				Role        members.Role         `json:"role"`
+				Permissions []members.Permission `json:"permissions"`
+				ExpiresAt   time.Time            `json:"expires_at"`
+				Link        string               `json:"link"`
+			}{made.ID, made.Email, made.OrgID, made.Role, append([]members.Permission{}, made.Permissions...), made.ExpiresAt, link})
+		}
+		return s.PrintTable("", [][]string{
+			{"id", made.ID},
+			{"email", made.Email},
+			{"role", string(made.Role)},
+			{"until", instant(&made.ExpiresAt)},
+			{"link", link},
+			{"", "Send it to the person now: it is not shown again, and Mailhelm does not mail it."},
+		})
+	})
+}

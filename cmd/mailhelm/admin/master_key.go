@@ -1,0 +1,20 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"github.com/mailhelm/mailhelm/core/signing"
+	"io/fs"
+	"os"
+)
+
+// masterKey opens the master key of the server. It fails when there is none: a new key
+// could not decrypt what the server encrypted.
+func (s *session) masterKey(configured string) (signing.MasterKey, error) {
+	cfg := s.Config
+	cfg.MasterKey = configured
+	if _, err := os.Stat(cfg.MasterKeyFile()); configured == "" && errors.Is(err, fs.ErrNotExist) {
+		return signing.MasterKey{}, fmt.Errorf("there is no master key in %s: name the server's data folder with --data, or set MAILHELM_MASTER_KEY", cfg.DataDir)
+	}
+	return cfg.OpenMasterKey()
+}

@@ -1,0 +1,150 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"github.com/mailhelm/mailhelm/core/members"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// memberships returns the tasks on members. A running server applies their changes within
+// five seconds.
+func (s *session) memberships() members.Memberships {
+	return members.Memberships{
+		Orgs: s.DB.Orgs(), Members: s.DB.Members(), Invitations: s.DB.Invitations(), Users: s.DB.Users(), Grants: s.DB.Grants(), Audit: s.DB.Audit(),
+		Transactor: s.DB, Clock: s.Config.Clock,
+	}
+}
+
+// memberTarget names a person in an organization.
+type memberTarget struct {
+	target
+	Org   string `arg:"" help:"Slug or id."`
+	Email string `arg:"" help:"The person's address."`
+}
+
+// withMember finds the organization and the person.
+func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *session, core.Org, access.User) error) error {
+	return t.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, t.Org)
+		if err != nil {
+			return err
+		}
+		user, err := s.DB.Users().UserByEmail(ctx, t.Email)
+		if installation.NotFound(err) {
+			return fmt.Errorf("there is no person with this address: 'mailhelm admin user list %s' shows them", org.Slug)
+		}
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, org, user)
+	})
+}
+
+type memberJSON struct {
+	UserID      string               `json:"user_id"`
+	Email       string               `json:"email"`
+	OrgID       string               `json:"org_id"`
+	Role        members.Role         `json:"role"`
+	Permissions []members.Permission `json:"permissions"`
+}
+
+func (s *session) printMember(u access.User, m members.Member) error {
+	shown := memberJSON{m.UserID, u.Email, m.OrgID, m.Role, append([]members.Permission{}, m.Permissions...)}
+	if s.JSON {
+		return s.PrintJSON(shown)
+	}
+	permissions := "all"
+	if m.Role != members.Owner {
+		permissions = permissionNames(m.Permissions)
+	}
+	return s.PrintTable("", [][]string{
+		{"id", shown.UserID},
+		{"email", shown.Email},
+		{"org", shown.OrgID},
+		{"role", string(shown.Role)},
+		{"permissions", permissions},
+	})
+}
+
+func permissionNames(permissions []members.Permission) string {
+	names := make([]string, len(permissions))
+	for i, p := range permissions {
+		names[i] = string(p)
+	}
+	return strings.Join(names, " ")
+}
+
+// parsePermissions reads names of permissions, "all" or "none".
+func parsePermissions(names []string) ([]members.Permission, error) {
+	var chosen []members.Permission
+	for _, name := range names {
+		switch name = strings.TrimSpace(name); {
+		case name == "all":
+			chosen = append(chosen, members.AllPermissions()...)
+		case name == "none":
+		case slices.Contains(members.AllPermissions(), members.Permission(name)):
+			chosen = append(chosen, members.Permission(name))
+		default:
+			return nil, fmt.Errorf("there is no permission %q: give names such as contacts.view, or all, or none", name)
+		}
+	}
+	return chosen, nil
+}
+
+type userSetRole struct {
+	memberTarget
+	As string `arg:"" name:"role" help:"owner or member. A former owner starts as a member without permissions." enum:"owner,member"`
+}
+
+// Run changes the role.
+func (c *userSetRole) Run(p *cli.Program) error {
+	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
+		member, err := s.memberships().SetRole(ctx, s.operator.Actor, org.ID, user.ID, members.Role(c.As))
+		if err != nil {
+			return err
+		}
+		return s.printMember(user, member)
+	})
+}
+
+type userSetPermissions struct {
+	memberTarget
+	Permissions []string `arg:"" help:"The new permissions of the member: names, or all, or none."`
+}
+
+// Run changes the permissions.
+func (c *userSetPermissions) Run(p *cli.Program) error {
+	permissions, err := parsePermissions(c.Permissions)
+	if err != nil {
+		return err
+	}
+	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
+		member, err := s.memberships().SetPermissions(ctx, s.operator.Actor, org.ID, user.ID, permissions)
+		if err != nil {
+			return err
+		}
+		return s.printMember(user, member)
+	})
+}
+
+type userRemoveFromOrg struct{ memberTarget }
+
+// Run ends the membership. The person stays.
+func (c *userRemoveFromOrg) Run(p *cli.Program) error {
+	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
+		if err := s.memberships().RemoveMember(ctx, s.operator.Actor, org.ID, user.ID); err != nil {
+			return err
+		}
+		if s.JSON {
+			return s.PrintJSON(map[string]any{"user_id": user.ID, "org_id": org.ID, "removed": true})
+		}
+		return s.PrintTable("", [][]string{{"removed", user.Email}, {"from", org.Slug}})
+	})
+}

@@ -1,0 +1,163 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+type orgCommands struct {
+	Create   orgCreate   `cmd:"" help:"Create an organization, with a simulated sending account in the data folder."`
+	List     orgList     `cmd:"" help:"List the organizations."`
+	Edit     orgEdit     `cmd:"" help:"Change the name, the requirement of second factors, and platform mode."`
+	SetLimit orgSetLimit `cmd:"" help:"Set or remove the limit of calls per minute."`
+}
+
+// Help is shown below the summary.
+func (orgCommands) Help() string {
+	return `Examples:
+
+    mailhelm admin org create acme --name "Acme Ltd" --tier team
+    mailhelm admin org list
+    mailhelm admin org edit acme --name "Acme Group" --require-second-factor
+    mailhelm admin org set-limit acme 600
+    mailhelm admin org set-limit acme none`
+}
+
+type orgJSON struct {
+	ID            string `json:"id"`
+	Slug          string `json:"slug"`
+	Name          string `json:"name"`
+	Tier          string `json:"tier"`
+	RetentionDays int    `json:"retention_days"`
+	RateLimit     *int   `json:"rate_limit"`
+
+	RequireSecondFactor bool `json:"require_second_factor"`
+	PlatformMode        bool `json:"platform_mode"`
+}
+
+func newOrgJSON(o core.Org) orgJSON {
+	return orgJSON{o.ID, o.Slug, o.Name, o.Tier, o.RetentionDays, o.RateLimit, o.RequireSecondFactor, o.PlatformMode}
+}
+
+func (s *session) printOrg(o core.Org) error {
+	if s.JSON {
+		return s.PrintJSON(newOrgJSON(o))
+	}
+	return s.PrintTable("", [][]string{
+		{"id", o.ID},
+		{"slug", o.Slug},
+		{"name", o.Name},
+		{"tier", o.Tier},
+		{"retention", fmt.Sprintf("%d days", o.RetentionDays)},
+		{"limit", limitText(o.RateLimit)},
+		{"second factor", requiredText(o.RequireSecondFactor)},
+		{"platform mode", onText(o.PlatformMode)},
+	})
+}
+
+func requiredText(required bool) string {
+	if required {
+		return "required"
+	}
+	return "optional"
+}
+
+func onText(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
+
+func limitText(perMinute *int) string {
+	if perMinute == nil {
+		return "none"
+	}
+	return strconv.Itoa(*perMinute) + " a minute"
+}
+
+type orgCreate struct {
+	target
+	Slug      string `arg:"" help:"Name for URLs: lower-case letters, digits and dashes."`
+	Name      string `help:"Name for people. Default: the slug." once:""`
+	Tier      string `help:"Plan. It sets how many days back analytics reach: free 30, team 90, others 365." enum:"free,team,business,admin,sponsored" default:"free" once:""`
+	RateLimit *int   `help:"Calls per minute. Default: no limit." placeholder:"N" once:""`
+}
+
+var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// Run creates the organization.
+func (c *orgCreate) Run(p *cli.Program) error {
+	// A slug must not look like an id: commands accept both.
+	if !slugForm.MatchString(c.Slug) || core.IsID(c.Slug) {
+		return fmt.Errorf("slug %q: give at most 63 lower-case letters, digits and dashes, with no dash at the ends", c.Slug)
+	}
+	if c.RateLimit != nil && *c.RateLimit < 1 {
+		return fmt.Errorf("--rate-limit %d: give a number from 1 up", *c.RateLimit)
+	}
+	org := core.Org{Name: c.Name, Slug: c.Slug, Tier: c.Tier, RateLimit: c.RateLimit}
+	if org.Name == "" {
+		org.Name = c.Slug
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		// The account is not part of the transaction. If the commit fails, an unused account
+		// remains, which is harmless.
+		err := s.DB.InTx(ctx, func(ctx context.Context) error {
+			var err error
+			if org, err = s.operator.CreateOrg(ctx, org); err != nil {
+				return err
+			}
+			return s.seedAccount(ctx, org.ID)
+		})
+		if err != nil {
+			return err
+		}
+		return s.printOrg(org)
+	})
+}
+
+// seedAccount creates the simulated sending account of a new organization: in the sandbox,
+// with a small quota.
+func (s *session) seedAccount(ctx context.Context, orgID string) error {
+	if err := os.MkdirAll(s.Config.DataDir, 0o700); err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	account, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
+	if err != nil {
+		return err
+	}
+	defer account.Close() //nolint:errcheck // Seed has committed
+	return account.Seed(ctx, orgID, simulator.Setup{})
+}
+
+type orgList struct{ target }
+
+// Run lists the organizations.
+func (c *orgList) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		ids, err := s.DB.Orgs().OrgIDs(ctx)
+		if err != nil {
+			return err
+		}
+		listed, rows := []orgJSON{}, [][]string{{"SLUG", "NAME", "TIER", "LIMIT", "ID"}}
+		for _, id := range ids {
+			org, err := s.DB.Orgs().Org(ctx, id)
+			if err != nil {
+				return err
+			}
+			listed = append(listed, newOrgJSON(org))
+			rows = append(rows, []string{org.Slug, org.Name, org.Tier, limitText(org.RateLimit), org.ID})
+		}
+		if s.JSON {
+			return s.PrintJSON(map[string]any{"organizations": listed})
+		}
+		return s.PrintTable("", rows)
+	})
+}

@@ -1,0 +1,66 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/mailhelm/mailhelm/core/members"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+)
+
+type orgEdit struct {
+	target
+	Org                 string  `arg:"" help:"Slug or id."`
+	Name                *string `help:"Name for people." once:""`
+	RequireSecondFactor *bool   `help:"Require a second factor of members. Members without one must set it up on their next page view." negatable:"" once:""`
+	PlatformMode        *bool   `help:"Count temporary inboxes separately for each customer of a platform." negatable:"" once:""`
+}
+
+// Run changes the settings that were given.
+func (c *orgEdit) Run(p *cli.Program) error {
+	if c.Name == nil && c.RequireSecondFactor == nil && c.PlatformMode == nil {
+		return errors.New("nothing to change: give --name, --require-second-factor or --platform-mode, or --no- before one")
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		edit := members.SettingsEdit{Name: c.Name, RequireSecondFactor: c.RequireSecondFactor, PlatformMode: c.PlatformMode}
+		if org, err = s.memberships().EditSettings(ctx, s.operator.Actor, org.ID, edit, false); err != nil {
+			return err
+		}
+		return s.printOrg(org)
+	})
+}
+
+type orgSetLimit struct {
+	target
+	Org   string `arg:"" help:"Slug or id."`
+	Limit string `arg:"" help:"Calls per minute, or none."`
+}
+
+// Run sets the limit.
+func (c *orgSetLimit) Run(p *cli.Program) error {
+	var limit *int
+	if c.Limit != "none" {
+		n, err := strconv.Atoi(c.Limit)
+		if err != nil || n < 1 {
+			return fmt.Errorf("limit %q: give a number from 1 up, or none", c.Limit)
+		}
+		limit = &n
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		if err := s.operator.SetRateLimit(ctx, org.ID, limit); err != nil {
+			return err
+		}
+		org.RateLimit = limit
+		return s.printOrg(org)
+	})
+}

@@ -1,0 +1,76 @@
+package admin
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"github.com/mailhelm/mailhelm/core/members"
+	"io"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+type userSetPassword struct {
+	target
+	Email         string `arg:"" help:"The person's address."`
+	PasswordStdin bool   `help:"Read the password from the first line of standard input." once:""`
+}
+
+// Run sets the password. The operator must verify first that the request comes from the
+// person. Second factors stay in force.
+func (c *userSetPassword) Run(p *cli.Program) error {
+	password, made, err := readPassword(p.Stdin, c.PasswordStdin)
+	if err != nil {
+		return err
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		user, err := s.DB.Users().UserByEmail(ctx, c.Email)
+		if installation.NotFound(err) {
+			return errors.New("there is no person with this address")
+		}
+		if err != nil {
+			return err
+		}
+		// A running server works the job that notifies the person by mail.
+		queue, err := s.DB.NewJobs(engine.JobsConfig{})
+		if err != nil {
+			return err
+		}
+		cfg := people.OperatorConfig{Sessions: s.peopleStores(), Store: s.DB.People(), Queue: queue}
+		if err := people.SetPassword(ctx, cfg, access.ActorOf(access.Operator), user, password); err != nil {
+			return err
+		}
+		shown := newUserJSON(user, members.Member{})
+		if made {
+			shown.Password = password
+		}
+		return s.printUser(shown)
+	})
+}
+
+// readPassword reads one line, or generates a password and reports that it did.
+func readPassword(stdin io.Reader, read bool) (password string, made bool, err error) {
+	if !read {
+		return rand.Text(), true, nil
+	}
+	line, err := bufio.NewReader(io.LimitReader(stdin, 8192)).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", false, fmt.Errorf("standard input: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), false, nil
+}
+
+// peopleStores returns the stores of people and their sessions.
+func (s *session) peopleStores() people.SessionsConfig {
+	return people.SessionsConfig{
+		Users: s.DB.Users(), Sessions: s.DB.Sessions(), Factors: s.DB.Factors(), Passkeys: s.DB.Passkeys(), Members: s.DB.Members(),
+		Orgs: s.DB.Orgs(), Audit: s.DB.Audit(), Tx: s.DB, Clock: s.Config.Clock,
+	}
+}

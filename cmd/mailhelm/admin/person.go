@@ -1,0 +1,177 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/mailhelm/mailhelm/core/members"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+type userCommands struct {
+	Create         userCreate         `cmd:"" help:"Create a person."`
+	List           userList           `cmd:"" help:"List the people in an organization."`
+	AddToOrg       userAddToOrg       `cmd:"" name:"add-to-org" help:"Add a person to an organization."`
+	SetRole        userSetRole        `cmd:"" name:"set-role" help:"Change the role of a member."`
+	SetPermissions userSetPermissions `cmd:"" name:"set-permissions" help:"Replace the permissions of a member."`
+	RemoveFromOrg  userRemoveFromOrg  `cmd:"" name:"remove-from-org" help:"Remove a person from an organization, and revoke the grants that the person gave to clients."`
+	SetPassword    userSetPassword    `cmd:"" name:"set-password" help:"Replace the password of a person and end the person's sessions."`
+	Invite         userInvite         `cmd:"" help:"Create a link with which one person can join an organization."`
+
+	ResetSecondFactor userResetSecondFactor `cmd:"" name:"reset-second-factor" help:"Remove all second factors of a person and end the person's sessions."`
+}
+
+// Help is shown below the summary.
+func (userCommands) Help() string {
+	return `An owner has all permissions in an organization, a member only the ones that were granted. Without --password-stdin a password is generated and printed once.
+
+Examples:
+
+    mailhelm admin user create ada@example.com --name Ada --org acme --role owner
+    mailhelm admin user create ada@example.com --password-stdin < password.txt
+    mailhelm admin user add-to-org acme ada@example.com --role member
+    mailhelm admin user list acme --json
+    mailhelm admin user set-password ada@example.com
+    mailhelm admin user reset-second-factor ada@example.com`
+}
+
+type userJSON struct {
+	ID        string       `json:"id"`
+	Email     string       `json:"email"`
+	Name      string       `json:"name"`
+	OrgID     string       `json:"org_id,omitempty"`
+	Role      members.Role `json:"role,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+	Password  string       `json:"password,omitempty"`
+}
+
+func newUserJSON(u access.User, m members.Member) userJSON {
+	return userJSON{ID: u.ID, Email: u.Email, Name: u.Name, OrgID: m.OrgID, Role: m.Role, CreatedAt: u.CreatedAt}
+}
+
+func (s *session) printUser(u userJSON) error {
+	if s.JSON {
+		return s.PrintJSON(u)
+	}
+	rows := [][]string{{"id", u.ID}, {"email", u.Email}, {"name", u.Name}}
+	if u.OrgID != "" {
+		rows = append(rows, []string{"org", u.OrgID}, []string{"role", string(u.Role)})
+	}
+	if u.Password != "" {
+		rows = append(rows, []string{"password", u.Password}, []string{"", "Keep it now: it is not shown again."})
+	}
+	return s.PrintTable("", rows)
+}
+
+type userCreate struct {
+	target
+	Email         string `arg:"" help:"Address to sign in with."`
+	Name          string `help:"Name for people. Default: the address." once:""`
+	Org           string `help:"Slug or id of an organization to join." once:""`
+	As            string `name:"role" help:"owner or member, in the organization." enum:"owner,member" default:"member" once:""`
+	PasswordStdin bool   `help:"Read the password from the first line of standard input." once:""`
+}
+
+// Run creates the person.
+func (c *userCreate) Run(p *cli.Program) error {
+	if !core.IsEmail(c.Email) {
+		return fmt.Errorf("%q is not an email address", c.Email)
+	}
+	password, made, err := readPassword(p.Stdin, c.PasswordStdin)
+	if err != nil {
+		return err
+	}
+	n := provision.NewUser{Email: c.Email, Name: c.Name, Password: password, Role: members.Role(c.As)}
+	if n.Name == "" {
+		n.Name = c.Email
+	}
+	return c.with(p, func(ctx context.Context, s *session) error {
+		if c.Org != "" {
+			org, err := s.Org(ctx, c.Org)
+			if err != nil {
+				return err
+			}
+			n.OrgID = org.ID
+		}
+		user, err := s.operator.CreateUser(ctx, n)
+		if err != nil {
+			return err
+		}
+		member := members.Member{}
+		if n.OrgID != "" {
+			member = members.Member{OrgID: n.OrgID, Role: n.Role}
+		}
+		shown := newUserJSON(user, member)
+		if made {
+			shown.Password = password
+		}
+		return s.printUser(shown)
+	})
+}
+
+type userList struct {
+	target
+	Org string `arg:"" help:"Slug or id."`
+}
+
+// Run lists the people.
+func (c *userList) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		members, err := s.DB.Members().Members(ctx, org.ID)
+		if err != nil {
+			return err
+		}
+		listed, rows := []userJSON{}, [][]string{{"EMAIL", "NAME", "ROLE", "ID"}}
+		for _, m := range members {
+			user, err := s.DB.Users().UserByID(ctx, m.UserID)
+			if err != nil {
+				return err
+			}
+			listed = append(listed, newUserJSON(user, m))
+			rows = append(rows, []string{user.Email, user.Name, string(m.Role), user.ID})
+		}
+		if s.JSON {
+			return s.PrintJSON(map[string]any{"users": listed})
+		}
+		return s.PrintTable("", rows)
+	})
+}
+
+type userAddToOrg struct {
+	target
+	Org   string `arg:"" help:"Slug or id."`
+	Email string `arg:"" help:"The person's address."`
+	As    string `name:"role" help:"owner or member." enum:"owner,member" default:"member" once:""`
+}
+
+// Run makes the person a member.
+func (c *userAddToOrg) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		user, err := s.DB.Users().UserByEmail(ctx, c.Email)
+		if installation.NotFound(err) {
+			return errors.New("there is no person with this address: 'mailhelm admin user create' makes one")
+		}
+		if err != nil {
+			return err
+		}
+		member := members.Member{OrgID: org.ID, UserID: user.ID, Role: members.Role(c.As)}
+		if err := s.operator.AddMember(ctx, member.OrgID, member.UserID, member.Role); err != nil {
+			return err
+		}
+		return s.printUser(newUserJSON(user, member))
+	})
+}

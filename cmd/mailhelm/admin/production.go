@@ -1,0 +1,56 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/account"
+)
+
+type productionCommands struct {
+	Deny productionDeny `cmd:"" help:"Record that the provider denied the open request."`
+}
+
+// Help is shown below the summary.
+func (productionCommands) Help() string {
+	return `A provider reports a denied request only to the owner of the account, by mail. Record the denial to close the request, so that a new one can be made. Otherwise the request counts as failed after two weeks.
+
+Examples:
+
+    mailhelm admin production deny acme`
+}
+
+type productionDeny struct {
+	target
+	Org string `arg:"" help:"Slug or id of the organization."`
+}
+
+// Run closes the open request.
+func (c *productionDeny) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, c.Org)
+		if err != nil {
+			return err
+		}
+		requests := s.DB.ProductionRequests()
+		decide := account.New(account.Config{Requests: requests, Clock: s.Config.Clock})
+		err = s.DB.InTx(ctx, func(ctx context.Context) error {
+			if err := decide.DenyProductionAccess(ctx, org.ID); err != nil {
+				return err
+			}
+			return s.record(ctx, org.ID, "production_access.denied", nil)
+		})
+		if installation.NotFound(err) {
+			return core.Conflict("No request for production access was ever made.", "There is nothing to close.")
+		}
+		if err != nil {
+			return err
+		}
+		if s.JSON {
+			return s.PrintJSON(map[string]any{"org_id": org.ID, "status": "denied"})
+		}
+		return s.PrintTable("", [][]string{{"org", org.Slug}, {"production access", "denied"}})
+	})
+}

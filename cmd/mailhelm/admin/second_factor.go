@@ -1,0 +1,35 @@
+package admin
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
+)
+
+type userResetSecondFactor struct {
+	target
+	Email string `arg:"" help:"The person's address."`
+}
+
+// Run removes the second factors. The operator must verify first that the request comes
+// from the person: afterwards the password alone is enough to sign in.
+func (c *userResetSecondFactor) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		user, err := s.DB.Users().UserByEmail(ctx, c.Email)
+		if installation.NotFound(err) {
+			return errors.New("there is no person with this address")
+		}
+		if err != nil {
+			return err
+		}
+		if err := people.ResetSecondFactors(ctx, s.peopleStores(), access.ActorOf(access.Operator), user.ID); err != nil {
+			return err
+		}
+		return s.printUser(newUserJSON(user, members.Member{}))
+	})
+}

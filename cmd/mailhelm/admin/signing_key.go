@@ -1,0 +1,96 @@
+package admin
+
+import (
+	"context"
+	"github.com/mailhelm/mailhelm/core/signing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+)
+
+type signingCommands struct {
+	List   signingList   `cmd:"" help:"List the keys that sign access tokens."`
+	Rotate signingRotate `cmd:"" help:"Replace the key that signs access tokens."`
+}
+
+// Help is shown below the summary.
+func (signingCommands) Help() string {
+	return `rotate creates a key that signs all new tokens after six minutes. Until then it is only published, so that every process and every holder of a copy of the key set knows it. With --at-once it signs immediately: running servers accept its tokens, other holders of the key set must fetch it again. In both cases tokens of the old key stay valid until they expire.
+
+If the key may be stolen, use --revoke-old: a thief can sign tokens for any person until the old key is refused. The new key signs immediately, and within 30 seconds running servers refuse tokens of all other keys. That invalidates every access token; applications fetch a new one with their refresh token or client secret, without new consent. Other holders of the key set may accept the old key until they fetch the set again, at most five minutes later. If the master key may be stolen too, new keys under it are not safe either.
+
+Examples:
+
+    mailhelm admin keys list
+    mailhelm admin keys rotate --json
+    mailhelm admin keys rotate --at-once
+    mailhelm admin keys rotate --revoke-old`
+}
+
+// signingJSON is what --json prints of a signing key.
+type signingJSON struct {
+	ID        string        `json:"id"`
+	Algorithm string        `json:"algorithm"`
+	State     signing.State `json:"state"`
+	CreatedAt time.Time     `json:"created_at"`
+	// RetiredAt is when the key stops signing; it may be in the future.
+	RetiredAt *time.Time `json:"retired_at"`
+	// GoodUntil is when the last token that it can have signed expires.
+	GoodUntil *time.Time `json:"good_until"`
+}
+
+func (s *session) printSigningKeys(ctx context.Context) error {
+	stored, err := s.DB.SigningKeys().SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	states := signing.States(stored, s.Config.Clock())
+	listed, rows := []signingJSON{}, [][]string{{"ID", "STATE", "CREATED", "RETIRED", "GOOD UNTIL"}}
+	for i, key := range stored {
+		one := signingJSON{ID: key.ID, Algorithm: key.Algorithm, State: states[i], CreatedAt: key.CreatedAt, RetiredAt: key.RetiredAt}
+		if key.RetiredAt != nil {
+			end := key.RetiredAt.Add(signing.Overlap)
+			one.GoodUntil = &end
+		}
+		listed = append(listed, one)
+		rows = append(rows, []string{one.ID, string(one.State), instant(&one.CreatedAt), instant(one.RetiredAt), instant(one.GoodUntil)})
+	}
+	if s.JSON {
+		return s.PrintJSON(map[string]any{"signing_keys": listed})
+	}
+	return s.PrintTable("", rows)
+}
+
+type signingList struct{ target }
+
+// Run lists the keys.
+func (c *signingList) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error { return s.printSigningKeys(ctx) })
+}
+
+type signingRotate struct {
+	target
+	MasterKey string `hidden:"" secret:"whole" group:"storage"`
+	AtOnce    bool   `name:"at-once" help:"Sign with the new key immediately." once:""`
+	RevokeOld bool   `name:"revoke-old" help:"For a stolen key: sign with the new key immediately, and refuse every access token that another key signed." once:""`
+}
+
+// Run rotates the key and lists the keys.
+func (c *signingRotate) Run(p *cli.Program) error {
+	return c.with(p, func(ctx context.Context, s *session) error {
+		master, err := s.masterKey(c.MasterKey)
+		if err != nil {
+			return err
+		}
+		rotation := signing.Rotation{Store: s.DB.SigningKeys(), Transactor: s.DB, Master: master, Clock: s.Config.Clock}
+		if c.RevokeOld {
+			_, err = rotation.RevokeOld(ctx)
+		} else {
+			_, err = rotation.Rotate(ctx, c.AtOnce)
+		}
+		if err != nil {
+			return err
+		}
+		return s.printSigningKeys(ctx)
+	})
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+const (
+	progressWidth = 30
+	progressEvery = 100 * time.Millisecond
+)
+
+// Progress is one line on a terminal that shows how far a long command is. It writes
+// nothing to anything but a terminal.
+type Progress struct {
+	to     io.Writer // nil for none
+	total  int64     // 0 if unknown
+	clock  core.Clock
+	drawn  time.Time
+	length int
+}
+
+// NewProgress returns a progress line on w for work of a size, 0 if unknown.
+func NewProgress(w io.Writer, total int64, clock core.Clock) *Progress {
+	p := &Progress{total: total, clock: clock}
+	if isTerminal(w) {
+		p.to = w
+	}
+	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Resize sets the size of the work, for callers that learn it late.
+func (p *Progress) Resize(total int64) { p.total = total }
+
+// Show redraws the line with a note, at most ten times a second.
+func (p *Progress) Show(done int64, note string) {
+	now := p.clock()
+	if p.to == nil || now.Sub(p.drawn) < progressEvery {
+		return
+	}
+	p.drawn = now
+	text := p.bar(done) + note
+	// Blanks overwrite the rest of a longer line.
+	_, _ = fmt.Fprintf(p.to, "\r%s%s", text, strings.Repeat(" ", max(0, p.length-len(text)))) // decoration
+	p.length = len(text)
+}
+
+func (p *Progress) bar(done int64) string {
+	if p.total <= 0 {
+		return ""
+	}
+	share := min(max(float64(done)/float64(p.total), 0), 1)
+	filled := int(share * progressWidth)
+	return fmt.Sprintf("[%s%s] %3.0f%%  ", strings.Repeat("#", filled), strings.Repeat(".", progressWidth-filled), share*100)
+}
+
+// End removes the line.
+func (p *Progress) End() {
+	if p.to != nil && p.length > 0 {
+		_, _ = fmt.Fprintf(p.to, "\r%s\r", strings.Repeat(" ", p.length)) // decoration
+	}
+}

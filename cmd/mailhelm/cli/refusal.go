@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Explain returns an error as a person at a shell reads it: a refusal without its code,
+// with the names of flags and arguments, and with the next step.
+func (p *Program) Explain(err error) error {
+	refusal, ok := errors.AsType[*core.Error](err)
+	if !ok || refusal.Code == core.CodeInternalError {
+		return err
+	}
+	if refusal.Code == core.CodeOverloaded {
+		return fmt.Errorf("the database was busy for %s, so the command gave up: another process, such as an import, is writing to it. Run the command again when that process has finished.", p.BusyWait)
+	}
+	text := p.refusalText(refusal)
+	if refusal.Next != "" {
+		text += " " + refusal.Next
+	}
+	return errors.New(strings.ReplaceAll(text, "`", ""))
+}
+
+// refusalText replaces the names of request fields, which the core uses, by the flags and
+// arguments that the person typed.
+func (p *Program) refusalText(refusal *core.Error) string {
+	if len(refusal.Fields) == 0 || refusal.Message != core.InvalidFields(refusal.Fields...).Message {
+		return refusal.Message // it names no field
+	}
+	typed := make([]core.FieldError, len(refusal.Fields))
+	for i, f := range refusal.Fields {
+		typed[i] = core.FieldError{Field: p.flagOf(f.Field), Reason: f.Reason}
+	}
+	return core.InvalidFields(typed...).Message
+}
+
+// flagOf returns the flags and arguments of the selected command that set a field of the
+// request, or the field itself when there is none. The tag "field" names the field where
+// the names differ.
+func (p *Program) flagOf(field string) string {
+	var names []string
+	sets := func(v *kong.Value) bool {
+		if v.Tag.Has("field") {
+			return v.Tag.Get("field") == field
+		}
+		return strings.ReplaceAll(v.Name, "-", "_") == field
+	}
+	node := p.Parsed.Selected()
+	for _, flag := range node.Flags {
+		if sets(flag.Value) {
+			names = append(names, "--"+flag.Name)
+		}
+	}
+	for _, argument := range node.Positional {
+		if sets(argument) {
+			names = append(names, "<"+argument.Name+">")
+		}
+	}
+	if len(names) == 0 {
+		return field
+	}
+	return strings.Join(names, " or ")
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
+)
+
+// The exit statuses.
+const (
+	ExitOK      = 0
+	ExitFailure = 1 // the command failed
+	ExitUsage   = 2 // the command line, an environment variable or the configuration file is invalid
+)
+
+// ErrReported ends a command with [ExitFailure] when its output already says what is
+// wrong. Run prints nothing for it.
+var ErrReported = errors.New("reported")
+
+// Program is the running program as its commands see it.
+type Program struct {
+	Ctx     context.Context //nolint:containedctx // as long as the process
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Sources *settings.Sources
+	// Parsed is the command line; its selected command is the one that runs.
+	Parsed *kong.Context
+	// BusyWait is how long the command waits for a busy database.
+	BusyWait time.Duration
+}
+
+// Surroundings are everything outside the program that it depends on, besides its
+// arguments.
+type Surroundings struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Lookup returns an environment variable, as os.LookupEnv does.
+	Lookup func(string) (string, bool)
+	// BusyWait is how long a command waits for a busy database.
+	BusyWait time.Duration
+}
+
+// Run parses args by the grammar, a pointer to a struct of commands, runs the selected
+// command and returns the exit status. Without arguments it prints the help.
+func Run(ctx context.Context, grammar any, args []string, around Surroundings) int {
+	p := &Program{
+		Ctx: ctx, Stdin: around.Stdin, Stdout: around.Stdout, Stderr: around.Stderr,
+		Sources: settings.NewSources(around.Lookup), BusyWait: around.BusyWait,
+	}
+	err := p.execute(grammar, args)
+	usage := (*usageError)(nil)
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &usage):
+		fmt.Fprintf(p.Stderr, "mailhelm: %v\nRun '%s --help' to see its flags and arguments.\n", err, usage.command)
+		return ExitUsage
+	case errors.Is(err, ErrReported):
+		return ExitFailure
+	default:
+		fmt.Fprintf(p.Stderr, "mailhelm: %v\n", err)
+		return ExitFailure
+	}
+}
+
+func (p *Program) execute(grammar any, args []string) error {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	helped, err := p.parse(grammar, args)
+	if helped || err != nil {
+		return err
+	}
+	return p.Parsed.Run(p)
+}
+
+// usageError reports an invalid command line, environment variable or configuration
+// file.
+type usageError struct {
+	command string
+	err     error
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }

@@ -1,0 +1,92 @@
+package config
+
+// Database is the flags that name the data folder and the database.
+type Database struct {
+	Data        string `help:"Folder for the database, the keys and the simulated sending account." default:"./mailhelm-data" placeholder:"DIR" group:"storage"`
+	DatabaseURL string `name:"database-url" help:"PostgreSQL database, as postgres://user:password@host/name. Default: one SQLite file in the data folder." placeholder:"URL" group:"storage" secret:"url"`
+}
+
+// Settings are the settings of a server. Kong fills them in; the tags are the help of the
+// flags. Empty settings are derived from the others; see [Settings.Server].
+type Settings struct {
+	Database
+
+	RedisURL  string `name:"redis-url" help:"Redis server through which processes share rate limits, as redis://:password@host:6379/0, or rediss:// for TLS. Default: each process counts on its own." placeholder:"URL" group:"storage" secret:"url"`
+	NoMigrate bool   `help:"Do not apply migrations at start; see 'mailhelm migrate'." group:"storage"`
+	MasterKey string `hidden:"" secret:"whole" group:"storage"`
+
+	Role string `help:"What this process does: all, api (answer calls) or worker (background jobs). Splitting needs PostgreSQL." enum:"all,api,worker" default:"all" group:"process"`
+
+	ActivitiesPerMinute int `name:"activities-per-minute" help:"Activities that an organization may send in a minute. Further items are refused one by one." default:"2000" placeholder:"N" group:"process"`
+
+	OTLPEndpoint string `name:"otlp-endpoint" help:"Collector that receives a span for each call, by OTLP over HTTP; /v1/traces is appended. Default: OTEL_EXPORTER_OTLP_ENDPOINT. Without either no spans are sent." placeholder:"URL" group:"process"`
+
+	BaseURL  string `name:"base-url" help:"Public address of the API. Default: http://localhost with the port of --api-addr. The other addresses have defaults of the same form." placeholder:"URL" group:"public"`
+	AuthURL  string `name:"auth-url" help:"Public address of the authorization server." placeholder:"URL" group:"public"`
+	AppURL   string `name:"app-url" help:"Public address of the dashboard and the documentation. Default: the auth URL." placeholder:"URL" group:"public"`
+	MCPURL   string `name:"mcp-url" help:"Public address of the agent endpoint, without /mcp." placeholder:"URL" group:"public"`
+	FetchURL string `name:"fetch-url" help:"Public address of the pull host for temporary inboxes." placeholder:"URL" group:"public"`
+	DocsURL  string `name:"docs-url" help:"Public address of the documentation. Default: the app URL followed by /docs." placeholder:"URL" group:"public"`
+
+	AllowedOrigins []string `name:"allowed-origins" help:"Web origins whose pages may call the agent endpoint, separated by commas. Programs outside browsers need no entry." placeholder:"URL" group:"public"`
+
+	DynamicRegistration    bool     `name:"dynamic-registration" help:"Let OAuth clients register themselves (RFC 7591), for clients that support nothing else. People still consent to the permissions of each." group:"clients"`
+	Introspection          bool     `name:"introspection" help:"Let OAuth clients with a secret check whether tokens of their organization are valid (RFC 7662)." default:"true" negatable:"" group:"clients"`
+	ClientDocumentNetworks []string `name:"client-document-networks" help:"Private networks in CIDR form, separated by commas, from which metadata documents of OAuth clients may be fetched. For clients inside a company; the public Internet is always allowed." placeholder:"CIDR" group:"clients"`
+
+	MailServerNetworks []string `name:"mail-server-networks" help:"Private networks in CIDR form, separated by commas, in which people may connect SMTP servers in the dashboard. The public Internet is always allowed, and so is every server given to 'mailhelm admin account connect'." placeholder:"CIDR" group:"listen"`
+
+	SystemSMTP string `name:"system-smtp" help:"The operator's SMTP server for mail to people, such as links to reset a password: smtp://user:password@host:587, or smtps:// for implicit TLS. Without it no such mail is sent." placeholder:"URL" group:"mail" secret:"url"`
+	SystemFrom string `name:"system-from" help:"Sender of the mail to people, such as \"Mailhelm <mailhelm@example.com>\"." placeholder:"ADDRESS" group:"mail"`
+
+	TrustedProxies []string `name:"trusted-proxies" help:"Networks in CIDR form, separated by commas, of the proxies in front of this server. The address of a caller is taken from X-Forwarded-For only when a request comes from them." placeholder:"CIDR" group:"listen"`
+
+	Port      int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, instead of 8080 to 8083, 2525 and 9090." placeholder:"N" group:"listen"`
+	APIAddr   string `name:"api-addr" help:"Where the API listens. Several services may share an address; the Host header then selects one." placeholder:"HOST:PORT" group:"listen"`
+	AppAddr   string `name:"app-addr" help:"Where the authorization server and the app listen." placeholder:"HOST:PORT" group:"listen"`
+	MCPAddr   string `name:"mcp-addr" help:"Where the agent endpoint listens." placeholder:"HOST:PORT" group:"listen"`
+	FetchAddr string `name:"fetch-addr" help:"Where the fetch host listens." placeholder:"HOST:PORT" group:"listen"`
+	SMTPAddr  string `name:"smtp-addr" help:"Where the SMTP server for incoming mail listens." placeholder:"HOST:PORT" group:"listen"`
+	AdminAddr string `name:"admin-addr" help:"Where /metrics, /readyz and /livez are served. Keep it private." placeholder:"HOST:PORT" group:"listen"`
+}
+
+// Server returns the configuration of a server with these settings. The caller adds clock,
+// log and build.
+func (s Settings) Server() Config {
+	return Config{
+		DataDir: s.Data, DatabaseURL: s.DatabaseURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
+		Role: Role(s.Role),
+		Public: Public{
+			API: s.BaseURL, Auth: s.AuthURL, App: s.AppURL, MCP: s.MCPURL, Fetch: s.FetchURL, Docs: s.DocsURL,
+		},
+		Listen: s.listen(), AllowedOrigins: s.AllowedOrigins,
+		NoIntrospection: !s.Introspection, TrustedProxies: s.TrustedProxies,
+		DynamicRegistration: s.DynamicRegistration, ClientDocumentNetworks: s.ClientDocumentNetworks,
+		MailServerNetworks: s.MailServerNetworks, OTLPEndpoint: s.OTLPEndpoint, ActivitiesPerMinute: s.ActivitiesPerMinute,
+		SystemSMTP: s.SystemSMTP, SystemFrom: s.SystemFrom,
+	}
+}
+
+// listen returns the addresses that are set, and the row of ports for the others.
+func (s Settings) listen() Listen {
+	l := DefaultListen()
+	if s.Port > 0 {
+		l = PortRow(s.Port)
+	}
+	for _, one := range []struct {
+		into  *string
+		given string
+	}{
+		{&l.API, s.APIAddr},
+		{&l.App, s.AppAddr},
+		{&l.MCP, s.MCPAddr},
+		{&l.Fetch, s.FetchAddr},
+		{&l.SMTP, s.SMTPAddr},
+		{&l.Admin, s.AdminAddr},
+	} {
+		if one.given != "" {
+			*one.into = one.given
+		}
+	}
+	return l
+}

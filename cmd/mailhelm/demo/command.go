@@ -1,0 +1,99 @@
+package demo
+
+import (
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+)
+
+// Command is `mailhelm demo`.
+type Command struct {
+	Data     string `help:"Folder for everything the demo keeps." default:"./mailhelm-data" placeholder:"DIR"`
+	Port     int    `help:"First of six ports in a row for API, app, agents, fetch, SMTP and admin, instead of 8080 to 8083, 2525 and 9090." placeholder:"N"`
+	JSON     bool   `help:"Print addresses and credentials as one JSON object once every address answers."`
+	LogLevel string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
+}
+
+// Help is shown below the summary.
+func (Command) Help() string {
+	return `Starts the whole service on the loopback with SQLite and a simulated sending account, which sends nothing. It creates an invented organization with 500 contacts and 90 days of mail, and prints credentials and commands to paste. A second start with the same folder keeps all data; remove the folder to start over.
+
+Examples:
+
+    mailhelm demo
+    mailhelm demo --data /tmp/demo --port 18080
+    mailhelm demo --json`
+}
+
+// Run serves the demo until a signal.
+func (c *Command) Run(p *cli.Program) error {
+	log, err := p.Logger(c.LogLevel)
+	if err != nil {
+		return err
+	}
+	cfg := config.Config{DataDir: c.Data, Role: config.All, Listen: config.DefaultListen(), Recipients: Recipients, Log: log, Build: config.Build(cli.Build())}
+	if c.Port > 0 {
+		cfg.Listen = config.PortRow(c.Port)
+	}
+	h, err := serve.Start(p.Ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := c.show(p, h); err != nil {
+		return h.Abandon(err)
+	}
+	// After the demo's data is made: that takes memory which serving does not need.
+	h.TuneMemory(p.Ctx)
+	return h.RunUntilSignal(p.Ctx)
+}
+
+func (c *Command) show(p *cli.Program, h *serve.Host) error {
+	credentials, err := Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock()}.Ensure(p.Ctx, c.Data)
+	if err != nil {
+		return err
+	}
+	if err := makePast(p, h, credentials.OrgID); err != nil {
+		return err
+	}
+	if err := h.Probe(p.Ctx); err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.PrintJSON(newPrinted(h.Addresses(), credentials))
+	}
+	return printDemo(p, h.Addresses(), credentials, c.Data)
+}
+
+// makePast makes 90 days of mail at the first start, which takes a few seconds.
+func makePast(p *cli.Program, h *serve.Host, orgID string) error {
+	line := cli.NewProgress(p.Stderr, 1, h.Clock())
+	defer line.End()
+	return Past{
+		DB: h.DB(), Account: h.Account(), Connections: h.Connections(), Forget: h.Forget, Domains: h.Domains(), Clock: h.Clock(),
+		Progress: func(done, all int) {
+			line.Resize(int64(all))
+			line.Show(int64(done), fmt.Sprintf("%d of %d events of the last %d days", done, all, HistoryDays))
+		},
+	}.Ensure(p.Ctx, orgID)
+}
+
+// printed is the object that --json prints. Scripts rely on its members.
+type printed struct {
+	BaseURL  string `json:"base_url"`
+	AuthURL  string `json:"auth_url"`
+	AppURL   string `json:"app_url"`
+	MCPURL   string `json:"mcp_url"`
+	FetchURL string `json:"fetch_url"`
+	SMTPAddr string `json:"smtp_addr"`
+	AdminURL string `json:"admin_url"`
+	Credentials
+}
+
+func newPrinted(a serve.Addresses, c Credentials) printed {
+	return printed{
+		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,
+		SMTPAddr: a.SMTP, AdminURL: a.Admin, Credentials: c,
+	}
+}

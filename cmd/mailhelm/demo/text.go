@@ -1,0 +1,108 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+)
+
+// printDemo prints addresses, credentials and commands for a person.
+func printDemo(p *cli.Program, a serve.Addresses, c Credentials, dir string) error {
+	fmt.Fprintf(p.Stdout, "\nMailhelm demo: Fernhill Coffee, 500 contacts and 90 days of mail. Nothing is sent. Everything is kept in %s.\n\n", dir)
+	for _, table := range [][][]string{addressRows(a), credentialRows(c)} {
+		if err := p.PrintTable("  ", table); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.Stdout)
+	}
+	_, err := fmt.Fprintf(p.Stdout, demoText, tokenCommand(a, c), listCommand(a), callCommand(a), clientConfiguration(a))
+	return err
+}
+
+func addressRows(a serve.Addresses) [][]string {
+	return [][]string{
+		{"Dashboard", a.App + "/dashboard"},
+		{"API", a.API + "/v1"},
+		{"Agents", a.MCP + "/mcp"},
+		{"Auth, app", a.Auth},
+		{"Fetch", a.Fetch},
+		{"SMTP", a.SMTP},
+		{"Admin", a.Admin + "/metrics"},
+		{"Docs", a.Docs},
+	}
+}
+
+func credentialRows(c Credentials) [][]string {
+	return [][]string{
+		{"Live", "client id", c.ClientID},
+		{"", "client secret", c.ClientSecret},
+		{"", "API key", c.APIKey},
+		{"Test", "client id", c.TestClientID},
+		{"", "client secret", c.TestClientSecret},
+		{"", "API key", c.TestAPIKey},
+		{"User", "email", c.UserEmail},
+		{"", "password", c.UserPassword},
+		{"Org", "id", c.OrgID},
+	}
+}
+
+const demoText = `Get an access token, good for 15 minutes:
+
+%s
+
+List the tools:
+
+%s
+
+Call one:
+
+%s
+
+For an MCP client's configuration:
+
+%s
+
+Ctrl-C stops the 
+`
+
+// tokenVariable is what the commands pass the token on in.
+const tokenVariable = "MAILHELM_TOKEN"
+
+// The commands need nothing but a POSIX shell, curl and sed.
+
+func tokenCommand(a serve.Addresses, c Credentials) string {
+	return fmt.Sprintf(`export %s=$(curl -sS %s/oauth/token -u '%s:%s' \
+  -d grant_type=client_credentials -d resource=%s | sed 's/.*"access_token": *"\([^"]*\)".*/\1/')`,
+		tokenVariable, a.Auth, c.ClientID, c.ClientSecret, a.MCP)
+}
+
+func listCommand(a serve.Addresses) string {
+	return mcpCommand(a, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+}
+
+func callCommand(a serve.Addresses) string {
+	return mcpCommand(a, fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"%s"}}}`, FirstEmail))
+}
+
+func mcpCommand(a serve.Addresses, body string) string {
+	return strings.Join([]string{
+		"curl -sS " + a.MCP + "/mcp", `-H "Authorization: Bearer $` + tokenVariable + `"`,
+		"\\\n  -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream'",
+		"\\\n  -d '" + body + "'",
+	}, " ")
+}
+
+func clientConfiguration(a serve.Addresses) string {
+	return fmt.Sprintf(`{
+  "mcpServers": {
+    "mailhelm": {
+      "type": "http",
+      "url": "%s/mcp",
+      "headers": { "Authorization": "Bearer ${%s}" }
+    }
+  }
+}`, a.MCP, tokenVariable)
+}

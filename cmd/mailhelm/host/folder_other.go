@@ -1,9 +1,0 @@
-//go:build !unix
-
-package host
-
-import "os"
-
-// lockFile does nothing where there is no flock: SQLite's own locks still keep
-// the database whole.
-func lockFile(*os.File) error { return nil }

@@ -1,0 +1,239 @@
+// Package contactimport brings the rows of a file to the audience, many at a time. It
+// owns how a file is cut and how a part of it is known again; reading files is
+// contactfile's, doing rows core/audience's.
+package contactimport
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/contactfile"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+)
+
+const (
+	// maxPart is the most bytes of one part, maxRows the most rows.
+	maxPart = 4 << 20
+	maxRows = audience.MaxBulkRows
+	// maxNoted is how many rejected rows are named in a summary.
+	maxNoted = 10
+)
+
+// People do rows.
+type People interface {
+	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]audience.BulkItem, error)
+	Imported(ctx context.Context, orgID, id string) (bool, error)
+	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]audience.BulkItem, error)
+}
+
+// Config is what a run needs. Progress may be nil.
+type Config struct {
+	People People
+	OrgID  string
+	// DryRun changes nothing, Again does also what was done before.
+	DryRun, Again bool
+	// Rejected is told of each row that cannot be taken, in their order within a part.
+	Rejected func(row contactfile.Row, reason string) error
+	Progress func(Summary)
+}
+
+// Summary is what became of a file.
+type Summary struct {
+	Rows     int `json:"rows"`
+	Created  int `json:"created"`
+	Updated  int `json:"updated"`
+	Rejected int `json:"rejected"`
+	// RejectedLines are where the first rejected rows begin, from 1.
+	RejectedLines []int `json:"rejected_lines"`
+	// NotMailable counts the rows that were taken and whose contact may not be mailed
+	// after it: it is a stub, or opted out of everything.
+	NotMailable int `json:"not_mailable"`
+	// NotMailableLines are where the first of these rows begin, from 1.
+	NotMailableLines []int `json:"not_mailable_lines"`
+	// DoneBefore counts rows that an earlier run had done, which are among the others.
+	DoneBefore int `json:"done_before"`
+}
+
+// run is a file on its way.
+type run struct {
+	cfg Config
+	Summary
+	parts int
+}
+
+// Run takes in the rows of a file, in their order, and ends with the summary so far
+// when the file cannot be read on or a part cannot be done. The next part is read
+// while one is done.
+func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := &run{cfg: cfg, Summary: Summary{RejectedLines: []int{}, NotMailableLines: []int{}}}
+	parts, ended := make(chan []contactfile.Row), make(chan error, 1)
+	go func() {
+		defer close(parts)
+		ended <- cut(ctx, rows, parts)
+	}()
+	for part := range parts {
+		if err := r.do(ctx, part); err != nil {
+			cancel(err)
+			for range parts { // until the reader notices
+				continue
+			}
+			return r.Summary, err
+		}
+	}
+	return r.Summary, <-ended
+}
+
+// cut reads the file to its end.
+func cut(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfile.Row) error {
+	for {
+		part, err := readPart(rows)
+		if len(part) > 0 {
+			select {
+			case parts <- part:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
+	var part []contactfile.Row
+	for size := 0; len(part) < maxRows && size < maxPart; {
+		row, err := rows.Next()
+		if err != nil {
+			return part, err
+		}
+		part = append(part, row)
+		size += len(row.JSON)
+	}
+	return part, nil
+}
+
+// do takes in one part.
+func (r *run) do(ctx context.Context, part []contactfile.Row) error {
+	r.parts++
+	var rows []json.RawMessage
+	var places []int
+	for i, row := range part {
+		if row.Fault == "" {
+			rows, places = append(rows, row.JSON), append(places, i)
+		}
+	}
+	reasons := make([]string, len(part))
+	for i, row := range part {
+		reasons[i] = row.Fault
+	}
+	if len(rows) > 0 {
+		items, err := r.outcomes(ctx, rows)
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			r.count(item, part[places[item.Index]].Line, &reasons[places[item.Index]])
+		}
+	}
+	return r.reject(part, reasons)
+}
+
+func (r *run) count(item audience.BulkItem, line int, reason *string) {
+	if item.Mailable != nil && !*item.Mailable {
+		r.NotMailable++
+		if len(r.NotMailableLines) < maxNoted {
+			r.NotMailableLines = append(r.NotMailableLines, line)
+		}
+	}
+	switch item.Status {
+	case audience.ItemCreated:
+		r.Created++
+	case audience.ItemUpdated:
+		r.Updated++
+	default:
+		*reason = reasonOf(item)
+	}
+}
+
+func (r *run) reject(part []contactfile.Row, reasons []string) error {
+	r.Rows += len(part)
+	for i, row := range part {
+		if reasons[i] == "" {
+			continue
+		}
+		r.Rejected++
+		if len(r.RejectedLines) < maxNoted {
+			r.RejectedLines = append(r.RejectedLines, row.Line)
+		}
+		if err := r.cfg.Rejected(row, reasons[i]); err != nil {
+			return err
+		}
+	}
+	if r.cfg.Progress != nil {
+		r.cfg.Progress(r.Summary)
+	}
+	return nil
+}
+
+func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]audience.BulkItem, error) {
+	if r.cfg.DryRun {
+		return r.cfg.People.TryImport(ctx, r.cfg.OrgID, rows)
+	}
+	id := core.NewID()
+	if !r.cfg.Again {
+		id = idOf(r.cfg.OrgID, r.parts, rows)
+		done, err := r.cfg.People.Imported(ctx, r.cfg.OrgID, id)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			r.DoneBefore += len(rows)
+		}
+	}
+	return r.cfg.People.Import(ctx, r.cfg.OrgID, id, rows)
+}
+
+// idOf is the same for the same rows at the same place of a file, so that a run that
+// is repeated finds what it did. It is a UUID of version 8 (RFC 9562 section 5.8).
+func idOf(orgID string, part int, rows []json.RawMessage) string {
+	h := sha256.New()
+	add := func(b []byte) {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(b))) // a hash takes everything
+		_, _ = h.Write(b)
+	}
+	add([]byte("mailhelm import contacts 1"))
+	add([]byte(orgID))
+	add([]byte(fmt.Sprint(part)))
+	for _, row := range rows {
+		add(row)
+	}
+	id := uuid.UUID(h.Sum(nil)[:16])
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return id.String()
+}
+
+// reasonOf says in a line why a row was refused.
+func reasonOf(item audience.BulkItem) string {
+	words := make([]string, 0, len(item.Errors))
+	for _, e := range item.Errors {
+		words = append(words, strings.TrimSpace(e.Field+" "+e.Reason))
+	}
+	return item.Reason + ": " + strings.Join(words, "; ")
+}

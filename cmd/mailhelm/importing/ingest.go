@@ -1,0 +1,107 @@
+package importing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/backfill"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Events is `mailhelm ingest`.
+type Events struct {
+	installation.Target
+	File string `arg:"" help:"File with one event a line, plain or gzip; - for standard input."`
+	Org  string `help:"Slug or id of the organization that the events belong to. Default: the only organization." placeholder:"ORG" once:""`
+}
+
+// Help is shown below the summary.
+func (Events) Help() string {
+	return `Imports events of Amazon SES that were kept elsewhere, as JSON lines: plain, or inside the notification of Amazon SNS or the envelope of Amazon EventBridge that delivered them. Events that are stored already are skipped, so an interrupted run can be repeated. A server may run at the same time. Lines without an event are counted and listed, and the run continues.
+
+The exit status is 0 when every event in the file is stored, even if some lines have no event. It is 1 when an event could not be stored, and when no line of the file has an event.
+
+Examples:
+
+    mailhelm ingest events.jsonl --org acme
+    zcat archive/*.gz | mailhelm ingest - --org acme --json`
+}
+
+// printedEvents is the object that --json prints.
+type printedEvents struct {
+	Organization string `json:"organization"`
+	backfill.Summary
+}
+
+// Run imports the events of the file.
+func (c *Events) Run(p *cli.Program) error {
+	return c.With(p, func(ctx context.Context, s *installation.Session) error {
+		org, read, err := open(ctx, s, c.Org, c.File)
+		if err != nil {
+			return err
+		}
+		line := cli.NewProgress(s.Stderr, read.size, s.Config.Clock)
+		sum, err := backfill.Run(ctx, backfill.Config{
+			Events: serve.Events(s.DB, s.Config.Clock, s.Config.Log), OrgID: org.ID, Clock: s.Config.Clock,
+			Progress: func(sum backfill.Summary) {
+				line.Show(read.bytes.Load(), fmt.Sprintf("%d events, %d new", sum.Events, sum.New))
+			},
+		}, read)
+		line.End()
+		err = errors.Join(err, read.Close())
+		if err != nil && sum.Lines == 0 {
+			return err // no line was read
+		}
+		if err = errors.Join(err, printEvents(s, org, sum)); err != nil {
+			return err
+		}
+		switch {
+		case sum.Failed > 0:
+			return cli.ErrReported
+		case sum.Malformed > 0 && sum.Events == 0:
+			return fmt.Errorf("no line of %s holds an event of Amazon SES: is it another file, or one event over several lines?", c.File)
+		}
+		return nil
+	})
+}
+
+func printEvents(s *installation.Session, org core.Org, sum backfill.Summary) error {
+	if s.JSON {
+		return s.PrintJSON(printedEvents{org.Slug, sum})
+	}
+	return s.PrintTable("", [][]string{
+		{"organization", org.Slug},
+		{"lines", strconv.Itoa(sum.Lines)},
+		{"events", strconv.Itoa(sum.Events)},
+		{"new", strconv.Itoa(sum.New)},
+		{"duplicates", strconv.Itoa(sum.Duplicates)},
+		{"malformed", lineCount(sum.Malformed, sum.MalformedLines)},
+		{"failed", lineCount(sum.Failed, sum.FailedLines)},
+	})
+}
+
+// lineCount returns a count of lines with the numbers of the first ones.
+func lineCount(count int, first []int) string {
+	if count == 0 {
+		return "0"
+	}
+	numbers := make([]string, len(first))
+	for i, n := range first {
+		numbers[i] = strconv.Itoa(n)
+	}
+	word := "line"
+	if count > 1 {
+		word = "lines"
+	}
+	text := fmt.Sprintf("%d (%s %s", count, word, strings.Join(numbers, ", "))
+	if count > len(first) {
+		text += ", ..."
+	}
+	return text + ")"
+}

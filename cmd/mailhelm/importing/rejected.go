@@ -1,0 +1,68 @@
+package importing
+
+import (
+	"encoding/csv"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/contactfile"
+)
+
+// rejectedFile writes rejected rows unchanged, with two more columns. The first row
+// creates the file.
+type rejectedFile struct {
+	name   string
+	header []string
+	comma  rune
+	file   *os.File
+	rows   *csv.Writer
+}
+
+func (f *rejectedFile) write(row contactfile.Row, reason string) error {
+	if f.name == "" {
+		return nil
+	}
+	if f.file == nil {
+		var err error
+		// Private, because it contains addresses.
+		if f.file, err = os.OpenFile(f.name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
+			return err
+		}
+		f.rows = csv.NewWriter(f.file)
+		f.rows.Comma = f.comma
+		header := slices.DeleteFunc(slices.Clone(f.header), contactfile.IsRejectedColumn)
+		if err := f.rows.Write(append(header, contactfile.RejectedColumns...)); err != nil {
+			return err
+		}
+	}
+	cells := make([]string, 0, len(f.header)+len(contactfile.RejectedColumns))
+	for i, name := range f.header {
+		if contactfile.IsRejectedColumn(name) {
+			continue
+		}
+		cell := ""
+		if i < len(row.Cells) {
+			cell = row.Cells[i]
+		}
+		cells = append(cells, cell)
+	}
+	return f.rows.Write(append(cells, strconv.Itoa(row.Line), reason))
+}
+
+// created returns the name of the file, "" if no row was rejected.
+func (f *rejectedFile) created() string {
+	if f.file == nil {
+		return ""
+	}
+	return f.name
+}
+
+func (f *rejectedFile) close() error {
+	if f.file == nil {
+		return nil
+	}
+	f.rows.Flush()
+	return errors.Join(f.rows.Error(), f.file.Close())
+}

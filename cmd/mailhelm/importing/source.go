@@ -1,0 +1,57 @@
+package importing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// open returns an organization, the only one without a reference, and the file to import
+// for it.
+func open(ctx context.Context, s *installation.Session, ref, name string) (core.Org, *counted, error) {
+	org, err := s.OrgOrOnly(ctx, ref)
+	if err != nil {
+		return core.Org{}, nil, err
+	}
+	file, err := openFile(s.Stdin, name)
+	return org, file, err
+}
+
+// openFile opens a file, or returns standard input for "-".
+func openFile(stdin io.Reader, name string) (*counted, error) {
+	if name == "-" {
+		return &counted{ReadCloser: io.NopCloser(stdin)}, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a folder: name its files one at a time, or pipe them in", name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &counted{ReadCloser: file, size: info.Size()}, nil
+}
+
+// counted counts the bytes read of a file. size is 0 if unknown.
+type counted struct {
+	io.ReadCloser
+	size  int64
+	bytes atomic.Int64
+}
+
+// Read reads the next bytes.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.ReadCloser.Read(b)
+	c.bytes.Add(int64(n))
+	return n, err
+}

@@ -1,0 +1,109 @@
+// Package installation opens the database of an installation for a command that works on
+// it directly, also while a server runs. It finds organizations; what a command does with
+// them is the command's own.
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// Target is the flags of a command that works on an installation: where its data is, and
+// how to print the result.
+type Target struct {
+	config.Database
+	JSON bool `help:"Print one JSON object."`
+}
+
+// Session is a command with its database open.
+type Session struct {
+	*cli.Program
+	JSON   bool
+	Config config.Config
+	DB     *storage.DB
+}
+
+// With opens the database, calls do and closes the database. It does not lock the data
+// folder, as a server does: a command only makes single transactions. A refusal comes
+// back as [cli.Program.Explain] words it.
+func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) error {
+	log, err := p.Logger("warn")
+	if err != nil {
+		return err
+	}
+	cfg := config.Config{DataDir: t.Data, DatabaseURL: t.DatabaseURL, Clock: core.SystemClock, Log: log}
+	db, err := openExisting(p.Ctx, cfg, p.BusyWait)
+	if err != nil {
+		return err
+	}
+	s := &Session{Program: p, JSON: t.JSON, Config: cfg, DB: db}
+	return errors.Join(p.Explain(do(p.Ctx, s)), db.Close())
+}
+
+// openExisting opens a database that exists and has the current schema. It creates and
+// migrates nothing: a misspelt folder must not become an empty installation.
+// Each call of the command waits for a busy database at most as long as wait.
+func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*storage.DB, error) {
+	if cfg.DatabaseURL == "" {
+		if _, err := os.Stat(cfg.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("there is no database in %s: name the folder with --data, or make one with 'mailhelm serve' or 'mailhelm migrate up'", cfg.DataDir)
+		}
+	}
+	db, err := storage.Open(ctx, engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, CallerWait: wait, Clock: cfg.Clock, Logger: cfg.Log})
+	if err != nil {
+		return nil, err
+	}
+	missing, err := db.MissingMigrations(ctx)
+	if err == nil && missing > 0 {
+		err = fmt.Errorf("the database lacks %d of this program's migrations: run 'mailhelm migrate up'", missing)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// Org finds an organization by its id or slug.
+func (s *Session) Org(ctx context.Context, ref string) (core.Org, error) {
+	find := s.DB.Orgs().OrgBySlug
+	if core.IsID(ref) {
+		find = s.DB.Orgs().Org
+	}
+	org, err := find(ctx, ref)
+	if NotFound(err) {
+		return core.Org{}, fmt.Errorf("there is no organization %q: 'mailhelm admin org list' shows them", ref)
+	}
+	return org, err
+}
+
+// OrgOrOnly finds an organization by its id or slug. Without a reference it returns the
+// only organization, and fails when there are several.
+func (s *Session) OrgOrOnly(ctx context.Context, ref string) (core.Org, error) {
+	if ref != "" {
+		return s.Org(ctx, ref)
+	}
+	ids, err := s.DB.Orgs().OrgIDs(ctx)
+	if err != nil {
+		return core.Org{}, err
+	}
+	if len(ids) != 1 {
+		return core.Org{}, fmt.Errorf("there are %d organizations: say with --org which one is meant", len(ids))
+	}
+	return s.DB.Orgs().Org(ctx, ids[0])
+}
+
+// NotFound reports whether a store or the core found nothing.
+func NotFound(err error) bool {
+	refusal, ok := errors.AsType[*core.Error](err)
+	return ok && refusal.Code == core.CodeNotFound
+}

@@ -1,0 +1,88 @@
+// Package migrate is `mailhelm migrate`: it shows which migrations a database has, and
+// applies the missing ones. The migrations themselves are in storage.
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/storage"
+)
+
+// Command is `mailhelm migrate`.
+type Command struct {
+	Up     up     `cmd:"" help:"Apply the missing migrations. 'mailhelm serve' does this at start, unless --no-migrate is set."`
+	Status status `cmd:"" help:"List the migrations and whether the database has each of them."`
+}
+
+// Help is shown below the summary.
+func (Command) Help() string {
+	return `Examples:
+
+    mailhelm migrate status --data /var/lib/mailhelm
+    mailhelm migrate up --database-url postgres://mailhelm@db/mailhelm`
+}
+
+type up struct{ config.Database }
+
+// Run migrates.
+func (c *up) Run(p *cli.Program) error {
+	return withDatabase(p, c.Database, func(db *storage.DB) error {
+		if err := db.Migrate(p.Ctx); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(p.Stdout, "The schema is up to date.")
+		return err
+	})
+}
+
+type status struct {
+	config.Database
+	JSON bool `help:"Print one JSON object."`
+}
+
+type migrationJSON struct {
+	Version int64  `json:"version"`
+	Name    string `json:"name"`
+	Applied bool   `json:"applied"`
+}
+
+// Run lists the migrations.
+func (c *status) Run(p *cli.Program) error {
+	return withDatabase(p, c.Database, func(db *storage.DB) error {
+		states, err := db.MigrationStatus(p.Ctx)
+		if err != nil {
+			return err
+		}
+		listed := make([]migrationJSON, len(states))
+		rows := make([][]string, len(states))
+		for i, s := range states {
+			listed[i] = migrationJSON(s)
+			word := "missing"
+			if s.Applied {
+				word = "applied"
+			}
+			rows[i] = []string{word, strconv.FormatInt(s.Version, 10), s.Name}
+		}
+		if c.JSON {
+			return p.PrintJSON(map[string]any{"migrations": listed})
+		}
+		return p.PrintTable("", rows)
+	})
+}
+
+func withDatabase(p *cli.Program, where config.Database, do func(*storage.DB) error) error {
+	log, err := p.Logger("warn")
+	if err != nil {
+		return err
+	}
+	db, err := storage.Open(p.Ctx, engine.Config{URL: where.DatabaseURL, Dir: where.Data, Logger: log})
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(db), db.Close())
+}

@@ -1,0 +1,136 @@
+// Package provision creates organizations, people in them, OAuth clients and API keys for
+// an operator, for the demo and for tests. It appends each creation to the organization's
+// audit log in the same transaction.
+//
+// It returns each secret once; the store keeps only hashes. access.Lifecycle creates and
+// changes keys and clients.
+package provision
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/people"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+)
+
+// Provisioner creates. It checks no permissions: its callers have the database.
+type Provisioner struct {
+	Stores  access.Stores
+	Orgs    members.OrgStore
+	Users   people.UserStore
+	Members members.Store
+	Tx      core.Transactor
+	Clock   core.Clock
+	// Actor is the actor in the audit log; the zero value is the installation itself.
+	Actor access.Actor
+}
+
+// installation is the actor when the program creates something by itself.
+var installation = access.Actor{Kind: "system", ID: "mailhelm"}
+
+func (p Provisioner) actor() access.Actor { return cmp.Or(p.Actor, installation) }
+
+// Lifecycle returns the tasks on API keys and clients.
+func (p Provisioner) Lifecycle() access.Lifecycle {
+	return access.Lifecycle{Stores: p.Stores, Orgs: p.Orgs, Transactor: p.Tx, Clock: p.Clock}
+}
+
+// CreateOrg stores an organization under a fresh id, with the retention of its tier. It
+// fails with core.CodeConflict when the slug is taken.
+func (p Provisioner) CreateOrg(ctx context.Context, org core.Org) (core.Org, error) {
+	org.ID, org.RetentionDays = core.NewID(), core.RetentionOf(org.Tier)
+	err := p.audited(ctx, org.ID, "org.created", org.ID, func(ctx context.Context) error {
+		return p.Orgs.InsertOrg(ctx, org)
+	})
+	return org, err
+}
+
+// SetRateLimit sets or clears (nil) an organization's calls a minute.
+func (p Provisioner) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
+	return p.audited(ctx, orgID, "org.limit_set", orgID, func(ctx context.Context) error {
+		return p.Orgs.SetRateLimit(ctx, orgID, perMinute)
+	})
+}
+
+// CreateOwner stores a user as an owner of the organization.
+func (p Provisioner) CreateOwner(ctx context.Context, orgID, email, name, password string) (access.User, error) {
+	return p.CreateUser(ctx, NewUser{OrgID: orgID, Role: members.Owner, Email: email, Name: name, Password: password})
+}
+
+// NewUser is a person to create. With OrgID "" the person belongs to no organization.
+type NewUser struct {
+	OrgID, Email, Name, Password string
+	Role                         members.Role // in the organization
+}
+
+// CreateUser stores a user, as a member of the organization if n names one. It fails with
+// core.CodeConflict when the address is taken, and with core.CodeValidationFailed for an
+// invalid password.
+func (p Provisioner) CreateUser(ctx context.Context, n NewUser) (access.User, error) {
+	if err := passwords.CheckNew(n.Password, n.Email); err != nil {
+		return access.User{}, err
+	}
+	hash, err := passwords.Hash(n.Password)
+	if err != nil {
+		return access.User{}, fmt.Errorf("password: %w", err)
+	}
+	user := access.User{ID: core.NewID(), Email: n.Email, Name: n.Name, PasswordHash: hash, CreatedAt: p.Clock()}
+	err = p.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := p.Users.InsertUser(ctx, user); err != nil || n.OrgID == "" {
+			return err
+		}
+		return p.AddMember(ctx, n.OrgID, user.ID, n.Role)
+	})
+	return user, err
+}
+
+// AddMember adds a user to an organization. It fails with core.CodeConflict for a member.
+func (p Provisioner) AddMember(ctx context.Context, orgID, userID string, role members.Role) error {
+	return p.audited(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
+		// Grants from an earlier membership must not come back.
+		if _, err := p.Stores.Grants.RevokeGrantsOfUser(ctx, orgID, userID, p.Clock()); err != nil {
+			return err
+		}
+		return p.Members.AddMember(ctx, orgID, userID, string(role))
+	})
+}
+
+// Grant describes a new credential.
+type Grant struct {
+	OrgID       string
+	Name        string
+	Environment core.Environment
+	Scopes      core.Scopes
+}
+
+// CreateClient registers a confidential OAuth client and returns its secret.
+func (p Provisioner) CreateClient(ctx context.Context, g Grant) (access.Client, string, error) {
+	return p.Lifecycle().CreateClient(ctx, p.actor(), access.NewClient{
+		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
+	})
+}
+
+// CreateAPIKey makes an API key and returns its secret.
+func (p Provisioner) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, string, error) {
+	return p.Lifecycle().CreateKey(ctx, p.actor(), access.NewKey{
+		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
+	})
+}
+
+// audited calls do and appends the event to the audit log in one transaction.
+func (p Provisioner) audited(ctx context.Context, orgID, action, subject string, do func(context.Context) error) error {
+	return p.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := do(ctx); err != nil {
+			return err
+		}
+		return p.Stores.Audit.AppendAudit(ctx, access.AuditEvent{
+			ID: core.NewID(), OrgID: orgID, OccurredAt: p.Clock(), Action: action,
+			ActorKind: p.actor().Kind, ActorID: p.actor().ID, SubjectID: subject, Detail: "{}",
+		})
+	})
+}

@@ -1,0 +1,93 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+)
+
+// left is a queue that only remembers.
+type left struct {
+	jobs []jobs.Args
+	err  error
+}
+
+func (l *left) Enqueue(_ context.Context, args jobs.Args) error {
+	l.jobs = append(l.jobs, args)
+	return l.err
+}
+
+// EnqueueOnce leaves a job that it has not left before.
+func (l *left) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
+	if slices.Contains(l.jobs, args) {
+		return false, l.err
+	}
+	return true, l.Enqueue(ctx, args)
+}
+
+func TestSyncAccountOnceLeavesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	queue := &left{jobs: syncs("org")[:1]}
+	for _, want := range []bool{true, false} {
+		if some, err := syncAccountOnce(queue)(t.Context(), "org"); some != want || err != nil || len(queue.jobs) != 3 {
+			t.Errorf("left some: %v, %v, now %v", some, err, queue.jobs)
+		}
+	}
+	queue.err = errors.New("full")
+	if _, err := syncAccountOnce(queue)(t.Context(), "org"); !errors.Is(err, queue.err) {
+		t.Errorf("a queue that takes nothing: %v", err)
+	}
+}
+
+func TestSyncAccountLeavesAJobForEachMirror(t *testing.T) {
+	t.Parallel()
+	queue := &left{}
+	if err := SyncAccount(queue)(t.Context(), "org"); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for _, job := range queue.jobs {
+		kinds = append(kinds, job.Kind())
+	}
+	slices.Sort(kinds)
+	if want := []string{"channel_sync", "contact_list_sync", "template_sync"}; !slices.Equal(kinds, want) {
+		t.Errorf("left %v, want %v", kinds, want)
+	}
+	queue.err = errors.New("full")
+	if err := SyncAccount(queue)(t.Context(), "org"); !errors.Is(err, queue.err) {
+		t.Errorf("a queue that takes nothing: %v", err)
+	}
+}
+
+func TestKeepListKeepsWhatThereIs(t *testing.T) {
+	t.Parallel()
+	embedded, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = embedded.Close() })
+	own := sending.ContactList{Name: "people", Topics: []sending.Topic{{Name: "news", Default: sending.OptOut}}}
+	if err := embedded.Seed(t.Context(), "old", simulator.Setup{List: &own}); err != nil {
+		t.Fatal(err)
+	}
+	for org, name := range map[string]string{"old": "people", "new": "contacts"} {
+		for range 2 {
+			if err := KeepList(t.Context(), embedded, org); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if list, err := embedded.ContactList(t.Context(), org); err != nil || list.Name != name {
+			t.Errorf("%s has %+v, %v", org, list, err)
+		}
+	}
+	embedded.Faults().Set(simulator.Fault{Kind: sending.Refused})
+	if err := KeepList(t.Context(), embedded, "old"); err == nil {
+		t.Error("a list that cannot be read is taken for none")
+	}
+}

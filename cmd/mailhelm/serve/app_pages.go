@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/oauth"
+	"github.com/mailhelm/mailhelm/oauth/consent"
+	"github.com/mailhelm/mailhelm/oauth/passkey"
+	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
+	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
+)
+
+// peoplePages are the pages on which people sign in, consent and run their
+// organization, by their path on the app's address; see at.
+func peoplePages(
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
+	guard *guardrails.Guard,
+) (map[string]http.Handler, error) {
+	entrance, factors, err := entrance(cfg, public, s)
+	if err != nil {
+		return nil, err
+	}
+	permission, err := consent.New(consent.Config{Server: server, Login: entrance})
+	if err != nil {
+		return nil, err
+	}
+	board, join, err := newDashboard(cfg, public, s, domains, entrance, factors, principals, guard)
+	if err != nil {
+		return nil, err
+	}
+	pages := entrance.Routes()
+	pages["/"] = entrance.LeadTo(frame.Path)
+	pages[consent.Path] = permission.Handler()
+	pages[frame.Path], pages[frame.Path+"/"], pages[organization.JoinPath] = board, board, join
+	return pages, nil
+}
+
+// secondFactors offers passkeys where the app's address can have them.
+func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL string) (*people.SecondFactors, error) {
+	factors := people.SecondFactorsConfig{Sessions: sessions, Master: master}
+	if passkey.Offered(appURL) {
+		site, err := passkey.New(appURL)
+		if err != nil {
+			return nil, err
+		}
+		factors.Passkeys = site
+	}
+	return people.NewSecondFactors(factors), nil
+}
+
+// appSites are the authorization server, the app with the pages for people, and
+// the documentation. Those with one origin are one site, in which the
+// documentation's paths come first.
+func appSites(public config.Public, issuer, documentation http.Handler, people map[string]http.Handler) []site {
+	origin, path := splitAddress(public.Docs)
+	app := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, r, public.Docs, &core.Error{Code: core.CodeNotFound, Message: "There is no such page."})
+	}))
+	if public.App == public.Auth {
+		app = issuer
+	}
+	app = at(people, app)
+	if origin == public.App {
+		app = below(path, documentation, app)
+	}
+	sites := []site{{config.AppService, public.App, app}}
+	if public.App != public.Auth {
+		sites = append(sites, site{config.AppService, public.Auth, issuer})
+	}
+	if origin != public.App {
+		sites = append(sites, site{config.AppService, origin, documentation})
+	}
+	return sites
+}
+
+// at hands paths to their pages. A path is exact, unless it ends in a slash: that
+// one stands for everything below it. The root stands for itself alone.
+func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		page, ok := pages[r.URL.Path]
+		for path, below := range pages {
+			if !ok && path != "/" && strings.HasSuffix(path, "/") && strings.HasPrefix(r.URL.Path, path) {
+				page, ok = below, true
+			}
+		}
+		if !ok {
+			page = elsewhere
+		}
+		page.ServeHTTP(w, r)
+	})
+}
+
+// below hands path and everything under it to inside.
+func below(path string, inside, outside http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") {
+			inside.ServeHTTP(w, r)
+			return
+		}
+		outside.ServeHTTP(w, r)
+	})
+}
+
+// splitAddress takes a checked address apart at the end of its origin.
+func splitAddress(address string) (origin, path string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address, ""
+	}
+	return u.Scheme + "://" + u.Host, strings.TrimSuffix(u.Path, "/")
+}

@@ -1,0 +1,26 @@
+package serve
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// countAudience counts what happens to contacts in the background. The labels have
+// few values that this program chooses.
+func countAudience(r prometheus.Registerer) func(what, outcome string, n int) {
+	counters := map[string]*prometheus.CounterVec{
+		"bulk_row": prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mailhelm_bulk_rows_total",
+			Help: "Rows of bulk writes of contacts that were done, by outcome: stored, failed.",
+		}, []string{"outcome"}),
+		"contact_push": prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mailhelm_contact_pushes_total",
+			Help: "Contacts whose consent was to be brought to a sending account, by outcome: settled, refused, put_off.",
+		}, []string{"outcome"}),
+	}
+	for _, counter := range counters {
+		r.MustRegister(counter)
+	}
+	return func(what, outcome string, n int) {
+		if counter := counters[what]; counter != nil && n > 0 {
+			counter.WithLabelValues(outcome).Add(float64(n))
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package serve
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+)
+
+// named answers with its name.
+func named(name string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(name)) }) //nolint:errcheck // a recorder
+}
+
+func ask(h http.Handler, host, path string) string {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Host = host
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		return http.StatusText(w.Code)
+	}
+	return w.Body.String()
+}
+
+func TestDispatch(t *testing.T) {
+	t.Parallel()
+	alone := dispatch([]site{{config.APIService, "https://api.example.com", named("api")}}, "")
+	if got := ask(alone, "10.0.0.1:8080", "/"); got != "api" {
+		t.Errorf("a site with a listener of its own: got %s for an address without name", got)
+	}
+	two := dispatch([]site{
+		{config.APIService, "https://api.example.com", named("api")},
+		{config.MCPService, "http://localhost:8082", named("mcp")},
+	}, "https://docs.example.com")
+	for host, want := range map[string]string{
+		"api.example.com": "api", "api.example.com:443": "api", "API.EXAMPLE.COM": "api",
+		"localhost:8082": "mcp", "localhost": "Misdirected Request", "localhost:8080": "Misdirected Request",
+		"api.example.com.evil.org": "Misdirected Request", "": "Misdirected Request",
+	} {
+		if got := ask(two, host, "/"); got != want {
+			t.Errorf("host %q: got %s, want %s", host, got, want)
+		}
+	}
+}
+
+func TestAppSites(t *testing.T) {
+	t.Parallel()
+	people := map[string]http.Handler{"/login": named("people"), "/": named("front"), "/d/": named("below")}
+	for name, tc := range map[string]struct {
+		public config.Public
+		want   map[string]string // by host and path
+	}{
+		"one origin": {
+			config.Public{Auth: "https://a.test", App: "https://a.test", Docs: "https://a.test/docs"},
+			map[string]string{"a.test/docs": "docs", "a.test/docs/x": "docs", "a.test/docsx": "auth", "a.test/oauth/token": "auth", "a.test/login": "people", "a.test/login/": "auth", "a.test/": "front", "a.test/d/x": "below"},
+		},
+		"app apart": {
+			config.Public{Auth: "https://auth.test", App: "https://app.test", Docs: "https://app.test/help/docs"},
+			map[string]string{"app.test/help/docs": "docs", "app.test/docs": "Not Found", "app.test/oauth/token": "Not Found", "app.test/login": "people", "auth.test/login": "auth", "auth.test/docs": "auth", "app.test/": "front", "app.test/x": "Not Found"},
+		},
+		"documentation apart": {
+			config.Public{Auth: "https://a.test", App: "https://a.test", Docs: "https://docs.test"},
+			map[string]string{"docs.test/": "docs", "docs.test/api": "docs", "a.test/docs": "auth"},
+		},
+	} {
+		h := dispatch(appSites(tc.public, named("auth"), named("docs"), people), tc.public.Docs)
+		for address, want := range tc.want {
+			host, path, _ := strings.Cut(address, "/")
+			if got := ask(h, host, "/"+path); got != want {
+				t.Errorf("%s: %s: got %s, want %s", name, address, got, want)
+			}
+		}
+	}
+}

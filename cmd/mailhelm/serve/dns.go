@@ -1,0 +1,33 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/channels/resolver"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// accountDNS asks name servers about the domains of real accounts. In a simulated
+// account all records are published, and nobody is asked.
+type accountDNS struct {
+	connection func(ctx context.Context, orgID string) (sending.Connection, error)
+	real       channels.DNS
+}
+
+func newDNS(s *stores) accountDNS {
+	return accountDNS{connection: s.connections.Connection, real: resolver.System()}
+}
+
+// Published reports whether the record is.
+func (d accountDNS) Published(ctx context.Context, orgID string, r channels.Record) (bool, error) {
+	c, err := d.connection(ctx, orgID)
+	if err != nil && core.AsError(err).Code != core.CodeNotFound {
+		return false, err
+	}
+	if err != nil || c.Provider == sending.Simulated {
+		return true, nil
+	}
+	return d.real.Published(ctx, orgID, r)
+}

@@ -1,0 +1,146 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/account"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// newDomains are the parts of the product that do the work, for the surfaces, the
+// pages and the jobs alike.
+func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
+	orgs := s.db.Orgs().OrgIDs
+	through := channels.New(channels.Config{
+		Store: s.db.Channels(), Account: s.accounts, DNS: newDNS(s), Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+	})
+	figures := reports.New(reports.Config{Store: s.db.Reports(), Channels: through, Clock: cfg.Clock})
+	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
+	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
+	done := activities.New(activities.Config{
+		Store: s.db.Activities(), Admit: activityVolume(cfg, s), Changed: divided.Changed,
+		Affected: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
+	})
+	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
+	subjects := topics.New(topics.Config{
+		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Turns: sending.NewTurns(), Contacts: s.db.Audience(), Clock: cfg.Clock,
+		Redefined: topicsRedefined(divided),
+	})
+	sync := topics.NewSync(topics.SyncConfig{
+		Store: s.db.TopicSync(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Changed: divided.Changed,
+	})
+	listed := lists.New(lists.Config{Store: s.db.Lists(), Clock: cfg.Clock, Deletes: listsDeleted(divided)})
+	people := audience.New(audience.Config{
+		Store: s.db.Audience(), Attributes: s.db.Attributes(), Topics: s.db.Topics(), List: list, Lists: listed, Turns: subjects.Turns, Repairs: sync,
+		Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+		Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
+		Queue: s.queue, Observe: countAudience(metrics), Written: s.db.Replay().Supersede,
+	})
+	return catalogue.Domains{
+		Account: account.New(account.Config{
+			Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
+			Rates: figures, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+		}),
+		Messages: messages.New(messages.Config{
+			Store: s.db.Messages(), Transactor: s.db, Recorders: []messages.Recorder{figures, judged, divided}, Clock: cfg.Clock,
+			Channels: through, Suppressions: accountList{s.accounts}, Undeliverables: judgedList{judged},
+		}),
+		Reports:     figures,
+		Suppression: judged,
+		Channels:    through,
+		Templates:   templates.New(templates.Config{Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log}),
+		Activities:  done,
+		Segments:    divided,
+		Audience:    people,
+		Lists:       listed,
+		Topics:      subjects,
+		Sync:        sync,
+		Attributes: attributes.New(attributes.Config{
+			Store: s.db.Attributes(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
+			Changed: divided.Changed, Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
+		}),
+	}
+}
+
+func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *segments.Segments {
+	return segments.New(segments.Config{
+		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+	})
+}
+
+func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *suppression.Suppression {
+	return suppression.New(suppression.Config{
+		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+	})
+}
+
+// Events takes events in as the running product does, for whoever brings them in
+// another way. It answers nothing about them.
+func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
+	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
+		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
+		newSegments(db, nil, clock, log),
+	}})
+}
+
+// Sync syncs contact lists as the running product does, for whoever sets up data without
+// it. It reports no changed contacts.
+func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
+	subjects := topics.New(topics.Config{
+		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewTurns(), Contacts: db.Audience(), Clock: clock,
+	})
+	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
+}
+
+// Imports takes contacts in as the running product does, for whoever brings them from
+// a file. What the sending account is to learn of them waits for the product.
+func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audience {
+	return audience.New(audience.Config{
+		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Clock: clock}), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+		Changed: newSegments(db, nil, clock, log).Changed,
+	})
+}
+
+// accountList is the account's own list of addresses, as a diagnosis asks for it.
+type accountList struct{ account sending.Suppressions }
+
+// Suppressed is nil when the address is not on the list.
+func (l accountList) Suppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
+	found, err := l.account.Suppressed(ctx, orgID, email)
+	if sending.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &messages.SuppressedRecipient{Reason: string(found.Reason), At: found.At}, nil
+}
+
+// judgedList is the addresses that were judged undeliverable, likewise.
+type judgedList struct{ judged *suppression.Suppression }
+
+// Undeliverable is nil when the address is not listed.
+func (l judgedList) Undeliverable(ctx context.Context, orgID, email string) (*messages.UndeliverableRecipient, error) {
+	found, err := l.judged.Undeliverable(ctx, orgID, email)
+	if err != nil || found == nil || found.Status != suppression.Listed {
+		return nil, err
+	}
+	return &messages.UndeliverableRecipient{Reason: string(found.Reason), LastSeenAt: found.LastSeenAt}, nil
+}

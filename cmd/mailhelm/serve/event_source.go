@@ -1,0 +1,29 @@
+package serve
+
+import (
+	"net/http"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/rest/ingest"
+)
+
+// eventSource is where events about sent mail come in, on the public API's host
+// and beside its rails: what sends them has no credential of ours.
+func eventSource(
+	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers,
+) http.Handler {
+	amazon := ingest.NewAmazon(ingest.AmazonConfig{
+		Fetch: ingest.NewFetcher(ingest.FetcherConfig{Client: cfg.AmazonClient}), Roots: cfg.NotificationCAs, Clock: cfg.Clock,
+	})
+	return ingest.New(ingest.Config{
+		Connections: s.connections,
+		Events:      messages.NewBatch(domains.Messages),
+		Amazon:      amazon,
+		Simulator:   simulated,
+		DocsURL:     public.Docs, Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics,
+		Tracing: rest.NewTracing(seen.tracer, public.API, cfg.Clock),
+	})
+}

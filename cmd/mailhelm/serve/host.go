@@ -1,0 +1,204 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/tracing"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Host is the running product.
+type Host struct {
+	cfg       config.Config
+	addresses Addresses
+	stores    *stores
+	domains   catalogue.Domains
+	readiness *readiness
+	jobs      *engine.Jobs
+	servers   *servers
+	spans     *tracing.Exporter
+	// unfollow ends the watch on the signing keys and the delivery of simulated
+	// events, and waits for both.
+	unfollow func()
+	// leave ends this process's part in reservations; nil without surfaces.
+	leave func(context.Context) error
+}
+
+// Addresses is where a running host is reached.
+type Addresses struct {
+	config.Public
+	SMTP  string // host:port
+	Admin string // a URL
+}
+
+// Start brings everything up. It returns when every address answers, and then
+// the host runs until Stop, whatever becomes of ctx.
+func Start(ctx context.Context, cfg config.Config) (*Host, error) {
+	cfg = withDefaults(cfg)
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	open, err := listen(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{cfg: cfg}
+	if err := h.start(ctx, open); err != nil {
+		return nil, errors.Join(err, open.close())
+	}
+	return h, nil
+}
+
+func withDefaults(cfg config.Config) config.Config {
+	cfg.Role = cmp.Or(cfg.Role, config.All)
+	cfg.Build.Commit = cmp.Or(cfg.Build.Commit, "unknown")
+	if cfg.Clock == nil {
+		cfg.Clock = core.SystemClock
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.Default()
+	}
+	return cfg
+}
+
+func (h *Host) start(ctx context.Context, open listeners) error {
+	h.cfg.Listen = open.bound(h.cfg.Listen)
+	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: config.LocalURL(h.cfg.Listen.Admin)}
+	if err := h.addresses.Check(); err != nil {
+		return err
+	}
+	var err error
+	if h.spans, err = tracing.Open(ctx, tracing.Config{Endpoint: h.cfg.OTLPEndpoint, Version: h.cfg.Build.Version, Log: h.cfg.Log}); err != nil {
+		return err
+	}
+	if h.stores, err = openStores(ctx, h.cfg); err != nil {
+		h.spans.Close(ctx)
+		return err
+	}
+	if err := h.assemble(ctx, open); err != nil {
+		h.spans.Close(ctx)
+		h.leaves(ctx)
+		return errors.Join(err, h.stores.close())
+	}
+	return nil
+}
+
+func (h *Host) assemble(ctx context.Context, open listeners) error {
+	metrics := newMetrics(h.cfg.Build)
+	h.domains = newDomains(h.cfg, h.stores, metrics)
+	h.readiness = &readiness{db: h.stores.db, buckets: h.stores.buckets, log: h.cfg.Log}
+	handlers := map[string]http.Handler{config.AdminService: adminHandler(metrics, h.readiness)}
+	var receiver *smtpd.Server
+	var simulated *simulatedEvents
+	if h.cfg.Role != config.Worker {
+		var err error
+		if h.leave, err = h.stores.live(ctx); err != nil {
+			return err
+		}
+		if simulated, err = newSimulatedEvents(h.stores, h.addresses.API, h.cfg.Clock, h.cfg.Log); err != nil {
+			return err
+		}
+		sites, err := surfaces(h.cfg, h.addresses.Public, h.stores, h.domains, simulated, observers{metrics, h.spans.Tracer()})
+		if err != nil {
+			return err
+		}
+		for service, handler := range handlersOf(open, sites, h.addresses.Docs) {
+			handlers[service] = handler
+		}
+		receiver = smtpd.New(smtpd.Config{Domain: hostname(h.addresses.App), Log: h.cfg.Log})
+	}
+	if h.cfg.Role != config.API {
+		var err error
+		if h.jobs, err = startJobs(ctx, h.cfg, h.addresses.Public, h.stores, h.domains); err != nil {
+			return err
+		}
+	}
+	unfollowKeys, unfollowEvents := h.stores.follow(h.cfg.Log), func() {}
+	if simulated != nil {
+		unfollowEvents = simulated.follow()
+	}
+	h.unfollow = func() { unfollowEvents(); unfollowKeys() }
+	h.servers = serve(open, handlers, receiver, h.cfg.Log)
+	return nil
+}
+
+// hostname is the bare name in a URL.
+func hostname(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "localhost"
+	}
+	return u.Hostname()
+}
+
+// Addresses is where the host is reached.
+func (h *Host) Addresses() Addresses { return h.addresses }
+
+// DB is the open database, for whoever sets up data in this process.
+func (h *Host) DB() *storage.DB { return h.stores.db }
+
+// Account is the simulated sending account, that of organizations without another.
+func (h *Host) Account() *simulator.Simulator { return h.stores.account }
+
+// Sync returns the sync of contact lists, behind no rails, for callers that cannot wait
+// for its job.
+func (h *Host) Sync() *topics.Sync { return h.domains.Sync }
+
+// Domains are what does the work, behind no rails, for whoever sets up data in this
+// process.
+func (h *Host) Domains() catalogue.Domains { return h.domains }
+
+// Connections is how the organizations' accounts are reached, their secrets in the
+// clear. Who changes one calls
+// Forget for this process to feel it at once.
+func (h *Host) Connections() sending.Connections { return h.stores.connections }
+
+// Forget drops what this process remembers of an organization's connection.
+func (h *Host) Forget(orgID string) { h.stores.accounts.Forget(orgID) }
+
+// Clock is the time as the host sees it.
+func (h *Host) Clock() core.Clock { return h.cfg.Clock }
+
+// Failed gets an error when a listener ends by itself. The host must then be
+// stopped.
+func (h *Host) Failed() <-chan error { return h.servers.failed }
+
+// Stop ends the host: it stops accepting, waits for calls in flight until ctx
+// ends, stops the background jobs likewise, and closes the stores. An error says
+// what was cut off; everything has ended all the same.
+func (h *Host) Stop(ctx context.Context) error {
+	h.readiness.draining.Store(true)
+	failures := []error{h.servers.drain(ctx)}
+	if h.jobs != nil {
+		failures = append(failures, h.jobs.Stop(ctx))
+	}
+	h.unfollow()
+	failures = append(failures, h.servers.close())
+	h.spans.Close(ctx)
+	h.leaves(ctx)
+	return errors.Join(append(failures, h.stores.close())...)
+}
+
+// leaves lets other processes take over what this one has reserved. That nothing was
+// given back, because the database is away, is no reason not to end.
+func (h *Host) leaves(ctx context.Context) {
+	if h.leave == nil {
+		return
+	}
+	if err := h.leave(ctx); err != nil {
+		h.cfg.Log.WarnContext(ctx, "other processes take reservations over a few seconds late", "error", err)
+	}
+}

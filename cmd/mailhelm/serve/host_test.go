@@ -1,0 +1,218 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+)
+
+func testConfig(t *testing.T) config.Config {
+	t.Helper()
+	return config.Config{
+		DataDir: filepath.Join(t.TempDir(), "data"), Listen: config.AnyPorts(), Role: config.All,
+		Log: slog.New(slog.DiscardHandler), Build: config.Build{Version: "test", Commit: "abc123"},
+	}
+}
+
+// running is a host that is stopped with the test, unless that stopped it before.
+func running(t *testing.T, cfg config.Config) *Host {
+	t.Helper()
+	h, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func stop(t *testing.T, h *Host) {
+	t.Helper()
+	if err := h.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+}
+
+func get(t *testing.T, address string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	a, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	body, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(body)
+}
+
+func TestProbeFindsEverythingAnswering(t *testing.T) {
+	t.Parallel()
+	h := running(t, testConfig(t))
+	if err := h.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	stop(t, h)
+	if err := h.Probe(t.Context()); err == nil {
+		t.Error("a stopped host still answers")
+	}
+}
+
+func TestAdminAddress(t *testing.T) {
+	t.Parallel()
+	h := running(t, testConfig(t))
+	defer stop(t, h)
+	admin := h.Addresses().Admin
+	get(t, h.Addresses().API+"/v1/contacts") // something to count
+	status, metrics := get(t, admin+"/metrics")
+	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", `commit="abc123"`} {
+		if !strings.Contains(metrics, name) {
+			t.Errorf("metrics (%d) lack %s", status, name)
+		}
+	}
+	if status, body := get(t, admin+"/livez"); status != http.StatusOK {
+		t.Errorf("liveness: %d %s", status, body)
+	}
+	if status, _ := get(t, admin+"/"); status != http.StatusNotFound {
+		t.Errorf("root: %d, want 404", status)
+	}
+	for _, public := range h.Addresses().URLs() {
+		if status, _ := get(t, public.URL+"/metrics"); status == http.StatusOK {
+			t.Errorf("%s serves metrics to the public", public.Flag)
+		}
+	}
+}
+
+func TestReadinessFollowsDatabaseAndDraining(t *testing.T) {
+	t.Parallel()
+	h := running(t, testConfig(t))
+	ready := h.Addresses().Admin + "/readyz"
+	if status, body := get(t, ready); status != http.StatusOK || !strings.Contains(body, `"database":"ok"`) {
+		t.Errorf("at first: %d %s", status, body)
+	}
+	h.readiness.draining.Store(true)
+	if status, body := get(t, ready); status != http.StatusServiceUnavailable || !strings.Contains(body, `"accepting":"failed"`) {
+		t.Errorf("draining: %d %s", status, body)
+	}
+	h.readiness.draining.Store(false)
+	if err := errors.Join(h.jobs.Stop(t.Context()), h.stores.db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	status, body := get(t, ready)
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, `"database":"failed"`) {
+		t.Errorf("without database: %d %s", status, body)
+	}
+	if !strings.Contains(body, `"causes":{"database":"the database was closed`) {
+		t.Errorf("the answer does not tell the operator why: %s", body)
+	}
+	stop(t, h)
+}
+
+func TestReadinessNeedsTheSchema(t *testing.T) {
+	t.Parallel()
+	cfg := withDefaults(testConfig(t))
+	letGo, err := holdFolder(cfg.DataDir, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stores{letGo: letGo}
+	defer s.close() //nolint:errcheck // the test is over
+	cfg.NoMigrate = true
+	if err := s.open(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "mailhelm migrate up") {
+		t.Errorf("stores of an empty database opened: %v", err)
+	}
+	r := &readiness{db: s.db, log: cfg.Log}
+	if c, _, ready := r.check(t.Context()); ready || c["migrations"] != "failed" || c["database"] != "ok" {
+		t.Errorf("readiness of an empty database: %v %v", ready, c)
+	}
+}
+
+func TestStopCutsOffWhatDoesNotFinish(t *testing.T) {
+	t.Parallel()
+	h := running(t, testConfig(t))
+	conn, err := net.Dial("tcp", h.cfg.Listen.App)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the test is over
+	fmt.Fprint(conn, "POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // of "100 Continue": the handler is reading
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := h.Stop(over); err == nil || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("Stop: %v, want that calls were cut off", err)
+	}
+	io.Copy(io.Discard, conn) //nolint:errcheck // returns only because the connection is over, however it ended
+}
+
+func TestFailedStartLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	cfg.DatabaseURL = "postgres://u:secretword@127.0.0.1:1/x"
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Listen.API = free.Addr().String()
+	free.Close() //nolint:errcheck // the port is wanted free
+	if _, err := Start(t.Context(), cfg); err == nil || strings.Contains(err.Error(), "secretword") {
+		t.Errorf("Start: %v, want an error without the password", err)
+	}
+	l, err := net.Listen("tcp", cfg.Listen.API)
+	if err != nil {
+		t.Fatalf("the port is still taken: %v", err)
+	}
+	l.Close() //nolint:errcheck // it was opened to see whether it can be
+}
+
+func TestRestartOnTheSameFolder(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	for range 3 {
+		h := running(t, cfg)
+		if status, _ := get(t, h.Addresses().Auth+"/.well-known/jwks.json"); status != http.StatusOK {
+			t.Errorf("key set: %d", status)
+		}
+		stop(t, h)
+	}
+	cfg.MasterKey = strings.Repeat("ab", 32)
+	if _, err := Start(t.Context(), cfg); err == nil {
+		t.Error("a host started with another master key than its database was made with")
+	}
+}
+
+func TestAdminAndSMTPDoNotShare(t *testing.T) {
+	t.Parallel()
+	for _, service := range []string{config.SMTPService, config.AdminService} {
+		cfg := testConfig(t)
+		l := running(t, cfg)
+		stop(t, l)
+		cfg.Listen.API = l.cfg.Listen.API
+		if service == config.SMTPService {
+			cfg.Listen.SMTP = cfg.Listen.API
+		} else {
+			cfg.Listen.Admin = cfg.Listen.API
+		}
+		if h, err := Start(t.Context(), cfg); err == nil {
+			stop(t, h)
+			t.Errorf("%s shares the API's address", service)
+		} else if !strings.Contains(err.Error(), "--"+service+"-addr") {
+			t.Errorf("%s: %v", service, err)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// startJobs runs the background jobs of every domain.
+func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*engine.Jobs, error) {
+	queue, err := s.db.NewJobs(engine.JobsConfig{})
+	if err != nil {
+		return nil, err
+	}
+	engine.AddWorker(queue, domains.Sync.Worker())
+	engine.AddWorker(queue, domains.Attributes.PassWorker())
+	engine.AddWorker(queue, domains.Segments.FollowWorker())
+	engine.AddWorker(queue, domains.Segments.SweepWorker())
+	engine.AddWorker(queue, domains.Audience.BulkWorker())
+	engine.AddWorker(queue, domains.Audience.PushWorker())
+	engine.AddWorker(queue, domains.Suppression.RejudgeWorker())
+	engine.AddWorker(queue, domains.Account.FollowWorker())
+	engine.AddWorker(queue, domains.Channels.SyncWorker())
+	engine.AddWorker(queue, domains.Channels.VerifyWorker())
+	engine.AddWorker(queue, domains.Templates.SyncWorker())
+	engine.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
+		From: []messages.Purger{s.db.MessagesPurger(), s.db.ReportsPurger()},
+		Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
+	}))
+	engine.AddWorker(queue, activities.PurgeWorker(activities.PurgeConfig{
+		From: s.db.ActivitiesPurger(), Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
+	}))
+	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
+	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
+	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
+	addPeopleWorkers(queue, cfg, public, s)
+	// It needs no Principals: a remembered key ends with its grace.
+	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}
+	engine.AddWorker(queue, keys.GraceWorker(cfg.Log))
+	return queue, queue.Start(ctx)
+}

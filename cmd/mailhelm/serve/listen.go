@@ -1,0 +1,69 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+)
+
+// listeners are the open ports by service.
+type listeners map[string]net.Listener
+
+// listen opens every port that the role needs, or none.
+func listen(ctx context.Context, cfg config.Config) (listeners, error) {
+	open := listeners{}
+	byAddr := map[string]net.Listener{}
+	for _, p := range cfg.Ports() {
+		if first, taken := byAddr[p.Addr]; taken && p.Shares() {
+			open[p.Service] = first
+			continue
+		}
+		l, err := listenOn(ctx, p.Addr)
+		if err != nil {
+			return nil, errors.Join(listenError(p, err), open.close())
+		}
+		open[p.Service] = l
+		if p.Shares() && !strings.HasSuffix(p.Addr, ":0") {
+			byAddr[p.Addr] = l
+		}
+	}
+	return open, nil
+}
+
+func listenError(p config.Port, err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%s is taken: stop what listens there, or choose another address with %s, or six others in a row with --port", p.Addr, p.Flag())
+	}
+	return fmt.Errorf("%s %s: %w", p.Flag(), p.Addr, err)
+}
+
+// bound is where the services listen in fact: with the ports that the system
+// chose. What this process does not open stays as configured.
+func (open listeners) bound(configured config.Listen) config.Listen {
+	addr := func(service, otherwise string) string {
+		if l, ok := open[service]; ok {
+			return l.Addr().String()
+		}
+		return otherwise
+	}
+	return config.Listen{
+		API: addr(config.APIService, configured.API), App: addr(config.AppService, configured.App),
+		MCP: addr(config.MCPService, configured.MCP), Fetch: addr(config.FetchService, configured.Fetch),
+		SMTP: addr(config.SMTPService, configured.SMTP), Admin: addr(config.AdminService, configured.Admin),
+	}
+}
+
+func (open listeners) close() error {
+	var failures []error
+	for _, l := range open {
+		if err := l.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,114 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+)
+
+const (
+	loopbackV4 = "127.0.0.1"
+	loopbackV6 = "::1"
+	portTries  = 10
+)
+
+// listenOn opens an address. The IPv4 loopback brings the IPv6 one with it:
+// addresses are told as localhost, which is both, and clients try ::1 first, where
+// another user's program could otherwise wait for the credentials.
+func listenOn(ctx context.Context, addr string) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || host != loopbackV4 {
+		return (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	}
+	for range portTries {
+		l, err := listenOnBoth(ctx, port)
+		if port != "0" || !errors.Is(err, syscall.EADDRINUSE) {
+			return l, err
+		}
+	}
+	return nil, syscall.EADDRINUSE
+}
+
+// listenOnBoth opens a port on both loopbacks, or on the older one alone where
+// the machine has no other.
+func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
+	var config net.ListenConfig
+	v4, err := config.Listen(ctx, "tcp4", net.JoinHostPort(loopbackV4, port))
+	if err != nil {
+		return nil, err
+	}
+	_, chosen, err := net.SplitHostPort(v4.Addr().String())
+	if err != nil {
+		return nil, errors.Join(err, v4.Close())
+	}
+	v6, err := config.Listen(ctx, "tcp6", net.JoinHostPort(loopbackV6, chosen))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, errors.Join(err, v4.Close())
+	}
+	if err != nil {
+		return v4, nil //nolint:nilerr // no IPv6 here, so nobody else can have it either
+	}
+	return newPair(v4, v6), nil
+}
+
+// pair is two listeners as one. Its address is the first one's.
+type pair struct {
+	net.Listener
+	second   net.Listener
+	accepted chan accepted
+	closing  chan struct{}
+	close    func() error
+}
+
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+func newPair(first, second net.Listener) *pair {
+	p := &pair{Listener: first, second: second, accepted: make(chan accepted), closing: make(chan struct{})}
+	p.close = sync.OnceValue(func() error {
+		close(p.closing)
+		return errors.Join(first.Close(), second.Close())
+	})
+	go p.accept(first)
+	go p.accept(second)
+	return p
+}
+
+// accept hands connections over until the listener fails, which closing makes it.
+func (p *pair) accept(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		select {
+		case p.accepted <- accepted{conn, err}:
+		case <-p.closing:
+			if err == nil {
+				_ = conn.Close() // nobody is there to take it
+			}
+		}
+		if err != nil && !isTemporary(err) {
+			return
+		}
+	}
+}
+
+// isTemporary: the next Accept may succeed, as when file descriptors ran out.
+func isTemporary(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
+}
+
+// Accept waits for a connection on either address.
+func (p *pair) Accept() (net.Conn, error) {
+	select {
+	case a := <-p.accepted:
+		return a.conn, a.err
+	case <-p.closing:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close closes both.
+func (p *pair) Close() error { return p.close() }

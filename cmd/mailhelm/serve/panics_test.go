@@ -1,0 +1,43 @@
+package serve
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// A handler that panics ends its connection, and the log says where without
+// repeating what the panic said.
+func TestAPanicOfAHandlerIsLoggedWithoutItsWords(t *testing.T) {
+	t.Parallel()
+	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hangs-up" {
+			panic(http.ErrAbortHandler)
+		}
+		panic("no page for jane@example.com")
+	})
+	for path, lines := range map[string]int{"/hangs-up": 0, "/": 1} {
+		var written bytes.Buffer
+		server := httptest.NewUnstartedServer(nil)
+		server.Config = newServer(t.Context(), handler, slog.New(slog.NewJSONHandler(&written, nil)))
+		server.Start()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := server.Client().Do(r); err == nil {
+			body, _ := io.ReadAll(answer.Body)
+			_ = answer.Body.Close()
+			t.Errorf("%s: %d %s", path, answer.StatusCode, body)
+		}
+		server.Close()
+		said := written.String()
+		if strings.Count(said, "\n") != lines || lines > 0 && !strings.Contains(said, "panics_test.go") || strings.Contains(said, "jane") {
+			t.Errorf("%s: logged %s", path, said)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package serve
+
+import (
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/attempts"
+	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/oauth/login"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// newMailer makes the sender of mail to people. It connects to nothing before the
+// first letter.
+func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
+	return smtpmail.New(smtpmail.Config{
+		Address: server.Address, User: server.User, Password: server.Password, ImplicitTLS: server.ImplicitTLS, From: server.From,
+		Clock: cfg.Clock, Roots: cfg.SystemCAs,
+	})
+}
+
+// peopleStores are where people and their sessions are. Attempts are the caller's to
+// add where people sign in.
+func peopleStores(cfg config.Config, db *storage.DB) people.SessionsConfig {
+	return people.SessionsConfig{
+		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Tx: db, Clock: cfg.Clock,
+	}
+}
+
+// entrance is the pages on which people sign in, with the tasks behind them.
+func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, *people.SecondFactors, error) {
+	trusted, err := cfg.Proxies()
+	if err != nil {
+		return nil, nil, err
+	}
+	limits := attempts.New(attempts.Config{Devices: s.db.People(), Queue: s.queue, Clock: cfg.Clock, Log: cfg.Log})
+	stores := peopleStores(cfg, s.db)
+	stores.Attempts = limits
+	sessions := people.NewSessions(stores)
+	factors, err := secondFactors(sessions, s.master, public.App)
+	if err != nil {
+		return nil, nil, err
+	}
+	site, err := login.New(login.Config{
+		Sessions: sessions, Factors: factors, Devices: limits,
+		Passwords: people.NewPasswords(people.PasswordsConfig{
+			Sessions: sessions, Factors: factors, Store: s.db.People(), Queue: s.queue, Mails: s.mailer != nil,
+		}),
+		AppURL: public.App, DocsURL: public.Docs, Proxies: trusted, Log: cfg.Log,
+	})
+	return site, factors, err
+}
+
+// addPeopleWorkers adds the jobs that mail to people, and that forget what expired.
+func addPeopleWorkers(queue *engine.Jobs, cfg config.Config, public config.Public, s *stores) {
+	mail := people.MailConfig{
+		Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,
+		SecurityURL:  public.App + login.SecurityPath,
+		ResetAddress: func(secret string) string { return login.ResetAddress(public.App, secret) },
+	}
+	if s.mailer != nil {
+		mail.Sender = s.mailer
+	}
+	jobs := people.NewMail(mail)
+	engine.AddWorker(queue, jobs.AskResetWorker())
+	engine.AddWorker(queue, jobs.NoticeWorker())
+	engine.AddWorker(queue, jobs.WarnWorker())
+	engine.AddWorker(queue, people.PurgeWorker(people.PurgeStores{
+		Store: s.db.People(), Sessions: s.db.Sessions(), Passkeys: s.db.Passkeys(),
+	}, cfg.Clock, cfg.Log))
+}

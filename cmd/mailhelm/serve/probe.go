@@ -1,0 +1,24 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Probe makes sure that every address of the host answers.
+func (h *Host) Probe(ctx context.Context) error {
+	var asking sync.WaitGroup
+	ports := h.cfg.Ports()
+	failures := make([]error, len(ports))
+	for i, p := range ports {
+		asking.Go(func() {
+			if err := p.Probe(ctx); err != nil {
+				failures[i] = fmt.Errorf("%s does not answer: %w", p.Service, err)
+			}
+		})
+	}
+	asking.Wait()
+	return errors.Join(failures...)
+}

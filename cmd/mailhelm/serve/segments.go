@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// segmentsAffected is what a change of the attribute registry means to segments.
+func segmentsAffected(s *segments.Segments) func(context.Context, string, attributes.Change) ([]attributes.AffectedSegment, error) {
+	return func(ctx context.Context, orgID string, change attributes.Change) ([]attributes.AffectedSegment, error) {
+		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == attributes.Disruptive, Preview: change.Preview}
+		if change.After != nil {
+			edit.NewName, edit.Type = change.After.Name, segments.TypeOf(string(change.After.Type), change.After.EnumValues)
+			edit.Loses = change.Dropout > 0 && !change.After.StoredLike(change.Before)
+		}
+		found, err := s.AttributeEdited(ctx, orgID, edit)
+		affected := make([]attributes.AffectedSegment, len(found))
+		for i, a := range found {
+			affected[i] = attributes.AffectedSegment(a)
+		}
+		return affected, err
+	}
+}
+
+// propertySegments is what a change of a promoted property means to segments.
+func propertySegments(s *segments.Segments) func(context.Context, string, activities.PropertyChange) ([]activities.AffectedSegment, error) {
+	return func(ctx context.Context, orgID string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
+		edit := segments.PropertyEdit{Before: propertyName(change.Before), Preview: change.Preview}
+		if change.After != nil {
+			after := propertyName(*change.After)
+			edit.After, edit.Type = &after, segments.TypeOf(string(change.After.Type), nil).Type
+			edit.Loses = change.Dropout > 0 && change.After.Type != change.Before.Type
+		}
+		found, err := s.PropertyEdited(ctx, orgID, edit)
+		affected := make([]activities.AffectedSegment, len(found))
+		for i, a := range found {
+			affected[i] = activities.AffectedSegment(a)
+		}
+		return affected, err
+	}
+}
+
+func propertyName(p activities.Property) predicate.ActivityProperty {
+	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
+}
+
+// topicsRedefined reports changes of topics to the segments.
+func topicsRedefined(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
+	return func(ctx context.Context, orgID string, what topics.Redefinition) error {
+		return s.Redefined(ctx, orgID, segments.Redefinition{GoneTopics: what.Gone, TurnedTopics: what.Turned})
+	}
+}
+
+// listsDeleted reports the deletion of lists to the segments.
+func listsDeleted(s *segments.Segments) func(context.Context, string, []string) error {
+	return func(ctx context.Context, orgID string, listIDs []string) error {
+		return s.Redefined(ctx, orgID, segments.Redefinition{GoneLists: listIDs})
+	}
+}

@@ -1,0 +1,110 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
+)
+
+// Limits of every HTTP listener. A handler answers within the sending account's
+// deadline of a few seconds, so the write limit only meets clients that do not read.
+const (
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 64 << 10
+)
+
+// servers are the running listeners of a host.
+type servers struct {
+	public []*http.Server
+	admin  *http.Server
+	smtp   *smtpd.Server
+	// failed gets the error of a server that ended by itself.
+	failed  chan error
+	running sync.WaitGroup
+	// abort ends the contexts of all calls in flight.
+	abort context.CancelFunc
+}
+
+// serve starts a server on each listener.
+func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server, log *slog.Logger) *servers {
+	// Calls outlive the context that started the host: shutting down waits for them.
+	base, abort := context.WithCancel(context.Background())
+	s := &servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp}
+	for service, handler := range byService {
+		one := newServer(base, handler, log)
+		if service == config.AdminService {
+			s.admin = one
+		} else {
+			s.public = append(s.public, one)
+		}
+		s.run(func() error { return one.Serve(open[service]) })
+	}
+	if smtp != nil {
+		s.run(func() error { return smtp.Serve(open[config.SMTPService]) })
+	}
+	return s
+}
+
+func newServer(base context.Context, handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           panicking(handler, log),
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		BaseContext:       func(net.Listener) context.Context { return base },
+	}
+}
+
+func (s *servers) run(serve func() error) {
+	s.running.Go(func() {
+		if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- err
+		}
+	})
+}
+
+// drain stops accepting and waits for calls in flight until ctx ends; then it
+// cuts them off and says so.
+func (s *servers) drain(ctx context.Context) error {
+	var waiting sync.WaitGroup
+	failures := make([]error, len(s.public))
+	for i, one := range s.public {
+		waiting.Go(func() { failures[i] = shutdown(ctx, one) })
+	}
+	var receiver error
+	if s.smtp != nil {
+		receiver = s.smtp.Close()
+	}
+	waiting.Wait()
+	return errors.Join(append(failures, receiver)...)
+}
+
+// close ends what drain leaves: the admin address, which answers to the last.
+func (s *servers) close() error {
+	err := s.admin.Close()
+	s.abort()
+	s.running.Wait()
+	return err
+}
+
+func shutdown(ctx context.Context, one *http.Server) error {
+	err := one.Shutdown(ctx)
+	if err == nil {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("calls in flight were cut off: %w", err), one.Close())
+}

@@ -1,0 +1,88 @@
+package serve
+
+import (
+	"slices"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/oauth"
+	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/rest/docs"
+	"github.com/mailhelm/mailhelm/rest/ingest"
+	"github.com/mailhelm/mailhelm/rest/pull"
+	"github.com/mailhelm/mailhelm/tools"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// observers are what sees the calls besides the log.
+type observers struct {
+	metrics prometheus.Registerer
+	tracer  trace.Tracer // nil when there are no spans
+}
+
+// surfaces makes everything that answers HTTP, in front of one row of rails.
+func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]site, error) {
+	tokens, err := authorization(cfg, public, s)
+	if err != nil {
+		return nil, err
+	}
+	issuer, err := oauth.New(tokens)
+	if err != nil {
+		return nil, err
+	}
+	guard := guardrails.New(guardrails.Config{
+		Authenticator: tokens.Principals,
+		Transactor:    s.db, Replays: s.db.Replay(), Process: s.process, Audit: s.db.Audit(), ConfirmationSecret: s.confirm,
+		SharedBuckets: s.sharedBuckets(), SharedTimeout: cfg.RedisTimeout,
+		Clock: cfg.Clock, Log: cfg.Log, Metrics: seen.metrics, Tracer: seen.tracer,
+		ExpensiveSlots: s.db.ExpensiveSlots(),
+	})
+	operations := guard.Catalogue(slices.Concat(catalogue.Operations(domains), cfg.Operations))
+	api, err := rest.New(rest.Config{
+		Catalogue: operations, BaseURL: public.API, AuthURL: public.Auth, DocsURL: public.Docs,
+		Commit: cfg.Build.Commit, Clock: cfg.Clock, Log: cfg.Log, Tracer: seen.tracer,
+	})
+	if err != nil {
+		return nil, err
+	}
+	agents, err := tools.New(tools.Config{
+		Catalogue: operations, MCPURL: public.MCP, AuthURL: public.Auth, DocsURL: public.Docs,
+		AllowedOrigins: cfg.AllowedOrigins, Commit: cfg.Build.Commit, Version: cfg.Build.Version,
+		Clock: cfg.Clock, Log: cfg.Log, Tracer: seen.tracer,
+	})
+	if err != nil {
+		return nil, err
+	}
+	documentation, err := docs.New(docs.Config{
+		Catalogue: operations, Tools: toolNames(operations), BaseURL: public.API, AuthURL: public.Auth, AppURL: public.App,
+		MCPURL: public.MCP, FetchURL: public.Fetch, DocsURL: public.Docs, Commit: cfg.Build.Commit,
+	})
+	if err != nil {
+		return nil, err
+	}
+	events := eventSource(cfg, public, s, domains, simulated, seen)
+	simulated.to.Handler = events
+	web := []site{
+		{config.APIService, public.API, below(ingest.Path, events, api.Handler())},
+		{config.MCPService, public.MCP, agents.Handler()},
+		{config.FetchService, public.Fetch, pull.New(pull.Config{DocsURL: public.Docs, Log: cfg.Log})},
+	}
+	pages, err := peoplePages(cfg, public, s, domains, issuer, tokens.Principals, guard)
+	if err != nil {
+		return nil, err
+	}
+	return append(web, appSites(public, issuer.Handler(), documentation, pages)...), nil
+}
+
+// toolNames are the promised tools that the catalogue can serve.
+func toolNames(operations *guardrails.Catalogue) []string {
+	var names []string
+	for _, entry := range tools.Table() {
+		if _, mounted := operations.Operation(entry.Name); mounted {
+			names = append(names, entry.Name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,55 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/guardrails"
+)
+
+// volumeBuckets is where items of activities are counted, beside the buckets of calls.
+const volumeBuckets = "activities"
+
+// activityVolume admits what an organization may send in a minute, counted in this process
+// and, if there is one that answers, in Redis, where all processes count.
+func activityVolume(cfg config.Config, s *stores) func(context.Context, string, int) (int, error) {
+	limit := cmp.Or(cfg.ActivitiesPerMinute, activities.DefaultVolume)
+	own, shared := guardrails.OwnBuckets(cfg.Clock), s.sharedBuckets()
+	return func(ctx context.Context, orgID string, n int) (int, error) {
+		key := guardrails.BucketKey{Resource: access.API, OrgID: orgID, CredentialID: volumeBuckets}
+		if shared != nil {
+			bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(cfg.RedisTimeout, redisTimeout))
+			defer cancel()
+			admitted, err := takeUpTo(bounded, shared, key, limit, n)
+			if err == nil && admitted == 0 {
+				return 0, nil
+			}
+			if err == nil {
+				return takeUpTo(ctx, own, key, limit, admitted)
+			}
+			cfg.Log.DebugContext(ctx, "activities are counted in this process alone", "error", err)
+		}
+		return takeUpTo(ctx, own, key, limit, n)
+	}
+}
+
+// takeUpTo takes n tokens, or what is left when there are fewer.
+func takeUpTo(ctx context.Context, from guardrails.Buckets, key guardrails.BucketKey, limit, n int) (int, error) {
+	const attempts = 3 // others take from the bucket at the same time
+	for range attempts {
+		state, taken, err := from.Take(ctx, key, limit, n)
+		if err != nil {
+			return 0, err
+		}
+		if taken {
+			return n, nil
+		}
+		if n = min(n, state.Remaining); n == 0 {
+			break
+		}
+	}
+	return 0, nil
+}
