@@ -16,20 +16,20 @@ type Settings struct {
 	PlatformMode        bool
 }
 
-// SettingsOf are an organization's settings.
+// SettingsOf returns the settings of an organization.
 func SettingsOf(org core.Org) Settings {
 	return Settings{Name: org.Name, RequireSecondFactor: org.RequireSecondFactor, PlatformMode: org.PlatformMode}
 }
 
-// SettingsEdit is what to change of the settings: nil leaves one as it is.
+// SettingsEdit names the settings to change. A nil field leaves its setting as it is.
 type SettingsEdit struct {
 	Name                *string
 	RequireSecondFactor *bool
 	PlatformMode        *bool
 }
 
-// EditTo is what turns these settings into the wanted ones. Whatever is the same
-// in both stays as it is by then.
+// EditTo returns the edit that turns these settings into the wanted ones. It leaves out
+// the settings that are equal in both.
 func (s Settings) EditTo(wanted Settings) SettingsEdit {
 	var edit SettingsEdit
 	if wanted.Name != s.Name {
@@ -57,11 +57,12 @@ func (e SettingsEdit) of(s Settings) Settings {
 	return s
 }
 
-// EditSettings changes settings of an organization and returns it as it is then.
-// It needs org.manage. To require second factors a person must have proven one in
-// the session they ask from, which proven says: they would lock themselves out
-// otherwise; core.CodeConflict says so. What changes nothing leaves no line in the
-// audit log.
+// EditSettings changes settings of an organization and returns the organization. It
+// needs org.manage. An edit without a difference writes nothing.
+//
+// proven says that the person proved a second factor in this session. Without it, an
+// edit that starts to require second factors fails with core.CodeConflict: it would
+// lock the person out.
 func (m Memberships) EditSettings(ctx context.Context, actor access.Actor, orgID string, edit SettingsEdit, proven bool) (core.Org, error) {
 	if edit.Name != nil {
 		if err := access.CheckName(*edit.Name); err != nil {
@@ -107,7 +108,7 @@ func (m Memberships) EditSettings(ctx context.Context, actor access.Actor, orgID
 	return org, nil
 }
 
-// changes lists the settings that differ, by name.
+// changes returns the settings that differ, by name.
 func (s Settings) changes(wanted Settings) map[string]access.Edited {
 	found := map[string]access.Edited{}
 	note := func(name string, before, after any) {

@@ -11,10 +11,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// InvitationLifetime is how long the link of an invitation is good.
+// InvitationLifetime is how long the link of an invitation can be used.
 const InvitationLifetime = 7 * 24 * time.Hour
 
-// maxInvitations bounds how many an organization has open.
+// maxInvitations is the most open invitations of an organization.
 const maxInvitations = 100
 
 // Invitation is the offer to an address to join an organization. Its link holds
@@ -31,9 +31,9 @@ type Invitation struct {
 	ExpiresAt   time.Time
 }
 
-// InvitationStore keeps invitations that are open or have expired; those that were
-// used or withdrawn are gone. Finders and changes fail with core.CodeNotFound.
-// Every method takes part in the transaction of its context.
+// InvitationStore keeps invitations that are open or have expired. Used and withdrawn
+// ones are deleted. Finders and changes fail with core.CodeNotFound. Every method takes
+// part in the transaction of its context.
 type InvitationStore interface {
 	InsertInvitation(ctx context.Context, i Invitation) error
 	// Invitations lists an organization's, newest first.
@@ -47,7 +47,8 @@ type InvitationStore interface {
 
 var errInvitation = errors.New("unknown, expired or void invitation")
 
-// noInvitation is the same for every cause: whoever tries links learns nothing.
+// noInvitation returns the same error for every cause, so that guessed links reveal
+// nothing.
 func noInvitation() error {
 	return &core.Error{
 		Code: core.CodeNotFound, Message: "This invitation is not open any more, or never was.",
@@ -55,9 +56,9 @@ func noInvitation() error {
 	}
 }
 
-// openInvitation finds the invitation behind a link that is good at the moment:
-// not expired, and its maker could make it today. An invitation is worth no more
-// than its maker still is.
+// openInvitation finds the invitation behind a link. It fails with core.CodeNotFound
+// for one that has expired. It also fails for one that its inviter could not make
+// today: an invitation never gives more than the inviter has.
 func (m Memberships) openInvitation(ctx context.Context, secret string, now time.Time) (Invitation, error) {
 	if !access.IsLink(secret) {
 		return Invitation{}, noInvitation()

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// NewInvitation is an invitation to make.
+// NewInvitation is the input of [Memberships.Invite].
 type NewInvitation struct {
 	OrgID       string
 	Email       string
@@ -17,7 +17,7 @@ type NewInvitation struct {
 	Permissions []Permission // of a plain member
 }
 
-// invited is the detail of an invitation. The address stays out of the log.
+// invited is the audit detail of an invitation. It leaves the address out.
 type invited struct {
 	Role        Role         `json:"role"`
 	Permissions []Permission `json:"permissions"`
@@ -25,11 +25,12 @@ type invited struct {
 	Replaces string `json:"replaces,omitempty"`
 }
 
-// Invite makes an invitation and returns it with the secret of its link, which is
-// not stored. It needs members.manage, and the actor must have what it gives. An
-// earlier invitation of the same address is withdrawn, so that a lost link is
-// replaced by inviting again. It fails with core.CodeConflict when the address is
-// a member's already, or too many invitations are open.
+// Invite makes an invitation and returns it with the secret of its link, which is not
+// stored. It needs members.manage, and the actor must have every permission that it
+// gives. It withdraws an earlier invitation of the same address.
+//
+// It fails with core.CodeConflict when the address is a member already, and when too
+// many invitations are open.
 func (m Memberships) Invite(ctx context.Context, actor access.Actor, n NewInvitation) (Invitation, string, error) {
 	if err := n.check(); err != nil {
 		return Invitation{}, "", err
@@ -88,7 +89,8 @@ func (n *NewInvitation) check() error {
 	return err
 }
 
-// notYetMember tells what the member list shows as well.
+// notYetMember fails with core.CodeConflict when the address belongs to a member. That
+// reveals no more than the list of members.
 func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
 	user, err := m.Users.UserByEmail(ctx, n.Email)
 	if err == nil {
@@ -103,8 +105,8 @@ func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
 	return core.Conflict("This address is a member's already.", "Change the member's permissions instead.")
 }
 
-// makeRoom deletes what has expired and what the invitation replaces, of which it
-// returns the id. What was an expired invitation is not replaced, only forgotten.
+// makeRoom deletes expired invitations and an open one of the same address. It returns
+// the id of the open one, or "".
 func (m Memberships) makeRoom(ctx context.Context, next Invitation) (string, error) {
 	invitations, err := m.Invitations.Invitations(ctx, next.OrgID)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 type Offer struct {
 	Invitation Invitation
 	Org        core.Org
-	// HasAccount says whether the address has an account, and MaySignIn whether that
-	// belongs to some organization, without which nobody can sign in. Only who holds
-	// the link of an invitation for an address learns either.
+	// HasAccount reports that the address has an account. MaySignIn reports that the
+	// account belongs to an organization; without one it cannot sign in. Only the
+	// holder of the link learns either.
 	HasAccount, MaySignIn bool
 }
 
-// Offered reads the invitation behind a link. It fails with core.CodeNotFound, in
-// the same words, for one that is unknown, used, withdrawn, expired or void.
+// Offered returns the invitation behind a link. It fails with core.CodeNotFound, in the
+// same words, for a link that is unknown, used, withdrawn, expired or void.
 func (m Memberships) Offered(ctx context.Context, secret string) (Offer, error) {
 	i, err := m.openInvitation(ctx, secret, m.Clock())
 	if err != nil {
@@ -47,7 +47,7 @@ func (m Memberships) Offered(ctx context.Context, secret string) (Offer, error) 
 	return offer, nil
 }
 
-// Join uses an invitation up for somebody who has proven who they are, and returns the
+// Join uses an invitation up for a user whose identity was proven, and returns the
 // member. It fails like [Memberships.Offered], and with core.CodeConflict when the
 // invitation is for another address.
 func (m Memberships) Join(ctx context.Context, secret string, user access.User) (Member, error) {
@@ -59,11 +59,13 @@ func (m Memberships) Join(ctx context.Context, secret string, user access.User) 
 	})
 }
 
-// JoinNew uses an invitation up for an address that has no account yet, which it
-// makes, and returns the member. The password is hashed after the invitation was
-// claimed: a link costs one hash however often it is tried. It fails like
-// [Memberships.Offered], with core.CodeValidationFailed for a name or password
-// that cannot be, and with core.CodeConflict when the address has an account.
+// JoinNew uses an invitation up for an address without an account. It makes the account
+// and returns the member. It hashes the password after it claimed the invitation, so
+// that a link costs one hash however often it is tried.
+//
+// It fails like [Memberships.Offered]. It fails with core.CodeValidationFailed for a
+// name or password that is refused, and with core.CodeConflict when the address has an
+// account.
 func (m Memberships) JoinNew(ctx context.Context, secret, name, password string) (Member, error) {
 	if err := access.CheckName(name); err != nil {
 		return Member{}, err
@@ -87,8 +89,8 @@ func (m Memberships) JoinNew(ctx context.Context, secret, name, password string)
 	})
 }
 
-// join claims an invitation, finds out who joins, and makes them a member. When
-// any of it fails the invitation stays open.
+// join claims an invitation, takes the user from who, and makes the user a member. On a
+// failure the invitation stays open.
 func (m Memberships) join(ctx context.Context, secret string, who func(context.Context, Invitation, time.Time) (access.User, error)) (Member, error) {
 	found, err := m.openInvitation(ctx, secret, m.Clock())
 	if err != nil {
@@ -96,7 +98,8 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 	}
 	var member Member
 	err = m.change(ctx, found.OrgID, func(ctx context.Context, now time.Time) error {
-		// Again, now that nobody can change what the maker may do.
+		// Read it again: the organization is held now, so the permissions of the
+		// inviter cannot change.
 		i, err := m.openInvitation(ctx, secret, now)
 		if err != nil {
 			return err
@@ -115,7 +118,8 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 			}
 			return core.Conflict("You are a member of this organization already.", "Nothing has to be done.")
 		}
-		// A person may have been approving a client just when they were removed.
+		// An approval of a client may have been under way when the person was removed
+		// earlier.
 		if _, err := m.Grants.RevokeGrantsOfUser(ctx, i.OrgID, user.ID, now); err != nil {
 			return err
 		}
@@ -130,11 +134,11 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 	if err != nil {
 		return Member{}, err
 	}
-	m.feltBy(member.UserID)
+	m.forgetUser(member.UserID)
 	return member, nil
 }
 
-// joined is the detail of a membership that an invitation began.
+// joined is the audit detail of a membership that an invitation began.
 type joined struct {
 	Invitation string `json:"invitation"`
 	InvitedBy  string `json:"invited_by"`

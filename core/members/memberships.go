@@ -10,14 +10,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Memberships carries out what people decide about the members of an
-// organization, invitations to it, and its settings. Each task is one transaction
-// together with its line in the audit log, and holds the organization until its
-// end, so that two tasks cannot between them leave it without an owner.
+// Memberships is the tasks on members, invitations and settings of an organization.
+// Each task is one transaction together with its line in the audit log. It holds the
+// organization until its end, so that two concurrent tasks cannot remove both owners.
 //
-// Each task asks itself whether the actor may do it, and refuses with
-// invalid_scope: an operator may, a person as far as their membership goes at that
-// moment.
+// Each task checks that the actor may carry it out, and fails with invalid_scope
+// otherwise. An operator may do everything; a person, what the membership allows at
+// that moment.
 type Memberships struct {
 	Orgs        OrgStore
 	Members     Store
@@ -65,9 +64,9 @@ func (m Memberships) change(ctx context.Context, orgID string, do func(ctx conte
 	})
 }
 
-// Require refuses an actor without the permission with invalid_scope. It belongs at
-// the beginning of a transaction: it holds the organization until that ends, so that
-// nobody takes the permission away before.
+// Require fails with invalid_scope for an actor without the permission. It holds the
+// organization until the transaction of ctx ends, so that the permission cannot be
+// taken away before. Call it first in a transaction.
 func (m Memberships) Require(ctx context.Context, actor access.Actor, orgID string, p Permission) error {
 	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
 		return err
@@ -79,7 +78,7 @@ func (m Memberships) Require(ctx context.Context, actor access.Actor, orgID stri
 	return may.need(p)
 }
 
-// RequireMember refuses, as Require does, an actor who does not belong to the
+// RequireMember fails, as Require does, for an actor who does not belong to the
 // organization.
 func (m Memberships) RequireMember(ctx context.Context, actor access.Actor, orgID string) error {
 	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
@@ -92,8 +91,8 @@ func (m Memberships) RequireMember(ctx context.Context, actor access.Actor, orgI
 	return err
 }
 
-// feltBy makes this process ask anew what a person may do.
-func (m Memberships) feltBy(userID string) {
+// forgetUser drops what this process remembers of a person's tokens.
+func (m Memberships) forgetUser(userID string) {
 	if m.Principals != nil {
 		m.Principals.ForgetUser(userID)
 	}
@@ -103,14 +102,14 @@ func (m Memberships) record(ctx context.Context, now time.Time, e access.AuditEn
 	return access.RecordAudit(ctx, m.Audit, now, e)
 }
 
-// authority is what an actor may do in an organization at the moment.
+// authority is what an actor may do in an organization at one moment.
 type authority struct {
 	unlimited bool // an operator
 	member    Member
 }
 
-// authority finds what the actor may do. A person who does not belong to the
-// organization has none.
+// authority returns what the actor may do. It returns the zero value for a person who
+// does not belong to the organization.
 func (m Memberships) authority(ctx context.Context, orgID string, actor access.Actor) (authority, error) {
 	switch actor.Kind {
 	case access.Operator:
@@ -129,7 +128,7 @@ func (a authority) owns() bool { return a.unlimited || a.member.Role == Owner }
 
 func (a authority) has(p Permission) bool { return a.unlimited || a.member.Has(p) }
 
-// need refuses an actor without the permission.
+// need fails for an actor without the permission.
 func (a authority) need(p Permission) error {
 	if a.has(p) {
 		return nil
@@ -138,7 +137,7 @@ func (a authority) need(p Permission) error {
 		fmt.Sprintf("Ask somebody who manages its members for the permission %s.", p))
 }
 
-// mayGive refuses to give a role or permissions that the actor lacks.
+// mayGive fails for a role or a permission that the actor lacks.
 func (a authority) mayGive(role Role, permissions []Permission) error {
 	if role == Owner && !a.owns() {
 		return onlyOwners()
@@ -160,9 +159,9 @@ func notAllowed(message, next string) error {
 	return &core.Error{Code: core.CodeInvalidScope, Message: message, Next: next}
 }
 
-// leavesAnOwner refuses a change after which nobody would own the organization.
-// The organization must be held.
-func (m Memberships) leavesAnOwner(ctx context.Context, without Member) error {
+// requireOtherOwner fails with core.CodeConflict unless the organization has an owner
+// besides this member. The organization must be held.
+func (m Memberships) requireOtherOwner(ctx context.Context, without Member) error {
 	members, err := m.Members.Members(ctx, without.OrgID)
 	if err != nil {
 		return err
@@ -173,7 +172,7 @@ func (m Memberships) leavesAnOwner(ctx context.Context, without Member) error {
 	return core.Conflict("This is the last owner of the organization.", "Make somebody else an owner first.")
 }
 
-// permissionDiff is the detail of a change of permissions. Both lists are sorted.
+// permissionDiff is the audit detail of a change of permissions. Both lists are sorted.
 type permissionDiff struct {
 	Added   []Permission `json:"added"`
 	Removed []Permission `json:"removed"`
@@ -193,11 +192,11 @@ func diffPermissions(before, after []Permission) permissionDiff {
 	return permissionDiff{Added: lacking(after, before), Removed: lacking(before, after)}
 }
 
-// maxQuoted bounds what a refusal repeats of an unknown permission, in characters.
+// maxQuoted is the most characters that a refusal quotes of an unknown permission.
 const maxQuoted = 100
 
-// checkPermissions brings permissions into the form of a set, and refuses what is
-// not in the catalogue.
+// checkPermissions returns permissions sorted and without duplicates. It fails for one
+// that is not in the catalogue.
 func checkPermissions(given []Permission) ([]Permission, error) {
 	for _, p := range given {
 		if !slices.Contains(permissions, p) {

@@ -6,9 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Permission is what a member of an organization may do. The catalogue is fixed.
-// Scopes of credentials stand in front of permissions: a token that a person
-// consented to is worth what the person may still do at the moment of the call.
+// Permission is what a member of an organization may do. The catalogue is fixed. A
+// token of a person gives at most the scopes that the person's permissions cover at the
+// moment of the call.
 type Permission string
 
 // The permission catalogue, by area.
@@ -50,9 +50,9 @@ const (
 	MayViewAudit            Permission = "audit.view"
 )
 
-// behind names the permission behind each scope. A test holds it to the scope
-// catalogue: every scope has one.
-var behind = map[core.Scope]Permission{
+// permissionOf names the permission behind each scope. A test checks that every scope
+// has one.
+var permissionOf = map[core.Scope]Permission{
 	core.AccountView:       MayViewAccount,
 	core.MessagesView:      MayViewAnalytics,
 	core.MessagesUnmask:    MaySearchRecipients,
@@ -93,7 +93,7 @@ var behind = map[core.Scope]Permission{
 	core.DomainAuthManage:  MayManageDomainAuth,
 }
 
-// AllPermissions is the whole catalogue, sorted.
+// AllPermissions returns the whole catalogue, sorted.
 func AllPermissions() []Permission { return slices.Clone(permissions) }
 
 var permissions = sorted(
@@ -111,11 +111,11 @@ func sorted(list ...Permission) []Permission {
 	return list
 }
 
-// Role is how a member's permissions are decided.
+// Role decides which permissions a member has.
 type Role string
 
-// The roles. An owner has every permission, also those that come later; a member
-// has those that were given.
+// The roles. An owner has every permission, also later ones. A plain member has the
+// permissions that were given.
 const (
 	Owner       Role = "owner"
 	PlainMember Role = "member"
@@ -129,16 +129,16 @@ type Member struct {
 	Permissions []Permission // of a plain member
 }
 
-// Has reports whether the member may do it.
+// Has reports whether the member has the permission.
 func (m Member) Has(p Permission) bool {
 	return m.Role == Owner || slices.Contains(m.Permissions, p)
 }
 
-// Scopes are the scopes that the member's permissions cover now: the ceiling of
+// Scopes returns the scopes that the member's permissions cover now: the ceiling of
 // every token that acts for the member.
 func (m Member) Scopes() core.Scopes {
 	var names []string
-	for scope, permission := range behind {
+	for scope, permission := range permissionOf {
 		if m.Has(permission) {
 			names = append(names, string(scope))
 		}

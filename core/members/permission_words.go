@@ -1,20 +1,19 @@
 package members
 
-// PermissionArea is a group of permissions that belong together for people.
+// PermissionArea is a group of permissions under one heading.
 type PermissionArea struct {
 	Name        string
 	Permissions []PermissionWords
 }
 
-// PermissionWords is what a permission lets a member do, in a sentence without its
-// subject.
+// PermissionWords says what a permission allows, as an imperative sentence.
 type PermissionWords struct {
 	Permission Permission
 	Words      string
 }
 
-// PermissionAreas is the whole catalogue in words, in the order in which people
-// read it. A test holds it to the catalogue: each permission is in it once.
+// PermissionAreas returns the catalogue in words, in reading order. A test checks that
+// it holds each permission once.
 func PermissionAreas() []PermissionArea { return permissionAreas }
 
 var permissionAreas = []PermissionArea{

@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// removal is the detail of a removal: what ended with the membership.
+// removal is the audit detail of a removal: what ended with the membership.
 type removal struct {
 	Role        Role `json:"role"`
-	Left        bool `json:"left"` // the person went of their own accord
+	Left        bool `json:"left"` // the person left
 	Grants      int  `json:"grants_revoked"`
 	Invitations int  `json:"invitations_withdrawn"`
 }
 
-// RemoveMember ends a membership. It needs members.manage, and for an owner an
-// owner; everybody may leave by themselves. With it end what the person allowed
-// clients to do in this organization, so that it does not come back when they do,
-// and the invitations that they made. It fails with core.CodeNotFound for somebody
-// who is no member, and with core.CodeConflict for the last owner.
+// RemoveMember ends a membership. It needs members.manage, and an owner as actor to
+// remove an owner. Every member may leave. It revokes what the person allowed clients
+// in this organization, and deletes the person's open invitations.
+//
+// It fails with core.CodeNotFound for a user who is not a member, and with
+// core.CodeConflict for the last owner.
 func (m Memberships) RemoveMember(ctx context.Context, actor access.Actor, orgID, userID string) error {
 	err := m.change(ctx, orgID, func(ctx context.Context, now time.Time) error {
 		may, err := m.authority(ctx, orgID, actor)
@@ -39,7 +40,7 @@ func (m Memberships) RemoveMember(ctx context.Context, actor access.Actor, orgID
 			if !may.owns() {
 				return onlyOwners()
 			}
-			if err := m.leavesAnOwner(ctx, member); err != nil {
+			if err := m.requireOtherOwner(ctx, member); err != nil {
 				return err
 			}
 		}
@@ -53,12 +54,12 @@ func (m Memberships) RemoveMember(ctx context.Context, actor access.Actor, orgID
 		})
 	})
 	if err == nil {
-		m.feltBy(userID)
+		m.forgetUser(userID)
 	}
 	return err
 }
 
-// endWith removes a member and what hangs on the membership.
+// endWith removes a member with the grants and invitations of the membership.
 func (m Memberships) endWith(ctx context.Context, member Member, now time.Time) (removal, error) {
 	grants, err := m.Grants.RevokeGrantsOfUser(ctx, member.OrgID, member.UserID, now)
 	if err != nil {

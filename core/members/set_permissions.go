@@ -8,11 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// SetPermissions gives a member these permissions in place of those they have,
-// and returns the member as they are then. It needs members.manage, and of what
-// it adds the actor must have each itself; taking away needs no more. What changes
-// nothing leaves no line in the audit log. It fails with core.CodeNotFound for
-// somebody who is no member, and with core.CodeConflict for an owner.
+// SetPermissions replaces the permissions of a plain member and returns the member. It
+// needs members.manage. The actor must have each permission that it adds, but may take
+// any away. Without a difference it writes nothing.
+//
+// It fails with core.CodeNotFound for a user who is not a member, and with
+// core.CodeConflict for an owner.
 func (m Memberships) SetPermissions(ctx context.Context, actor access.Actor, orgID, userID string, permissions []Permission) (Member, error) {
 	wanted, err := checkPermissions(permissions)
 	if err != nil {
@@ -51,6 +52,6 @@ func (m Memberships) SetPermissions(ctx context.Context, actor access.Actor, org
 	if err != nil {
 		return Member{}, err
 	}
-	m.feltBy(userID)
+	m.forgetUser(userID)
 	return member, nil
 }

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// roleChange is the detail of a change of role.
+// roleChange is the audit detail of a change of role.
 type roleChange struct {
 	Before Role `json:"before"`
 	After  Role `json:"after"`
 }
 
-// SetRole makes a member an owner or an owner a member, and returns the member as
-// they are then. Only an owner does either. Who was an owner begins as a member
-// without permissions: what they had as an owner was never given one by one. It
-// fails with core.CodeNotFound for somebody who is no member, and with
+// SetRole makes a member an owner or an owner a member, and returns the member. Only an
+// owner may do either. A former owner begins as a member without permissions.
+//
+// It fails with core.CodeNotFound for a user who is not a member, and with
 // core.CodeConflict for the last owner.
 func (m Memberships) SetRole(ctx context.Context, actor access.Actor, orgID, userID string, role Role) (Member, error) {
 	if err := checkRole(role); err != nil {
@@ -34,7 +34,7 @@ func (m Memberships) SetRole(ctx context.Context, actor access.Actor, orgID, use
 			return err
 		}
 		if member.Role == Owner {
-			if err := m.leavesAnOwner(ctx, member); err != nil {
+			if err := m.requireOtherOwner(ctx, member); err != nil {
 				return err
 			}
 		}
@@ -50,6 +50,6 @@ func (m Memberships) SetRole(ctx context.Context, actor access.Actor, orgID, use
 	if err != nil {
 		return Member{}, err
 	}
-	m.feltBy(userID)
+	m.forgetUser(userID)
 	return member, nil
 }

@@ -45,7 +45,7 @@ type Store interface {
 	RemoveMember(ctx context.Context, orgID, userID string) error
 }
 
-// Ceilings is [access.Ceilings] from the memberships that a store keeps.
+// Ceilings implements [access.Ceilings] with a store of memberships.
 type Ceilings struct{ Members Store }
 
 // MemberScopes returns [Member.Scopes] of a member.

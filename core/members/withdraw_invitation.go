@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// WithdrawInvitation makes the link of an invitation worthless. It needs
+// WithdrawInvitation deletes an invitation, so that its link no longer works. It needs
 // members.manage. It fails with core.CodeNotFound for one that is not open.
 func (m Memberships) WithdrawInvitation(ctx context.Context, actor access.Actor, orgID, id string) error {
 	return m.change(ctx, orgID, func(ctx context.Context, now time.Time) error {
