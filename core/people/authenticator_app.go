@@ -8,13 +8,14 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/hotp"
 	"github.com/pquerna/otp/totp"
 )
 
-// What every authenticator app knows: RFC 6238 with SHA-1, six digits and steps
-// of 30 seconds. Many ignore another choice and then show wrong codes.
+// The parameters that every authenticator app knows: RFC 6238 with SHA-1, six digits
+// and steps of 30 seconds. Many apps ignore other parameters and then show wrong codes.
 const (
 	appIssuer  = "Mailhelm"
 	stepLength = 30 * time.Second
@@ -22,7 +23,7 @@ const (
 	sealedApp  = "authenticator app"
 )
 
-// AppKey is the secret of an authenticator app at the moment it is set up.
+// AppKey is the secret of an authenticator app while it is set up.
 type AppKey struct {
 	// Secret is in Base32, for typing.
 	Secret string
@@ -34,13 +35,13 @@ type AppKey struct {
 type Added struct {
 	// Secret is the session's new secret.
 	Secret string
-	// RecoveryCodes are shown once. They are made when there are none left.
+	// RecoveryCodes are shown once. They are made when the person has no unused one.
 	RecoveryCodes []string
 }
 
-// BeginApp makes a fresh secret for an authenticator app, which counts once
-// [SecondFactors.ConfirmApp] has seen a code of it. It fails with conflict when
-// the person has an app, and as [IsProofNeeded] says.
+// BeginApp makes a fresh secret for an authenticator app. It becomes a factor when
+// [SecondFactors.ConfirmApp] accepts its first code. It fails with conflict when the
+// person has an app, and as [IsProofNeeded] says.
 func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error) {
 	key, err := appKey(v.User, nil)
 	if err != nil {
@@ -50,7 +51,7 @@ func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error)
 	if err != nil {
 		return AppKey{}, err
 	}
-	err = f.change(ctx, v.User.ID, func(ctx context.Context) error {
+	err = f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
 		has, err := f.ready(ctx, v)
 		if err != nil {
 			return err
@@ -66,8 +67,8 @@ func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error)
 	return key, nil
 }
 
-// PendingApp is the secret that BeginApp made last, for showing it again after a
-// wrong code. It fails with not_found when none waits for its first code.
+// PendingApp returns the last secret of BeginApp, to show it again after a wrong code.
+// It fails with not_found when no app waits for its first code.
 func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, error) {
 	if _, err := f.ready(ctx, v); err != nil {
 		return AppKey{}, err
@@ -79,7 +80,7 @@ func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, erro
 	if app.ConfirmedAt != nil {
 		return AppKey{}, core.NotFound("authenticator app")
 	}
-	secret, err := f.openApp(app)
+	secret, err := openApp(f.master, app)
 	if err != nil {
 		return AppKey{}, err
 	}
@@ -90,8 +91,8 @@ func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, erro
 	return appKey(v.User, raw)
 }
 
-// ConfirmApp takes the first code of the app, which makes it a factor. It fails
-// as [SecondFactors.Prove] does.
+// ConfirmApp accepts the first code of the app and makes the app a factor. It fails as
+// [SecondFactors.Prove] does.
 func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, requestID string) (Added, error) {
 	if _, err := f.PendingApp(ctx, v); err != nil {
 		return Added{}, err
@@ -108,19 +109,19 @@ func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, request
 	return added, err
 }
 
-// RemoveApp forgets the app. Recovery codes go with the last factor.
+// RemoveApp deletes the app. With the last factor it deletes the recovery codes.
 func (f *SecondFactors) RemoveApp(ctx context.Context, v Visitor, requestID string) error {
 	return f.remove(ctx, v, kindApp, requestID, func(ctx context.Context) error {
 		return f.factors.DeleteAuthenticatorApp(ctx, v.User.ID)
 	})
 }
 
-// What an app has to be for its code to be taken: one that still waits for its
-// first code proves nothing.
+// confirmed and pending report which apps a code is accepted of. An app that waits for
+// its first code proves nothing.
 func confirmed(a AuthenticatorApp) bool { return a.ConfirmedAt != nil }
 func pending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
 
-// takeStep takes the code of an app, once.
+// takeStep accepts a code of an app that fits, once.
 func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit func(AuthenticatorApp) bool) error {
 	app, err := f.factors.AuthenticatorApp(ctx, userID)
 	if core.IsNotFound(err) || err == nil && !fit(app) {
@@ -129,7 +130,7 @@ func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit f
 	if err != nil {
 		return fmt.Errorf("authenticator app: %w", err)
 	}
-	secret, err := f.openApp(app)
+	secret, err := openApp(f.master, app)
 	if err != nil {
 		return err
 	}
@@ -151,8 +152,8 @@ func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit f
 	return nil
 }
 
-// stepOf finds the time step whose code this is: the present one, or the one
-// before or after, for clocks that differ. It looks at all three in any case.
+// stepOf returns the time step of a code: the present one, the one before or the one
+// after, for clocks that differ. It always compares all three.
 func stepOf(secret, code string, now time.Time) (int64, bool, error) {
 	present, found, matches := int(now.Unix()/int64(stepLength/time.Second)), 0, 0
 	for step := present - 1; step <= present+1; step++ {
@@ -167,15 +168,15 @@ func stepOf(secret, code string, now time.Time) (int64, bool, error) {
 	return int64(found), matches == 1, nil
 }
 
-func (f *SecondFactors) openApp(app AuthenticatorApp) (string, error) {
-	secret, err := f.master.Open(sealedApp, app.UserID, app.Sealed)
+func openApp(master signing.MasterKey, app AuthenticatorApp) (string, error) {
+	secret, err := master.Open(sealedApp, app.UserID, app.Sealed)
 	if err != nil {
 		return "", fmt.Errorf("secret of an authenticator app: %w", err)
 	}
 	return string(secret), nil
 }
 
-// appKey is a key with this secret, or with a fresh one for nil.
+// appKey returns the key with this secret; nil makes a fresh one.
 func appKey(u access.User, secret []byte) (AppKey, error) {
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: appIssuer, AccountName: u.Email, Secret: secret, Period: uint(stepLength / time.Second),

@@ -10,29 +10,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/letters"
 )
 
-// MailConfig is what mail to people is made of.
+// MailConfig is what the jobs that mail are made of.
 type MailConfig struct {
 	Sessions SessionsConfig
 	Store    Store
 	Queue    jobs.Queue
-	// Sender is nil where the operator configured none; then nothing is mailed.
+	// Sender is nil where the operator configured no mail server; then no mail is sent.
 	Sender letters.Sender
-	// SecurityURL is the address of the page on which people look after their account.
+	// SecurityURL is the address of the page with a person's security settings.
 	SecurityURL string
-	// ResetAddress is the address of the link with a secret.
+	// ResetAddress returns the address of a reset link with a secret.
 	ResetAddress func(secret string) string
 }
 
 // Mail is the jobs that mail to people.
 type Mail struct{ cfg MailConfig }
 
-// NewMail makes the jobs. It sends nothing by itself.
+// NewMail returns the jobs. It sends nothing itself.
 func NewMail(cfg MailConfig) *Mail { return &Mail{cfg: cfg} }
 
-// noticeKept is how long a notice that could not be sent is worth sending.
+// noticeKept is how long after its event a notice is still sent.
 const noticeKept = 24 * time.Hour
 
-// NoticeArgs tell a person what happened to their account.
+// NoticeArgs are the arguments of the job that mails a notice.
 type NoticeArgs struct {
 	UserID string         `json:"user_id"`
 	Of     letters.Notice `json:"of"`
@@ -43,7 +43,7 @@ type NoticeArgs struct {
 // Kind names the job.
 func (NoticeArgs) Kind() string { return "people_notice" }
 
-// NoticeWorker mails notices.
+// NoticeWorker returns the worker that mails notices.
 func (m *Mail) NoticeWorker() jobs.Worker[NoticeArgs] {
 	return jobs.Worker[NoticeArgs]{Work: m.mailNotice}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// maxPasskeys bounds how many one person has.
+// maxPasskeys is the most passkeys of one person.
 const maxPasskeys = 20
 
-// BeginPasskey asks for a new passkey. It fails with conflict for a person who
-// has too many, and as [IsProofNeeded] says.
+// BeginPasskey asks for a new passkey. It fails with conflict for a person who has the
+// most allowed, and as [IsProofNeeded] says.
 func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQuestion, error) {
 	if !f.PasskeysOffered() {
 		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
@@ -30,14 +30,14 @@ func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQue
 	if err != nil {
 		return PasskeyQuestion{}, fmt.Errorf("ask for a new passkey: %w", err)
 	}
-	return f.keep(ctx, PasskeyCeremony{UserID: v.User.ID, Purpose: ceremonyRegister, Data: memory}, options)
+	return f.ceremonies.keep(ctx, PasskeyCeremony{UserID: v.User.ID, Purpose: ceremonyRegister, Data: memory}, options)
 }
 
 func tooManyPasskeys() error {
 	return core.Conflict(fmt.Sprintf("You have %d passkeys, which is as many as there can be.", maxPasskeys), "Remove one first.")
 }
 
-// AddPasskey stores the passkey that was made in answer to BeginPasskey.
+// AddPasskey stores the passkey that answers BeginPasskey, and makes it a factor.
 func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, a PasskeyAnswer, requestID string) (Added, error) {
 	if err := access.CheckName(name); err != nil {
 		return Added{}, err
@@ -45,7 +45,7 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 	if _, err := f.ready(ctx, v); err != nil {
 		return Added{}, err
 	}
-	c, err := f.take(ctx, a, ceremonyRegister, v.User.ID)
+	c, err := f.ceremonies.take(ctx, a, ceremonyRegister, v.User.ID)
 	if err != nil {
 		return Added{}, err
 	}
@@ -64,12 +64,13 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 	})
 }
 
-// RenamePasskey gives a passkey of the visitor another name.
+// RenamePasskey changes the name of a passkey. It fails with not_found for one that is
+// not the visitor's.
 func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name string) error {
 	if err := access.CheckName(name); err != nil {
 		return err
 	}
-	return f.change(ctx, v.User.ID, func(ctx context.Context) error {
+	return f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
 		all, err := f.passkeys.Passkeys(ctx, v.User.ID)
 		if err != nil {
 			return fmt.Errorf("passkeys: %w", err)
@@ -83,7 +84,7 @@ func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name s
 	})
 }
 
-// RemovePasskey forgets a passkey. Recovery codes go with the last factor.
+// RemovePasskey deletes a passkey. With the last factor it deletes the recovery codes.
 func (f *SecondFactors) RemovePasskey(ctx context.Context, v Visitor, id, requestID string) error {
 	if !core.IsID(id) {
 		return core.NotFound("passkey")

@@ -12,8 +12,8 @@ type PasskeySignIn struct {
 	Client, Previous, RequestID string
 }
 
-// AskSignIn asks for any passkey of this site. Too many questions from one
-// client, which count as attempts to sign in, are refused with rate_limited.
+// AskSignIn asks for any passkey of this site. Each question counts as an attempt to
+// sign in: it fails with rate_limited after too many from one client.
 func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQuestion, error) {
 	if !f.PasskeysOffered() {
 		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
@@ -25,14 +25,14 @@ func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQu
 	if err != nil {
 		return PasskeyQuestion{}, fmt.Errorf("ask for a passkey: %w", err)
 	}
-	return f.keep(ctx, PasskeyCeremony{Purpose: ceremonySignIn, Data: memory}, options)
+	return f.ceremonies.keep(ctx, PasskeyCeremony{Purpose: ceremonySignIn, Data: memory}, options)
 }
 
-// SignIn begins a session of the person whose passkey answered. The passkey
-// counts as a second factor, because the authenticator has verified the person.
-// It returns the secret for the cookie.
+// SignIn begins a session of the person whose passkey answered, and returns the secret
+// for the cookie. The passkey counts as a second factor, because the authenticator has
+// verified the person.
 func (f *SecondFactors) SignIn(ctx context.Context, in PasskeySignIn) (string, error) {
-	p, err := f.judge(ctx, in.Answer, ceremonySignIn, "")
+	p, err := f.ceremonies.judge(ctx, in.Answer, ceremonySignIn, "")
 	if err != nil {
 		return "", err
 	}

@@ -13,25 +13,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
-// PasswordsConfig is what changes of passwords are made of. All members but Mails
-// are required.
+// PasswordsConfig is what the tasks on passwords are made of. All fields but Mails are
+// required.
 type PasswordsConfig struct {
 	Sessions *Sessions
 	Factors  *SecondFactors
 	Store    Store
 	// Queue takes the jobs that mail.
 	Queue jobs.Queue
-	// Mails is true when there is a [letters.Sender] where jobs are worked.
+	// Mails is true when the workers of jobs have a [letters.Sender].
 	Mails bool
 }
 
 // Passwords changes and resets passwords. It is safe for use by several goroutines.
 type Passwords struct{ cfg PasswordsConfig }
 
-// NewPasswords makes the tasks on passwords.
+// NewPasswords returns the tasks on passwords.
 func NewPasswords(cfg PasswordsConfig) *Passwords { return &Passwords{cfg: cfg} }
 
-// Change is what a person says to change their password.
+// Change is the input of [Passwords.Change].
 type Change struct {
 	Visitor Visitor
 	// Current and Next are the old password and the new one.
@@ -40,12 +40,13 @@ type Change struct {
 	Client, Device, RequestID string
 }
 
-// Change sets another password of a person who is signed in, ends all other sessions
-// of theirs and voids the links of resets. It returns the fresh secret of the session.
+// Change sets the password of a person who is signed in. It ends the person's other
+// sessions and voids the links of resets. It returns the fresh secret of the session.
 //
-// It fails as [IsProofNeeded] says for a person with a second factor who proved
-// none lately, with validation_failed for a wrong old password and for a new one that
-// cannot be, rate_limited after too many, and invalid_key when the session has ended.
+// It fails as [IsProofNeeded] says for a person with a second factor and no recent
+// proof, and with validation_failed for a wrong old password or a refused new one. It
+// fails with rate_limited after too many attempts, and with invalid_key when the
+// session has ended.
 func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	if err := p.cfg.Factors.CheckProof(ctx, c.Visitor); err != nil {
 		return "", err
@@ -95,8 +96,8 @@ func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	return secret, nil
 }
 
-// notTheCurrent turns the refusal of a sign-in, which speaks of an address too, into
-// one of the old password.
+// notTheCurrent replaces the refusal of a sign-in, which names an address, by one of
+// the old password.
 func notTheCurrent(err error) error {
 	if core.AsError(err).Code != core.CodeInvalidKey {
 		return err
@@ -107,8 +108,8 @@ func notTheCurrent(err error) error {
 	}
 }
 
-// LastWarning is when many wrong passwords were last tried for a person, within
-// [WarningKept]; false when that is not so.
+// LastWarning returns the last warning about wrong passwords within [WarningKept];
+// false without one.
 func (p *Passwords) LastWarning(ctx context.Context, userID string) (Warning, bool, error) {
 	at, err := p.cfg.Store.WarnedAt(ctx, userID)
 	if core.IsNotFound(err) || err == nil && p.cfg.Sessions.Clock().Sub(at) > WarningKept {
@@ -117,16 +118,16 @@ func (p *Passwords) LastWarning(ctx context.Context, userID string) (Warning, bo
 	return Warning{At: at}, err == nil, err
 }
 
-// OperatorConfig is what an operator sets passwords with.
+// OperatorConfig is what [SetPassword] is made of.
 type OperatorConfig struct {
 	Sessions SessionsConfig
 	Store    Store
 	Queue    jobs.Queue
 }
 
-// SetPassword sets a person's password without the old one, ends all sessions of
-// theirs and voids the links of resets. Second factors stay. It fails with
-// validation_failed for a password that cannot be.
+// SetPassword sets a person's password without the old one. It ends the person's
+// sessions and voids the links of resets. Second factors stay. It fails with
+// validation_failed for a refused password.
 func SetPassword(ctx context.Context, cfg OperatorConfig, by access.Actor, user access.User, password string) error {
 	if err := passwords.CheckNew(password, user.Email); err != nil {
 		return err
@@ -152,8 +153,8 @@ func SetPassword(ctx context.Context, cfg OperatorConfig, by access.Actor, user 
 	})
 }
 
-// setPassword stores a password and what follows from every change of one: links of
-// resets are void, and devices are unknown but for the one whose hash is here.
+// setPassword stores a password, voids the links of resets and deletes known devices,
+// except the one with the hash here.
 func setPassword(ctx context.Context, users UserStore, store Store, userID, hash string, here []byte) error {
 	if err := users.SetPassword(ctx, userID, hash); err != nil {
 		return fmt.Errorf("set password: %w", err)
@@ -169,8 +170,8 @@ func setPassword(ctx context.Context, users UserStore, store Store, userID, hash
 
 var errPasswordMoved = errors.New("the password was changed in between")
 
-// holdWith holds a person until the transaction ends. It fails with conflict when
-// the password is not the one with this hash any more.
+// holdWith locks a person until the transaction ends. It fails with conflict when the
+// person's password hash is another one.
 func holdWith(ctx context.Context, cfg SessionsConfig, user access.User, hash string) error {
 	if err := cfg.Users.HoldUser(ctx, user.ID); err != nil {
 		return err
@@ -188,7 +189,7 @@ func holdWith(ctx context.Context, cfg SessionsConfig, user access.User, hash st
 	return nil
 }
 
-// markOf is what a link of a reset keeps of the password that it replaces.
+// markOf returns the digest that a reset link keeps of the password that it replaces.
 func markOf(passwordHash string) []byte {
 	sum := sha256.Sum256([]byte("mailhelm password reset 1\x00" + passwordHash))
 	return sum[:]

@@ -10,20 +10,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// A recovery code has 80 random bits, so a plain hash of it can be kept like that
-// of any other secret.
+// A recovery code has 80 random bits, so the store keeps a plain SHA-256 of it.
 const (
 	recoveryCodes      = 10
 	recoveryCodeLength = 16 // of the 26 Base32 characters of rand.Text
 	recoveryCodeGroup  = 4
 )
 
-// RenewCodes replaces all recovery codes and returns the new ones, which are
-// shown once. It fails with conflict when the person has no second factor, and
-// as [IsProofNeeded] says.
+// RenewCodes replaces all recovery codes and returns the new ones, to be shown once. It
+// fails with conflict when the person has no second factor, and as [IsProofNeeded]
+// says.
 func (f *SecondFactors) RenewCodes(ctx context.Context, v Visitor, requestID string) ([]string, error) {
 	var codes []string
-	err := f.change(ctx, v.User.ID, func(ctx context.Context) error {
+	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
 		has, err := f.ready(ctx, v)
 		if err != nil {
 			return err
@@ -56,7 +55,7 @@ func (f *SecondFactors) replaceCodes(ctx context.Context, userID string) ([]stri
 	return codes, nil
 }
 
-// takeRecoveryCode takes one of the person's codes, once.
+// takeRecoveryCode uses one of the person's codes up.
 func (f *SecondFactors) takeRecoveryCode(ctx context.Context, s Session, code, requestID string) error {
 	used, err := f.factors.UseRecoveryCode(ctx, s.UserID, hashOfRecovery(s.UserID, code), f.people.Clock())
 	if err != nil {
@@ -72,10 +71,10 @@ func (f *SecondFactors) takeRecoveryCode(ctx context.Context, s Session, code, r
 	return f.people.audit(ctx, s, "user.recovery_code_used", requestID, fmt.Sprintf(`{"left":%d}`, left))
 }
 
-// hashOfRecovery binds a code to its person.
+// hashOfRecovery returns the hash of a code of this person.
 func hashOfRecovery(userID, code string) []byte { return access.HashSecret(userID + "\x00" + code) }
 
-// readCode is a code without what people put between its characters.
+// readCode returns a code in upper case without spaces and dashes.
 func readCode(typed string) string {
 	if len(typed) > maxTypedCode {
 		return ""
@@ -85,7 +84,7 @@ func readCode(typed string) string {
 
 const maxTypedCode = 64
 
-// inGroups puts dashes between groups of characters, for reading.
+// inGroups puts a dash after every four characters.
 func inGroups(code string) string {
 	var b strings.Builder
 	for i, c := range []byte(code) {

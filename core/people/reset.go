@@ -14,7 +14,8 @@ import (
 
 var errReset = errors.New("unknown, used, expired or void link of a reset")
 
-// noReset is the same for every cause, so that a guesser learns nothing.
+// noReset returns the same refusal for every cause, so that guessed links reveal
+// nothing.
 func noReset() error {
 	return &core.Error{
 		Code: core.CodeNotFound, Message: "This link is not good any more, or never was: it works once, for 15 minutes.",
@@ -22,9 +23,9 @@ func noReset() error {
 	}
 }
 
-// Resettable finds whose password the link with this secret resets. Asking changes
-// nothing, because scanners of mail open links too. It fails with not_found, in the
-// same words, for a link that is unknown, used, expired or void.
+// Resettable returns the person whose password the link with this secret resets. It
+// changes nothing, because mail scanners open links too. It fails with not_found, in
+// the same words, for a link that is unknown, used, expired or void.
 func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User, error) {
 	if !access.IsLink(secret) {
 		return access.User{}, noReset()
@@ -47,7 +48,7 @@ func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User,
 	return user, nil
 }
 
-// UseReset is what a person says to reset their password.
+// UseReset is the input of [Passwords.Reset].
 type UseReset struct {
 	Secret string // of the link
 	Next   string // the new password
@@ -55,12 +56,12 @@ type UseReset struct {
 	Client, RequestID string
 }
 
-// Reset sets the password of the person whose link it is, ends all sessions of
-// theirs, and uses up this link and all others. It begins no session: the person
-// signs in then, with a second factor where there is one.
+// Reset sets the password of the person of the link, ends the person's sessions, and
+// uses up all links of the person. It begins no session: the person signs in
+// afterwards, with a second factor if there is one.
 //
-// It fails as [Passwords.Resettable] does, and with validation_failed for a new
-// password that cannot be, after which the link is still good.
+// It fails as [Passwords.Resettable] does. It fails with validation_failed for a
+// refused password, after which the link still works.
 func (p *Passwords) Reset(ctx context.Context, in UseReset) error {
 	user, err := p.Resettable(ctx, in.Secret)
 	if err != nil {

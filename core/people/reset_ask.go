@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// ResetLifetime is how long the link of a reset is good.
+	// ResetLifetime is how long the link of a reset works.
 	ResetLifetime = 15 * time.Minute
-	// maxOpenResets bounds how many links of a person are good at a time, over all
-	// processes, and so how much mail strangers can have sent to the person.
+	// maxOpenResets is the most links of a person that work at a time, over all
+	// processes. It bounds the mail that strangers can cause.
 	maxOpenResets = 5
 )
 
 // Mails reports whether links can be mailed here.
 func (p *Passwords) Mails() bool { return p.cfg.Mails }
 
-// AskReset has a link mailed to the person with this address, if there is one: it
-// leaves a job for every address, so that neither the answer nor its time tells. It
-// fails with validation_failed for what is no address, rate_limited after too many
-// from a network, and conflict where no mail is sent.
+// AskReset enqueues a job that mails a link to the person with this address. It
+// enqueues the job for unknown addresses too, so that neither the answer nor its time
+// tells. It fails with validation_failed for a text that is no address, rate_limited
+// after too many from a network, and conflict where no mail is sent.
 func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	if !p.cfg.Mails {
 		return core.Conflict("This server sends no mail.", "Ask the operator of this server to set a new password: mailhelm admin user set-password.")
@@ -41,8 +41,8 @@ func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	return p.cfg.Queue.Enqueue(ctx, AskResetArgs{Email: address, At: now, From: client})
 }
 
-// AskResetArgs ask for the mail with the link of a reset. The link's secret is made
-// by the job and stands in none.
+// AskResetArgs are the arguments of the job that mails a reset link. The job makes the
+// secret of the link, so that no queue holds it.
 type AskResetArgs struct {
 	Email string    `json:"email"`
 	At    time.Time `json:"at"`
@@ -83,7 +83,8 @@ func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
 	return m.cfg.Sender.Send(ctx, letters.Reset(user.Email, m.cfg.ResetAddress(minted.Secret), letters.Event{At: asked.At, From: asked.From}))
 }
 
-// makeReset stores a link, unless the person has as many as can be.
+// makeReset stores a link and reports whether it did; a person with maxOpenResets links
+// gets none.
 func (m *Mail) makeReset(ctx context.Context, userID string, hash []byte, now time.Time) (bool, error) {
 	if err := m.cfg.Sessions.Users.HoldUser(ctx, userID); err != nil {
 		return false, err

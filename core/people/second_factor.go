@@ -14,13 +14,13 @@ import (
 const (
 	// SecondFactorWait is how long a session waits for a second factor.
 	SecondFactorWait = 10 * time.Minute
-	// ProofAge is how long ago a second factor counts as proven lately.
+	// ProofAge is how long a proof of a second factor counts as recent.
 	ProofAge = 10 * time.Minute
 )
 
-// Codes of six digits are guessed at strictly: five tries, then one more every
-// five minutes, for the person, whichever session and address they come from. A
-// month of guessing finds one of three valid codes with a chance of 2.6 percent.
+// Tries at codes of six digits are limited by person, whichever session and address
+// they come from: five, then one every five minutes. A month of guessing finds one of
+// three valid codes with a chance of 2.6 percent.
 const (
 	codeTries  = 5
 	codeRefill = 5 * time.Minute
@@ -31,33 +31,37 @@ type SecondFactorsConfig struct {
 	Sessions *Sessions
 	// Master seals the secrets of authenticator apps.
 	Master signing.MasterKey
-	// Passkeys is nil where the app's address cannot have any.
+	// Passkeys is nil where the app's address cannot have passkeys.
 	Passkeys PasskeyProtocol
 }
 
-// SecondFactors sets up and takes what a person proves beside a password. It is
-// safe for use by several goroutines.
+// SecondFactors sets up, removes and accepts second factors. It is safe for use by
+// several goroutines.
 type SecondFactors struct {
 	people   *Sessions
 	factors  FactorStore
 	passkeys PasskeyStore
 	master   signing.MasterKey
 	protocol PasskeyProtocol
-	tries    *throttle.Throttle
+	// ceremonies put questions to authenticators and judge their answers.
+	ceremonies ceremonies
+	tries      *throttle.Throttle
 }
 
-// NewSecondFactors makes the tasks of second factors.
+// NewSecondFactors returns the tasks on second factors.
 func NewSecondFactors(cfg SecondFactorsConfig) *SecondFactors {
 	return &SecondFactors{
 		people: cfg.Sessions, factors: cfg.Sessions.Factors, passkeys: cfg.Sessions.Passkeys, master: cfg.Master, protocol: cfg.Passkeys,
-		tries: throttle.New(codeTries, codeRefill),
+		ceremonies: ceremonies{people: cfg.Sessions, passkeys: cfg.Sessions.Passkeys, protocol: cfg.Passkeys},
+		tries:      throttle.New(codeTries, codeRefill),
 	}
 }
 
 // PasskeysOffered reports whether people can have passkeys here.
 func (f *SecondFactors) PasskeysOffered() bool { return f.protocol != nil }
 
-// Factors is what a person has set up. Recovery codes alone are no factor.
+// Factors are the second factors that a person has set up. Recovery codes alone are no
+// factor.
 type Factors struct {
 	App       *AuthenticatorApp // nil unless it is confirmed
 	Passkeys  []Passkey
@@ -67,7 +71,7 @@ type Factors struct {
 // Any reports whether there is a factor.
 func (f Factors) Any() bool { return f.App != nil || len(f.Passkeys) > 0 }
 
-// last reports whether there is one factor alone.
+// last reports whether there is exactly one factor.
 func (f Factors) last() bool {
 	if f.App != nil {
 		return len(f.Passkeys) == 0
@@ -75,7 +79,7 @@ func (f Factors) last() bool {
 	return len(f.Passkeys) == 1
 }
 
-// Of is what a person has set up.
+// Of returns the factors of a person.
 func (f *SecondFactors) Of(ctx context.Context, userID string) (Factors, error) {
 	return f.people.factorsOf(ctx, userID)
 }
@@ -98,7 +102,7 @@ func (c SessionsConfig) factorsOf(ctx context.Context, userID string) (Factors, 
 	return found, nil
 }
 
-// Demand is what a visitor has to do before an organization lets them go on.
+// Demand is what an organization requires of a visitor before it shows a page.
 type Demand string
 
 // The demands.
@@ -108,7 +112,7 @@ const (
 	DemandProof Demand = "proof"  // of the second factor that the person has
 )
 
-// Demand is what the organization of the session wants of the visitor now.
+// Demand returns what the organization of the session requires of the visitor now.
 func (f *SecondFactors) Demand(ctx context.Context, v Visitor) (Demand, error) {
 	if !v.Org.RequireSecondFactor || v.Session.SecondFactorAt != nil {
 		return NoDemand, nil
@@ -123,8 +127,8 @@ func (f *SecondFactors) Demand(ctx context.Context, v Visitor) (Demand, error) {
 	return DemandSetUp, nil
 }
 
-// DemandLately is [SecondFactors.Demand] before a step of weight: the proof has to
-// be a recent one.
+// DemandLately is like [SecondFactors.Demand] before a sensitive step: the proof must
+// be recent.
 func (f *SecondFactors) DemandLately(ctx context.Context, v Visitor) (Demand, error) {
 	demand, err := f.Demand(ctx, v)
 	if err != nil || demand != NoDemand || !v.Org.RequireSecondFactor || f.provenLately(v.Session) {
@@ -143,8 +147,8 @@ var errProofNeeded = errors.New("nothing was proven lately")
 // factor, or of the password from a person who has no second factor.
 func IsProofNeeded(err error) bool { return errors.Is(err, errProofNeeded) }
 
-// CheckProof fails as [IsProofNeeded] says when the visitor has a second factor and
-// proved none lately. Who has none is not asked for anything.
+// CheckProof fails as [IsProofNeeded] says when the visitor has a second factor and no
+// recent proof of it. It passes a visitor without second factors.
 func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	has, err := f.Of(ctx, v.User.ID)
 	if err != nil || !has.Any() || f.provenLately(v.Session) {
@@ -153,8 +157,9 @@ func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	return proofNeeded()
 }
 
-// ready finds what a visitor has set up, and refuses whoever proved nothing
-// lately: a browser left open must not be enough to change how its person signs in.
+// ready returns the factors of a visitor. It fails as [IsProofNeeded] says without a
+// recent proof: an unattended browser must not suffice to change how its person signs
+// in.
 func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
 	has, err := f.Of(ctx, v.User.ID)
 	if err != nil {
@@ -173,7 +178,7 @@ func proofNeeded() error {
 	}
 }
 
-// count counts a try at a code of a person.
+// count counts a try at a code. It fails with rate_limited after too many.
 func (f *SecondFactors) count(userID string) error {
 	if wait := f.tries.Take(userID, f.people.Clock()); wait > 0 {
 		return &core.Error{
@@ -186,7 +191,7 @@ func (f *SecondFactors) count(userID string) error {
 
 var errWrongCode = errors.New("wrong or used code")
 
-// wrongCode is the one answer to every code that is not taken.
+// wrongCode returns the same refusal for every code that is not accepted.
 func wrongCode() error {
 	return &core.Error{
 		Code: core.CodeValidationFailed, Message: "This code is not right, or was used before.",
@@ -194,7 +199,7 @@ func wrongCode() error {
 	}
 }
 
-// kind is the detail of a line about a factor of this kind.
+// kind returns the audit detail of an event about a factor of this kind.
 func kind(of string) string { return `{"kind":"` + of + `"}` }
 
 // The kinds of factor, as the audit log names them.

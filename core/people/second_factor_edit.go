@@ -9,22 +9,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// change runs something that depends on what a person has set up, with the person
-// held: of two changes from two browsers, the second finds what the first has left.
-func (f *SecondFactors) change(ctx context.Context, userID string, do func(context.Context) error) error {
-	return f.people.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := f.people.Users.HoldUser(ctx, userID); err != nil {
-			return signedOut(err)
-		}
-		return do(ctx)
-	})
-}
-
-// add makes something a factor, and counts it as proven in the session. The first
-// factor ends the person's other sessions, which began with a password alone.
+// add runs do, which stores a factor, and counts the factor as proven in the session.
+// The first factor ends the person's other sessions, which began with a password alone.
 func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) (Added, error) {
 	added := Added{Secret: access.MintLink().Secret}
-	err := f.change(ctx, v.User.ID, func(ctx context.Context) error {
+	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
 		before, err := f.ready(ctx, v)
 		if err != nil {
 			return err
@@ -36,13 +25,13 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 		if err != nil {
 			return fmt.Errorf("recovery codes: %w", err)
 		}
-		added.RecoveryCodes = nil // of an attempt before
+		added.RecoveryCodes = nil // the transaction may run again
 		if left == 0 {
 			if added.RecoveryCodes, err = f.replaceCodes(ctx, v.User.ID); err != nil {
 				return err
 			}
 		}
-		session, err := f.people.find(ctx, v.secret, f.people.Clock()) // again: its person may have switched
+		session, err := f.people.find(ctx, v.secret, f.people.Clock()) // again: the person may have switched the organization
 		if err != nil {
 			return err
 		}
@@ -67,10 +56,10 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 	return added, nil
 }
 
-// remove takes a factor away, and with the last one the recovery codes. It fails
-// as [SecondFactors.MayLose] does.
+// remove runs do, which deletes a factor. With the last factor it deletes the recovery
+// codes. It fails as [SecondFactors.MayLose] does.
 func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) error {
-	return f.change(ctx, v.User.ID, func(ctx context.Context) error {
+	return f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
 		before, err := f.ready(ctx, v)
 		if err != nil {
 			return err
@@ -94,8 +83,8 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 	})
 }
 
-// MayLose fails with conflict when what a person has set up is one last factor,
-// and an organization of theirs requires one.
+// MayLose fails with conflict when the person has exactly one factor and one of the
+// person's organizations requires a factor.
 func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors) error {
 	if !has.last() {
 		return nil
@@ -114,14 +103,14 @@ func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors)
 		return nil
 	}
 	next := "Add another factor first, then remove this one."
-	if has.App != nil && !f.PasskeysOffered() { // there is no other kind to add
+	if has.App != nil && !f.PasskeysOffered() { // no other kind can be added
 		next = "To move to another phone, ask whoever runs this server to reset your second factors."
 	}
 	return core.Conflict("This is your last second factor, and one is required by "+strings.Join(strict, ", ")+".", next)
 }
 
-// ResetSecondFactors takes all second factors from a person who lost them, and
-// ends the person's sessions. It leaves a line with every organization of theirs.
+// ResetSecondFactors deletes all second factors of a person who lost them, and ends the
+// person's sessions. Each organization of the person gets a line in its audit log.
 func ResetSecondFactors(ctx context.Context, cfg SessionsConfig, by access.Actor, userID string) error {
 	return cfg.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := cfg.Users.HoldUser(ctx, userID); err != nil {

@@ -6,18 +6,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// FactorProof is a second factor as somebody presents it.
+// FactorProof is a second factor that a person presents.
 type FactorProof struct {
-	// Code is of the authenticator app, or a recovery code, as typed.
+	// Code is a code of the authenticator app or a recovery code, as typed.
 	Code string
-	// Passkey stands in place of a code when its ceremony is not "".
+	// Passkey replaces the code when its ceremony is not "".
 	Passkey   PasskeyAnswer
 	RequestID string
 }
 
-// Asked is who a second factor is asked of: the person of a session, also of one
-// that awaits it. Only the session, the person and the form tokens of what it
-// returns are set. It fails with invalid_key when there is no session.
+// Asked returns the visitor of a session that may await its second factor. It sets only
+// the session, the person and the secret of form tokens. It fails with invalid_key
+// without a session.
 func (f *SecondFactors) Asked(ctx context.Context, secret string) (Visitor, error) {
 	session, err := f.people.begun(ctx, secret, f.people.Clock())
 	if err != nil {
@@ -30,8 +30,8 @@ func (f *SecondFactors) Asked(ctx context.Context, secret string) (Visitor, erro
 	return Visitor{Session: session, User: user, secret: secret}, nil
 }
 
-// Prove takes a second factor of the person whose session this is, and puts a
-// session in its place that lets the person in. It returns the new secret.
+// Prove accepts a second factor of the person of this session. It replaces the session
+// by one with a fresh secret and a recent proof, and returns the secret.
 //
 // It fails with validation_failed for a proof that is wrong or was used before,
 // rate_limited after too many wrong codes, and invalid_key without a session.
@@ -41,7 +41,7 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 		return "", err
 	}
 	if p.Passkey.Ceremony != "" {
-		if _, err := f.judge(ctx, p.Passkey, ceremonyConfirm, session.UserID); err != nil {
+		if _, err := f.ceremonies.judge(ctx, p.Passkey, ceremonyConfirm, session.UserID); err != nil {
 			return "", err
 		}
 		return f.proven(ctx, session.UserID, secret, p.RequestID, kindPasskey, nothingElse)
@@ -64,11 +64,11 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 
 func nothingElse(context.Context, Session) error { return nil }
 
-// proven puts a session with a fresh secret and a fresh proof in the place of
-// another, if what has to be taken for it is there to take.
+// proven replaces a session by one with a fresh secret and a recent proof, after take
+// has accepted the proof.
 func (f *SecondFactors) proven(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
 	next := access.MintLink().Secret
-	err := f.change(ctx, userID, func(ctx context.Context) error {
+	err := f.people.withPerson(ctx, userID, func(ctx context.Context) error {
 		session, err := f.people.begun(ctx, secret, f.people.Clock())
 		if err != nil {
 			return err
@@ -91,8 +91,8 @@ func (f *SecondFactors) proven(ctx context.Context, userID, secret, requestID, w
 	return next, nil
 }
 
-// renew stores a session as proven now, under another secret. What was signed out
-// in between stays so: touching it fails then, and holds on to it otherwise.
+// renew stores a session as proven now, under another secret. It fails with invalid_key
+// for a session that was signed out since; otherwise it locks the session.
 func (f *SecondFactors) renew(ctx context.Context, session Session, next string) (Session, error) {
 	now, store := f.people.Clock(), f.people.Sessions
 	session.SecondFactorAt, session.LastSeenAt, session.ExpiresAt = &now, now, endOf(session.CreatedAt, now)

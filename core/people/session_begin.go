@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// BeginFirst begins the first session of somebody whose account has just been
-// made, who has no second factor yet, in the organization they joined. It returns
-// the secret for the cookie. Previous is like that of [SignInRequest]. It fails
-// with not_found when the person is no member there.
+// BeginFirst begins the first session of a new account, in the organization that the
+// person joined. It returns the secret for the cookie. previous is like
+// [SignInRequest.Previous]. It fails with not_found when the person is not a member
+// there.
 func (s *Sessions) BeginFirst(ctx context.Context, member members.Member, previous, requestID string) (string, error) {
 	if _, err := s.Members.Member(ctx, member.OrgID, member.UserID); err != nil {
 		return "", err
@@ -23,10 +23,9 @@ func (s *Sessions) BeginFirst(ctx context.Context, member members.Member, previo
 	})
 }
 
-// ProvePassword checks a password as [Sessions.SignIn] does, and begins no session.
-// It is for a person who belongs to no organization and so cannot have one, and for
-// a person who is signed in and has to prove the password again. A second factor is
-// not asked for.
+// ProvePassword checks a password as [Sessions.SignIn] does. It begins no session and
+// asks for no second factor. It serves a person without an organization, who cannot
+// have a session, and a signed-in person who has to repeat the password.
 func (s *Sessions) ProvePassword(ctx context.Context, in SignInRequest) (access.User, error) {
 	if err := s.Attempts.Admit(ctx, in); err != nil {
 		return access.User{}, err
@@ -41,9 +40,9 @@ func (s *Sessions) ProvePassword(ctx context.Context, in SignInRequest) (access.
 	return user, err
 }
 
-// KeepOnly gives the visitor's session a fresh secret, which it returns, and ends
-// all other sessions of the person. It takes part in the transaction of ctx, and
-// fails with invalid_key when the session has ended.
+// KeepOnly gives the visitor's session a fresh secret, which it returns, and ends all
+// other sessions of the person. It takes part in the transaction of ctx. It fails with
+// invalid_key when the session has ended.
 func (s *Sessions) KeepOnly(ctx context.Context, v Visitor) (string, error) {
 	session, err := s.find(ctx, v.secret, s.Clock())
 	if err != nil {
@@ -51,7 +50,7 @@ func (s *Sessions) KeepOnly(ctx context.Context, v Visitor) (string, error) {
 	}
 	next, now := access.MintLink().Secret, s.Clock()
 	session.LastSeenAt, session.ExpiresAt = now, endOf(session.CreatedAt, now)
-	// It fails for a session that was signed out in between, and holds any other.
+	// This fails for a session that was signed out since, and locks any other.
 	if err := s.Sessions.TouchSession(ctx, session); err != nil {
 		return "", signedOut(err)
 	}

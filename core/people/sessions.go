@@ -14,20 +14,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// How long a session lasts: at most SessionLifetime from signing in, and at most
-// SessionIdle from the last request.
+// A session lasts at most SessionLifetime from signing in, and at most SessionIdle from
+// the last request.
 const (
 	SessionLifetime = 12 * time.Hour
 	SessionIdle     = 2 * time.Hour
 )
 
-// touchAfter spares most requests a write. A session may end this much early.
+// touchAfter is the least time between two writes of LastSeenAt. A session may end this
+// much early.
 const touchAfter = time.Minute
 
-// App is the surface that audit events of the pages name.
+// App is the surface of the pages in audit events.
 const App core.Surface = "app"
 
-// SessionsConfig is what sessions are made of. All members are required.
+// SessionsConfig is what sessions are made of. All fields are required, except Attempts
+// where no person signs in.
 type SessionsConfig struct {
 	Users    UserStore
 	Sessions SessionStore
@@ -37,7 +39,7 @@ type SessionsConfig struct {
 	Members  Memberships
 	Orgs     access.Orgs
 	Audit    access.AuditAppender
-	// Attempts limits guessing. Only signing in asks it.
+	// Attempts limits guessing. Only signing in and resets call it.
 	Attempts Attempts
 	Tx       core.Transactor
 	Clock    core.Clock
@@ -61,26 +63,26 @@ type Attempts interface {
 // Sessions signs people in and out. It is safe for use by several goroutines.
 type Sessions struct {
 	SessionsConfig
-	// hashing bounds how many passwords are hashed at once.
+	// hashing has a slot for each password that may be hashed at once.
 	hashing chan struct{}
 }
 
-// NewSessions makes the tasks of signing in and out.
+// NewSessions returns the tasks of signing in and out.
 func NewSessions(cfg SessionsConfig) *Sessions {
-	_, _ = nobodysHash() // made now, so that the first unknown address does not take longer
+	_, _ = decoyHash() // made now, so that the first unknown address does not take longer
 	return &Sessions{
 		SessionsConfig: cfg,
 		hashing:        make(chan struct{}, hashesAtOnce),
 	}
 }
 
-// Visitor is who a session belongs to, as the stores know it now.
+// Visitor is the person of a session, as the stores know the person now.
 type Visitor struct {
 	Session Session
 	User    access.User
 	Member  members.Member // in the organization of the session
 	Org     core.Org       // the organization of the session
-	// secret is the cookie's value. It proves forms and is never shown.
+	// secret is the cookie's value. It is the key of form tokens and is never shown.
 	secret string
 }
 
@@ -88,9 +90,8 @@ type Visitor struct {
 // forms write it.
 var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// FormToken is the synchronizer token of a form: it belongs to the session, the
-// organization that the person works in, and what is asked, so that a form of
-// another session, organization or question does not pass.
+// FormToken returns the synchronizer token of a form. It is bound to the session, the
+// organization that the person works in, and the question that the form asks.
 func (v Visitor) FormToken(question string) string {
 	mac := hmac.New(sha256.New, []byte(v.secret))
 	mac.Write([]byte("mailhelm form 1\x00" + v.Session.OrgID + "\x00" + question))
@@ -104,10 +105,10 @@ func (v Visitor) FormTokenMatches(token, question string) bool {
 
 var errNoSession = errors.New("no such session, or it has ended")
 
-// Current finds who a session's secret belongs to and notes the visit. It fails
-// with invalid_key when there is no session, it has ended, or it awaits a second
-// factor. A person who left the organization of the session goes on in the next
-// of theirs.
+// Current returns the visitor of a session's secret and stores the visit. It fails with
+// invalid_key when there is no session, and for one that has ended or awaits a second
+// factor. It moves a person who left the organization of the session to the next
+// organization of the person.
 func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) {
 	now := s.Clock()
 	session, err := s.find(ctx, secret, now)
@@ -135,7 +136,7 @@ func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) 
 	return Visitor{Session: session, User: user, Member: member, Org: org, secret: secret}, nil
 }
 
-// Organizations lists where a person may switch to, by name.
+// Organizations lists the organizations that a person may switch to, by name.
 func (s *Sessions) Organizations(ctx context.Context, userID string) ([]core.Org, error) {
 	orgs, err := s.Members.OrganizationsOf(ctx, userID)
 	if err != nil {
@@ -162,7 +163,18 @@ func (s *Sessions) SwitchOrg(ctx context.Context, secret, orgID string) error {
 	return err
 }
 
-// find reads a session that lets its person in.
+// withPerson runs do in a transaction that holds the person: of two changes from two
+// browsers, the second reads what the first wrote.
+func (s *Sessions) withPerson(ctx context.Context, userID string, do func(context.Context) error) error {
+	return s.Tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.Users.HoldUser(ctx, userID); err != nil {
+			return signedOut(err)
+		}
+		return do(ctx)
+	})
+}
+
+// find reads a session that does not await a second factor. It fails with invalid_key.
 func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Session, error) {
 	session, err := s.begun(ctx, secret, now)
 	if err == nil && session.AwaitsSecondFactor {
@@ -171,8 +183,8 @@ func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Sess
 	return session, err
 }
 
-// begun reads a session, also one that awaits its second factor, and holds it to
-// both limits.
+// begun reads a session, also one that awaits its second factor, and enforces both
+// limits. It fails with invalid_key.
 func (s *Sessions) begun(ctx context.Context, secret string, now time.Time) (Session, error) {
 	if !access.IsLink(secret) {
 		return Session{}, signedOut(nil)
@@ -187,8 +199,8 @@ func (s *Sessions) begun(ctx context.Context, secret string, now time.Time) (Ses
 	return session, nil
 }
 
-// change reads the session again inside a transaction, so that a visit that is
-// noted late does not undo a switch made meanwhile.
+// change reads the session again inside a transaction, applies with and stores the
+// visit. So a visit that is stored late does not undo a concurrent switch.
 func (s *Sessions) change(ctx context.Context, secret string, with func(*Session)) (Session, error) {
 	var changed Session
 	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
@@ -208,8 +220,8 @@ func (s *Sessions) change(ctx context.Context, secret string, with func(*Session
 	return changed, err
 }
 
-// memberOf is the person in the organization of the session, or in the first of
-// theirs when they no longer belong to that one.
+// memberOf returns the membership in the organization of the session, or the person's
+// first one after the person left that organization.
 func (s *Sessions) memberOf(ctx context.Context, session Session) (members.Member, error) {
 	member, err := s.Members.Member(ctx, session.OrgID, session.UserID)
 	if !core.IsNotFound(err) {
@@ -218,8 +230,8 @@ func (s *Sessions) memberOf(ctx context.Context, session Session) (members.Membe
 	return s.firstMembership(ctx, session.UserID)
 }
 
-// firstMembership fails with invalid_key for a person without any: there is
-// nothing that such a person could do here.
+// firstMembership returns the first membership of a person. It fails with invalid_key
+// for a person without any.
 func (s *Sessions) firstMembership(ctx context.Context, userID string) (members.Member, error) {
 	memberships, err := s.Members.MembershipsOf(ctx, userID)
 	if err != nil {
@@ -231,7 +243,7 @@ func (s *Sessions) firstMembership(ctx context.Context, userID string) (members.
 	return memberships[0], nil
 }
 
-// endOf is when a session ends that was last used at seen.
+// endOf returns when a session ends that was last used at seen.
 func endOf(created, seen time.Time) time.Time {
 	end, idle := created.Add(SessionLifetime), seen.Add(SessionIdle)
 	if idle.Before(end) {
@@ -240,8 +252,7 @@ func endOf(created, seen time.Time) time.Time {
 	return end
 }
 
-// signedOut turns "not found" into the refusal of a session that is no more.
-// Other failures stay what they are.
+// signedOut returns invalid_key for nil and for not_found. It wraps other failures.
 func signedOut(err error) error {
 	if err == nil || core.IsNotFound(err) {
 		return &core.Error{

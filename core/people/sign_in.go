@@ -23,34 +23,32 @@ var (
 type SignInRequest struct {
 	Email    string
 	Password string
-	// Client is where the attempt comes from, for the throttle: an IP address, or
-	// the network of one.
+	// Client is the IP address or network of the attempt, for the limits on guessing.
 	Client string
-	// Device is the secret with which the browser shows that the person signed in
-	// there before, or "".
+	// Device is the secret of a known device, or "".
 	Device string
-	// Previous is the session secret that the browser sent along, or "". That
-	// session ends, whoever began it.
+	// Previous is the session secret that the browser sent, or "". That session ends,
+	// whichever person began it.
 	Previous  string
 	RequestID string
 }
 
-// Begun is a session that has just begun.
+// Begun is a new session.
 type Begun struct {
-	// Secret is for the cookie, and is always a new one.
+	// Secret is for the cookie. It is always a fresh one.
 	Secret string
-	// AwaitsSecondFactor is true when the session lets nobody in before
-	// [SecondFactors.Prove] was given a second factor.
+	// AwaitsSecondFactor is true when the session gives no access before
+	// [SecondFactors.Prove].
 	AwaitsSecondFactor bool
 }
 
-// SignIn checks a password and begins a session: in the organization of the
-// previous session when that was the same person's, or else in the first of
-// theirs. With a second factor set up, it awaits that.
+// SignIn checks a password and begins a session. The session is in the organization of
+// the previous session of the same person, or else in the person's first one. It awaits
+// a second factor when the person has one.
 //
-// An unknown address, a wrong password and a person without an organization are
-// refused with invalid_key in the same words, after the same work. Too many
-// attempts are refused with rate_limited, for addresses that exist or not.
+// An unknown address, a wrong password and a person without an organization fail with
+// invalid_key, in the same words and after the same work. Too many attempts fail with
+// rate_limited, for addresses that exist or not.
 func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) {
 	user, err := s.ProvePassword(ctx, in)
 	if err != nil {
@@ -62,7 +60,7 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 	}
 	var awaits bool
 	secret, err := s.begin(ctx, session, in.Previous, func(ctx context.Context, session *Session) error {
-		if err := s.stillHas(ctx, user); err != nil {
+		if err := s.requireSamePassword(ctx, user); err != nil {
 			return err
 		}
 		factors, err := s.factorsOf(ctx, user.ID)
@@ -79,9 +77,9 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 	return Begun{Secret: secret, AwaitsSecondFactor: awaits}, err
 }
 
-// stillHas refuses a password that was changed since it was checked: a session that
-// begins now would outlive the change, which ends all sessions.
-func (s *Sessions) stillHas(ctx context.Context, checked access.User) error {
+// requireSamePassword fails when the password was changed since it was checked: a
+// session that begins now would outlive the change, which ends all sessions.
+func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User) error {
 	now, err := s.Users.UserByID(ctx, checked.ID)
 	if err != nil {
 		return signedOut(err)
@@ -92,7 +90,7 @@ func (s *Sessions) stillHas(ctx context.Context, checked access.User) error {
 	return nil
 }
 
-// newSession is a session of a person that begins now, without a secret yet.
+// newSession returns a session of a person that begins now, without a secret.
 func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Session, error) {
 	now := s.Clock()
 	session := Session{UserID: userID, CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now)}
@@ -108,9 +106,9 @@ func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Ses
 	return session, err
 }
 
-// begin stores a session under a fresh secret, in the place of the previous one,
-// once the session is completed. Its person is held meanwhile: a first factor that
-// is set up at this moment ends this session, or this session awaits it.
+// begin ends the previous session and stores a session under a fresh secret, which it
+// returns. complete fills the session in. The person is locked, so that a first factor
+// that is set up concurrently either ends this session or is awaited by it.
 func (s *Sessions) begin(ctx context.Context, session Session, previous string, complete func(context.Context, *Session) error) (string, error) {
 	secret := access.MintLink().Secret
 	session.Hash = access.HashSecret(secret)
@@ -121,7 +119,7 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 		if err := s.end(ctx, previous); err != nil {
 			return err
 		}
-		begun := session // of an attempt before, nothing stays
+		begun := session // the transaction may run again
 		if err := complete(ctx, &begun); err != nil {
 			return err
 		}
@@ -136,8 +134,8 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 	return secret, nil
 }
 
-// SignOut ends the session with this secret, also one that awaits its second
-// factor. Without one there is nothing to do.
+// SignOut ends the session with this secret, also one that awaits its second factor.
+// Without a session it does nothing.
 func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error {
 	session, err := s.begun(ctx, secret, s.Clock())
 	if err != nil {
@@ -151,7 +149,7 @@ func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error 
 	})
 }
 
-// SignOutEverywhere ends every session of the person whose session this is.
+// SignOutEverywhere ends every session of the person of this session.
 func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID string) error {
 	session, err := s.find(ctx, secret, s.Clock())
 	if err != nil {
@@ -165,7 +163,8 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID stri
 	})
 }
 
-// checkPassword does the same work whether or not the address is known.
+// checkPassword returns the person of an address and a password. It does the same work
+// for unknown addresses.
 func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.User, error) {
 	user, err := s.findUser(ctx, in.Email)
 	if err != nil {
@@ -173,7 +172,7 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.
 	}
 	known, hash := user.ID != "", user.PasswordHash
 	if !known {
-		if hash, err = nobodysHash(); err != nil {
+		if hash, err = decoyHash(); err != nil {
 			return access.User{}, err
 		}
 	}
@@ -192,7 +191,7 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.
 	return user, nil
 }
 
-// enterHashing waits for its turn to hash.
+// enterHashing waits for a slot to hash in. Call leave afterwards.
 func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.hashing <- struct{}{}:
@@ -202,8 +201,8 @@ func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// HashPassword is the function of this name, in turn with the passwords that are
-// checked, which together have a bounded share of memory.
+// HashPassword is [passwords.Hash] in one of the slots for hashing, which bound the
+// memory.
 func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
 	leave, err := s.enterHashing(ctx)
 	if err != nil {
@@ -213,8 +212,8 @@ func (s *Sessions) HashPassword(ctx context.Context, password string) (string, e
 	return passwords.Hash(password)
 }
 
-// findUser returns the zero user when there is none with this address. What is no
-// address is not asked for: a database takes not every byte.
+// findUser returns the zero user for an unknown address. It does not ask the store for
+// a text that is no address: a database refuses some bytes.
 func (s *Sessions) findUser(ctx context.Context, email string) (access.User, error) {
 	if !core.IsEmail(email) {
 		return access.User{}, nil
@@ -229,10 +228,10 @@ func (s *Sessions) findUser(ctx context.Context, email string) (access.User, err
 	return user, nil
 }
 
-// nobodysHash stands in for the hash of an address that is not known.
-var nobodysHash = sync.OnceValues(func() (string, error) { return passwords.Hash(access.MintLink().Secret) })
+// decoyHash returns the hash that is checked for unknown addresses.
+var decoyHash = sync.OnceValues(func() (string, error) { return passwords.Hash(access.MintLink().Secret) })
 
-// end deletes a session, if there is one.
+// end deletes a session; an unknown one is no error.
 func (s *Sessions) end(ctx context.Context, secret string) error {
 	if secret == "" {
 		return nil
@@ -243,7 +242,7 @@ func (s *Sessions) end(ctx context.Context, secret string) error {
 	return nil
 }
 
-// audit writes to the log of the organization that the session is in.
+// audit appends to the log of the organization of the session.
 func (s *Sessions) audit(ctx context.Context, session Session, action, requestID, detail string) error {
 	return s.Audit.AppendAudit(ctx, access.AuditEvent{
 		ID: core.NewID(), OrgID: session.OrgID, OccurredAt: s.Clock(), Action: action, ActorKind: "user",
@@ -251,7 +250,7 @@ func (s *Sessions) audit(ctx context.Context, session Session, action, requestID
 	})
 }
 
-// AuditEverywhere writes to the log of every organization of a person.
+// AuditEverywhere appends to the log of every organization of a person.
 func (c SessionsConfig) AuditEverywhere(ctx context.Context, by access.Actor, userID, action, requestID string) error {
 	members, err := c.Members.MembershipsOf(ctx, userID)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 // Warning says that many wrong passwords were tried for a person.
 type Warning struct{ At time.Time }
 
-// WarnArgs warn the person with an address, if there is one.
+// WarnArgs are the arguments of the job that warns the owner of an address.
 type WarnArgs struct {
 	Email string `json:"email"`
 }
@@ -29,8 +29,9 @@ type WarnArgs struct {
 // Kind names the job.
 func (WarnArgs) Kind() string { return "people_warn" }
 
-// WarnWorker warns owners: on the security page, in the audit log of each of their
-// organizations, and by mail. Of several processes that ask, one does.
+// WarnWorker returns the worker that warns owners: on the security page, in the audit
+// log of each of their organizations, and by mail. Of several concurrent jobs one
+// warns.
 func (m *Mail) WarnWorker() jobs.Worker[WarnArgs] {
 	return jobs.Worker[WarnArgs]{Work: func(ctx context.Context, args WarnArgs) error {
 		user, err := m.cfg.Sessions.Users.UserByEmail(ctx, args.Email)
