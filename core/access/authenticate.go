@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Resource is one of the two hosts that take credentials.
+// Resource is one of the two hosts that accept credentials.
 type Resource int
 
 // The resources.
@@ -16,7 +16,7 @@ const (
 	Agent                 // the agent endpoint: access tokens only
 )
 
-// Token is what a verified access token says.
+// Token holds the claims of a verified access token.
 type Token struct {
 	ID        string // jti
 	ClientID  string
@@ -27,25 +27,23 @@ type Token struct {
 	ExpiresAt time.Time
 }
 
-// TokenVerifier checks access tokens. Package oauth has the one that checks the
-// tokens it issues.
+// TokenVerifier checks access tokens. oauth.Verifier is one.
 type TokenVerifier interface {
-	// VerifyToken checks everything that a token carries in itself: form,
-	// signature, type, issuer, audience and expiry. Its error is for the log and
-	// holds no part of the token.
+	// VerifyToken checks what a token carries itself: form, signature, type, issuer,
+	// audience and expiry. Its error is for the log and holds no part of the token.
 	VerifyToken(ctx context.Context, token string, resource Resource) (Token, error)
 }
 
 const (
-	// staleness is how long a principal is used without asking the store again,
-	// and so how long a revocation in another process takes at worst; see
-	// [Authenticator.Apply] for how it arrives sooner.
+	// staleness is how long a principal is used without reading the store again. It is
+	// the longest delay of a revocation in another process; [Authenticator.Apply]
+	// shortens it.
 	staleness      = 5 * time.Second
 	principalLimit = 10_000
 )
 
-// Authenticator turns bearer credentials into principals. It remembers each for
-// at most five seconds, so that a busy credential costs no database read. It is
+// Authenticator turns bearer credentials into principals. It remembers each principal
+// for at most five seconds, so that a busy credential needs no database read. It is
 // safe for use by several goroutines.
 type Authenticator struct {
 	from       AuthenticatorConfig
@@ -63,14 +61,15 @@ type AuthenticatorConfig struct {
 	Clock   core.Clock
 }
 
-// known is a principal with what it may have to be forgotten by.
+// known is a remembered principal, with the ids by which it is forgotten.
 type known struct {
 	principal core.Principal
 	tokenID   string // "" for an API key
 	grantID   string // "" without a person
 }
 
-// presented is a credential at a resource: what one host accepts, the other may not.
+// presented is a credential at a resource. One resource may refuse what the other
+// accepts.
 type presented struct {
 	proof    Proof
 	resource Resource
@@ -117,37 +116,33 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resourc
 	return found.principal, nil
 }
 
-// Forget drops what is remembered of a stored credential, by its id, so that its
-// revocation is felt by the next request to this process.
+// Forget drops the remembered principals of a stored credential, by its id.
 func (a *Authenticator) Forget(credentialID string) {
 	a.principals.Remove(func(k known) bool { return k.principal.Credential.ID == credentialID })
 }
 
-// ForgetGrant drops what is remembered of the tokens of a person's authorization.
+// ForgetGrant drops the remembered principals of all tokens of a grant.
 func (a *Authenticator) ForgetGrant(grantID string) {
 	a.principals.Remove(func(k known) bool { return k.grantID == grantID && grantID != "" })
 }
 
-// ForgetToken drops what is remembered of one access token, by its id.
+// ForgetToken drops the remembered principal of one access token, by its id.
 func (a *Authenticator) ForgetToken(tokenID string) {
 	a.principals.Remove(func(k known) bool { return k.tokenID == tokenID && tokenID != "" })
 }
 
-// ForgetTokens drops what is remembered of all access tokens, so that the next
-// request with one is checked against the signing keys there are.
+// ForgetTokens drops the remembered principals of all access tokens. The next request
+// with one is checked against the current signing keys.
 func (a *Authenticator) ForgetTokens() {
 	a.principals.Remove(func(k known) bool { return k.tokenID != "" })
 }
 
-// ForgetUser drops what is remembered of all tokens that act for a person, so
-// that a change to what the person may do is felt by the next request to this
-// process.
+// ForgetUser drops the remembered principals of all tokens that act for a person.
 func (a *Authenticator) ForgetUser(userID string) {
 	a.principals.Remove(func(k known) bool { return k.principal.UserID == userID && userID != "" })
 }
 
-// ForgetOrg drops what is remembered of all credentials of an organization, so
-// that a change to its plan is felt by the next request to this process.
+// ForgetOrg drops the remembered principals of all credentials of an organization.
 func (a *Authenticator) ForgetOrg(orgID string) {
 	a.principals.Remove(func(k known) bool { return k.principal.Org.ID == orgID })
 }
@@ -179,8 +174,9 @@ func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource,
 	}}, orNever(key.ExpiresAt), nil
 }
 
-// matching compares with every candidate, and once with nothing when there is
-// none, so that the time taken tells nothing about which prefixes exist.
+// matching returns the key with this secret. It compares with every candidate, and once
+// with no hash when there are none, so that its duration does not reveal which prefixes
+// exist.
 func matching(candidates []APIKey, secret string) (APIKey, bool) {
 	if len(candidates) == 0 {
 		return APIKey{}, SecretMatches(nil, secret)
@@ -195,7 +191,7 @@ func matching(candidates []APIKey, secret string) (APIKey, bool) {
 	return match, found
 }
 
-// keyState tells a key that ran out after its rotation from one that was revoked.
+// keyState returns key_revoked or key_expired for a key that no longer works.
 func keyState(k APIKey, now time.Time) error {
 	switch k.StateAt(now) {
 	case KeyRevoked:
@@ -213,7 +209,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// orNever reads a time that may be missing as one beyond every staleness.
+// orNever returns a time beyond every staleness for nil.
 func orNever(t *time.Time) time.Time {
 	if t == nil {
 		return time.Unix(1<<40, 0)

@@ -16,15 +16,14 @@ func (a *Authenticator) byToken(ctx context.Context, bearer string, resource Res
 	return a.examine(ctx, token)
 }
 
-// Examine finds the principal behind a token that was verified, as the store
-// knows it at this moment. It fails with invalid_key for a token that is not good
-// any more.
+// Examine finds the principal behind a verified token. It reads the store and remembers
+// nothing. It fails with invalid_key for a token that was revoked in any way.
 func (a *Authenticator) Examine(ctx context.Context, token Token) (core.Principal, error) {
 	found, _, err := a.examine(ctx, token)
 	return found.principal, err
 }
 
-// examine asks for everything that can end a token before its time.
+// examine reads everything that can end a token before it expires.
 func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.Time, error) {
 	denied, err := a.from.Stores.Tokens.TokenDenied(ctx, token.ID)
 	if err != nil {
@@ -63,9 +62,9 @@ func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.T
 	}}, token.ExpiresAt, nil
 }
 
-// admits refuses a client that may not hold a token for the organization: one
-// that was revoked or belongs to another, and one that belongs to none when the
-// organization blocked it. Such a client acts for people alone.
+// admits fails for a client that may not hold a token for the organization: a revoked
+// client, one of another organization, and a blocked one. A client without an
+// organization may act for people only.
 func (a *Authenticator) admits(ctx context.Context, client Client, token Token) error {
 	if client.RevokedAt != nil || !client.Open() && client.OrgID != token.OrgID {
 		return invalidKey(errClientGone)
@@ -86,8 +85,8 @@ func (a *Authenticator) admits(ctx context.Context, client Client, token Token) 
 	return nil
 }
 
-// personal is what a token that acts for a person may at most do now: what the
-// person allowed, as far as the person may do it.
+// personal returns the scopes that a token of a person may have now: those of the grant
+// that the person's membership covers.
 func (a *Authenticator) personal(ctx context.Context, token Token) (core.Scopes, error) {
 	grant, err := a.from.Stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if core.IsNotFound(err) {

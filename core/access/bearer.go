@@ -2,13 +2,13 @@ package access
 
 import "strings"
 
-// maxBearer is the longest credential that is looked at, in bytes. Tokens of
-// ours with the whole catalogue of scopes have less than 3 KB.
+// maxBearer is the longest credential that is examined, in bytes. An access token with
+// all scopes has less than 3 KB.
 const maxBearer = 8 << 10
 
-// Bearer takes the credential from the values of the Authorization header (RFC
-// 6750 section 2.1). The header must occur once, with the scheme Bearer in any
-// case and one token68 (RFC 9110 section 11.2). It fails with invalid_key.
+// Bearer returns the credential from the values of the Authorization header (RFC 6750
+// section 2.1). The header must occur once, with the scheme Bearer in any case and one
+// token68 (RFC 9110 section 11.2). It fails with invalid_key.
 func Bearer(authorization []string) (string, error) {
 	if len(authorization) == 0 {
 		return "", invalidKey(errBearerMissing)

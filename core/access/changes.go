@@ -2,14 +2,14 @@ package access
 
 import "strings"
 
-// Change says that something stored was changed which may end or narrow
-// credentials. ID is what the kind is about; "" of [Anything].
+// Change is a stored change that may end or narrow credentials. ID names the changed
+// thing; it is "" for [Anything].
 type Change struct {
 	Kind ChangeKind
 	ID   string
 }
 
-// ChangeKind is what was changed.
+// ChangeKind is the kind of a changed thing.
 type ChangeKind string
 
 // The kinds of change.
@@ -20,12 +20,12 @@ const (
 	MemberChanged     ChangeKind = "user"        // what a person may do in some organization
 	OrgChanged        ChangeKind = "org"         // the plan, the settings, or which clients are kept out
 	SigningKeyChanged ChangeKind = "signing_key" // the keys that sign access tokens
-	// Anything may have changed: messages may have been missed.
+	// Anything may have changed: messages may have been lost.
 	Anything ChangeKind = "anything"
 )
 
-// ParseChange reads a change as the database tells it, "kind id". What it does not
-// know it takes for [Anything]: a newer program may tell more.
+// ParseChange reads a message of the database, "kind id". It returns [Anything] for an
+// unknown kind, which a newer program may send.
 func ParseChange(text string) Change {
 	kind, id, _ := strings.Cut(text, " ")
 	switch k := ChangeKind(kind); k {
@@ -37,8 +37,8 @@ func ParseChange(text string) Change {
 	return Change{Kind: Anything}
 }
 
-// Apply drops what this process remembers that the change may have ended. The
-// next request with such a credential asks the store.
+// Apply drops the remembered principals that the change may have ended. The next
+// request with such a credential reads the store.
 func (a *Authenticator) Apply(c Change) {
 	switch c.Kind {
 	case CredentialChanged:

@@ -7,11 +7,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// BlockClient keeps a client that belongs to no organization out of this one, by
-// its public client id: what people here allowed it ends at once, and nobody here
-// can allow it anything. The address of a metadata document can be blocked before
-// anybody has met it. A client that is blocked already stays as it is. It fails
-// with core.CodeNotFound for a client that does not exist or is another
+// BlockClient keeps a client without an organization out of this organization, by its
+// public client id. It revokes the client's grants here, and no person here can grant
+// it anything. The address of a metadata document can be blocked before its first use.
+// Blocking twice changes nothing.
+//
+// It fails with core.CodeNotFound for a client that is unknown or another
 // organization's, and with core.CodeConflict for one of the organization's own.
 func (l Lifecycle) BlockClient(ctx context.Context, actor Actor, orgID, clientID string) error {
 	return l.setBlocked(ctx, orgID, clientID, true, func(ctx context.Context, now time.Time) error {
@@ -25,9 +26,8 @@ func (l Lifecycle) BlockClient(ctx context.Context, actor Actor, orgID, clientID
 	})
 }
 
-// UnblockClient lets a client in again. Nothing comes back that was allowed
-// before: people have to authorize it anew. A client that is not blocked stays as
-// it is.
+// UnblockClient admits a blocked client again. Its earlier grants stay revoked: people
+// authorize it anew. Unblocking twice changes nothing.
 func (l Lifecycle) UnblockClient(ctx context.Context, actor Actor, orgID, clientID string) error {
 	return l.setBlocked(ctx, orgID, clientID, false, func(ctx context.Context, now time.Time) error {
 		if err := l.OpenClients.UnblockClient(ctx, orgID, clientID); err != nil {
@@ -37,15 +37,15 @@ func (l Lifecycle) UnblockClient(ctx context.Context, actor Actor, orgID, client
 	})
 }
 
-// openClient is the detail of both lines: such a client has no id but its public
-// one, which may be an address.
+// openClient is the audit detail of both. A client without an organization is named by
+// its public client id.
 type openClient struct {
 	ClientID string `json:"client_id"`
 }
 
-// setBlocked does one of the two, unless it is done already, and ends the
-// client's grants either way. Unblocking ends them as well, since a person may
-// have been approving just when the client was blocked.
+// setBlocked blocks or unblocks a client unless that is done, and revokes the client's
+// grants. Unblocking revokes them too: an approval may have been under way when the
+// client was blocked.
 func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bool, do func(context.Context, time.Time) error) error {
 	if !IsClientID(clientID) && !IsDocumentClientID(clientID) {
 		return core.NotFound("client") // what is no client id is not asked for: a database takes not every byte

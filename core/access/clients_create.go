@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// NewClient is what an OAuth client is registered with.
+// NewClient is the input of [Lifecycle.CreateClient].
 type NewClient struct {
-	// ID is the id that it gets, for whoever asks twice for the same one: the second
-	// time fails with core.CodeConflict. "" makes a new id.
+	// ID is the id of the client; "" makes a fresh one. A second call with the same id
+	// fails with core.CodeConflict.
 	ID          string
 	OrgID       string
 	Name        string
@@ -23,10 +23,10 @@ type NewClient struct {
 	RefreshDays  int // see [Client]
 }
 
-// CreateClient registers an OAuth client and returns it with its secret, which
-// exists nowhere else from then on and is "" for a public client. It fails with
-// core.CodeValidationFailed for a name, scope, redirect URI or lifetime that
-// cannot be, and with core.CodeNotFound for an unknown organization.
+// CreateClient registers an OAuth client and returns it with its secret, which is not
+// stored; it is "" for a public client. It fails with core.CodeValidationFailed for a
+// refused name, scope, redirect URI or lifetime, and with core.CodeNotFound for an
+// unknown organization.
 func (l Lifecycle) CreateClient(ctx context.Context, actor Actor, n NewClient) (Client, string, error) {
 	client := Client{
 		ID: cmp.Or(n.ID, core.NewID()), ClientID: MintClientID(n.Environment), OrgID: n.OrgID, Name: n.Name, Environment: n.Environment,

@@ -9,16 +9,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxRedirectURIs bounds what a client registers.
+// maxRedirectURIs is the most redirect URIs of a client.
 const maxRedirectURIs = 20
 
 // refreshDays are the lifetimes that a client's grants can have.
 var refreshDays = []int{0, 30, 90, 365}
 
-// EditClient stores the name, scopes, redirect URIs and refresh lifetime that c
-// says for the client with its OrgID and ID, and returns the client as it is then.
-// It fails with core.CodeValidationFailed like CreateClient, with
-// core.CodeNotFound for an unknown client and core.CodeConflict for a revoked one.
+// EditClient stores the name, scopes, redirect URIs and refresh lifetime of c for the
+// client with its OrgID and ID, and returns the client. It fails with
+// core.CodeValidationFailed like CreateClient, with core.CodeNotFound for an unknown
+// client and core.CodeConflict for a revoked one.
 func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Client, error) {
 	var stored Client
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
@@ -47,8 +47,7 @@ func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Clien
 	return stored, nil
 }
 
-// clientDiff is the detail of an edit. Where codes may be sent, and for how long a
-// grant lasts, matter as much as the scopes.
+// clientDiff is the audit detail of an edit.
 type clientDiff struct {
 	scopeDiff
 	Name         *Edited `json:"name,omitempty"`
@@ -70,7 +69,7 @@ func diffClients(before, after Client) clientDiff {
 	return d
 }
 
-// check refuses a registration that cannot be, and brings its scopes into form.
+// check fails with core.CodeValidationFailed for a refused field, and sorts the scopes.
 func (c *Client) check() error {
 	if err := CheckName(c.Name); err != nil {
 		return err

@@ -11,14 +11,14 @@ import (
 )
 
 // openRefreshDays is how long grants of clients without an organization can be
-// refreshed: nobody answers for such a client, so the least there is.
+// refreshed: the shortest lifetime, because no organization is responsible for such a
+// client.
 const openRefreshDays = 30
 
 const (
-	// unusedLifetime is how long a client that registered itself is kept when
-	// nobody lets it in.
+	// unusedLifetime is how long a self-registered client without a grant is kept.
 	unusedLifetime = 24 * time.Hour
-	// maxUnused bounds the clients of that sort, over all who register.
+	// maxUnused is the most self-registered clients without a grant.
 	maxUnused = 1000
 	// registrations is how many clients one network can register at once, and
 	// registrationEvery when it may register one more: 20 an hour.
@@ -26,8 +26,8 @@ const (
 	registrationEvery = 3 * time.Minute
 )
 
-// SelfDescribed is what a client says of itself when it registers (RFC 7591).
-// Nothing of it is verified.
+// SelfDescribed is what a client registers of itself (RFC 7591). None of it is
+// verified.
 type SelfDescribed struct {
 	Name         string // cleaned and shortened; the host of a redirect URI when empty
 	Public       bool   // without a secret
@@ -35,8 +35,8 @@ type SelfDescribed struct {
 	Scopes       core.Scopes
 }
 
-// Registrations lets clients register themselves. It is safe for use by several
-// goroutines; the limit by network is counted in this process.
+// Registrations registers clients that describe themselves. It is safe for use by
+// several goroutines. It counts the limit by network in this process.
 type Registrations struct {
 	clients  ClientStore
 	open     OpenClientStore
@@ -44,15 +44,15 @@ type Registrations struct {
 	networks *throttle.Throttle
 }
 
-// NewRegistrations makes the one place for registrations of a process.
+// NewRegistrations returns the registrations of a process.
 func NewRegistrations(clients ClientStore, open OpenClientStore, clock core.Clock) *Registrations {
 	return &Registrations{clients: clients, open: open, clock: clock, networks: throttle.New(registrations, registrationEvery)}
 }
 
-// Register stores a client that belongs to no organization and returns it with
-// its secret, "" for a public one. network is where it comes from, see
-// [NetworkOf]. It fails with core.CodeValidationFailed for what cannot be, naming
-// the field redirect_uris or name, and with core.CodeRateLimited for too many.
+// Register stores a client without an organization and returns it with its secret, ""
+// for a public one. network is where the request comes from, see [throttle.NetworkOf].
+// It fails with core.CodeValidationFailed for a refused field, naming redirect_uris or
+// name, and with core.CodeRateLimited after too many.
 func (r *Registrations) Register(ctx context.Context, network string, s SelfDescribed) (Client, string, error) {
 	now := r.clock()
 	client := Client{
@@ -86,7 +86,8 @@ func (r *Registrations) Register(ctx context.Context, network string, s SelfDesc
 	return client, minted.Secret, nil
 }
 
-// describedName makes a stranger's name fit to stand on a page.
+// describedName returns the client's name as pages may show it, or the host of a
+// redirect URI.
 func describedName(s SelfDescribed) string {
 	if name := core.Quotable(s.Name, maxName); name != "" || len(s.RedirectURIs) == 0 {
 		return name

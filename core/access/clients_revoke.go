@@ -5,11 +5,9 @@ import (
 	"time"
 )
 
-// RevokeClient ends an OAuth client for good and returns it as it is then. Its
-// access tokens are refused from then on, like new requests for tokens, and what
-// people allowed it is revoked with it. A client
-// that is revoked already stays as it is. It fails with core.CodeNotFound for an
-// unknown client.
+// RevokeClient revokes an OAuth client and its grants, and returns the client. Its
+// access tokens and requests for tokens are refused from then on. Revoking twice
+// changes nothing. It fails with core.CodeNotFound for an unknown client.
 func (l Lifecycle) RevokeClient(ctx context.Context, actor Actor, orgID, id string) (Client, error) {
 	var client Client
 	var ended []string

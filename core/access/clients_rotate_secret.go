@@ -7,10 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// RotateClientSecret gives a client another secret and returns it; the one before
-// ends at once. Access tokens and grants stay as they are. It fails with
-// core.CodeNotFound for an unknown client, and with core.CodeConflict for a revoked
-// one and for a public one, which has no secret.
+// RotateClientSecret replaces the secret of a client and returns the new one. The old
+// secret ends at once. Access tokens and grants stay. It fails with core.CodeNotFound
+// for an unknown client, and with core.CodeConflict for a revoked or public one.
 func (l Lifecycle) RotateClientSecret(ctx context.Context, actor Actor, orgID, id string) (Client, string, error) {
 	minted := MintClientSecret()
 	var changed Client

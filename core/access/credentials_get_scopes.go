@@ -6,10 +6,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// GetScopesIn has no members.
+// GetScopesIn has no fields.
 type GetScopesIn struct{}
 
-// CredentialScopes is what a credential may find out about itself.
+// CredentialScopes describes a credential to its holder.
 type CredentialScopes struct {
 	KeyID       string           `json:"key_id" jsonschema:"format=uuid"`
 	Prefix      string           `json:"prefix" voice:"ours" jsonschema_description:"Environment marker and first eight characters, to tell credentials apart."`
@@ -17,8 +17,8 @@ type CredentialScopes struct {
 	Scopes      []string         `json:"scopes" voice:"ours"`
 }
 
-// CredentialsGetScopes is the operation that tells a credential its own scopes.
-// Any valid credential may call it.
+// CredentialsGetScopes returns the operation that reads the scopes of the calling
+// credential. Every valid credential may call it.
 func CredentialsGetScopes() core.Operation {
 	return core.Declare(core.Op[GetScopesIn, CredentialScopes]{
 		Name:    "credentials_get_scopes",
@@ -36,7 +36,8 @@ func CredentialsGetScopes() core.Operation {
 	})
 }
 
-// identifyingPart clips a credential's public name to marker and eight characters.
+// identifyingPart returns the marker and eight characters of a credential's public
+// name.
 func identifyingPart(name string) string {
 	const marker, identifying = len("sk_live_"), 8 // oc_live_ and the test markers are as long
 	return name[:min(len(name), marker+identifying)]

@@ -5,10 +5,8 @@ import (
 	"time"
 )
 
-// RevokeGrant ends what a person allowed a client to do, with its tokens, and
-// returns the grant as it is then. One that is revoked already stays as it is and
-// gets no second line in the audit log. It fails with core.CodeNotFound for an
-// unknown grant.
+// RevokeGrant revokes a grant with its tokens and returns the grant. Revoking twice
+// changes nothing. It fails with core.CodeNotFound for an unknown grant.
 func (l Lifecycle) RevokeGrant(ctx context.Context, actor Actor, orgID, id string) (Grant, error) {
 	var grant Grant
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

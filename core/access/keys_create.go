@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// NewKey is what an API key is created with.
+// NewKey is the input of [Lifecycle.CreateKey].
 type NewKey struct {
-	// ID is the id that it gets, for whoever asks twice for the same one: the second
-	// time fails with core.CodeConflict. "" makes a new id.
+	// ID is the id of the key; "" makes a fresh one. A second call with the same id
+	// fails with core.CodeConflict.
 	ID          string
 	OrgID       string
 	Name        string
@@ -19,10 +19,9 @@ type NewKey struct {
 	Scopes      core.Scopes
 }
 
-// CreateKey makes an API key and returns it with its secret, which exists nowhere
-// else from then on. It fails with core.CodeValidationFailed for a name, an
-// environment or a scope that cannot be, and with core.CodeNotFound for an
-// unknown organization.
+// CreateKey makes an API key and returns it with its secret, which is not stored. It
+// fails with core.CodeValidationFailed for a refused name, environment or scope, and
+// with core.CodeNotFound for an unknown organization.
 func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey, string, error) {
 	scopes, err := checkScopes(n.Scopes)
 	if err == nil {
@@ -55,7 +54,7 @@ func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey
 	return key, secret, nil
 }
 
-// mintKey is a key with a fresh id and secret, which is not stored yet.
+// mintKey returns a key with a fresh id and secret. It does not store the key.
 func mintKey(orgID, name string, env core.Environment, scopes core.Scopes) (APIKey, string) {
 	minted := MintAPIKey(env)
 	return APIKey{

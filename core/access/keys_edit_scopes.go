@@ -7,10 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// EditKeyScopes gives an API key these scopes in place of those it has, and
-// returns the key as it is then. Scopes that it has already change nothing and
-// leave no line in the audit log. It fails with core.CodeNotFound for an unknown
-// key, and with core.CodeConflict for one that no longer works.
+// EditKeyScopes replaces the scopes of an API key and returns the key. Equal scopes
+// write nothing. It fails with core.CodeNotFound for an unknown key, and with
+// core.CodeConflict for one that no longer works.
 func (l Lifecycle) EditKeyScopes(ctx context.Context, actor Actor, orgID, id string, scopes core.Scopes) (APIKey, error) {
 	scopes, err := checkScopes(scopes)
 	if err != nil {
@@ -37,8 +36,7 @@ func (l Lifecycle) EditKeyScopes(ctx context.Context, actor Actor, orgID, id str
 	return key, err
 }
 
-// workingKey finds a key that callers can still use, and holds it until the
-// transaction ends.
+// workingKey returns a key that still works, locked until the transaction ends.
 func (l Lifecycle) workingKey(ctx context.Context, orgID, id string, now time.Time) (APIKey, error) {
 	key, err := l.Keys.APIKey(ctx, orgID, id)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// GraceEvery is how often keys whose grace is over are looked for. A key that
-	// was not found yet is refused all the same: authentication compares the time.
+	// GraceEvery is the pause between two runs of the job. A key whose grace is over is
+	// refused before the run too: authentication compares the time.
 	GraceEvery = time.Minute
 	graceBatch = 100
 )
@@ -21,7 +21,7 @@ type GraceArgs struct{}
 // Kind names the job.
 func (GraceArgs) Kind() string { return "api_key_grace" }
 
-// GraceWorker revokes rotated keys when their grace is over.
+// GraceWorker returns the worker that revokes rotated keys at the end of their grace.
 func (l Lifecycle) GraceWorker(log *slog.Logger) jobs.Worker[GraceArgs] {
 	return jobs.Worker[GraceArgs]{Every: GraceEvery, Work: func(ctx context.Context, _ GraceArgs) error {
 		ended, err := l.ExpireGrace(ctx)
@@ -55,8 +55,8 @@ func (l Lifecycle) ExpireGrace(ctx context.Context) (int, error) {
 	}
 }
 
-// endGrace revokes one key, unless another process was faster, and reports
-// whether it did.
+// endGrace revokes one key and reports whether it did; another process may have been
+// faster.
 func (l Lifecycle) endGrace(ctx context.Context, found APIKey) (bool, error) {
 	mine := false
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

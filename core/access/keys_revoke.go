@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// RevokeKey ends an API key for good, at once, and returns it as it is then. A key
-// that does not work any more stays as it is and gets no second line in the audit
-// log. It fails with core.CodeNotFound for an unknown key.
+// RevokeKey revokes an API key at once and returns it. A key that no longer works stays
+// as it is. It fails with core.CodeNotFound for an unknown key.
 func (l Lifecycle) RevokeKey(ctx context.Context, actor Actor, orgID, id string) (APIKey, error) {
 	var key APIKey
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

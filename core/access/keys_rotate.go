@@ -7,10 +7,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Grace is how long a rotated key works beside the one that replaces it.
+// Grace is how long a rotated key works beside its replacement.
 const Grace = 24 * time.Hour
 
-// The details of a rotation's two lines in the audit log.
+// rotatedTo and rotatedFrom are the audit details of the two keys of a rotation.
 type (
 	rotatedTo struct {
 		ReplacedBy string    `json:"replaced_by"` // an id
@@ -21,11 +21,11 @@ type (
 	}
 )
 
-// RotateKey makes a key with the name, environment and scopes of another one,
-// which then works for [Grace] and no longer. It returns the new key and its
-// secret. It fails with core.CodeNotFound for an unknown key, and with
-// core.CodeConflict for one that no longer works or was rotated before: a second
-// rotation would move the end of a grace that somebody counts on.
+// RotateKey makes a key with the name, environment and scopes of another one, which
+// then works for [Grace]. It returns the new key and its secret. It fails with
+// core.CodeNotFound for an unknown key. It fails with core.CodeConflict for one that no
+// longer works or was rotated before: a second rotation would move the end of its
+// grace.
 func (l Lifecycle) RotateKey(ctx context.Context, actor Actor, orgID, id string) (APIKey, string, error) {
 	var next APIKey
 	var secret string

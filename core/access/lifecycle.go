@@ -38,7 +38,7 @@ type Forgetter interface {
 // maxName bounds a name, in characters.
 const maxName = 100
 
-// change runs one task and makes this process forget the credentials it changed.
+// change runs one task in a transaction and forgets the changed credentials.
 func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now time.Time) error, ids ...string) error {
 	err := l.Transactor.InTx(ctx, func(ctx context.Context) error { return do(ctx, l.Clock()) })
 	if err != nil || l.Principals == nil {
@@ -50,7 +50,7 @@ func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now 
 	return nil
 }
 
-// forgetGrants makes this process feel that grants have ended.
+// forgetGrants drops the remembered principals of grants.
 func (l Lifecycle) forgetGrants(ids []string) {
 	if l.Principals == nil {
 		return
@@ -64,13 +64,13 @@ func (l Lifecycle) record(ctx context.Context, now time.Time, e AuditEntry) erro
 	return RecordAudit(ctx, l.Audit, now, e)
 }
 
-// granted is the detail of a creation: what the credential may do from its start.
+// granted is the audit detail of a creation.
 type granted struct {
 	Environment core.Environment `json:"environment"`
 	Scopes      []string         `json:"scopes"`
 }
 
-// scopeDiff is the detail of a change of scopes. Both lists are sorted.
+// scopeDiff is the audit detail of a change of scopes. Both lists are sorted.
 type scopeDiff struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
@@ -82,7 +82,7 @@ func diffScopes(before, after core.Scopes) scopeDiff {
 
 func (d scopeDiff) empty() bool { return len(d.Added)+len(d.Removed) == 0 }
 
-// without lists what set has and other lacks.
+// without returns the scopes of set that other lacks.
 func without(set, other core.Scopes) []string {
 	rest := []string{}
 	for _, s := range set {
@@ -108,8 +108,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkScopes brings scopes into the form of a set. Unlike [core.NewScopes] it
-// refuses what is not in the catalogue: nobody should believe to have given it.
+// checkScopes returns the scopes as a set. Unlike [core.NewScopes] it fails for a scope
+// that is not in the catalogue.
 func checkScopes(scopes core.Scopes) (core.Scopes, error) {
 	for _, s := range scopes {
 		if !s.Known() {

@@ -11,8 +11,8 @@ import (
 // section 3).
 const ProtectedResourcePath = "/.well-known/oauth-protected-resource"
 
-// ProtectedResource is the metadata document of a resource host (RFC 9728
-// section 2). It tells a client that was answered 401 where to get a token.
+// ProtectedResource is the metadata document of a resource host (RFC 9728 section 2).
+// It names the authorization server to a client that was answered 401.
 type ProtectedResource struct {
 	Resource               string   `json:"resource"`
 	AuthorizationServers   []string `json:"authorization_servers"`
@@ -22,9 +22,9 @@ type ProtectedResource struct {
 	ResourceDocumentation  string   `json:"resource_documentation,omitempty"`
 }
 
-// NewProtectedResource builds the document of the host with the address
-// resource, which is the `aud` of its tokens. issuer is the authorization
-// server's, byte for byte as its own metadata says it. docs may be "".
+// NewProtectedResource returns the document of the host with the address resource,
+// which is the `aud` of its tokens. issuer must equal the issuer in the metadata of the
+// authorization server byte for byte. docs may be "".
 func NewProtectedResource(resource, issuer, name, docs string, scopes core.Scopes) ProtectedResource {
 	return ProtectedResource{
 		Resource:               resource,
@@ -36,8 +36,8 @@ func NewProtectedResource(resource, issuer, name, docs string, scopes core.Scope
 	}
 }
 
-// MetadataURL is the address of the document: the well-known path put between
-// the resource's host and its path (RFC 9728 section 3.1).
+// MetadataURL returns the address of the document: the well-known path between the
+// resource's host and its path (RFC 9728 section 3.1).
 func (r ProtectedResource) MetadataURL() string {
 	u, err := url.Parse(r.Resource)
 	if err != nil {
@@ -47,9 +47,9 @@ func (r ProtectedResource) MetadataURL() string {
 	return u.Scheme + "://" + u.Host + ProtectedResourcePath + path
 }
 
-// Challenge is what a 401 or 403 of a resource host says in WWW-Authenticate
-// (RFC 6750 section 3, RFC 9728 section 5.1). Empty members are left out; a
-// request that carried no credential gets no Error (RFC 6750 section 3.1).
+// Challenge is the content of WWW-Authenticate in a 401 or 403 of a resource host (RFC
+// 6750 section 3, RFC 9728 section 5.1). Empty fields are left out. A request without a
+// credential gets no Error (RFC 6750 section 3.1).
 type Challenge struct {
 	Realm            string
 	Error            string // invalid_token or insufficient_scope
@@ -58,7 +58,7 @@ type Challenge struct {
 	ResourceMetadata string
 }
 
-// String is the value of the WWW-Authenticate header.
+// String returns the value of the WWW-Authenticate header.
 func (c Challenge) String() string {
 	var b strings.Builder
 	b.WriteString("Bearer")
@@ -79,15 +79,15 @@ func (c Challenge) String() string {
 	return b.String()
 }
 
-// escape makes the inside of a quoted-string (RFC 9110 section 5.6.4). What has
-// no place in a header at all is dropped.
+// escape returns the inside of a quoted-string (RFC 9110 section 5.6.4), without
+// characters that a header cannot hold.
 func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(printable(s))
 }
 
-// plain keeps to the characters that RFC 6750 section 3 allows in error,
-// error_description and scope: those two of ASCII are excluded that would need
-// an escape, because clients are known to split at quotes.
+// plain returns s with the characters that RFC 6750 section 3 allows in error,
+// error_description and scope. It replaces quotes and backslashes, because some clients
+// split at quotes.
 func plain(s string) string {
 	return strings.NewReplacer(`\`, "/", `"`, "'").Replace(printable(s))
 }

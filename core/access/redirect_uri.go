@@ -12,14 +12,14 @@ import (
 // maxRedirectURI is the longest redirect URI that can be registered, in bytes.
 const maxRedirectURI = 2000
 
-// loopbackHosts may be used without TLS. They are not interchangeable: a client
-// that registered one is not sent to another.
+// loopbackHosts may be used without TLS. A code for one of them is never sent to
+// another.
 var loopbackHosts = []string{"localhost", "127.0.0.1", "[::1]"}
 
-// CheckRedirectURI says what keeps a redirect URI from being registered: it must
-// be an absolute https URL, or http on a loopback host, with no user, fragment,
-// wildcard or character that browsers rewrite (RFC 6749 section 3.1.2). Its
-// error is a phrase for the person who registers.
+// CheckRedirectURI fails for a redirect URI that cannot be registered. It must be an
+// absolute https URL, or http on a loopback host. It must have no user, fragment,
+// wildcard or character that browsers rewrite (RFC 6749 section 3.1.2). The error is a
+// phrase for the person who registers.
 func CheckRedirectURI(uri string) error {
 	if len(uri) > maxRedirectURI {
 		return errors.New("must have at most 2000 characters")
@@ -45,16 +45,16 @@ func CheckRedirectURI(uri string) error {
 	return nil
 }
 
-// rewritten reports characters that a browser would change or read as another.
+// rewritten reports whether a browser may change the character or read it as another.
 func rewritten(r rune) bool {
 	return r <= ' ' || r >= unicode.MaxASCII || strings.ContainsRune(`\*"<>`, r)
 }
 
-// MayRedirect reports whether a code of the client may be sent to the redirect URI
-// that an authorization request names. It compares byte for byte with what is
-// registered (RFC 9700 section 4.1.3). Only for a public client that registered
-// itself the port of a loopback redirect may differ: a native application takes
-// the port that is free (RFC 8252 section 7.3).
+// MayRedirect reports whether a code of the client may be sent to the redirect URI of
+// an authorization request. It compares byte for byte with the registered ones (RFC
+// 9700 section 4.1.3). Only for a public, self-registered client may the port of a
+// loopback redirect differ: a native application takes a free port (RFC 8252 section
+// 7.3).
 func (c Client) MayRedirect(requested string) bool {
 	anyPort := c.Open() && c.SecretHash == nil
 	return slices.ContainsFunc(c.RedirectURIs, func(uri string) bool {
@@ -70,9 +70,9 @@ func (c Client) MayRedirect(requested string) bool {
 	})
 }
 
-// possiblePort reports whether the authority of an absolute URI has no colon for a
-// port, or a port from 1 to 65535 behind it. Of a text without an authority it
-// reports true: other rules refuse that.
+// possiblePort reports whether the authority of an absolute URI has no port, or one
+// from 1 to 65535. It reports true for a text without an authority, which other rules
+// refuse.
 func possiblePort(uri string) bool {
 	_, after, ok := strings.Cut(uri, "://")
 	if !ok {
@@ -93,8 +93,8 @@ func possiblePort(uri string) bool {
 	return isPort(authority[strings.LastIndexByte(authority, ']')+1+colon:])
 }
 
-// splitLoopback takes an http URI on a loopback host apart, without its port. It
-// compares text only, so that nothing can be written in two ways.
+// splitLoopback returns the host of an http URI on a loopback host, and the rest after
+// the port. It compares text only, so that no URI has two forms.
 func splitLoopback(uri string) (string, string, bool) {
 	after, ok := strings.CutPrefix(uri, "http://")
 	if !ok {
@@ -113,15 +113,15 @@ func splitLoopback(uri string) (string, string, bool) {
 	return "", "", false
 }
 
-// isPort reads a colon and a port number as it is usually written.
+// isPort reports whether s is a colon and a port number without leading zeros.
 func isPort(s string) bool {
 	digits, ok := strings.CutPrefix(s, ":")
 	number, err := strconv.ParseUint(digits, 10, 16)
 	return ok && err == nil && number > 0 && strconv.FormatUint(number, 10) == digits
 }
 
-// IsLoopbackRedirect reports whether a redirect URI leads to a program on the
-// person's own computer, where any other program may be the one that listens.
+// IsLoopbackRedirect reports whether a redirect URI leads to the person's own computer,
+// where any program may listen.
 func IsLoopbackRedirect(uri string) bool {
 	_, _, loopback := splitLoopback(uri)
 	return loopback

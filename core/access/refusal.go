@@ -8,8 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Why a credential was refused. These are for the log; the caller reads one
-// sentence for all of them.
+// The reasons of refusals are for the log. Callers get one sentence for all of them.
 var (
 	errBearerMissing = errors.New("no bearer credential in the request")
 	errBearerForm    = errors.New("the Authorization header is malformed or repeated")
@@ -23,7 +22,7 @@ var (
 	errMemberGone    = errors.New("the token's person does not belong to the organization any more")
 )
 
-// invalidKeyMessage is the same for every cause, so that a guesser learns nothing.
+// invalidKeyMessage is the same for every cause, so that guesses reveal nothing.
 const invalidKeyMessage = "The request carries no credential that this host accepts: it is missing, malformed, unknown, expired or revoked, or meant for another host."
 
 func invalidKey(cause error) *core.Error {
@@ -46,8 +45,7 @@ func keyExpired() *core.Error {
 	return &core.Error{Code: core.CodeKeyExpired, Message: "This API key was rotated, and its 24 hours of grace are over."}
 }
 
-// refuse and fail are the two ways in which finding a principal ends without
-// one: the credential is not good, or the store could not be asked.
+// refuse returns invalid_key with its reason; fail returns a failure of the store.
 
 func refuse(cause error) (known, time.Time, error) {
 	return known{}, time.Time{}, invalidKey(cause)

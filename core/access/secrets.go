@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The markers that open every credential, so that a reader or a secret scanner
-// knows what it found.
+// Each credential begins with a marker, so that readers and secret scanners recognize
+// it.
 const (
 	apiKeyLive   = "sk_live_"
 	apiKeyTest   = "sk_test_"
@@ -29,80 +29,80 @@ const (
 	maxClientIDLen = 128
 )
 
-// Base32 (RFC 4648 section 6) survives HTTP Basic whether or not the client
-// percent-encodes it first, and a double click selects all of it.
+// Base32 (RFC 4648 section 6) survives HTTP Basic with and without percent-encoding,
+// and a double click selects all of it.
 var encoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// Minted is a secret at the moment it is made. Secret is shown once and never
-// stored; Prefix and Hash are what the store keeps.
+// Minted is a fresh secret. Secret is shown once and not stored; stores keep Prefix and
+// Hash.
 type Minted struct {
 	Secret string
 	Prefix string // the eight characters after the marker; "" for a client secret
 	Hash   []byte // SHA-256 of Secret
 }
 
-// MintAPIKey makes the secret of an API key: the environment's marker and 32
-// random bytes in Base32.
+// MintAPIKey returns the secret of an API key: the environment's marker and 32 random
+// bytes in Base32.
 func MintAPIKey(env core.Environment) Minted {
 	body := random(secretBytes)
 	secret := byEnvironment(env, apiKeyLive, apiKeyTest) + body
 	return Minted{Secret: secret, Prefix: body[:prefixLength], Hash: HashSecret(secret)}
 }
 
-// MintClientSecret makes the secret of a confidential OAuth client.
+// MintClientSecret returns the secret of a confidential OAuth client.
 func MintClientSecret() Minted {
 	secret := clientSecret + random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// MintAuthorizationCode makes a code that a client redeems for tokens. Nothing
-// marks it: it is worthless after a minute and without its verifier.
+// MintAuthorizationCode returns a code that a client redeems for tokens. It has no
+// marker: it expires after a minute and needs its verifier.
 func MintAuthorizationCode() Minted {
 	secret := random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// MintLink makes the secret of a link or cookie that nothing marks: it is worth
-// something at one page alone.
+// MintLink returns the secret of a link or cookie, without a marker: one page alone
+// accepts it.
 func MintLink() Minted {
 	secret := random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// IsLink reports whether s has the form of what [MintLink] makes.
+// IsLink reports whether s has the form of a secret of [MintLink].
 func IsLink(s string) bool { return len(s) == secretLength && isBase32(s) }
 
-// MintRefreshToken makes one generation of a grant's refresh token.
+// MintRefreshToken returns one generation of a grant's refresh token.
 func MintRefreshToken() Minted {
 	secret := refreshToken + random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// IsRefreshToken reports whether s has the form of what [MintRefreshToken] makes.
+// IsRefreshToken reports whether s has the form of a secret of [MintRefreshToken].
 func IsRefreshToken(s string) bool {
 	body, ok := strings.CutPrefix(s, refreshToken)
 	return ok && len(body) == secretLength && isBase32(body)
 }
 
-// MintClientID makes a public client id. Its marker tells the environment.
+// MintClientID returns a public client id, with the marker of the environment.
 func MintClientID(env core.Environment) string {
 	return byEnvironment(env, clientLive, clientTest) + random(clientIDBytes)
 }
 
-// KeyName is what an API key presented as a secret says about itself.
+// KeyName is the readable part of an API key.
 type KeyName struct {
 	Environment core.Environment
 	Prefix      string
 }
 
-// String is the identifying prefix that people see: sk_live_ABCDEFGH.
+// String returns the prefix that people see: sk_live_ABCDEFGH.
 func (n KeyName) String() string {
 	return byEnvironment(n.Environment, apiKeyLive, apiKeyTest) + n.Prefix
 }
 
-// ParseAPIKey reads the environment and the identifying prefix from an API key.
-// It reports false for anything that [MintAPIKey] cannot have made, so that
-// rubbish never reaches the store.
+// ParseAPIKey returns the environment and prefix of an API key. It reports false for
+// any text that [MintAPIKey] cannot have made, so that such a text never reaches the
+// store.
 func ParseAPIKey(secret string) (KeyName, bool) {
 	env := core.Live
 	body, ok := strings.CutPrefix(secret, apiKeyLive)
@@ -116,12 +116,12 @@ func ParseAPIKey(secret string) (KeyName, bool) {
 	return KeyName{Environment: env, Prefix: body[:prefixLength]}, true
 }
 
-// LooksLikeAPIKey reports whether a credential is meant as an API key, whole or
+// LooksLikeAPIKey reports whether a credential begins like an API key, well-formed or
 // not. No access token begins this way.
 func LooksLikeAPIKey(bearer string) bool { return strings.HasPrefix(bearer, "sk_") }
 
-// IsClientID reports whether s has the form of a client id of ours: a marker and
-// characters that need no escaping in HTTP Basic, at most 128 in all.
+// IsClientID reports whether s has the form of a client id of [MintClientID]: a marker
+// and at most 128 characters that need no escaping in HTTP Basic.
 func IsClientID(s string) bool {
 	if len(s) > maxClientIDLen || len(s) <= len(clientLive) {
 		return false
@@ -137,16 +137,15 @@ func IsClientID(s string) bool {
 	return true
 }
 
-// HashSecret is what the store keeps of a secret. A plain SHA-256 is enough
-// because every secret carries 256 random bits; there is nothing to guess.
+// HashSecret returns the SHA-256 that stores keep of a secret. No slower hash is
+// needed, because a secret has 256 random bits.
 func HashSecret(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
 }
 
-// SecretMatches compares a presented secret with a stored hash in constant time.
-// A hash of nil, which is a credential without a secret, matches nothing, and
-// takes as long as one that differs.
+// SecretMatches reports whether a secret has a stored hash, in constant time. A nil
+// hash, of a credential without a secret, matches no secret and takes the same time.
 func SecretMatches(hash []byte, secret string) bool {
 	stored := noHash
 	if len(hash) == sha256.Size {
@@ -157,7 +156,7 @@ func SecretMatches(hash []byte, secret string) bool {
 	return equal && len(hash) == sha256.Size
 }
 
-// noHash stands in for the hash of a credential that does not exist.
+// noHash is compared for a credential that does not exist.
 var noHash [sha256.Size]byte
 
 func random(n int) string {

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// ReloadEvery is how often a process should look for keys that
-// another has made or retired.
+// ReloadEvery is how often a process should read keys that another process made or
+// retired.
 const ReloadEvery = 30 * time.Second
 
 const (
-	// askEvery is the least time between two searches for an unknown key.
+	// askEvery is the least time between two searches for an unknown key id.
 	askEvery   = time.Second
 	askTimeout = 2 * time.Second
 )
 
-// Reload reads the keys anew. When it fails, what was known before stays in use.
+// Reload reads the keys again. On a failure the previous snapshot stays in use.
 func (k *Keys) Reload(ctx context.Context) error {
 	stored, err := k.store.SigningKeys(ctx)
 	if err != nil {
@@ -37,16 +37,16 @@ func (k *Keys) Reload(ctx context.Context) error {
 	return nil
 }
 
-// WhenRevoked has something done whenever a reload finds that a key is gone whose
-// tokens were good: what is remembered of them has to be forgotten. What was given
-// first is done first: whoever remembers signatures, then who remembers principals.
+// WhenRevoked registers a function that runs when a reload finds that a key is gone
+// whose tokens were accepted. Functions run in the order of registration. Register the
+// cache of signatures before the cache of principals.
 func (k *Keys) WhenRevoked(do func()) {
 	k.revoking.Lock()
 	defer k.revoking.Unlock()
 	k.revoked = append(k.revoked, do)
 }
 
-// lost reports whether a key that serves is in these keys and not in the next.
+// lost reports whether these keys have a serving key that the next keys lack.
 func (r *keyRing) lost(next *keyRing, now time.Time) bool {
 	if r == nil {
 		return false
@@ -73,9 +73,8 @@ func (k *Keys) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Log
 	}
 }
 
-// askFor looks for a key that this process has not heard of. Whoever comes while
-// the store is being asked waits for the answer; whoever comes within a second
-// after that is told what is known.
+// askFor searches the store for an unknown key id. Concurrent callers wait for the same
+// search. Callers within a second after it get its result.
 func (k *Keys) askFor(ctx context.Context, id string) (openKey, bool) {
 	k.asking.Lock()
 	defer k.asking.Unlock()
@@ -83,10 +82,10 @@ func (k *Keys) askFor(ctx context.Context, id string) (openKey, bool) {
 		return key, true
 	}
 	if k.clock().Sub(k.asked) >= askEvery {
-		// The second counts from the answer: those who waited for a slow one would
-		// each ask again.
+		// The second counts from the answer. Otherwise each caller that waited for a
+		// slow answer would search again.
 		defer func() { k.asked = k.clock() }()
-		// Others wait for the same answer, so it does not end with this caller.
+		// Other callers wait for the same answer, so it does not end with this caller.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		if err := k.Reload(ctx); err != nil {

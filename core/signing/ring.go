@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// AccessTokenLifetime is how long an access token is good for.
+// AccessTokenLifetime is how long an access token is accepted.
 const AccessTokenLifetime = 900 * time.Second
 
 const (
@@ -23,26 +23,25 @@ const (
 	signingPurpose   = "signing key"
 )
 
-// signingLag is how long after its retirement a key may still sign somewhere: in
-// a process that has not heard of it, because its reads of the keys fail or
-// because the rotation gave no notice. It allows for ten reads that fail.
+// signingLag is how long after its retirement a key may still sign in some process: its
+// reads of the keys fail, or the rotation gave no notice. It allows for ten failed
+// reads.
 const signingLag = 10 * ReloadEvery
 
-// Overlap is how long a retired key stays published, and its tokens good:
-// the last token that it can have signed lives a token's lifetime from then.
+// Overlap is how long a retired key stays published, and its tokens accepted. The last
+// token that it can have signed lives a token's lifetime from the retirement.
 const Overlap = AccessTokenLifetime + signingLag
 
-// Keys holds the keys that sign access tokens, opened. What it holds is a
-// snapshot that Reload replaces, so that a check of a signature waits for nothing
-// unless it meets a key it has never heard of. It is safe for use by several
-// goroutines.
+// Keys holds the opened signing keys of a process. It is a snapshot that Reload
+// replaces: checking a signature does not wait, except for a key id that the snapshot
+// lacks. It is safe for use by several goroutines.
 type Keys struct {
 	store  Store
 	master MasterKey
 	clock  core.Clock
 	ring   atomic.Pointer[keyRing]
 
-	// asking admits one goroutine at a time to the search for an unknown key.
+	// asking admits one goroutine at a time to the search for an unknown key id.
 	asking sync.Mutex
 	asked  time.Time
 
@@ -50,7 +49,7 @@ type Keys struct {
 	revoked  []func() // what is done, in this order, when a key was revoked
 }
 
-// keyRing is what the store held when it was read. It does not change.
+// keyRing is the content of the store when it was read. It does not change.
 type keyRing struct {
 	byID    map[string]openKey
 	ordered []openKey // newest first
@@ -68,9 +67,9 @@ type PublicKey struct {
 	Key *ecdsa.PublicKey
 }
 
-// NewKeys opens the stored signing keys, and makes the first one when
-// none is in use. It fails when the master key is not the one they were sealed
-// with: going on with a fresh key would cut off every other process.
+// NewKeys opens the stored signing keys, and makes the first one when none is in use.
+// It fails when they were sealed with another master key: a fresh key would cut off
+// every other process.
 func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Clock) (*Keys, error) {
 	stored, err := store.SigningKeys(ctx)
 	if err != nil {
@@ -81,8 +80,8 @@ func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Cloc
 		if err != nil {
 			return nil, err
 		}
-		// Another process may have been faster; then the store keeps that one and
-		// this one is forgotten.
+		// Another process may have been faster. Then the store keeps its key, and this
+		// one is dropped.
 		if _, err := store.InsertSigningKey(ctx, first); err != nil {
 			return nil, fmt.Errorf("store signing key: %w", err)
 		}
@@ -119,7 +118,7 @@ func newSigningKey(master MasterKey, now time.Time) (Key, error) {
 	return key, nil
 }
 
-// openKeyRing expects the newest key first, and one that is in use.
+// openKeyRing opens keys that are listed newest first. It fails when no key is in use.
 func openKeyRing(stored []Key, master MasterKey) (*keyRing, error) {
 	if !anyInUse(stored) {
 		return nil, errors.New("the store holds no signing key that is in use")
@@ -156,9 +155,9 @@ func openSigningKey(s Key, master MasterKey) (*ecdsa.PrivateKey, error) {
 	return private, nil
 }
 
-// Current is the key that signs new tokens, with its kid: the oldest whose
-// retirement has not come. A younger one is published and waits for its turn, so
-// that all processes change over at the same instant.
+// Current returns the key that signs new tokens, with its kid: the oldest one before
+// its retirement. A younger key is published and does not sign yet, so that all
+// processes change keys at the same instant.
 func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
 	now := k.clock()
 	ring := k.ring.Load()
@@ -171,8 +170,8 @@ func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
 	return current.id, current.private
 }
 
-// Published lists the public keys that a token in circulation is signed with, or
-// soon will be, newest first. A retired key stays for [Overlap].
+// Published lists the public keys of tokens in circulation and of the next key, newest
+// first. A retired key stays for [Overlap].
 func (k *Keys) Published() []PublicKey {
 	now := k.clock()
 	var published []PublicKey
@@ -184,8 +183,8 @@ func (k *Keys) Published() []PublicKey {
 	return published
 }
 
-// Public finds a published key by its kid. For a kid it has never heard of it
-// asks the store, but at most once a second, so that forged tokens cost nothing.
+// Public returns a published key by its kid. For an unknown kid it reads the store, at
+// most once a second, so that forged tokens cause no load.
 func (k *Keys) Public(ctx context.Context, id string) (*ecdsa.PublicKey, bool) {
 	key, ok := k.ring.Load().byID[id]
 	if !ok && core.IsID(id) {

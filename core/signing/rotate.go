@@ -8,12 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Notice is how long a new signing key is published before it signs. In
-// that time every process hears of it, and every copy of the key set that may be
-// cached (for five minutes) is replaced.
+// Notice is how long a new signing key is published before it signs. Within it every
+// process reads the key, and every cached copy of the key set (five minutes) is
+// replaced.
 const Notice = 6 * time.Minute
 
-// Rotation changes the key that signs access tokens.
+// Rotation is the tasks that change the key that signs access tokens.
 type Rotation struct {
 	Store      Store
 	Transactor core.Transactor
@@ -21,11 +21,12 @@ type Rotation struct {
 	Clock      core.Clock
 }
 
-// Rotate makes a signing key and retires the one in use, with [Notice] or,
-// at once, without. It returns the new key. It fails with core.CodeConflict when
-// a key that was made before waits for its turn, unless atOnce passes that one
-// over, and when somebody else rotates at the same time; and when the master key
-// does not open the keys there are: nobody could open one that it has sealed.
+// Rotate makes a signing key and retires the present one after [Notice], or at once. It
+// returns the new key.
+//
+// It fails with core.CodeConflict when an earlier new key does not sign yet, unless
+// atOnce, and when another rotation runs concurrently. It fails when the master key
+// does not open the stored keys: no process could open a key that it seals.
 func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
 	return r.succeed(ctx, func(ctx context.Context, stored []Key, next Key) error {
 		now := next.CreatedAt
@@ -41,17 +42,16 @@ func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
 	})
 }
 
-// RevokeOld makes a signing key that signs from now on and forgets all others,
-// also one that waits for its turn: nothing that they signed is accepted by a
-// process that has read the keys since, which each does within
-// [ReloadEvery]. It returns the new key, and fails as Rotate at once.
+// RevokeOld makes a signing key that signs from now on and deletes all others. Each
+// process rejects tokens of the others after its next read of the keys, within
+// [ReloadEvery]. It returns the new key. It fails as Rotate does with atOnce.
 func (r Rotation) RevokeOld(ctx context.Context) (Key, error) {
 	return r.succeed(ctx, func(ctx context.Context, _ []Key, next Key) error {
 		return r.Store.ReplaceSigningKeys(ctx, next)
 	})
 }
 
-// succeed makes the next key, which store puts in the place of those there are.
+// succeed makes the next key and passes it to store, with the stored keys held.
 func (r Rotation) succeed(ctx context.Context, store func(ctx context.Context, stored []Key, next Key) error) (Key, error) {
 	var next Key
 	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
@@ -78,10 +78,10 @@ func (r Rotation) succeed(ctx context.Context, store func(ctx context.Context, s
 	return next, nil
 }
 
-// State is what becomes of a signing key.
+// State is where a signing key is in its life.
 type State string
 
-// The states, in the order in which a key passes through them.
+// The states, in order.
 const (
 	Waiting State = "waiting" // published, does not sign yet
 	Signing State = "signing"
@@ -89,8 +89,7 @@ const (
 	Over    State = "over"    // nothing it signed is accepted
 )
 
-// States says for each of the stored keys, newest first, in which state
-// it is at now.
+// States returns the state of each stored key, newest first, at now.
 func States(stored []Key, now time.Time) []State {
 	states := make([]State, len(stored))
 	signs := -1

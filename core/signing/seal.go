@@ -19,23 +19,24 @@ import (
 
 const masterKeyBytes = 32
 
-// sealVersion opens every sealed value, so that a later scheme can be told apart.
+// sealVersion is the first byte of every sealed value, so that a later scheme can be
+// told apart.
 const sealVersion = 1
 
-// errSealed is every failure to open a sealed value. AES-GCM cannot say whether
-// the key, the purpose or the bytes are the wrong ones.
+// errSealed is every failure to open a sealed value. AES-GCM cannot tell whether the
+// key, the purpose or the bytes are wrong.
 var errSealed = errors.New("the value does not open: it was sealed with another master key or has been changed")
 
-// MasterKey seals what the database must keep but not be able to read. It is
+// MasterKey seals values that the database stores and must not be able to read. It is
 // safe for use by several goroutines. The zero MasterKey seals nothing.
 type MasterKey struct {
 	aead cipher.AEAD
-	// expand holds the key inside a function, so that printing a MasterKey by
-	// mistake prints an address.
+	// expand holds the key inside a function, so that a printed MasterKey shows an
+	// address.
 	expand func(purpose string, length int) ([]byte, error)
 }
 
-// NewMasterKey makes a MasterKey of 32 bytes.
+// NewMasterKey returns a MasterKey of 32 bytes.
 func NewMasterKey(raw []byte) (MasterKey, error) {
 	if len(raw) != masterKeyBytes {
 		return MasterKey{}, fmt.Errorf("a master key has %d bytes, not %d", masterKeyBytes, len(raw))
@@ -54,8 +55,8 @@ func NewMasterKey(raw []byte) (MasterKey, error) {
 	}}, nil
 }
 
-// Derive makes key material for a purpose other than sealing: HKDF (RFC 5869)
-// with SHA-256. The same master key and purpose always give the same bytes.
+// Derive returns key material for a purpose other than sealing: HKDF (RFC 5869) with
+// SHA-256. The same master key and purpose always give the same bytes.
 func (k MasterKey) Derive(purpose string, length int) ([]byte, error) {
 	if k.expand == nil {
 		return nil, errors.New("derive: no master key")
@@ -73,9 +74,9 @@ func ParseMasterKey(text string) (MasterKey, error) {
 	return NewMasterKey(raw)
 }
 
-// LoadMasterKey reads the master key from a file, and makes the file with a
-// fresh key and mode 0600 when there is none. Processes that do so at once end
-// up with one key. A file that others may read is refused.
+// LoadMasterKey reads the master key from a file. Without a file it makes one with a
+// fresh key and mode 0600; concurrent processes get the same key. It fails for a file
+// that other users may read.
 func LoadMasterKey(path string) (MasterKey, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,8 +103,8 @@ func LoadMasterKey(path string) (MasterKey, error) {
 	return key, nil
 }
 
-// createMasterKey writes the whole file under another name first and links it
-// into place, which fails when a file is there: no reader sees half a key.
+// createMasterKey writes the whole file under another name and links it into place. The
+// link fails when the file exists, so that no reader sees half a key.
 func createMasterKey(path string) error {
 	raw := make([]byte, masterKeyBytes)
 	rand.Read(raw) // never returns an error
@@ -122,8 +123,8 @@ func createMasterKey(path string) error {
 	return err
 }
 
-// Seal encrypts plain with AES-256-GCM. The purpose ("signing key") and the id of
-// what is sealed are bound to it: a value moved to another row does not open.
+// Seal encrypts plain with AES-256-GCM. It binds the purpose ("signing key") and the id
+// to the value: a value that was moved to another row does not open.
 func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
 	if k.aead == nil {
 		return nil, errors.New("seal: no master key")
@@ -143,7 +144,7 @@ func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// bound is the additional data of a sealed value. NUL occurs in neither part, so
+// bound returns the additional data of a sealed value. NUL occurs in neither part, so
 // no two pairs give the same bytes.
 func bound(purpose, id string) []byte {
 	return []byte(purpose + "\x00" + id)
