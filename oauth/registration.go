@@ -9,6 +9,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/throttle"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
@@ -65,7 +66,7 @@ func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registe
 	if refused != nil {
 		return registered{}, refused
 	}
-	client, secret, err := s.registrar.Register(r.Context(), access.NetworkOf(s.proxies.Remote(r)), access.SelfDescribed{
+	client, secret, err := s.registrar.Register(r.Context(), throttle.NetworkOf(s.proxies.Remote(r)), access.SelfDescribed{
 		Name: asked.Name, Public: asked.AuthMethod == authNone, RedirectURIs: asked.RedirectURIs, Scopes: scopes,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/cache"
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
@@ -34,7 +35,7 @@ type Verifier struct {
 	tokens   *gooidc.IDTokenVerifier
 	targets  targets
 	clock    core.Clock
-	verified *access.Cache[access.Proof, verifiedToken]
+	verified *cache.Cache[access.Proof, verifiedToken]
 }
 
 type verifiedToken struct {
@@ -57,7 +58,7 @@ func NewVerifier(cfg Config) (*Verifier, error) {
 		// of several. read compares the whole of it instead.
 		SkipClientIDCheck: true,
 	})
-	verified := access.NewCache[access.Proof, verifiedToken](verifiedLimit)
+	verified := cache.New[access.Proof, verifiedToken](verifiedLimit)
 	cfg.Keys.WhenRevoked(func() { verified.Remove(func(verifiedToken) bool { return true }) })
 	return &Verifier{tokens: tokens, targets: resources, clock: cfg.Clock, verified: verified}, nil
 }

@@ -58,6 +58,7 @@ var domainEdges = map[[2]string]string{
 	{"people", "members"}:       "a visitor is a member of an organization",
 	{"people", "passwords"}:     "passwords are judged and hashed by rules",
 	{"people", "signing"}:       "secrets of authenticator apps are sealed with the master key",
+	{"access", "cache"}:         "principals are remembered for five seconds",
 	{"access", "throttle"}:      "registrations are limited by network",
 	{"people", "access"}:        "people have passwords, sessions and second factors",
 	{"people", "jobs"}:          "mail to people is left as a job",

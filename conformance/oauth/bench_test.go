@@ -13,6 +13,7 @@ import (
 
 	jose "github.com/go-jose/go-jose/v4"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/cache"
 	"github.com/mailhelm/mailhelm/oauth"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -119,7 +120,7 @@ func BenchmarkVerifyToken(b *testing.B) {
 func BenchmarkKnownToken(b *testing.B) {
 	w := newWorld(b, storagetest.SQLite(b))
 	token := w.goodToken(w.live)
-	cached := access.NewCache[access.Proof, access.Token](1)
+	cached := cache.New[access.Proof, access.Token](1)
 	cached.Put(access.ProofOf(token), access.Token{}, start.Add(time.Hour), cached.Epoch())
 	const turn = 1000
 	var ours, theirs time.Duration

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/cache"
 )
 
 // Resource is one of the two hosts that accept credentials.
@@ -48,7 +49,7 @@ const (
 type Authenticator struct {
 	from       AuthenticatorConfig
 	clock      core.Clock
-	principals *Cache[presented, known]
+	principals *cache.Cache[presented, known]
 }
 
 // AuthenticatorConfig is what an Authenticator reads. All fields are required: a
@@ -80,7 +81,7 @@ func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 	return &Authenticator{
 		from:       cfg,
 		clock:      cfg.Clock,
-		principals: NewCache[presented, known](principalLimit),
+		principals: cache.New[presented, known](principalLimit),
 	}
 }
 

@@ -144,6 +144,12 @@ func HashSecret(secret string) []byte {
 	return sum[:]
 }
 
+// Proof is the SHA-256 of a bearer credential, the key under which caches remember it.
+type Proof [sha256.Size]byte
+
+// ProofOf returns the proof of a bearer credential.
+func ProofOf(bearer string) Proof { return sha256.Sum256([]byte(bearer)) }
+
 // SecretMatches reports whether a secret has a stored hash, in constant time. A nil
 // hash, of a credential without a secret, matches no secret and takes the same time.
 func SecretMatches(hash []byte, secret string) bool {

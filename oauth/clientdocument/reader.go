@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/cache"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -34,7 +35,7 @@ type Reader struct {
 	flights   singleflight.Group
 	// remembered drops what ends soonest when it is full, so a flood of refusals
 	// pushes out refusals.
-	remembered *access.Cache[string, outcome]
+	remembered *cache.Cache[string, outcome]
 }
 
 var _ access.DocumentReader = (*Reader)(nil)
@@ -49,7 +50,7 @@ func newReader(config Config, control connectControl) *Reader {
 	config = config.withDefaults()
 	return &Reader{
 		config: config, guard: newGuard(config.Allowed), transport: newTransport(config, control),
-		places: newPlaces(), remembered: access.NewCache[string, outcome](maxOutcomes),
+		places: newPlaces(), remembered: cache.New[string, outcome](maxOutcomes),
 	}
 }
 

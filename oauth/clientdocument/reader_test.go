@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/mailhelm/mailhelm/core/cache"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -13,8 +14,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/mailhelm/mailhelm/core/access"
 )
 
 func TestDocumentIsRememberedForAnHour(t *testing.T) {
@@ -127,7 +126,7 @@ func TestRemembersSoMuch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serveDocument)
 	reader, _ := reading(s.config())
-	reader.remembered = access.NewCache[string, outcome](4)
+	reader.remembered = cache.New[string, outcome](4)
 	read := func() int64 {
 		before := s.requests.Load()
 		for i := range 10 {

@@ -1,13 +1,12 @@
 package login
 
 import (
+	"github.com/mailhelm/mailhelm/core/throttle"
 	"net/http"
-
-	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // clientOf names where a request comes from, for counting attempts. Headers that
 // say otherwise are believed of known proxies alone: anybody can send them.
 func (s *Site) clientOf(r *http.Request) string {
-	return access.NetworkOf(s.proxies.Remote(r))
+	return throttle.NetworkOf(s.proxies.Remote(r))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/throttle"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
@@ -49,7 +49,7 @@ func TestRemoteIsTheLastThatIsNoProxy(t *testing.T) {
 		r := httptest.NewRequest("POST", "/login", strings.NewReader(""))
 		r.RemoteAddr = c.peer
 		r.Header["X-Forwarded-For"] = c.headers
-		if got := access.NetworkOf(known.Remote(r)); got != c.want {
+		if got := throttle.NetworkOf(known.Remote(r)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		if got := (proxies.Trusted{}).Remote(r); got != c.peer {

@@ -1,15 +1,14 @@
-package access_test
+package cache_test
 
 import (
+	"github.com/mailhelm/mailhelm/core/cache"
 	"testing"
 	"time"
-
-	"github.com/mailhelm/mailhelm/core/access"
 )
 
 func TestCacheForgetsAtItsInstant(t *testing.T) {
 	t.Parallel()
-	cache := access.NewCache[string, int](10)
+	cache := cache.New[string, int](10)
 	start := time.Unix(1_000, 0)
 	cache.Put("a", 1, start.Add(time.Second), cache.Epoch())
 	for after, want := range map[time.Duration]bool{0: true, time.Second - 1: true, time.Second: false, time.Hour: false} {
@@ -22,7 +21,7 @@ func TestCacheForgetsAtItsInstant(t *testing.T) {
 func TestCacheStaysWithinItsBound(t *testing.T) {
 	t.Parallel()
 	const limit = 100
-	cache := access.NewCache[int, int](limit)
+	cache := cache.New[int, int](limit)
 	now := time.Unix(1_000, 0)
 	for i := range 50 * limit {
 		cache.Put(i, i, now.Add(time.Minute), cache.Epoch())
@@ -40,7 +39,7 @@ func TestCacheStaysWithinItsBound(t *testing.T) {
 
 func TestCacheDropsWhatEndsSoonest(t *testing.T) {
 	t.Parallel()
-	cache := access.NewCache[int, int](4)
+	cache := cache.New[int, int](4)
 	now := time.Unix(1_000, 0)
 	for i := range 4 {
 		cache.Put(i, i, now.Add(time.Duration(i+1)*time.Minute), cache.Epoch())
@@ -60,7 +59,7 @@ func TestCacheDropsWhatEndsSoonest(t *testing.T) {
 
 func TestCacheRefusesWhatWasReadBeforeARemoval(t *testing.T) {
 	t.Parallel()
-	cache := access.NewCache[string, string](10)
+	cache := cache.New[string, string](10)
 	now := time.Unix(1_000, 0)
 	cache.Put("kept", "other", now.Add(time.Minute), cache.Epoch())
 	before := cache.Epoch()

@@ -1,32 +1,23 @@
-package access
+package cache
 
 import (
-	"crypto/sha256"
 	"sync"
 	"time"
 )
 
-// evictionSample is how many entries a full cache looks at to find one to drop.
+// evictionSample is how many entries a full cache compares to choose the one to drop.
 const evictionSample = 8
 
-// Proof names a bearer credential by its SHA-256, so that no cache holds the
-// credential itself.
-type Proof [sha256.Size]byte
-
-// ProofOf is the proof of a bearer credential.
-func ProofOf(bearer string) Proof { return sha256.Sum256([]byte(bearer)) }
-
-// Cache remembers for a while what was found out about bearer credentials. It is
-// bounded: when it is full, the one of a few random entries that ends soonest
-// makes room, so that a flood of credentials costs memory only up to the bound.
+// Cache is a bounded cache whose entries expire. A full cache drops the entry that
+// expires first among a few random ones, so that a flood of keys costs bounded memory.
 // It is safe for use by several goroutines.
 type Cache[K comparable, V any] struct {
 	limit int
 
 	mu      sync.RWMutex
 	entries map[K]cached[V]
-	// epoch counts removals. A value that was read before a removal and arrives
-	// after it may be what the removal meant, so Put refuses it.
+	// epoch counts removals. Put refuses a value that was read before a removal,
+	// because the removal may have meant it.
 	epoch uint64
 }
 
@@ -35,12 +26,12 @@ type cached[V any] struct {
 	until time.Time
 }
 
-// NewCache makes a cache for at most limit entries.
-func NewCache[K comparable, V any](limit int) *Cache[K, V] {
+// New returns a cache of at most limit entries.
+func New[K comparable, V any](limit int) *Cache[K, V] {
 	return &Cache[K, V]{limit: limit, entries: make(map[K]cached[V])}
 }
 
-// Get returns what is remembered and not over at now.
+// Get returns the value of a key, unless it has expired at now.
 func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
 	c.mu.RLock()
 	entry, ok := c.entries[key]
@@ -52,15 +43,16 @@ func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
 	return entry.value, true
 }
 
-// Epoch is to be taken before reading what Put will store.
+// Epoch returns the count of removals. Take it before reading the value that Put will
+// store.
 func (c *Cache[K, V]) Epoch() uint64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.epoch
 }
 
-// Put remembers a value until the instant given, unless something was removed
-// since the epoch was taken.
+// Put stores a value until the given instant, unless an entry was removed since epoch
+// was taken.
 func (c *Cache[K, V]) Put(key K, value V, until time.Time, epoch uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,8 +65,8 @@ func (c *Cache[K, V]) Put(key K, value V, until time.Time, epoch uint64) {
 	c.entries[key] = cached[V]{value: value, until: until}
 }
 
-// evict drops one entry. Go ranges over a map from a random place, which makes
-// the first few entries a sample.
+// evict drops one entry. Ranging over a Go map starts at a random place, so the first
+// few entries are a sample.
 func (c *Cache[K, V]) evict() {
 	var victim K
 	var soonest time.Time
@@ -90,8 +82,8 @@ func (c *Cache[K, V]) evict() {
 	delete(c.entries, victim)
 }
 
-// Remove drops every entry that matches. It looks at all of them, which is cheap
-// beside how rarely something is revoked.
+// Remove drops every entry that matches. It visits all entries, which is affordable
+// because revocations are rare.
 func (c *Cache[K, V]) Remove(matches func(V) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,10 +1,10 @@
-package access
+package throttle
 
 import "net/netip"
 
-// NetworkOf names where a connection comes from, for counting attempts: an IPv4
-// address, or of an IPv6 address the first 64 bits, because one household has all
-// the rest. remote is host:port; anything else has no name and shares one count.
+// NetworkOf returns the network of a connection, by which attempts are counted: an IPv4
+// address, or the first 64 bits of an IPv6 address, because one household has all the
+// rest. remote is host:port. Any other text returns "" and shares one count.
 func NetworkOf(remote string) string {
 	from, err := netip.ParseAddrPort(remote)
 	if err != nil {
