@@ -217,8 +217,8 @@ func TestContentTypesThatAreJSON(t *testing.T) {
 	}
 }
 
-// TestBodyWithoutLength: a body that does not say how long it is counts while it
-// is read, and one on a GET is found by its first byte.
+// TestBodyWithoutLength: a body without an announced length is counted while it is read. On a
+// GET, its first byte is enough.
 func TestBodyWithoutLength(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// The benchmarks say what the surface costs beside its parts: a bare Gin handler
-// with one read of SQLite, an operation that does nothing, and the hot route.
+// The benchmarks compare the surface with its parts: a bare Gin handler with one read of
+// SQLite, an operation that does nothing, and the hot route.
 
 func BenchmarkBareGin(b *testing.B) {
 	db, err := sql.Open("sqlite", filepath.Join(b.TempDir(), "bare.db"))

@@ -53,8 +53,8 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-// TestScopesComeBeforeArguments: who may not call learns nothing about what the
-// call would take.
+// TestScopesComeBeforeArguments: the refusal of a caller without the scope says nothing about
+// the arguments.
 func TestScopesComeBeforeArguments(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
@@ -197,12 +197,12 @@ func TestPanicEndsOneRequest(t *testing.T) {
 	s.do(t, "GET", "/v1/probes/a", "").want(200)
 }
 
-// hostile is a connection that panics when it is written to.
+// hostile is a connection that panics on writes.
 type hostile struct{ *httptest.ResponseRecorder }
 
 func (hostile) Write([]byte) (int, error) { panic("no mail to jane@example.com") }
 
-// What panics around an operation is logged without its own words as well.
+// A panic around an operation is also logged without its text.
 func TestPanicOutsideOfOperations(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
@@ -233,8 +233,8 @@ func TestFaultsStayInside(t *testing.T) {
 	}
 }
 
-// TestLogOfRefusals: each request that reaches no operation leaves one line,
-// with nothing of the caller's in it.
+// TestLogOfRefusals: each request that reaches no operation logs one line without text of the
+// caller.
 func TestLogOfRefusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -278,7 +278,7 @@ func TestRoutesThatCannotBeMounted(t *testing.T) {
 	}
 }
 
-// TestRoutesHaveOperations: what is mounted exists, and takes what its path names.
+// TestRoutesHaveOperations: every route has an operation, which has the members of the path.
 func TestRoutesHaveOperations(t *testing.T) {
 	t.Parallel()
 	operations := declarations()
@@ -306,8 +306,7 @@ func TestRoutesHaveOperations(t *testing.T) {
 	}
 }
 
-// declarations is the catalogue as far as it is declared: its operations cannot
-// be called.
+// declarations returns the catalogue without stores: its operations cannot be called.
 func declarations() *guardrails.Catalogue {
 	return undone(append(newProbes().operations(), confirming())...)
 }

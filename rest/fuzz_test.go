@@ -12,9 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// FuzzRequest: whatever path, query and body hold, the answer is a result or a
-// problem document, never a fault of ours, and what the operation got is what a
-// reader of the request would say it should get.
+// FuzzRequest: for every path, query and body, the answer is a result or a problem document
+// and never an internal error. The operation gets the arguments that the request has.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"a", "limit=1&on=true&text=x", `{"note":"x"}`},
@@ -73,7 +72,7 @@ func checkFuzzed(t *testing.T, r *http.Request, w *httptest.ResponseRecorder) {
 	}
 }
 
-// FuzzIdempotencyKey: a key that is taken is the same key in its quoted form.
+// FuzzIdempotencyKey: an accepted key is the same key in its quoted form.
 func FuzzIdempotencyKey(f *testing.F) {
 	for _, seed := range []string{"k", `"k"`, `"a\"b"`, "a b", "ä", `"\`} {
 		f.Add(seed)

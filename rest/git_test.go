@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestARepositoryOwnsDefinitions: the write of an organization that is connected to
-// one is a conflict that names the repository, that of another is a write.
+// TestARepositoryOwnsDefinitions: a write of a definition is a conflict that names the
+// repository when the organization is connected to one, and succeeds otherwise.
 func TestARepositoryOwnsDefinitions(t *testing.T) {
 	t.Parallel()
 	writes := 0

@@ -63,7 +63,7 @@ func TestRateHeaders(t *testing.T) {
 	s.clock.Advance(30 * time.Second)
 	checkRate(t, s.do(t, "GET", "/v1/contacts?limit=0", "").want(422).Header(), "2", "0", "60")
 	if h := s.do(t, "GET", "/v1/contacts", "", "Authorization", "").want(401).Header(); h.Get("RateLimit-Limit") != "" {
-		t.Errorf("rate headers for nobody: %v", h)
+		t.Errorf("rate headers without a credential: %v", h)
 	}
 }
 
@@ -114,8 +114,8 @@ func TestPagesAreLinked(t *testing.T) {
 	}
 }
 
-// nextOf is the path and query of a Link header, which must name this host and
-// keep the filters.
+// nextOf returns the path and query of a Link header, which must name this host and keep the
+// filters.
 func nextOf(t *testing.T, link string) string {
 	t.Helper()
 	if link == "" {

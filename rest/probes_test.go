@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// probes are operations that show what reached them.
+// probes are operations that record their calls.
 type probes struct {
 	calls atomic.Int64
-	// entered and proceed hold a call of probe_wait in the middle.
+	// entered and proceed stop a call of probe_wait in the middle.
 	entered, proceed chan struct{}
 }
 
@@ -99,7 +99,7 @@ func newProbeStack(t testing.TB) (*stack, *probes) {
 	return newStack(t, p.operations(), probeRoutes...), p
 }
 
-// confirming is an operation that asks for agreement first.
+// confirming is an operation that needs a confirmation.
 func confirming() core.Operation {
 	return core.Declare(core.Op[readIn, readIn]{
 		Name: "probe_confirm", Title: "Confirm", Purpose: "Asks first.", Effect: core.Destroys,
@@ -110,7 +110,7 @@ func confirming() core.Operation {
 	})
 }
 
-// undone puts the product's operations and more behind rails that lead nowhere.
+// undone guards the operations of the product, and more, with rails without stores.
 func undone(more ...core.Operation) *guardrails.Catalogue {
 	guard := guardrails.New(guardrails.Config{Clock: core.SystemClock, Metrics: prometheus.NewRegistry()})
 	return guard.Catalogue(append(catalogue.Operations(catalogue.Domains{}), more...))

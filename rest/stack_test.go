@@ -39,8 +39,7 @@ const (
 	docsURL = "https://app.mailhelm.test/docs"
 )
 
-// stack is the API over a real store with one organization, whose keys hold
-// every scope.
+// stack is the API over a real store with one organization, whose keys have every scope.
 type stack struct {
 	t          testing.TB
 	handler    http.Handler
@@ -52,7 +51,7 @@ type stack struct {
 	log        *logBuffer
 }
 
-// clock stands still until it is moved.
+// clock returns the same time until a test moves it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -94,7 +93,7 @@ func (noTokens) VerifyToken(context.Context, string, access.Resource) (access.To
 	return access.Token{}, errors.New("no tokens here")
 }
 
-// newStack serves the product's routes, and more routes to the operations given.
+// newStack serves the product's routes, and additional routes to the given operations.
 func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	t.Helper()
 	db := storagetest.SQLite(t)
@@ -160,7 +159,7 @@ func (s *stack) seed() {
 	}
 }
 
-// key makes an API key and returns its secret.
+// key creates an API key and returns its secret.
 func (s *stack) key(orgID string, env core.Environment, scopes core.Scopes) string {
 	s.t.Helper()
 	minted := access.MintAPIKey(env)
@@ -174,8 +173,8 @@ func (s *stack) key(orgID string, env core.Environment, scopes core.Scopes) stri
 	return minted.Secret
 }
 
-// limit gives the organization a rate limit. Principals are remembered for a few
-// seconds, so a test sets it before its first call.
+// limit sets the organization's rate limit. Principals are cached for a few seconds, so a test
+// sets it before its first call.
 func (s *stack) limit(perMinute int) {
 	s.t.Helper()
 	if err := s.db.Orgs().SetRateLimit(s.t.Context(), s.org.ID, &perMinute); err != nil {

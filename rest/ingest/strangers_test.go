@@ -121,7 +121,7 @@ func TestPathsOfOthersCannotBeFound(t *testing.T) {
 		}
 		for _, path := range []string{"path-ses", "path-simulated", "path-unpinned"} {
 			if diff := cmp.Diff(answer("nobodys"), answer(path)); diff != "" {
-				t.Errorf("%s: %s differs (-nobody's +somebody's):\n%s", name, path, diff)
+				t.Errorf("%s: %s differs (-unknown +existing):\n%s", name, path, diff)
 			}
 		}
 	}

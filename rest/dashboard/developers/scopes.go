@@ -25,7 +25,7 @@ var scopeAreas = []struct {
 	{"Received mail", []string{"inboxes", "inbound"}},
 }
 
-// scopeArea is a group of scopes to choose from.
+// scopeArea is the data of a group of scopes.
 type scopeArea struct {
 	Name    string
 	Choices []scopeChoice
@@ -135,8 +135,8 @@ func checkHandedOut(has core.Scopes, to members.Member) error {
 }
 
 // checkSentTo refuses new redirect addresses when the giver's permissions do not cover all
-// scopes of the client: whoever receives codes at such an address gets the access that
-// other people granted to the client.
+// scopes of the client: codes sent to such an address give the access that other people
+// granted to the client.
 func checkSentTo(had, wanted []string, may core.Scopes, giver members.Member) error {
 	lacks := giver.Scopes().Missing(may)
 	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })

@@ -43,6 +43,6 @@ func TestWhatMayBeGiven(t *testing.T) {
 		}
 	}
 	if checkHandedOut(core.Scopes{core.ListsView}, giver) != nil || checkHandedOut(core.Scopes{core.ListsView, core.ListsManage}, giver) == nil {
-		t.Error("a secret goes to somebody who may do less, or not to somebody who may do as much")
+		t.Error("a secret is shown to a member who may do less, or refused to one who may do as much")
 	}
 }

@@ -22,7 +22,7 @@
 // The handler reads through an interface that the room declares in its Config. It ends in
 // Show, Fail or Refuse of [Pages], which the room embeds:
 //
-//	func (h thingHandlers) showThing(w http.ResponseWriter, r *http.Request, v access.Visitor) {
+//	func (h thingHandlers) showThing(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 //		thing, err := h.Things.Thing(r.Context(), v.Org.ID, r.PathValue("id"))
 //		if err != nil {
 //			h.Fail(w, r, v, err)
@@ -33,7 +33,7 @@
 //
 // The line in the route table:
 //
-//	{Path: "/things/{id}", Needs: access.MayViewThings, Get: h.showThing, Post: h.editThing},
+//	{Path: "/things/{id}", Needs: members.MayViewThings, Get: h.showThing, Post: h.editThing},
 //
 // The route brings admission, the permission, the refusal of other methods and the check of
 // a form's token. A handler repeats none of them. Three rules hold for forms:

@@ -56,7 +56,7 @@ type Joining interface {
 // Entrance is the part of the sign-in pages that the page of an invitation needs.
 type Entrance interface {
 	// Visitor returns who sent the request. SignedOut reports whether its error says that
-	// nobody is signed in.
+	// the request has no session.
 	Visitor(r *http.Request) (people.Visitor, error)
 	SignedOut(err error) bool
 	// SignInAddress returns the sign-in page that leads on to next, a path of this host.

@@ -24,9 +24,10 @@ type connectionView struct {
 	Template      frame.Form
 }
 
-func (h *Organization) viewConnection(c sending.Connection, v people.Visitor) *connectionView {
+// viewConnection returns the data of a connection for a visitor who may change it.
+func (o *Organization) viewConnection(c sending.Connection, v people.Visitor) *connectionView {
 	view := &connectionView{
-		Connection: c, Name: string(c.Provider), EventsAddress: h.EventsAddress(c.IngestPath), HasKey: c.IngestKeyHash != nil,
+		Connection: c, Name: string(c.Provider), EventsAddress: o.EventsAddress(c.IngestPath), HasKey: c.IngestKeyHash != nil,
 		Latest: sending.LatestTemplateVersion, Verify: frame.FormTo(v, AccountPath+"/verify"), Template: frame.FormTo(v, AccountPath+"/template-version"),
 	}
 	for _, p := range providerNames {
@@ -40,13 +41,13 @@ func (h *Organization) viewConnection(c sending.Connection, v people.Visitor) *c
 
 // connectionOf returns the connection of the visitor's organization, or nil when no account
 // is connected. When it returns false it has answered.
-func (h *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
-	c, err := h.Connections.Connection(r.Context(), v.Org.ID)
+func (o *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
+	c, err := o.Connections.Connection(r.Context(), v.Org.ID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
 		return nil, true
 	}
 	if err != nil {
-		h.Fail(w, r, v, fmt.Errorf("connection of the sending account: %w", err))
+		o.Fail(w, r, v, fmt.Errorf("connection of the sending account: %w", err))
 		return nil, false
 	}
 	return &c, true

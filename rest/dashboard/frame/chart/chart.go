@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Series is figures of one kind, one for each point in time, none below zero.
+// Series are the figures of one kind, one for each point in time. No figure is negative.
 type Series struct {
 	Name   string
 	Values []float64
 }
 
-// Figure is what is drawn. All series have the same length.
+// Figure is the content of a drawing. All series have the same length.
 type Figure struct {
 	// ID is unique on the page and fit for an HTML id.
 	ID string
-	// Title and Description are for those who do not see the drawing.
+	// Title and Description are for screen readers.
 	Title, Description string
 	Series             []Series
 }
@@ -30,8 +30,8 @@ const (
 	height = 200
 )
 
-// StackedBars draws a bar for each point in time, the series on top of one another
-// in their order. It also returns the value at the upper end.
+// StackedBars draws one bar for each point in time, with the series stacked in their order.
+// It also returns the value at the upper end of the axis.
 func StackedBars(f Figure) (template.HTML, float64) {
 	upper := roundUp(tallest(f.Series))
 	d := begin(f)
@@ -56,8 +56,8 @@ func StackedBars(f Figure) (template.HTML, float64) {
 	return d.end(), upper
 }
 
-// Lines draws a line for each series and returns the value at the upper end as well.
-// A point alone is a short stroke.
+// Lines draws one line for each series and returns the value at the upper end of the axis. A
+// single point is a short stroke.
 func Lines(f Figure) (template.HTML, float64) {
 	highest := 0.0
 	for _, s := range f.Series {
@@ -85,7 +85,7 @@ type drawing struct{ strings.Builder }
 
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
 
-// begin writes what comes before the figures, grid lines last.
+// begin writes the start of the drawing: title, description and grid.
 func begin(f Figure) *drawing {
 	d, id := &drawing{}, html.EscapeString(f.ID)
 	d.printf(`<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-labelledby="%s-title %s-desc">`, width, height, id, id)
@@ -95,7 +95,7 @@ func begin(f Figure) *drawing {
 	return d
 }
 
-// end is the whole drawing. Every text in it was escaped as it was written.
+// end returns the drawing. Every text in it was escaped when it was written.
 func (d *drawing) end() template.HTML {
 	d.printf(`</svg>`)
 	return template.HTML(d.String()) //nolint:gosec // see above
@@ -122,11 +122,11 @@ func tallest(series []Series) float64 {
 	return highest
 }
 
-// level is how far from the top a value is.
+// level returns the distance of a value from the top.
 func level(v, upper float64) float64 { return height * (1 - v/upper) }
 
-// roundUp is the next of 1, 2, 4, 5 and 10 times a power of ten, so that half of it
-// is short to write as well. It is 1 for nothing.
+// roundUp returns the next of 1, 2, 4, 5 and 10 times a power of ten, so that its half is
+// short too. It returns 1 for 0.
 func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 1
@@ -140,7 +140,7 @@ func roundUp(v float64) float64 {
 	return 10 * power
 }
 
-// number is a coordinate, to a tenth of a unit.
+// number formats a coordinate, to a tenth of a unit.
 func number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }
