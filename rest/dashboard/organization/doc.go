@@ -3,6 +3,6 @@
 // the audit log. The page of an invitation is here too; it is also for people who are not
 // signed in.
 //
-// The rules are in core/access, core/account, core/channels and core/sending; the room
+// The rules are in core/members, core/account, core/channels and core/sending; the room
 // decides only what a page shows and to which member.
 package organization
