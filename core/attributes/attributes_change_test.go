@@ -35,7 +35,7 @@ func (w world) attribute(t *testing.T, name string) string {
 	return ""
 }
 
-// passed lets all contacts follow the registry.
+// passed runs the pass over all contacts.
 func (w world) passed(t *testing.T) {
 	t.Helper()
 	if err := w.Attributes.PassWorker().Work(t.Context(), attributes.PassArgs{}); err != nil {
@@ -43,7 +43,7 @@ func (w world) passed(t *testing.T) {
 	}
 }
 
-// holds compares the attributes of a contact.
+// holds compares the attributes that a read shows of a contact.
 func (w world) holds(t *testing.T, email, want string) {
 	t.Helper()
 	got, err := json.Marshal(w.Want(t, "contacts_lookup", fmt.Sprintf(`{"email":%q}`, email))["attributes"])
@@ -109,7 +109,7 @@ func TestDefinitionsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestMutationClasses is every change by its class, as previewed and as made.
+// TestMutationClasses compares the class of each kind of change, previewed and made.
 func TestMutationClasses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ before, after, class string }{
@@ -152,7 +152,7 @@ func TestMutationClasses(t *testing.T) {
 	}
 }
 
-// contacts are three with an age as text would be, and one without.
+// seedText creates three contacts with a city, two of which are numbers, and one without.
 func (w world) seedText(t *testing.T) {
 	t.Helper()
 	for email, attributes := range map[string]string{
@@ -263,8 +263,8 @@ func TestDefinitionsFromARepositoryAreReadOnly(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreAsked holds what whoever knows the segments is told, and that an
-// error of theirs undoes the change.
+// TestSegmentsAreAsked checks the changes that Affected is called with, and that an error
+// of Affected prevents the change.
 func TestSegmentsAreAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -312,9 +312,9 @@ func TestTheRegistryIsBounded(t *testing.T) {
 	w.Refuse(t, "attributes_create", `{"name":"one_more","type":"bool"}`, core.CodeValidationFailed)
 }
 
-// TestDeletedAttributesAreGoneFromReads: no read shows a value of a deleted attribute,
-// what was read can be written back, and null clears what is left. An attribute of the
-// same name has those values that fit its type, and no read shows the others.
+// TestDeletedAttributesAreGoneFromReads checks that no read shows a value of a deleted
+// attribute, that a read can be written back, and that null clears stored values. A new
+// attribute of the same name shows the values that fit its type.
 func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -379,8 +379,8 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 	})
 }
 
-// showsAndTakesBack holds the attributes that every read shows of a contact against those
-// wanted, and writes them back by every way.
+// showsAndTakesBack compares the attributes that each read shows of a contact, and writes
+// them back by each kind of write.
 func (w world) showsAndTakesBack(t *testing.T, step, email, want string) {
 	t.Helper()
 	c := w.Want(t, "contacts_lookup", `{"email":"`+email+`"}`)

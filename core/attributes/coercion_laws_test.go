@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The laws of coercion, each by the rule that it holds.
+// The tests of this file check the rules of coercion that Registry.Coerce states.
 
 func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 	t.Parallel()
@@ -42,8 +42,8 @@ func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 	})
 }
 
-// TestNumbersBeyondPredicatesAreRefused: what no predicate knows is no value, and what
-// was stored as text stays that.
+// TestNumbersBeyondPredicatesAreRefused checks numbers that predicates treat as absent:
+// they are refused, do not settle, and have no slot.
 func TestNumbersBeyondPredicatesAreRefused(t *testing.T) {
 	t.Parallel()
 	number := Attribute{Type: Number}
@@ -129,8 +129,8 @@ func TestEnumsAreTheirValuesOnly(t *testing.T) {
 	})
 }
 
-// TestStringsSpellWhatTheyWere: what a number or a boolean becomes as a string leads
-// back to it.
+// TestStringsSpellWhatTheyWere checks that a number or boolean converted to a string
+// converts back to itself.
 func TestStringsSpellWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -147,8 +147,8 @@ func TestStringsSpellWhatTheyWere(t *testing.T) {
 	})
 }
 
-// TestASlotHoldsWhatFits: a settled value has a place in the slot, one of another
-// type has none.
+// TestASlotHoldsWhatFits checks that a slot holds each settled value and no value of
+// another type.
 func TestASlotHoldsWhatFits(t *testing.T) {
 	t.Parallel()
 	types := []Type{String, Number, Bool, Datetime, Enum}

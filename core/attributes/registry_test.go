@@ -57,7 +57,7 @@ func TestCoercion(t *testing.T) {
 	}
 }
 
-// decoded is a value as an operation's arguments hold it.
+// decoded returns a value as the arguments of an operation hold it.
 func decoded(t interface{ Fatal(...any) }, raw string) any {
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()
@@ -75,8 +75,8 @@ func TestLongTextIsRefused(t *testing.T) {
 	}
 }
 
-// TestCoercedValuesStay: what was coerced once coerces to itself, so that reading
-// a contact and writing it back changes nothing.
+// TestCoercedValuesStay checks that a coerced value coerces to itself, so that writing
+// back what was read changes nothing.
 func TestCoercedValuesStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,7 +98,7 @@ func TestCoercedValuesStay(t *testing.T) {
 	})
 }
 
-// resent is a value as a caller sends it and the operation decodes it.
+// resent returns a value as a caller sends it and the operation decodes it.
 func resent(t *rapid.T, value any) any {
 	raw, err := json.Marshal(value)
 	if err != nil {

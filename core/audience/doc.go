@@ -1,15 +1,16 @@
-// Package audience is the people an organization may write to: contacts with
-// typed attributes and consent, topics they subscribe to, lists they are on.
+// Package audience owns contacts: the people an organization may write to, with values of
+// attributes, consent and memberships; and the bulk writes, pushes and imports of them.
 //
-// Who owns what. The sending account is the truth about consent (topic
-// preferences, the global opt-out) and topics: a write asks the account first and
-// mirrors it after, a read of one contact asks the account. Attributes, external
-// ids, lists and archiving are Mailhelm's alone.
+// The sending account decides about consent (choices about topics, the global opt-out). A
+// write asks the account first and mirrors its answer; a read of one contact asks the
+// account. External ids, values, memberships and archiving are Mailhelm's alone.
 //
-// One file per task: contacts_upsert.go is the whole of contacts_upsert. What
-// several tasks share is in a file named after the noun: contact.go, consent.go,
-// attributes.go, membership.go.
+// Definitions belong to rooms of their own: core/attributes, core/lists and core/topics,
+// which also syncs the mirror with the account. A contact speaks their vocabulary.
+// Reads and writes of those rooms go through the interfaces in audience.go.
 //
-// It does not know SQL (store.go says what it needs remembered), nor HTTP, nor
-// any provider.
+// One file holds one task: contacts_upsert.go is the whole of contacts_upsert. Files named
+// after a noun hold what several tasks share: contact.go, consent.go, plan.go.
+//
+// It knows neither SQL (store.go states what it needs stored), nor HTTP, nor a provider.
 package audience

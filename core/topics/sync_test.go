@@ -82,7 +82,8 @@ func TestSyncFollowsTheAccount(t *testing.T) {
 	})
 }
 
-// They are visited in any order, so that any may be the one.
+// TestOneFailingOrganizationDoesNotHoldUpTheOthers fails the first organization that the
+// job visits. The order of the visits is not fixed, so it may be any of them.
 func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	w := audiencetest.New(t, storagetest.SQLite(t))

@@ -17,8 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// What the account lost comes back with the consent the mirror remembers; what only
-// the account knew comes here; nobody else is touched, and then all is quiet.
+// TestSyncRepairsBothSides checks that contacts which the account lost are pushed with the
+// consent that the mirror remembers, that the mirror takes over unknown contacts, and that
+// the next sync changes nothing.
 func TestSyncRepairsBothSides(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -68,8 +69,8 @@ func TestSyncRepairsBothSides(t *testing.T) {
 	})
 }
 
-// One sync pushes so many and leaves the rest to the next, and goes on when the
-// account does not take one.
+// TestRepairsAreBounded checks that one sync pushes a bounded number of contacts and
+// leaves the rest to the next, also when the account refuses one.
 func TestRepairsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := audiencetest.New(t, storagetest.SQLite(t))
