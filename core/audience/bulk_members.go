@@ -37,10 +37,11 @@ func (row *BulkRow) take(name string, value []byte) error {
 			return err
 		}
 		return core.TakeAs(name, value, &row.TopicPreferences, kindOfTopics)
-	case "unsubscribe_all":
-		return core.TakeAs(name, value, &row.UnsubscribeAll, "true, false or null")
 	case "lists":
 		return core.TakeAs(name, value, &row.Lists, "an array of strings")
+	}
+	if is, err := row.Stated.take(name, value); is {
+		return err
 	}
 	return core.UnknownMember(name, bulkMembers)
 }

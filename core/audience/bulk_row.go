@@ -3,6 +3,7 @@ package audience
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,23 +30,23 @@ type BulkRow struct {
 	RebindExternalID *bool          `json:"rebind_external_id,omitempty"`
 	Attributes       map[string]any `json:"attributes,omitempty"`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty"`
-	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty"`
 	Lists            *[]string      `json:"lists,omitempty"`
+	Stated
 }
 
 // BulkRows are rows as they came. A row that is wrong in itself fails alone, so their
 // schema describes them and checks nothing.
 type BulkRows []json.RawMessage
 
-var bulkMembers = []core.RowMember{
+var bulkMembers = slices.Concat([]core.RowMember{
 	{Name: "email", Description: "Address. Needed to create; with external_id, the address that contact has from now on."},
 	{Name: "external_id", Description: "Your own id of the person, unique in the organization, of 1 to 255 characters."},
 	{Name: "rebind_external_id", Description: "true takes the address's contact over when it has another external id."},
 	{Name: "attributes", Description: "Object of values to change by attribute name; null clears one."},
 	{Name: "topic_preferences", Description: "Choices to change, as an array of topic and subscription_status or as an object from topic to status."},
-	{Name: "unsubscribe_all", Description: "true opts out of everything, false back in; left out or null: untouched."},
+}, statedMembers, []core.RowMember{
 	{Name: "lists", Description: "Array of exactly the static lists to be on, by id or key; left out or null: untouched."},
-}
+})
 
 // JSONSchema describes a row.
 func (BulkRows) JSONSchema() *jsonschema.Schema {

@@ -278,7 +278,7 @@ func (r *rowReader) loadLists(ctx context.Context, names map[string]bool) error 
 // read judges one row.
 func (r *rowReader) read(row BulkRow) (readRow, error) {
 	read := readRow{plan: Plan{
-		Way: Upserting, Claim: row.claim(), Attributes: row.Attributes, Topics: row.TopicPreferences, UnsubscribeAll: row.UnsubscribeAll,
+		Way: Upserting, Claim: row.claim(), Attributes: row.Attributes, Topics: row.TopicPreferences, Stated: row.Stated,
 	}}
 	if len(row.Attributes) > 0 {
 		if coerced, err := r.registry.Coerce(row.Attributes, nil); err != nil {

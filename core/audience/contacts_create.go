@@ -10,11 +10,11 @@ import (
 
 // CreateContactIn is a new contact. Members that are left out take their defaults.
 type CreateContactIn struct {
-	Email            string           `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
-	Attributes       map[string]any   `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each must be in the attribute registry."`
-	TopicPreferences topics.Choices   `json:"topic_preferences,omitempty" jsonschema_description:"Explicit choices about topics, as an array of topic and subscription_status or as an object from topic to status."`
-	UnsubscribeAll   *bool            `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
-	Lists            *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to put the contact on."`
+	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each must be in the attribute registry."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Explicit choices about topics, as an array of topic and subscription_status or as an object from topic to status."`
+	Stated
+	Lists *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to put the contact on."`
 
 	write *write
 }
@@ -40,7 +40,7 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 	org := c.Principal.Org.ID
 	plan := Plan{
 		Way: Creating, Claim: Claim{Email: in.Email},
-		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
 	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err

@@ -10,11 +10,11 @@ import (
 
 // UpdateContactIn changes parts of a contact, as a merge patch (RFC 7396) does.
 type UpdateContactIn struct {
-	Email            string           `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
-	Attributes       map[string]any   `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
-	TopicPreferences topics.Choices   `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
-	UnsubscribeAll   *bool            `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"Opt out of everything. Left out or null: untouched."`
-	Lists            *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to join and leave."`
+	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	Stated
+	Lists *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to join and leave."`
 
 	write *write
 }
@@ -38,7 +38,7 @@ func (a *Audience) prepareUpdate(ctx context.Context, c *core.Call, in UpdateCon
 	org := c.Principal.Org.ID
 	plan := Plan{
 		Way: Updating, Claim: Claim{Email: in.Email},
-		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
 	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err

@@ -14,8 +14,8 @@ type UpsertContactIn struct {
 	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
-	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in."`
-	IssueVisitorID   bool           `json:"issue_visitor_id,omitempty" jsonschema_description:"Give the contact a visitor id for your website, if it has none."`
+	Stated
+	IssueVisitorID bool `json:"issue_visitor_id,omitempty" jsonschema_description:"Give the contact a visitor id for your website, if it has none."`
 
 	write *write
 }
@@ -57,7 +57,7 @@ func (a *Audience) prepareUpsert(ctx context.Context, c *core.Call, in UpsertCon
 	org := c.Principal.Org.ID
 	plan := Plan{
 		Way: Upserting, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID, Bound: true},
-		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
 	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err

@@ -15,9 +15,9 @@ type UpsertByExternalIDIn struct {
 	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. Another one than the contact has moves the contact to it; left out, the address stays."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
-	UnsubscribeAll   *bool          `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in. Left out or null: untouched."`
-	Lists            *lists.Names   `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
-	RebindExternalID bool           `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`
+	Stated
+	Lists            *lists.Names `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
+	RebindExternalID bool         `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`
 	ReadBack
 
 	write *write
@@ -45,7 +45,7 @@ func (a *Audience) prepareUpsertByExternalID(ctx context.Context, c *core.Call, 
 	org := c.Principal.Org.ID
 	plan := Plan{
 		Way: Upserting, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID, Rebind: in.RebindExternalID}, Read: &in.ReadBack,
-		Attributes: in.Attributes, Topics: in.TopicPreferences, UnsubscribeAll: in.UnsubscribeAll,
+		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
 	}
 	if err := a.checkPlan(ctx, org, &plan); err != nil {
 		return in, err

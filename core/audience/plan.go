@@ -19,9 +19,9 @@ type Plan struct {
 	Way   Way
 	Claim Claim
 	// Attributes are values by name, as the registry types them. nil clears a value.
-	Attributes     map[string]any
-	Topics         topics.Choices
-	UnsubscribeAll *bool
+	Attributes map[string]any
+	Topics     topics.Choices
+	Stated
 	// Lists is nil where membership stays as it is.
 	Lists *lists.Change
 	// Read is what the caller repeats from a read, nil for nothing.
@@ -79,12 +79,12 @@ func (p Plan) apply(existing *Contact) (Contact, error) {
 			stated = *existing
 		}
 		stated.Email = addressed(p.Claim.Email)
-		return stated.withOnlyAttributes(p.Attributes), nil
+		return p.Stated.apply(stated.withOnlyAttributes(p.Attributes)), nil
 	case Updating:
-		return existing.withAttributes(p.Attributes), nil
+		return p.Stated.apply(existing.withAttributes(p.Attributes)), nil
 	}
 	claimed, err := p.Claim.apply(existing)
-	return claimed.withAttributes(p.Attributes), err
+	return p.Stated.apply(claimed.withAttributes(p.Attributes)), err
 }
 
 // check refuses what the plan's way does not do to the contact.

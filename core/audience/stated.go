@@ -1,0 +1,30 @@
+package audience
+
+import (
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Stated are the members of a contact that every write takes in the same way: the single
+// writes, the write by external id, rows of bulk writes and imports. A new field of the
+// contact is a member here and a line in each function of this file.
+type Stated struct {
+	UnsubscribeAll *bool `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in."`
+}
+
+// statedMembers describes the members to callers of bulk writes.
+var statedMembers = []core.RowMember{
+	{Name: "unsubscribe_all", Description: "true opts out of everything, false back in; left out or null: untouched."},
+}
+
+// take reads a member of a row. It reports whether the member is one of Stated.
+func (s *Stated) take(name string, value []byte) (bool, error) {
+	switch name {
+	case "unsubscribe_all":
+		return true, core.TakeAs(name, value, &s.UnsubscribeAll, "true, false or null")
+	}
+	return false, nil
+}
+
+// apply returns the contact with what is stated about it, except for its consent, which
+// the account decides.
+func (s Stated) apply(c Contact) Contact { return c }
