@@ -26,12 +26,7 @@ var (
 	peopleByEmail      = engine.Register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "email_key", Equals: "j.atom"}))
 	peopleByExternalID = engine.Register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "external_id", Equals: "j.atom"}))
 
-	insertStubs = engine.Register("insert stubs", `
-		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
-			unsubscribe_all, shell, stub, created_at, updated_at)
-		SELECT $1, v ->> 'id', v ->> 'email', v ->> 'key', v ->> 'external', 'active', '{}', '{}',
-			FALSE, FALSE, TRUE, CAST($2 AS bigint), CAST($2 AS bigint)
-		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
+	insertStubs = engine.Register("insert stubs", insertContactsText(`$2`)+`
 		ON CONFLICT DO NOTHING`)
 	// addStubSlots gives their row to those of the stubs that were made: every active
 	// contact has one.
@@ -89,33 +84,28 @@ func (r personRow) person() activities.Person {
 	return p
 }
 
-// stubRow is an element of the parameters of insertStubs and bindExternalIDs.
-type stubRow struct {
-	ID       string  `json:"id"`
-	Email    string  `json:"email,omitempty"`
-	Key      string  `json:"key,omitempty"`
-	External *string `json:"external"`
-}
-
-func stubRows(people []activities.Person) (string, error) {
-	rows := make([]stubRow, len(people))
-	for i, p := range people {
-		rows[i] = stubRow{ID: p.ID, Email: p.Email, Key: p.EmailKey}
-		if p.ExternalID != "" {
-			rows[i].External = &people[i].ExternalID
-		}
-	}
-	return engine.JSONParameter(rows)
+// externalIDRow is an element of the parameter of bindExternalIDs.
+type externalIDRow struct {
+	ID       string `json:"id"`
+	External string `json:"external"`
 }
 
 func (s activityStore) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
-	parameter, err := stubRows(people)
+	rows := make([]contactRow, len(people))
+	for i, p := range people {
+		stub, err := audience.StubOf(p.ID, audience.Claim{Email: p.Email, ExternalID: p.ExternalID}, at)
+		if err != nil {
+			return 0, err
+		}
+		rows[i] = rowOf(stub, emptyObject, emptyObject)
+	}
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return 0, err
 	}
 	var made int
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		if made, err = s.db.Exec(ctx, insertStubs, orgID, engine.At(at), parameter); err != nil || made == 0 {
+		if made, err = s.db.Exec(ctx, insertStubs, orgID, parameter); err != nil || made == 0 {
 			return err
 		}
 		_, err = s.db.Exec(ctx, addStubSlots, parameter, orgID)
@@ -125,7 +115,11 @@ func (s activityStore) InsertStubs(ctx context.Context, orgID string, people []a
 }
 
 func (s activityStore) BindExternalIDs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
-	parameter, err := stubRows(people)
+	rows := make([]externalIDRow, len(people))
+	for i, p := range people {
+		rows[i] = externalIDRow{p.ID, p.ExternalID}
+	}
+	parameter, err := engine.JSONParameter(rows)
 	if err != nil {
 		return 0, err
 	}

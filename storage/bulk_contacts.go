@@ -21,8 +21,7 @@ import (
 // sorted, so that two that lock the same contacts do so in the same order.
 func contactsNamed(column string) string {
 	return `
-		SELECT c.id, c.email, c.external_id, c.status, c.attributes, c.topic_preferences, c.unsubscribe_all, c.shell, c.stub,
-			c.created_at, c.updated_at,
+		SELECT ` + contactColumns("c.") + `,
 			(SELECT p.said FROM contact_pushes AS p WHERE p.org_id = c.org_id AND p.contact_id = c.id) AS said
 		FROM json_each(CAST($1 AS text)) AS j
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts
@@ -38,18 +37,10 @@ var (
 	dropShells = engine.Register("drop shells", `
 		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = contacts.org_id AND a.contact_id = contacts.id)`)
-	insertContacts = engine.Register("insert contacts", `
-		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
-			unsubscribe_all, created_at, updated_at)
-		SELECT $1, v ->> 'id', v ->> 'email', v ->> 'key', v ->> 'external', 'active', v ->> 'attributes',
-			v ->> 'preferences', CAST(v ->> 'unsubscribed' AS boolean), CAST($2 AS bigint), CAST($2 AS bigint)
-		FROM `+engine.ParameterRows(`$3`))
+	insertContacts = engine.Register("insert contacts", insertContactsText(`$2`))
 	updateContacts = engine.Register("update contacts", `
-		UPDATE contacts SET email = v ->> 'email', email_key = v ->> 'key', external_id = v ->> 'external', status = 'active',
-			attributes = v ->> 'attributes', topic_preferences = v ->> 'preferences',
-			unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean), shell = FALSE, stub = CAST(v ->> 'stub' AS boolean),
-			updated_at = CAST($1 AS bigint)
-		FROM `+engine.ParameterRows(`$2`)+`
+		UPDATE contacts SET `+setContactText(contactColumn.fromJSON)+`
+		FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 
 	leaveManyLists = engine.Register("leave lists of many", `
@@ -136,15 +127,8 @@ func decodeSaid(stored string) (audience.Said, error) {
 
 // writtenContact is an element of the parameter of insertContacts and updateContacts.
 type writtenContact struct {
-	Org          string  `json:"org"`
-	ID           string  `json:"id"`
-	Email        string  `json:"email"`
-	Key          string  `json:"key"`
-	External     *string `json:"external"`
-	Attributes   string  `json:"attributes"`
-	Preferences  string  `json:"preferences"`
-	Unsubscribed bool    `json:"unsubscribed"`
-	Stub         bool    `json:"stub"`
+	Org string `json:"org"`
+	contactRow
 }
 
 func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w audience.ContactsWrite) error {
@@ -159,10 +143,10 @@ func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w audien
 		update, insert := r.settled(w.Update), r.settled(w.Insert)
 		slots := core.Ahead(func() (string, error) { return r.slotParameter(insert) })
 		pushes := core.Ahead(func() (pushParameters, error) { return pushesOf(w) })
-		if err := s.updateMany(ctx, orgID, update, w.At); err != nil {
+		if err := s.updateMany(ctx, orgID, update); err != nil {
 			return err
 		}
-		if err := s.insertMany(ctx, orgID, insert, w.At); err != nil {
+		if err := s.insertMany(ctx, orgID, insert); err != nil {
 			return err
 		}
 		if err := s.writeSlots(ctx, orgID, slotted(update)); err != nil {
@@ -198,7 +182,7 @@ func (s audienceStore) dropShells(ctx context.Context, orgID string, ids []strin
 
 // insertMany goes by address, so that two that insert the same ones meet at the
 // first of them instead of waiting for each other.
-func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []audience.Contact, at time.Time) error {
+func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []audience.Contact) error {
 	if len(contacts) == 0 {
 		return nil
 	}
@@ -206,13 +190,13 @@ func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.Exec(ctx, insertContacts, orgID, engine.At(at), parameter); err != nil {
+	if _, err := s.db.Exec(ctx, insertContacts, orgID, parameter); err != nil {
 		return err
 	}
 	return s.addTopics(ctx, orgID, topics)
 }
 
-func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []audience.Contact, at time.Time) error {
+func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []audience.Contact) error {
 	if len(contacts) == 0 {
 		return nil
 	}
@@ -220,7 +204,7 @@ func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []
 	if err != nil {
 		return err
 	}
-	changed, err := s.db.Exec(ctx, updateContacts, engine.At(at), parameter)
+	changed, err := s.db.Exec(ctx, updateContacts, parameter)
 	if err != nil {
 		return err
 	}
@@ -247,10 +231,10 @@ func writtenContacts(orgID string, contacts []audience.Contact) (string, []conta
 		if err != nil {
 			return "", nil, err
 		}
-		rows[i] = writtenContact{orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID, attributes, preferences, c.UnsubscribeAll, c.Stub}
+		rows[i] = writtenContact{orgID, rowOf(c, attributes, preferences)}
 		topics = topicsOf(topics, c.ID, choices)
 	}
-	slices.SortFunc(rows, func(a, b writtenContact) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(rows, func(a, b writtenContact) int { return strings.Compare(a.EmailKey, b.EmailKey) })
 	parameter, err := engine.JSONParameter(rows)
 	return parameter, topics, err
 }

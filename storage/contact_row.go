@@ -13,18 +13,32 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// contactRow is a contact's record as it is stored. Every statement that reads or writes
+// whole records is made from its members; see contact_columns.go. A new column is a member
+// here, and a line each in contactRow.contact and rowOf.
 type contactRow struct {
-	ID               string                 `db:"id"`
-	Email            string                 `db:"email"`
-	ExternalID       *string                `db:"external_id"`
-	Status           audience.ContactStatus `db:"status"`
-	Attributes       string                 `db:"attributes"`
-	TopicPreferences string                 `db:"topic_preferences"`
-	UnsubscribeAll   bool                   `db:"unsubscribe_all"`
-	Shell            bool                   `db:"shell"`
-	Stub             bool                   `db:"stub"`
-	CreatedAt        engine.Time            `db:"created_at"`
-	UpdatedAt        engine.Time            `db:"updated_at"`
+	ID               string                 `db:"id" json:"id"`
+	Email            string                 `db:"email" json:"email"`
+	EmailKey         string                 `db:"email_key" json:"email_key" read:"never"`
+	ExternalID       *string                `db:"external_id" json:"external_id"`
+	Status           audience.ContactStatus `db:"status" json:"status"`
+	Attributes       string                 `db:"attributes" json:"attributes"`
+	TopicPreferences string                 `db:"topic_preferences" json:"topic_preferences"`
+	UnsubscribeAll   bool                   `db:"unsubscribe_all" json:"unsubscribe_all"`
+	Shell            bool                   `db:"shell" json:"shell"`
+	Stub             bool                   `db:"stub" json:"stub"`
+	CreatedAt        engine.Time            `db:"created_at" json:"created_at" write:"once"`
+	UpdatedAt        engine.Time            `db:"updated_at" json:"updated_at"`
+}
+
+// rowOf returns the record of a contact. attributes and preferences are in their stored
+// form.
+func rowOf(c audience.Contact, attributes, preferences string) contactRow {
+	return contactRow{
+		ID: c.ID, Email: c.Email, EmailKey: audience.EmailKey(c.Email), ExternalID: c.ExternalID, Status: c.Status,
+		Attributes: attributes, TopicPreferences: preferences, UnsubscribeAll: c.UnsubscribeAll, Shell: c.Shell, Stub: c.Stub,
+		CreatedAt: engine.At(c.CreatedAt), UpdatedAt: engine.At(c.UpdatedAt),
+	}
 }
 
 const emptyObject = "{}"

@@ -18,8 +18,6 @@ import (
 // audienceStore is [audience.Store]. Each noun has its own file.
 type audienceStore struct{ db *engine.DB }
 
-const contactColumns = `id, email, external_id, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at`
-
 // contactWithLists finds one contact and its lists in one statement: a second one
 // would cost a lookup half as much again. The contact is one row and each list
 // another, because its attributes may be long and its lists many: joined, they
@@ -32,17 +30,17 @@ const contactColumns = `id, email, external_id, status, attributes, topic_prefer
 func contactWithLists(by, lock string) string {
 	exceptions := `
 	UNION ALL
-	SELECT e.name, e.present, NULL, '` + exceptionKind + `', e.type, '', FALSE, 0, 0, FALSE, FALSE
+	SELECT ` + contactPlaces(map[string]string{"id": "e.name", "email": "e.present", "status": "'" + exceptionKind + "'", "attributes": "e.type"}) + `
 	FROM (` + exceptionsOf + `) AS e`
 	if lock != "" {
 		exceptions = ""
 	}
 	found := ` FROM contacts WHERE org_id = $1 AND ` + by + ` = $2`
 	return `
-	SELECT ` + contactColumns + `, shell, stub
-	FROM (SELECT ` + contactColumns + `, shell, stub` + found + lock + `) AS c
+	SELECT ` + contactColumns("") + `
+	FROM (SELECT ` + contactColumns("") + found + lock + `) AS c
 	UNION ALL
-	SELECT l.id, l.key, NULL, '', l.name, '', FALSE, 0, 0, FALSE, FALSE
+	SELECT ` + contactPlaces(map[string]string{"id": "l.id", "email": "l.key", "attributes": "l.name"}) + `
 	FROM (SELECT org_id, id` + found + `) AS c
 	JOIN list_members AS m ON m.org_id = c.org_id AND m.contact_id = c.id
 	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id` + exceptions
@@ -70,7 +68,7 @@ var (
 	// effective choice about a topic is the explicit one, or else the default of a
 	// topic that no explicit choice covers. Attributes are compared as JSON text.
 	contactsPage = engine.Register("contacts page", `
-		SELECT `+contactColumns+`, stub FROM contacts AS c
+		SELECT `+contactColumns("c.")+` FROM contacts AS c
 		WHERE c.org_id = $1 AND c.status = $2 AND (c.created_at, c.id) < ($3, $4)
 		AND (CAST($5 AS text) = ''
 			OR EXISTS (SELECT 1 FROM contact_topics AS p
@@ -116,9 +114,9 @@ func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID,
 	err := s.db.Retry(ctx, func() error {
 		row, on, exceptions = contactRow{}, []lists.Ref{}, nil
 		var c contactRow // every row is scanned into it
+		targets := c.targets()
 		return s.db.Each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
-			err := rows.Scan(&c.ID, &c.Email, &c.ExternalID, &c.Status, &c.Attributes, &c.TopicPreferences,
-				&c.UnsubscribeAll, &c.CreatedAt, &c.UpdatedAt, &c.Shell, &c.Stub)
+			err := rows.Scan(targets...)
 			switch c.Status {
 			case "":
 				on = append(on, lists.Ref{ID: c.ID, Key: c.Email, Name: c.Attributes})

@@ -16,15 +16,10 @@ import (
 // mirrorContacts returns the rows that it made or changed; a contact whose
 // consent was the same, that is archived, was written later or has yet to come to the
 // account stays out.
-var mirrorContacts = engine.Register("mirror contacts", `
-	INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all,
-		shell, created_at, updated_at)
-	SELECT $1, j.value ->> 'id', j.value ->> 'email', j.value ->> 'key', 'active', '{}', j.value ->> 'preferences',
-		CAST(j.value ->> 'unsubscribe_all' AS boolean), TRUE, CAST($2 AS bigint), CAST($2 AS bigint)
-	FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
+var mirrorContacts = engine.Register("mirror contacts", insertContactsText(`$2`)+`
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
-	WHERE contacts.status = 'active' AND contacts.updated_at < $4
+	WHERE contacts.status = 'active' AND contacts.updated_at < $3
 	AND NOT EXISTS (SELECT 1 FROM contact_pushes AS p WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id)
 	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
@@ -70,11 +65,7 @@ func subscriberOf(c audience.Contact) topics.Subscriber {
 
 // mirrored is an element of the parameter of mirrorContacts.
 type mirrored struct {
-	ID             string `json:"id"`
-	Email          string `json:"email"`
-	Key            string `json:"key"`
-	Preferences    string `json:"preferences"`
-	UnsubscribeAll bool   `json:"unsubscribe_all"`
+	contactRow
 
 	choices map[string]sending.Subscription
 }
@@ -85,7 +76,7 @@ type mirroredRow struct {
 }
 
 func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
-	rows, err := mirroredRows(page)
+	rows, err := mirroredRows(page, at)
 	if err != nil {
 		return topics.Mirrored{}, nil, err
 	}
@@ -96,7 +87,7 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 	var count topics.Mirrored
 	var touched []string
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		written, err := engine.List[mirroredRow](ctx, s.db, mirrorContacts, orgID, engine.At(at), parameter, engine.At(asked))
+		written, err := engine.List[mirroredRow](ctx, s.db, mirrorContacts, orgID, parameter, engine.At(asked))
 		if err != nil {
 			return err
 		}
@@ -122,21 +113,21 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 // mirroredRows gives every contact an id in case it is new. They are sorted, so
 // that two mirrors at once lock rows in the same order, and an address that
 // comes twice counts as it came last.
-func mirroredRows(page []sending.Contact) ([]mirrored, error) {
+func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 	rows := make([]mirrored, 0, len(page))
 	for _, c := range page {
 		preferences, err := encodePreferences(c.Preferences)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, mirrored{
-			ID: core.NewID(), Email: c.Email, Key: audience.EmailKey(c.Email),
-			Preferences: preferences, UnsubscribeAll: c.UnsubscribeAll, choices: c.Preferences,
-		})
+		shell := audience.Contact{
+			ID: core.NewID(), Email: c.Email, Status: audience.Active, UnsubscribeAll: c.UnsubscribeAll, Shell: true, CreatedAt: at, UpdatedAt: at,
+		}
+		rows = append(rows, mirrored{rowOf(shell, emptyObject, preferences), c.Preferences})
 	}
 	slices.Reverse(rows)
-	slices.SortStableFunc(rows, func(a, b mirrored) int { return strings.Compare(a.Key, b.Key) })
-	return slices.CompactFunc(rows, func(a, b mirrored) bool { return a.Key == b.Key }), nil
+	slices.SortStableFunc(rows, func(a, b mirrored) int { return strings.Compare(a.EmailKey, b.EmailKey) })
+	return slices.CompactFunc(rows, func(a, b mirrored) bool { return a.EmailKey == b.EmailKey }), nil
 }
 
 // compare tells the updated contacts from the created ones, which carry the id
@@ -144,7 +135,7 @@ func mirroredRows(page []sending.Contact) ([]mirrored, error) {
 func compare(rows []mirrored, written []mirroredRow) ([]string, []contactTopic) {
 	byKey := make(map[string]*mirrored, len(rows))
 	for i := range rows {
-		byKey[rows[i].Key] = &rows[i]
+		byKey[rows[i].EmailKey] = &rows[i]
 	}
 	var updated []string
 	var choices []contactTopic

@@ -9,19 +9,9 @@ import (
 )
 
 var (
-	insertContact = engine.Register("insert contact", `
-		INSERT INTO contacts (org_id, id, email, email_key, external_id, status, attributes, topic_preferences,
-			unsubscribe_all, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+	insertContact = engine.Register("insert contact", insertContactText()+`
 		ON CONFLICT DO NOTHING`)
-	// A unique violation would end a transaction on PostgreSQL, so the statement
-	// looks for another owner itself.
-	updateContact = engine.Register("update contact", `
-		UPDATE contacts SET email = $1, email_key = $2, external_id = $3, status = $4, attributes = $5,
-			topic_preferences = $6, unsubscribe_all = $7, shell = FALSE, stub = $8, updated_at = $9
-		WHERE org_id = $10 AND id = $11 AND NOT EXISTS (
-			SELECT 1 FROM contacts AS other
-			WHERE other.org_id = $10 AND other.id <> $11 AND (other.email_key = $2 OR other.external_id = $3))`)
+	updateContact = engine.Register("update contact", updateContactText())
 
 	// A contact with activities has a past that would be lost with it.
 	dropShell = engine.Register("drop shell", `
@@ -47,8 +37,8 @@ func (s audienceStore) InsertContact(ctx context.Context, orgID string, c audien
 		if err != nil {
 			return err
 		}
-		err = s.db.Insert(ctx, taken(), insertContact, orgID, c.ID, c.Email, audience.EmailKey(c.Email), c.ExternalID,
-			string(c.Status), attributes, preferences, c.UnsubscribeAll, engine.At(c.CreatedAt), engine.At(c.UpdatedAt))
+		row := rowOf(c, attributes, preferences)
+		err = s.db.Insert(ctx, taken(), insertContact, append([]any{orgID}, row.values()...)...)
 		if err != nil {
 			return err
 		}
@@ -70,8 +60,9 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 		if err != nil {
 			return err
 		}
-		changed, err := s.db.Exec(ctx, updateContact, c.Email, audience.EmailKey(c.Email), c.ExternalID, string(c.Status),
-			attributes, preferences, c.UnsubscribeAll, c.Stub, engine.At(c.UpdatedAt), orgID, c.ID)
+		c.Shell = false // a caller has stated it now
+		row := rowOf(c, attributes, preferences)
+		changed, err := s.db.Exec(ctx, updateContact, append(row.changes(), orgID, c.ID)...)
 		if err != nil {
 			return err
 		}

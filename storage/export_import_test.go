@@ -88,7 +88,7 @@ func (db *DB) loadChunk(ctx context.Context, orgID, jobID string, chunk BareChun
 		statement *engine.Statement
 		args      []any
 	}{
-		{insertContacts, []any{orgID, engine.At(at), chunk.contacts}},
+		{insertContacts, []any{orgID, chunk.contacts}},
 		{chunk.slotInsertion, []any{orgID, chunk.slots}},
 		{insertPushes, []any{orgID, engine.At(at), chunk.pushes}},
 		{touchContacts, []any{orgID, chunk.touched}},

@@ -120,7 +120,7 @@ func importRows(from, size int) []json.RawMessage {
 func bareChunks(tb testing.TB, db *storage.DB, orgID string, from, size int) []storage.BareChunk {
 	tb.Helper()
 	var chunks []storage.BareChunk
-	rows, now := importRows(from, size), core.SystemClock()
+	rows, now, mailable := importRows(from, size), core.SystemClock(), true
 	for first := 0; first < len(rows); first += importChunk {
 		var contacts []audience.Contact
 		var outcomes []audience.BulkItem
@@ -134,7 +134,7 @@ func bareChunks(tb testing.TB, db *storage.DB, orgID string, from, size int) []s
 			}
 			contacts = append(contacts, c)
 			outcomes = append(outcomes, audience.BulkItem{
-				Index: first + i, Status: audience.ItemCreated, ContactID: c.ID, Email: c.Email, ExternalID: &externalID,
+				Index: first + i, Status: audience.ItemCreated, ContactID: c.ID, Email: c.Email, ExternalID: &externalID, Mailable: &mailable,
 			})
 		}
 		chunk, err := db.NewBareChunk(tb.Context(), orgID, first, rows[first:first+len(contacts)], contacts, outcomes)
