@@ -15,13 +15,13 @@ import (
 // codeLifetime is how long a client has to redeem an authorization code.
 const codeLifetime = 60 * time.Second
 
-// Approve records that a member allows what was asked for, and returns where to
-// send the browser: the client's redirect URI with a code, the state and the
-// issuer. The grant covers those of the chosen scopes that were asked for and
-// that the member has now. It fails with not_found when the client belongs to
-// another organization than the member, with conflict when the member's blocked
-// it, and with validation_failed when no scope is left although some were asked
-// for.
+// Approve stores a member's approval and returns where to send the browser: the
+// client's redirect URI with a code, the state and the issuer. The grant covers the
+// chosen scopes that were asked for and that the member has now.
+//
+// It fails with not_found when the client belongs to another organization, with
+// conflict when the organization blocks it, and with validation_failed when no asked
+// scope is left.
 func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, member members.Member, chosen core.Scopes) (string, error) {
 	if err := s.letsIn(ctx, request.Client, member); err != nil {
 		return "", err
@@ -38,7 +38,8 @@ func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, memb
 		ID: core.NewID(), OrgID: member.OrgID, UserID: member.UserID, ClientID: request.Client.ClientID,
 		Resource: request.Resource, Scopes: scopes, CreatedAt: now, ExpiresAt: refreshEnd(request.Client, now),
 	}
-	// The code first: a grant without one would be listed as if it were in use.
+	// Insert the code first: a grant without a code would be listed as if it were in
+	// use.
 	code := access.MintAuthorizationCode()
 	err := s.stores.Tokens.InsertCode(ctx, access.AuthorizationCode{
 		Hash: code.Hash, GrantID: allowed.ID, OrgID: allowed.OrgID, ClientID: allowed.ClientID,
@@ -55,7 +56,7 @@ func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, memb
 	return s.answer(request, url.Values{"code": {code.Secret}}), nil
 }
 
-// letsIn refuses a member who cannot let the client in.
+// letsIn fails for a member who cannot let the client in.
 func (s *Server) letsIn(ctx context.Context, client access.Client, member members.Member) error {
 	if member.OrgID == "" || member.UserID == "" || !client.Open() && member.OrgID != client.OrgID {
 		return core.NotFound("application")
@@ -70,12 +71,12 @@ func (s *Server) letsIn(ctx context.Context, client access.Client, member member
 	return nil
 }
 
-// Deny is where to send the browser when the person declines.
+// Deny returns where to send the browser when the person declines.
 func (s *Server) Deny(request AuthorizationRequest) string {
 	return s.sendBack(request, accessDenied("The person declined the request.")).Redirect
 }
 
-// refreshEnd is the absolute end of refreshing, nil for never.
+// refreshEnd returns the absolute end of refreshing, nil for never.
 func refreshEnd(client access.Client, from time.Time) *time.Time {
 	if client.RefreshDays <= 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 
 const clientUnknown = "The application that sent you here is not registered, or its registration was revoked."
 
-// askingClient finds the client of an authorization request. One whose id is an
-// address is what its metadata document says now.
+// askingClient finds the client of an authorization request. For an id that is an
+// address it reads the metadata document.
 func (s *Server) askingClient(ctx context.Context, clientID string) (access.Client, *AuthorizationRefusal) {
 	found, err := s.findClient(ctx, clientID)
 	if err != nil {
@@ -30,9 +30,9 @@ func (s *Server) askingClient(ctx context.Context, clientID string) (access.Clie
 	return found, nil
 }
 
-// describedClient reads the document and brings what is stored of the client up
-// to date with it. A client that is not stored yet is stored when somebody lets
-// it in: otherwise whoever sends people here could fill the store.
+// describedClient reads the document and updates the stored client. It does not store a
+// new client before a person lets the client in: otherwise links to the page could fill
+// the store.
 func (s *Server) describedClient(ctx context.Context, stored access.Client, clientID string) (access.Client, *AuthorizationRefusal) {
 	document, err := s.documents.ReadDocument(ctx, clientID)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Server) describedClient(ctx context.Context, stored access.Client, clie
 	return described, nil
 }
 
-// keepDescribed stores a client that somebody lets in, if a document describes it.
+// keepDescribed stores a client of a metadata document that a person lets in.
 func (s *Server) keepDescribed(ctx context.Context, client access.Client) error {
 	if client.Kind != access.DocumentClient {
 		return nil
@@ -65,8 +65,8 @@ func (s *Server) keepDescribed(ctx context.Context, client access.Client) error 
 	return nil
 }
 
-// Blocked reports whether an organization keeps a client out. It can only be so
-// for a client that belongs to none.
+// Blocked reports whether an organization blocks a client. Only clients without an
+// organization can be blocked.
 func (s *Server) Blocked(ctx context.Context, client access.Client, orgID string) (bool, error) {
 	if !client.Open() {
 		return false, nil
@@ -78,15 +78,15 @@ func (s *Server) Blocked(ctx context.Context, client access.Client, orgID string
 	return blocked, nil
 }
 
-// NamesDocument reports whether [Server.ReadAuthorization] may have to fetch a
-// metadata document for a query. A page asks people to sign in before that, so
-// that nobody else can make the server fetch anything.
+// NamesDocument reports whether [Server.ReadAuthorization] may fetch a metadata
+// document for a query. A page asks for sign-in before, so that only people with an
+// account can make the server fetch.
 func NamesDocument(rawQuery string) bool {
 	query, err := url.ParseQuery(rawQuery)
 	return err == nil && access.IsDocumentClientID(single(query, "client_id"))
 }
 
-// checkFailed is the refusal when the fault is the server's.
+// checkFailed returns the refusal for a fault of the server.
 func checkFailed(cause error) *AuthorizationRefusal {
 	refused := tell("The request could not be checked. Try again in a moment.")
 	refused.Err = cause

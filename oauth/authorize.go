@@ -16,8 +16,8 @@ const maxAuthorization = 16 << 10
 // challengeBytes is the length of a SHA-256, which an S256 challenge is.
 const challengeBytes = 32
 
-// AuthorizationRequest is a request of a client for a person's consent that was
-// checked and can be put to the person (RFC 6749 section 4.1.1).
+// AuthorizationRequest is a checked request of a client for a person's consent (RFC
+// 6749 section 4.1.1).
 type AuthorizationRequest struct {
 	Client      access.Client
 	RedirectURI string // as the client asked; see [access.Client.MayRedirect]
@@ -28,20 +28,19 @@ type AuthorizationRequest struct {
 	ResourceURL string
 }
 
-// AuthorizationRefusal is why a request cannot be put to a person. When it is
-// safe, the client is told by Redirect; otherwise the browser must be sent
-// nowhere, and Message is for the person (RFC 6749 section 4.1.2.1).
+// AuthorizationRefusal is why a request is not shown to a person. With Redirect, the
+// client gets the error. Without it, the browser must not be redirected, and Message is
+// for the person (RFC 6749 section 4.1.2.1).
 type AuthorizationRefusal struct {
 	Redirect string
 	Message  string
-	// Err is the cause when the fault is the server's, for the log.
+	// Err is the cause of a fault of the server, for the log.
 	Err error
 }
 
-// ReadAuthorization checks the query of an authorization request. A client that
-// is not known and a redirect URI that is not registered are never redirected
-// to; every other fault goes back to the client with `error`,
-// `error_description`, `state` and `iss` (RFC 9207).
+// ReadAuthorization checks the query of an authorization request. It never redirects to
+// an unknown client or an unregistered redirect URI. Every other fault goes back to the
+// client with `error`, `error_description`, `state` and `iss` (RFC 9207).
 func (s *Server) ReadAuthorization(ctx context.Context, rawQuery string) (AuthorizationRequest, *AuthorizationRefusal) {
 	var request AuthorizationRequest
 	query, err := url.ParseQuery(rawQuery)
@@ -63,7 +62,7 @@ func (s *Server) ReadAuthorization(ctx context.Context, rawQuery string) (Author
 	return request, nil
 }
 
-// readParameters reads what may be answered at the client's redirect URI.
+// readParameters reads the parameters whose faults go to the client's redirect URI.
 func (s *Server) readParameters(request *AuthorizationRequest, query url.Values) *refusal {
 	if refused := checkQuery(query); refused != nil {
 		return refused
@@ -86,8 +85,8 @@ func (s *Server) readParameters(request *AuthorizationRequest, query url.Values)
 	return nil
 }
 
-// checkQuery refuses parameters that occur twice and values that are no text.
-// Parameters that nobody reads may be anything (RFC 6749 section 3.1).
+// checkQuery fails for parameters that occur twice and values that are no text. Unknown
+// parameters may be anything (RFC 6749 section 3.1).
 func checkQuery(query url.Values) *refusal {
 	for _, name := range authorizationParameters {
 		if len(query[name]) > 1 && name != "resource" {
@@ -118,9 +117,8 @@ func checkFlow(query url.Values) *refusal {
 	return nil
 }
 
-// readChallenge insists on S256 (RFC 7636 section 4.2) from every client. A
-// missing method would mean plain, which proves nothing to whoever reads the
-// request.
+// readChallenge requires S256 (RFC 7636 section 4.2) from every client. A missing
+// method would mean plain, which protects nothing from a reader of the request.
 func readChallenge(query url.Values) (string, *refusal) {
 	challenge := query.Get("code_challenge")
 	if challenge == "" {
@@ -135,7 +133,7 @@ func readChallenge(query url.Values) (string, *refusal) {
 	return challenge, nil
 }
 
-// single is the value of a parameter that occurs once, and "" otherwise.
+// single returns the value of a parameter that occurs once, and "" otherwise.
 func single(query url.Values, name string) string {
 	if values := query[name]; len(values) == 1 && isText(values[0]) {
 		return values[0]
@@ -145,7 +143,7 @@ func single(query url.Values, name string) string {
 
 func tell(message string) *AuthorizationRefusal { return &AuthorizationRefusal{Message: message} }
 
-// sendBack is the answer to the client that its request was refused.
+// sendBack returns the refusal that goes to the client.
 func (s *Server) sendBack(request AuthorizationRequest, refused *refusal) *AuthorizationRefusal {
 	return &AuthorizationRefusal{Redirect: s.answer(request, url.Values{
 		"error":             {refused.code()},
@@ -153,8 +151,8 @@ func (s *Server) sendBack(request AuthorizationRequest, refused *refusal) *Autho
 	})}
 }
 
-// answer is the redirect URI with an answer to an authorization request, in
-// which the issuer names itself (RFC 9207 section 2).
+// answer returns the redirect URI with an answer to an authorization request, which
+// names the issuer (RFC 9207 section 2).
 func (s *Server) answer(request AuthorizationRequest, parameters url.Values) string {
 	if request.State != "" {
 		parameters.Set("state", request.State)

@@ -14,10 +14,9 @@ import (
 
 const clientRefused = "Client authentication failed: the client is not known or was revoked, or its secret is missing or wrong."
 
-// VerifyClient finds the client and compares its secret. A client that does not
-// exist costs the same comparison as one that does, and every failure has the
-// same words. The store is asked each time, so a revoked client gets no token
-// from the moment of its revocation.
+// VerifyClient finds the client and compares its secret. An unknown client costs the
+// same comparison as a known one, and every failure has the same words. It reads the
+// store each time, so a revoked client gets no token from its revocation on.
 func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCredentials]) (op.Client, error) {
 	attempt := attemptOf(ctx)
 	found, err := p.server.findClient(ctx, r.Data.ClientID)
@@ -33,9 +32,8 @@ func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCred
 	return &client{found}, nil
 }
 
-// findClient returns the zero client when there is none with this id. It fetches
-// nothing: a metadata document is read when a person is asked, and from then on
-// the client is what was stored.
+// findClient returns the zero client for an unknown id. It fetches nothing: a metadata
+// document is read when a person is asked; later requests use the stored client.
 func (s *Server) findClient(ctx context.Context, clientID string) (access.Client, error) {
 	if !access.IsClientID(clientID) && !access.IsDocumentClientID(clientID) {
 		return access.Client{}, nil
@@ -50,8 +48,8 @@ func (s *Server) findClient(ctx context.Context, clientID string) (access.Client
 	return found, nil
 }
 
-// client is a registered client as the library wants to see it. Most of what it
-// asks concerns id tokens and login pages, which the grants here do not have.
+// client is a stored client as the library's op.Client. Most of that interface concerns
+// id tokens and login pages, which the grants here do not have.
 type client struct{ access.Client }
 
 // The methods are those of op.Client.

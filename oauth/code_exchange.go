@@ -24,8 +24,9 @@ const (
 	codeReplayed = "The authorization code was redeemed before. A code that is redeemed twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
 )
 
-// CodeExchange is the grant of RFC 6749 section 4.1.3 with PKCE. The client has
-// proved itself already, unless it is public: then the verifier alone proves it.
+// CodeExchange is the grant of RFC 6749 section 4.1.3 with PKCE. A confidential client
+// has been authenticated before; a public client is authenticated by the verifier
+// alone.
 func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)
@@ -48,9 +49,9 @@ func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Ac
 	})
 }
 
-// redeemCode uses a code up and returns the grant behind it, which lived at that
-// moment: when a replay ends it right after, the tokens are born dead. A code that
-// was presented wrongly is in the wrong hands, so its grant ends with it.
+// redeemCode uses a code up and returns its grant, which was valid at that moment. A
+// replay that ends the grant right after makes its tokens invalid at once. A code that
+// is presented wrongly is in the wrong hands, so its grant is revoked.
 func (s *Server) redeemCode(ctx context.Context, registered access.Client, form url.Values) (access.Grant, *refusal) {
 	now := s.clock()
 	code, outcome, err := s.stores.Tokens.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)
@@ -88,7 +89,7 @@ func checkCode(code access.AuthorizationCode, registered access.Client, form url
 	return nil
 }
 
-// checkVerifier insists on the form of RFC 7636 section 4.1.
+// checkVerifier fails for a verifier without the form of RFC 7636 section 4.1.
 func checkVerifier(verifier string) *refusal {
 	if len(verifier) < minVerifier || len(verifier) > maxVerifier {
 		return invalidRequest("`code_verifier` must have 43 to 128 characters (RFC 7636).")

@@ -10,10 +10,10 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// auditSurface marks what clients did at this server in the audit log.
+// auditSurface is the surface of events at this server in the audit log.
 const auditSurface core.Surface = "oauth"
 
-// clientOf takes our own client back from the library.
+// clientOf returns the stored client behind a client of the library.
 func clientOf(c op.Client) (access.Client, *refusal) {
 	verified, ok := c.(*client)
 	if !ok {
@@ -22,9 +22,9 @@ func clientOf(c op.Client) (access.Client, *refusal) {
 	return verified.Client, nil
 }
 
-// authorization finds a grant of a person who still belongs to its organization.
-// A `resource` may only repeat the grant's own, which is also what none means
-// (RFC 8707 section 2.2). The grant may be revoked.
+// authorization returns a grant of a person who still belongs to its organization. A
+// `resource` must be the grant's own or missing (RFC 8707 section 2.2). The grant may
+// be revoked.
 func (s *Server) authorization(ctx context.Context, orgID, id string, resources []string) (access.Grant, *refusal) {
 	allowed, err := s.stores.Grants.Grant(ctx, orgID, id)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) authorization(ctx context.Context, orgID, id string, resources 
 	return allowed, nil
 }
 
-// personalAnswer is what the tokens for a person are made from.
+// personalAnswer is the input for the tokens of a person.
 type personalAnswer struct {
 	client  access.Client
 	allowed access.Grant
@@ -56,8 +56,8 @@ type personalAnswer struct {
 	refresh string
 }
 
-// answerPerson issues an access token that acts for a person. It carries the
-// scopes that were consented to; what they are worth is decided at each call.
+// answerPerson issues an access token that acts for a person. It carries the scopes of
+// the grant; each call intersects them with the person's permissions.
 func (s *Server) answerPerson(attempt *attempt, a personalAnswer) (*op.Response, error) {
 	attempt.orgID = a.allowed.OrgID
 	return s.answerToken(attempt, grant{
@@ -66,7 +66,8 @@ func (s *Server) answerPerson(attempt *attempt, a personalAnswer) (*op.Response,
 	}, a.refresh)
 }
 
-// revokeGrant ends a family of tokens, for this process from the next request.
+// revokeGrant revokes a grant with all its tokens; this process applies it from the
+// next request.
 func (s *Server) revokeGrant(ctx context.Context, orgID, id string) error {
 	err := s.stores.Grants.RevokeGrant(ctx, orgID, id, s.clock())
 	if err != nil && !isNotFound(err) {
@@ -76,9 +77,9 @@ func (s *Server) revokeGrant(ctx context.Context, orgID, id string) error {
 	return nil
 }
 
-// reportReplay tells the organization that a code or a refresh token was used
-// twice. The store has revoked the grant already, so a failure to tell changes
-// nothing for the client.
+// reportReplay appends the second use of a code or refresh token to the organization's
+// audit log. The store has revoked the grant already, so a failure changes nothing for
+// the client.
 func (s *Server) reportReplay(ctx context.Context, registered access.Client, grantID, orgID string) {
 	s.forgetGrant(grantID)
 	err := s.stores.Audit.AppendAudit(ctx, access.AuditEvent{

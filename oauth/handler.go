@@ -77,6 +77,6 @@ func document(body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Cache-Control", publicCache)
-		w.Write(body) //nolint:errcheck // the client is gone, nobody is left to tell
+		w.Write(body) //nolint:errcheck // on a failure the client has gone
 	})
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// introspection is what is told of a token (RFC 7662 section 2.2). Of one that is
-// not good, or not the asker's business, it is Active alone.
+// introspection is the answer about a token (RFC 7662 section 2.2). For an invalid
+// token, or one that the client may not introspect, it is Active alone.
 type introspection struct {
 	Active bool `json:"active"`
-	// Scope is what the token may do now, which can be less than it was issued with.
+	// Scope is what the token may do now, which can be less than at its issue.
 	Scope     string `json:"scope,omitempty"`
 	ClientID  string `json:"client_id,omitempty"`
 	TokenType string `json:"token_type,omitempty"` // of access tokens alone
@@ -35,8 +35,8 @@ func checkIntrospection(form url.Values) *refusal {
 	return nil
 }
 
-// confidential refuses who sends no secret before the library does, which answers
-// that without a challenge.
+// confidential refuses requests without a client secret before the library does, which
+// would answer without a challenge.
 func confidential(library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Authorization"]) == 0 && !r.PostForm.Has("client_secret") {
@@ -49,9 +49,9 @@ func confidential(library http.Handler) http.Handler {
 	})
 }
 
-// Introspect is RFC 7662 for clients with a secret. A client may ask about the
-// tokens of its organization; one that belongs to none, about its own. The library
-// leaves it to us to compare the secret.
+// Introspect is RFC 7662 for clients with a secret. A client may introspect the tokens
+// of its organization; a client without an organization, its own. The library leaves
+// the comparison of the secret to this method.
 func (p *provider) Introspect(ctx context.Context, r *op.Request[op.IntrospectionRequest]) (*op.Response, error) {
 	verified, err := p.VerifyClient(ctx, &op.Request[op.ClientCredentials]{Data: r.Data.ClientCredentials})
 	if err != nil {
@@ -77,7 +77,7 @@ func (p *provider) Introspect(ctx context.Context, r *op.Request[op.Introspectio
 	return op.NewResponse(told), nil
 }
 
-// mayAsk reports whether a token is the asker's business.
+// mayAsk reports whether the client may introspect a token.
 func mayAsk(asker access.Client, orgID, clientID string) bool {
 	if asker.OrgID == "" {
 		return asker.ClientID == clientID
@@ -88,7 +88,7 @@ func mayAsk(asker access.Client, orgID, clientID string) bool {
 func (s *Server) introspectAccessToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
 	found, err := s.own.check(ctx, token, s.clock())
 	if err != nil || !mayAsk(asker, found.token.OrgID, found.token.ClientID) {
-		return introspection{}, nil //nolint:nilerr // why a token is not good is nobody's business
+		return introspection{}, nil //nolint:nilerr // the reason must not be told
 	}
 	told, err := s.inForce(ctx, found.token, found.resource)
 	if told.Active {
@@ -98,8 +98,8 @@ func (s *Server) introspectAccessToken(ctx context.Context, asker access.Client,
 	return told, err
 }
 
-// introspectRefreshToken tells what an access token would be worth that the
-// refresh token is exchanged for now.
+// introspectRefreshToken returns the scopes of the access token that the refresh token
+// would give now.
 func (s *Server) introspectRefreshToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
 	found, used, err := s.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && (used || !mayAsk(asker, found.OrgID, found.ClientID)) {
@@ -127,8 +127,8 @@ func (s *Server) introspectRefreshToken(ctx context.Context, asker access.Client
 	return told, err
 }
 
-// inForce asks the store what a token is worth at this moment, past everything
-// that this process remembers.
+// inForce reads from the store what a token may do now, past the caches of this
+// process.
 func (s *Server) inForce(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
 	principal, err := s.examiner.Examine(ctx, token)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeInvalidKey {

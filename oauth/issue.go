@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// tokenType is the `typ` of an access token (RFC 9068 section 2.1). It keeps
-// other JWTs that the same key may sign from passing as one.
+// tokenType is the `typ` of an access token (RFC 9068 section 2.1). It distinguishes
+// access tokens from other JWTs of the same key.
 const tokenType = "at+jwt"
 
 // claims are those of RFC 9068 section 2.2 and three of ours. The audience is one
@@ -29,12 +29,11 @@ type claims struct {
 	Scope       string           `json:"scope"`
 	Org         string           `json:"org"`
 	Environment core.Environment `json:"env"`
-	// Grant is the person's authorization behind the token; a token without a
-	// person has none.
+	// Grant is the id of the person's grant, "" for a token without a person.
 	Grant string `json:"gid,omitempty"`
 }
 
-// grant is what a token is issued for; every grant type ends in one.
+// grant is the input of a token; every grant type produces one.
 type grant struct {
 	id       string // of the person's authorization, "" without a person
 	orgID    string // which need not be the client's, who may have none
@@ -44,14 +43,14 @@ type grant struct {
 	scopes   core.Scopes
 }
 
-// issued is a token with what the answer and the log say of it.
+// issued is a token with the values that the answer and the log need.
 type issued struct {
 	text  string
 	id    string
 	scope string
 }
 
-// tokenIssuer signs access tokens. A signer is made once for each key: making one
+// tokenIssuer signs access tokens. It makes a signer once for each key, because that
 // costs more than signing. It is safe for use by several goroutines.
 type tokenIssuer struct {
 	address string
@@ -72,8 +71,8 @@ func newTokenIssuer(address string, keys *signing.Keys, clock core.Clock) (*toke
 	return t, err
 }
 
-// signer follows the key that signs now. Two goroutines that meet a new key at
-// once may both make its signer, and either one will do.
+// signer returns the signer of the current key. Two goroutines that meet a new key at
+// once may both make its signer; either one works.
 func (t *tokenIssuer) signer() (jose.Signer, error) {
 	kid, private := t.keys.Current()
 	if known := t.latest.Load(); known != nil && known.kid == kid {

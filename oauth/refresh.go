@@ -18,9 +18,9 @@ const (
 	refreshExpired  = "The time in which this authorization can be refreshed is over. It counts from the authorization; the person has to authorize again."
 )
 
-// RefreshToken is the grant of RFC 6749 section 6, with rotation: the token that
-// is presented ends and the answer has the next. What is wrong with the request
-// is found before that, so that a mistake costs no token.
+// RefreshToken is the grant of RFC 6749 section 6, with rotation: the presented token
+// ends and the answer has the next one. It checks the request first, so that a mistake
+// costs no token.
 func (p *provider) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)
@@ -43,8 +43,7 @@ func (p *provider) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Re
 	return p.server.answerPerson(attempt, personalAnswer{client: registered, allowed: allowed, scopes: scopes, refresh: next})
 }
 
-// refreshable finds the grant of a refresh token and checks that it can be
-// refreshed by this client at this time.
+// refreshable returns the grant of a refresh token that this client can refresh now.
 func (s *Server) refreshable(ctx context.Context, registered access.Client, hash []byte, resources []string) (access.Grant, *refusal) {
 	token, used, err := s.stores.Tokens.PeekRefreshToken(ctx, hash)
 	if isNotFound(err) || err == nil && token.ClientID != registered.ClientID {
@@ -69,8 +68,8 @@ func (s *Server) refreshable(ctx context.Context, registered access.Client, hash
 	return allowed, nil
 }
 
-// replayed ends the family of a refresh token that is presented again. Whoever
-// goes on presenting it adds nothing to the audit log.
+// replayed revokes the grant of a refresh token that is presented again. Further
+// replays add nothing to the audit log.
 func (s *Server) replayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
 	family, err := s.stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if err != nil {
@@ -85,15 +84,15 @@ func (s *Server) replayed(ctx context.Context, registered access.Client, token a
 	return s.refreshReplay()
 }
 
-// replayPage tells people with two sessions why both ended.
+// replayPage is the documentation of replays, for people whose sessions both ended.
 const replayPage = "/guides/refresh-tokens"
 
 func (s *Server) refreshReplay() *refusal {
 	return invalidGrant(refreshReplayed).explainedAt(s.docsURL, replayPage)
 }
 
-// rotate puts the next refresh token in the place of the one presented. Of
-// several requests with the same token one wins; for the others it is a replay.
+// rotate replaces the presented refresh token by the next. Of several requests with the
+// same token one succeeds; the others are replays.
 func (s *Server) rotate(ctx context.Context, registered access.Client, allowed access.Grant, old []byte) (string, *refusal) {
 	now := s.clock()
 	next, stored := newRefreshToken(allowed, now)
@@ -112,8 +111,8 @@ func (s *Server) rotate(ctx context.Context, registered access.Client, allowed a
 	}
 }
 
-// newRefreshToken makes the next refresh token of a grant: the secret, and what
-// is stored of it.
+// newRefreshToken returns the next refresh token of a grant: the secret, and the row to
+// store.
 func newRefreshToken(allowed access.Grant, now time.Time) (string, access.RefreshToken) {
 	minted := access.MintRefreshToken()
 	return minted.Secret, access.RefreshToken{

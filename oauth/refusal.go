@@ -127,5 +127,5 @@ func (r *refusal) write(w http.ResponseWriter) {
 	r.setRetry(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(r.status)
-	w.Write(append(body, '\n')) //nolint:errcheck // the client is gone, nobody is left to tell
+	w.Write(append(body, '\n')) //nolint:errcheck // on a failure the client has gone
 }

@@ -49,7 +49,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	s.log.LogAttrs(r.Context(), slog.LevelInfo, "client registered", requestID, slog.String("client", answer.ClientID))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
-	w.Write(append(body, '\n')) //nolint:errcheck // the client is gone, nobody is left to tell
+	w.Write(append(body, '\n')) //nolint:errcheck // on a failure the client has gone
 }
 
 func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registered, *refusal) {

@@ -9,10 +9,9 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// Revocation is RFC 7009: a refresh token ends its whole family, an access token
-// itself alone. The hint is not needed, because the two look different. A token
-// that is not known, has expired or belongs to another client is answered like
-// one that was revoked, and nothing is done.
+// Revocation is RFC 7009: a refresh token ends its whole family, an access token itself
+// alone. It ignores the hint, because the two kinds look different. It answers an
+// unknown, expired or foreign token like a revoked one, and does nothing.
 func (p *provider) Revocation(ctx context.Context, r *op.ClientRequest[oidc.RevocationRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)

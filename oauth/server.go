@@ -25,10 +25,10 @@ const (
 	MetadataPath     = "/.well-known/oauth-authorization-server" // RFC 8414 section 3
 )
 
-// Config is what the authorization server and the verifier need.
+// Config configures the authorization server and the verifier of its tokens.
 type Config struct {
-	// Issuer is the origin that clients reach the server by, without a slash at
-	// the end. It stands in every token and document exactly as it is here.
+	// Issuer is the origin that clients reach the server by, without a slash at the
+	// end. Every token and document has it in exactly this form.
 	Issuer string
 	// APIResource and AgentResource are the addresses of the two resource hosts,
 	// the values of `resource` and `aud`.
@@ -37,23 +37,23 @@ type Config struct {
 	// AuthorizeURL is where people consent: the page that calls
 	// [Server.ReadAuthorization] and [Server.Approve].
 	AuthorizeURL string
-	// DocsURL is the documentation that a refusal may refer to; "" for none.
+	// DocsURL is the documentation that refusals link to; "" for none.
 	DocsURL string
-	// Introspection lets confidential clients ask about tokens.
+	// Introspection allows confidential clients to introspect tokens.
 	Introspection bool
-	// Proxies are believed about where a request comes from.
+	// Proxies are trusted to name the network of a request.
 	Proxies proxies.Trusted
 
 	Stores  access.Stores
 	Orgs    access.Orgs
 	Members access.Ceilings
-	// Documents reads the metadata documents of clients whose id is an address;
-	// nil when there are no such clients.
+	// Documents reads the metadata documents of clients whose id is an address; nil
+	// refuses such clients.
 	Documents access.DocumentReader
-	// Registrations lets clients register themselves; nil when they may not.
+	// Registrations registers clients that describe themselves; nil refuses them.
 	Registrations *access.Registrations
-	// Principals is what this process remembers of tokens, which a revocation must
-	// be felt by at once; nil in a process that serves no resource host.
+	// Principals are the remembered principals of this process, which a revocation
+	// drops at once; nil in a process without a resource host.
 	Principals *access.Authenticator
 	Keys       *signing.Keys
 	Clock      core.Clock
@@ -79,8 +79,8 @@ type Server struct {
 	handler    http.Handler
 }
 
-// New makes an authorization server. It fails when an address of the
-// configuration cannot stand in a token.
+// New returns an authorization server. It fails when an address of the configuration
+// cannot stand in a token.
 func New(cfg Config) (*Server, error) {
 	resources, err := checkAddresses(cfg)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// verifiedLimit bounds the tokens that are remembered, at about 1.5 KB each.
+// verifiedLimit is the most tokens that are remembered, at about 1.5 KB each.
 const verifiedLimit = 20_000
 
-// Why a token was refused. All are for the log: the caller learns none of them.
+// The reasons of refused tokens are for the log. Callers learn none of them.
 var (
 	errTokenForm     = errors.New("not a signed JWT in compact form")
 	errTokenInvalid  = errors.New("the token's signature, type or issuer is not right")
@@ -27,10 +27,10 @@ var (
 	errTokenAudience = errors.New("the token is for another resource")
 )
 
-// Verifier checks the access tokens that a [Server] with the same configuration
-// issues; it is the access.TokenVerifier of the resource hosts. A token that
-// passed is remembered until it expires, because checking a signature costs a
-// hundred times as much as hashing the token.
+// Verifier checks the access tokens of a [Server] with the same configuration; it is
+// the access.TokenVerifier of the resource hosts. It remembers an accepted token until
+// the token expires: checking a signature costs a hundred times as much as hashing the
+// token.
 type Verifier struct {
 	tokens   *gooidc.IDTokenVerifier
 	targets  targets
@@ -44,8 +44,8 @@ type verifiedToken struct {
 	issuedAt int64 // in seconds since 1970
 }
 
-// NewVerifier makes a Verifier. It uses the addresses, the keys and the clock of
-// the configuration.
+// NewVerifier returns a Verifier. It uses the addresses, the keys and the clock of the
+// configuration.
 func NewVerifier(cfg Config) (*Verifier, error) {
 	resources, err := checkAddresses(cfg)
 	if err != nil {
@@ -83,7 +83,8 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string, resource acces
 }
 
 func (v *Verifier) check(ctx context.Context, token string, now time.Time) (verifiedToken, error) {
-	// The library also reads the JSON forms of RFC 7515, which nobody may send here.
+	// The library also reads the JSON forms of RFC 7515, which access tokens do not
+	// have.
 	if strings.Count(token, ".") != 2 || !strings.HasPrefix(token, "eyJ") {
 		return verifiedToken{}, errTokenForm
 	}
@@ -94,12 +95,12 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	if err != nil {
 		return verifiedToken{}, errTokenInvalid
 	}
-	// RFC 7519 section 4.1.4: not accepted on the second of its expiry either.
+	// RFC 7519 section 4.1.4: a token is refused in the second of its expiry too.
 	if !now.Before(parsed.Expiry) {
 		return verifiedToken{}, errTokenExpired
 	}
-	// None is issued that lives this long, even by a clock that is ahead. With a key
-	// that was stolen one could be made, and be remembered beyond the key's end.
+	// No token is issued with such a lifetime, even by a clock that is ahead. A thief
+	// of a key could make one, and the cache would keep it beyond the key's end.
 	if parsed.Expiry.After(now.Add(signing.Overlap)) {
 		return verifiedToken{}, errTokenLifetime
 	}
@@ -110,8 +111,7 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	return v.read(c)
 }
 
-// read decodes into a string what the token says of its audience, so that an
-// array has failed before it comes here.
+// read decodes the audience into a string, so that an array fails.
 func (v *Verifier) read(c claims) (verifiedToken, error) {
 	if c.ID == "" || c.Subject == "" || c.ClientID == "" || c.Org == "" || c.IssuedAt == 0 {
 		return verifiedToken{}, errTokenClaims
@@ -138,12 +138,12 @@ func (v *Verifier) read(c claims) (verifiedToken, error) {
 	return verifiedToken{token: token, resource: resource, issuedAt: c.IssuedAt}, nil
 }
 
-// keySet checks signatures with our own keys. It reads them where they are and
-// so has nothing to fetch; a flood of unknown kids costs a read a second.
+// keySet checks signatures with this server's own keys. It fetches nothing; a flood of
+// unknown key ids costs one read a second.
 type keySet struct{ keys *signing.Keys }
 
-// VerifySignature implements go-oidc's KeySet. It checks `typ` as well, which
-// the library leaves to its callers and hides from them.
+// VerifySignature implements go-oidc's KeySet. It also checks `typ`, which the library
+// leaves to its callers and hides from them.
 func (k keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(jws.Signatures) != 1 {

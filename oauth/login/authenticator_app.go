@@ -19,7 +19,7 @@ type appPage struct {
 	QR     squares
 }
 
-// beginApp makes a fresh secret, so that nobody scans one that others saw before.
+// beginApp makes a fresh secret, so that no person scans one that was shown before.
 func (s *Site) beginApp(w http.ResponseWriter, r *http.Request) {
 	v, ok := s.member(w, r)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Enter begins the first session of somebody whose account has just been made.
-// Whoever was signed in in this browser is not any more.
+// Enter begins the first session of a new account. It ends the previous session of the
+// browser.
 func (s *Site) Enter(w http.ResponseWriter, r *http.Request, member members.Member) error {
 	secret, err := s.sessions.BeginFirst(r.Context(), member, s.cookies.session.read(r), requestID(r))
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Site) WorkIn(r *http.Request, orgID string) error {
 	return s.sessions.SwitchOrg(r.Context(), s.cookies.session.read(r), orgID)
 }
 
-// SignedOut reports whether an error says that nobody is signed in.
+// SignedOut reports whether an error means that no person is signed in.
 func (*Site) SignedOut(err error) bool { return IsSignedOut(err) }
 
 // SignInAddress is the path of the sign-in page that leads on to next, a path of

@@ -110,7 +110,7 @@ func (s *Site) logFailure(r *http.Request, err error) {
 		slog.String("request_id", requestID(r)), slog.String("path", r.URL.Path), slog.String("cause", err.Error()))
 }
 
-// IsSignedOut reports whether an error says that nobody is signed in.
+// IsSignedOut reports whether an error means that no person is signed in.
 func IsSignedOut(err error) bool {
 	e, ok := errors.AsType[*core.Error](err)
 	return ok && e.Code == core.CodeInvalidKey
@@ -132,7 +132,7 @@ func writeFile(w http.ResponseWriter, r *http.Request, kind string, content []by
 	h.Set("Content-Type", kind+"; charset=utf-8")
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("Content-Length", strconv.Itoa(len(content)))
-	_, _ = w.Write(content) // likewise
+	_, _ = w.Write(content) // on a failure the client has gone
 }
 
 // account is what the page of a signed-in person shows.

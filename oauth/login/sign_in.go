@@ -16,7 +16,7 @@ type signInForm struct {
 	Passkeys    bool
 }
 
-// showSignIn shows the form, or to somebody who is signed in who that is.
+// showSignIn shows the form, or to a signed-in visitor the visitor's name.
 func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.URL.Query().Get("next"))
 	visitor, err := s.Visitor(r)

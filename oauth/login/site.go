@@ -105,8 +105,8 @@ func (s *Site) Routes() map[string]http.Handler {
 	return routes
 }
 
-// Visitor is who sent the request. It fails with invalid_key when nobody is
-// signed in.
+// Visitor returns the person who sent the request. It fails with invalid_key when no
+// person is signed in.
 func (s *Site) Visitor(r *http.Request) (people.Visitor, error) {
 	return s.sessions.Current(r.Context(), s.cookies.session.read(r))
 }
