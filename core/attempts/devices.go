@@ -9,12 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-const (
-	// DeviceLifetime is how long a device is known after a sign-in on it.
-	DeviceLifetime = 180 * 24 * time.Hour
-	// devicesKept is the most known devices of a person.
-	devicesKept = 20
-)
+// devicesKept is the most known devices of a person.
+const devicesKept = 20
 
 // DeviceStore keeps known devices; core/people has the store. Both methods take part
 // in the transaction of their context.
@@ -32,7 +28,7 @@ type DeviceStore interface {
 // any other, such as one that an attacker planted, by a fresh one.
 func (l *Limits) Remember(ctx context.Context, userID, secret string) (string, error) {
 	now := l.Clock()
-	d := people.Device{UserID: userID, LastUsedAt: now, ExpiresAt: now.Add(DeviceLifetime)}
+	d := people.Device{UserID: userID, LastUsedAt: now, ExpiresAt: now.Add(people.DeviceLifetime)}
 	known, err := l.deviceOf(ctx, userID, secret, now)
 	if err != nil {
 		return "", err

@@ -17,6 +17,9 @@ type Reset struct {
 	ExpiresAt time.Time
 }
 
+// DeviceLifetime is how long a device is known after a sign-in on it.
+const DeviceLifetime = 180 * 24 * time.Hour
+
 // Device is a browser in which a person signed in. Its cookie holds 256 random bits;
 // only their hash is stored.
 type Device struct {

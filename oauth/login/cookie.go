@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
@@ -34,7 +33,7 @@ func cookiesFor(https bool) cookies {
 	}
 	return cookies{
 		session: cookie{name: prefix + "mailhelm_session", secure: https, life: people.SessionLifetime},
-		device:  cookie{name: prefix + "mailhelm_device", secure: https, life: attempts.DeviceLifetime},
+		device:  cookie{name: prefix + "mailhelm_device", secure: https, life: people.DeviceLifetime},
 	}
 }
 

@@ -1,12 +1,12 @@
 package login
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
@@ -34,8 +34,8 @@ type Config struct {
 	Sessions  *people.Sessions
 	Factors   *people.SecondFactors
 	Passwords *people.Passwords
-	// Devices remembers where people signed in.
-	Devices *attempts.Limits
+	// Devices remembers the devices on which people signed in; core/attempts has it.
+	Devices Devices
 	// AppURL is the origin of the pages, without a slash at the end. Its scheme
 	// decides about the cookie.
 	AppURL  string
@@ -45,12 +45,19 @@ type Config struct {
 	Log     *slog.Logger
 }
 
+// Devices remembers known devices.
+type Devices interface {
+	// Remember stores that a person has signed in on a device, and returns the secret
+	// for its cookie. It keeps a secret of a device of the same person.
+	Remember(ctx context.Context, userID, secret string) (string, error)
+}
+
 // Site is the pages for signing in and out, and the frame of the others.
 type Site struct {
 	sessions  *people.Sessions
 	factors   *people.SecondFactors
 	passwords *people.Passwords
-	devices   *attempts.Limits
+	devices   Devices
 	cookies   cookies
 	docsURL   string
 	proxies   proxies.Trusted
