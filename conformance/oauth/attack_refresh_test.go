@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // The first generation, presented after three rotations, ends the family with all
@@ -71,7 +72,7 @@ func TestAttackThousandRefreshesAtOnce(t *testing.T) {
 		transport := &http.Transport{MaxConnsPerHost: 64, MaxIdleConnsPerHost: 64}
 		defer transport.CloseIdleConnections()
 		attackers := &http.Client{Transport: transport}
-		s.oneWinner(s.app, atOnce(1000, func() answer {
+		s.oneWinner(s.app, atOnce(storagetest.Share(1000), func() answer {
 			return s.postWith(attackers, "/oauth/token", s.app, "grant_type", "refresh_token", "refresh_token", token)
 		}))
 		events, err := s.p.DB.Audit().AuditEvents(t.Context(), s.p.OrgID, 1000)

@@ -16,6 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // patient waits longer for an answer than one call may take by itself: callers of the
@@ -66,7 +67,7 @@ func TestAThousandUpsertsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		address := func(i int) string { return fmt.Sprintf("claim%d@example.com", i%7) }
-		outcomes := atOnce(t, 1000, func(i int) *answer {
+		outcomes := atOnce(t, storagetest.Share(1000), func(i int) *answer {
 			return a.do(t, "PUT", byID+"one", fmt.Sprintf(`{"email":%q,"attributes":{"orders":%d}}`, address(i), i))
 		})
 		named := []string{"200", "201", "409 contact_claim_race", "409 contact_email_taken", "409 contact_external_id_mismatch"}

@@ -17,3 +17,13 @@ func Services() bool { return os.Getenv(servicesVariable) != "none" }
 // and round. It is false in CI, which runs a share that finds the same kinds of faults
 // (core/doc/decisions/0076).
 func Full() bool { return os.Getenv(fullVariable) == "1" }
+
+// Share returns how many of a number of calls or rounds a test makes: all in a full run,
+// else a quarter.
+func Share(all int) int {
+	const part = 4
+	if Full() {
+		return all
+	}
+	return max(1, all/part)
+}
