@@ -2,8 +2,8 @@ package oauth
 
 import (
 	"context"
-	"github.com/mailhelm/mailhelm/core/signing"
 
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )

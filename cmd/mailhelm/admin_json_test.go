@@ -3,12 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/alecthomas/kong"
-	"github.com/mailhelm/mailhelm/storage"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/mailhelm/mailhelm/storage"
 )
 
 // The members of what the commands print with --json, as a script reads them.

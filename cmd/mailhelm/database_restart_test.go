@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"github.com/mailhelm/mailhelm/storage"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -13,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 

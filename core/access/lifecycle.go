@@ -93,8 +93,9 @@ func without(set, other core.Scopes) []string {
 	return rest
 }
 
-// checkName refuses what a list of credentials cannot show: people tell them
-// apart by it.
+// CheckName fails for a name that a list cannot show: an empty one, one of more than 100
+// characters, and one with characters that are not visible. Credentials, people, passkeys
+// and organizations have such names.
 func CheckName(name string) error {
 	visible, hidden := core.VisibleText(name)
 	switch {

@@ -1,9 +1,10 @@
 package cache_test
 
 import (
-	"github.com/mailhelm/mailhelm/core/cache"
 	"testing"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core/cache"
 )
 
 func TestCacheForgetsAtItsInstant(t *testing.T) {

@@ -2,8 +2,9 @@ package members
 
 import (
 	"context"
-	"github.com/mailhelm/mailhelm/core/access"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // removal is the audit detail of a removal: what ended with the membership.

@@ -2,8 +2,9 @@ package members
 
 import (
 	"context"
-	"github.com/mailhelm/mailhelm/core/access"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // roleChange is the audit detail of a change of role.

@@ -2,8 +2,9 @@ package members
 
 import (
 	"context"
-	"github.com/mailhelm/mailhelm/core/access"
 	"time"
+
+	"github.com/mailhelm/mailhelm/core/access"
 )
 
 // WithdrawInvitation deletes an invitation, so that its link no longer works. It needs

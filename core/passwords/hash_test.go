@@ -1,9 +1,10 @@
 package passwords_test
 
 import (
-	"github.com/mailhelm/mailhelm/core/passwords"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
 func TestPasswordRoundTrip(t *testing.T) {

@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"fmt"
+
 	"github.com/mailhelm/mailhelm/core/access"
 )
 

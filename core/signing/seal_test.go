@@ -2,12 +2,13 @@ package signing_test
 
 import (
 	"bytes"
-	"github.com/mailhelm/mailhelm/core/signing"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/signing"
 )
 
 func masterKey(t testing.TB) signing.MasterKey {

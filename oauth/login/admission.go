@@ -1,9 +1,10 @@
 package login
 
 import (
-	"github.com/mailhelm/mailhelm/core/people"
 	"net/http"
 	"net/url"
+
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Admit finds who sent the request. It has answered when it returns false: with

@@ -1,8 +1,9 @@
 package login
 
 import (
-	"github.com/mailhelm/mailhelm/core/throttle"
 	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
 // clientOf names where a request comes from, for counting attempts. Headers that

@@ -3,9 +3,10 @@ package admin
 import (
 	"errors"
 	"fmt"
-	"github.com/mailhelm/mailhelm/core/signing"
 	"io/fs"
 	"os"
+
+	"github.com/mailhelm/mailhelm/core/signing"
 )
 
 // masterKey opens the master key of the server. It fails when there is none: a new key

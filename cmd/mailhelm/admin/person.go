@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/mailhelm/mailhelm/core/members"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
@@ -12,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
 )
 
 type userCommands struct {

@@ -2,10 +2,10 @@ package admin
 
 import (
 	"context"
-	"github.com/mailhelm/mailhelm/core/signing"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core/signing"
 )
 
 type signingCommands struct {

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/mailhelm/mailhelm/core/signing"
-	"github.com/mailhelm/mailhelm/storage/engine"
 	"io/fs"
 	"os"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // database looks at the database and at what can only be judged with it: the

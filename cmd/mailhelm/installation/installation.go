@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/mailhelm/mailhelm/storage/engine"
 	"io/fs"
 	"os"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
 // Target is the flags of a command that works on an installation: where its data is, and

@@ -10,12 +10,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/mailhelm/mailhelm/core/members"
-	"github.com/mailhelm/mailhelm/core/passwords"
-	"github.com/mailhelm/mailhelm/core/people"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Provisioner creates. It checks no permissions: its callers have the database.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
 // stopTimeout bounds how long calls in flight may take to finish.

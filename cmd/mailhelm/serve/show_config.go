@@ -2,9 +2,9 @@ package serve
 
 import (
 	"fmt"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 

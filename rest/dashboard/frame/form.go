@@ -1,8 +1,9 @@
 package frame
 
 import (
-	"github.com/mailhelm/mailhelm/core/people"
 	"net/http"
+
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // FieldToken is the field of a form that holds its token.

@@ -2,9 +2,10 @@ package frame
 
 import (
 	"embed"
+	"net/http"
+
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
-	"net/http"
 )
 
 // Handler answers one request of a visitor who was admitted and has the route's

@@ -1,12 +1,13 @@
 package frametest
 
 import (
-	"github.com/mailhelm/mailhelm/core/people"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/mailhelm/mailhelm/core/people"
 )
 
 // Get asks the handler for a page and returns the status and the body.
