@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of plans anew")
 
-// TestPlans prints the plan of each way of writing a contact.
-func TestPlans(t *testing.T) {
+// TestGoldenPlans prints the plan of each way of writing a contact.
+func TestGoldenPlans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.synced(t)
