@@ -8,6 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
 // movingPause is how long to wait before a name that values leave is tried again.
@@ -71,7 +72,7 @@ func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
 	if len(due) > 0 {
 		give = setFilling
 	}
-	free := slotNames()
+	free := slots.Columns()
 	for _, row := range r.rows {
 		free = slices.DeleteFunc(free, func(slot string) bool { return slot == row.Slot || slot == row.Filling })
 	}

@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
@@ -254,21 +253,4 @@ func (s audienceStore) DeleteAttribute(ctx context.Context, orgID, id string) er
 		}
 		return s.queuePass(ctx, orgID)
 	})
-}
-
-// slotsOf is how many slots there are of a kind.
-var slotsOf = []struct {
-	kind  string
-	count int
-}{{attributes.TextSlots, 16}, {attributes.NumberSlots, 16}, {attributes.InstantSlots, 8}}
-
-// slotNames are the columns of contact_slots that hold values.
-func slotNames() []string {
-	var names []string
-	for _, of := range slotsOf {
-		for i := range of.count {
-			names = append(names, of.kind+strconv.Itoa(i+1))
-		}
-	}
-	return names
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/membership"
 )
 
 // contactsNamed finds many contacts by a column that names them, each by its index.
@@ -244,11 +245,11 @@ func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string,
 		return nil
 	}
 	var kept []string
-	var members []inSet
+	var members []membership.InSet
 	for contact, ids := range memberships {
 		for _, id := range ids {
 			kept = append(kept, contact+" "+id)
-			members = append(members, inSet{contact, id})
+			members = append(members, membership.InSet{Contact: contact, Set: id})
 		}
 	}
 	who, err := engine.JSONParameter(slices.Sorted(maps.Keys(memberships)))
@@ -263,13 +264,13 @@ func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string,
 	if err != nil {
 		return err
 	}
-	left, err := engine.List[inSet](ctx, s.db, leaveManyLists, orgID, who, stay)
+	left, err := engine.List[membership.InSet](ctx, s.db, leaveManyLists, orgID, who, stay)
 	if err != nil {
 		return err
 	}
-	joined, err := engine.List[inSet](ctx, s.db, joinManyLists, engine.At(at), parameter, orgID)
+	joined, err := engine.List[membership.InSet](ctx, s.db, joinManyLists, engine.At(at), parameter, orgID)
 	if err != nil {
 		return err
 	}
-	return logTransitions(ctx, s.db, orgID, lists.ListSet, left, joined, at)
+	return membership.Log(ctx, s.db, orgID, lists.ListSet, left, joined, at)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
 // New contacts have no slots that could stand in the way, and not to look for any is
@@ -17,11 +18,11 @@ var (
 	fewSlots = []string{"s1", "s2", "s3", "s4", "n1", "n2", "n3", "n4", "t1", "t2"}
 
 	insertFewSlots = engine.Register("insert few slots", insertSlotsText(fewSlots))
-	insertAllSlots = engine.Register("insert all slots", insertSlotsText(slotNames()))
+	insertAllSlots = engine.Register("insert all slots", insertSlotsText(slots.Columns()))
 )
 
-func insertSlotsText(slots []string) string {
-	names := append(slices.Clone(slots), longTexts)
+func insertSlotsText(columns []string) string {
+	names := append(slices.Clone(columns), slots.LongTexts)
 	read := make([]string, len(names))
 	for i, name := range names {
 		read[i] = slotColumn(name)

@@ -43,9 +43,6 @@ func rowOf(c audience.Contact, attributes, preferences string) contactRow {
 
 const emptyObject = "{}"
 
-// isMailable is [audience.Contact.Mailable] of the contact c in a statement.
-const isMailable = `(c.status = 'active' AND NOT c.stub AND NOT c.unsubscribe_all)`
-
 func (r contactRow) contact() (audience.Contact, error) {
 	c := audience.Contact{
 		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll, Shell: r.Shell, Stub: r.Stub,

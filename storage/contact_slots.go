@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
 var (
@@ -26,7 +27,7 @@ var (
 
 // putSlotsText writes the rows of contacts whose slots are other than they were.
 func putSlotsText() string {
-	names := append(slotNames(), longTexts)
+	names := append(slots.Columns(), slots.LongTexts)
 	read, set := make([]string, len(names)), make([]string, len(names))
 	for i, name := range names {
 		read[i] = slotColumn(name)
@@ -45,7 +46,7 @@ func putSlotsText() string {
 func slotColumn(name string) string {
 	value := fmt.Sprintf(`j.v ->> '%s'`, name)
 	switch {
-	case name == longTexts:
+	case name == slots.LongTexts:
 	case strings.HasPrefix(name, attributes.NumberSlots):
 		return `CAST(` + value + ` AS double precision)`
 	case strings.HasPrefix(name, attributes.InstantSlots):
@@ -53,13 +54,6 @@ func slotColumn(name string) string {
 	}
 	return value
 }
-
-// slotText is how long a text is at most, in bytes, that a slot holds whole. An entry of
-// its index has room for 2,704 with the organization.
-const slotText = 2048
-
-// longTexts is the column that has the whole of longer ones, as an object by slot.
-const longTexts = "long_texts"
 
 // slottedContact is a contact of which slots are written.
 type slottedContact struct {
@@ -201,7 +195,7 @@ func (r *registry) slots(c slottedContact) map[string]any {
 		for _, slot := range []string{attribute.Slot, attribute.Filling} {
 			switch {
 			case slot == "":
-			case len(text) > slotText:
+			case len(text) > slots.TextBytes:
 				if long == nil {
 					long = map[string]string{}
 				}
@@ -212,7 +206,7 @@ func (r *registry) slots(c slottedContact) map[string]any {
 		}
 	}
 	if long != nil {
-		row[longTexts] = long
+		row[slots.LongTexts] = long
 	}
 	return row
 }
@@ -220,7 +214,7 @@ func (r *registry) slots(c slottedContact) map[string]any {
 // beginning is what a slot holds of a longer text: whole characters, and more than
 // slotText bytes, so that no text that it holds whole is equal.
 func beginning(text string) string {
-	end := slotText + 1
+	end := slots.TextBytes + 1
 	for end < len(text) && !utf8.RuneStart(text[end]) {
 		end++
 	}

@@ -26,7 +26,7 @@ func TestPagesOfAnAudienceStartInAnIndex(t *testing.T) {
 			continue
 		}
 		delete(starts, s.Name())
-		if plan := planOf(t, db, s); !strings.Contains(plan, start) || strings.Contains(plan, "TEMP B-TREE") {
+		if plan := storagetest.Plan(t, db, s); !strings.Contains(plan, start) || strings.Contains(plan, "TEMP B-TREE") {
 			t.Errorf("%s: %s", s.Name(), plan)
 		}
 	}

@@ -3,8 +3,10 @@ package storage
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -33,14 +35,11 @@ func (db *DB) NewBareChunk(
 	if chunk.slots, err = registered.slotParameter(contacts); err != nil {
 		return BareChunk{}, err
 	}
-	pushes, ids := make([]queuedPush, len(contacts)), make([]string, len(contacts))
+	pushes, touched := make([]queuedPush, len(contacts)), make([]map[string]string, len(contacts))
 	for i, c := range contacts {
-		pushes[i], ids[i] = queuedPush{c.ID, "{}"}, c.ID
+		pushes[i], touched[i] = queuedPush{c.ID, "{}"}, map[string]string{"id": core.NewID(), "contact": c.ID}
 	}
-	if chunk.touched, err = touchRows(ids); err != nil {
-		return BareChunk{}, err
-	}
-	for to, from := range map[*string]any{&chunk.content: rows, &chunk.pushes: pushes, &chunk.outcomes: outcomes} {
+	for to, from := range map[*string]any{&chunk.content: rows, &chunk.pushes: pushes, &chunk.touched: touched, &chunk.outcomes: outcomes} {
 		text, err := json.Marshal(from)
 		if err != nil {
 			return BareChunk{}, err
@@ -91,7 +90,7 @@ func (db *DB) loadChunk(ctx context.Context, orgID, jobID string, chunk BareChun
 		{insertContacts, []any{orgID, chunk.contacts}},
 		{chunk.slotInsertion, []any{orgID, chunk.slots}},
 		{insertPushes, []any{orgID, engine.At(at), chunk.pushes}},
-		{touchContacts, []any{orgID, chunk.touched}},
+		{statementNamed("touch contacts"), []any{orgID, chunk.touched}},
 		{finishBulkChunk, []any{chunk.outcomes, orgID, jobID, chunk.first}},
 		{updateBulkJob, []any{status, done, done, 0, 0, completed, orgID, jobID}},
 	} {
@@ -100,4 +99,10 @@ func (db *DB) loadChunk(ctx context.Context, orgID, jobID string, chunk BareChun
 		}
 	}
 	return nil
+}
+
+// statementNamed returns the statement of another room that has this name.
+func statementNamed(name string) *engine.Statement {
+	statements := engine.Statements()
+	return statements[slices.IndexFunc(statements, func(s *engine.Statement) bool { return s.Name() == name })]
 }

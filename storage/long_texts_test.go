@@ -30,7 +30,7 @@ func noise(bytes int) string {
 
 // longTexts are values around what an index takes, each with neighbours that differ
 // from it only far behind that.
-func longTexts() []string {
+func LongTexts() []string {
 	whole := noise(4096)
 	var texts []string
 	for _, n := range []int{1, 2046, 2047, 2048, 2049, 2050, 2052, 2053, 3000, 4095, 4096} {
@@ -70,7 +70,7 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 		store, org := db.Audience(), core.NewID()
 		a := attributes.Attribute{ID: core.NewID(), Name: "bio", Type: attributes.String, CreatedAt: time.Unix(1, 0)}
 		fatal(t, db.Attributes().InsertAttribute(t.Context(), org, a))
-		texts := longTexts()
+		texts := LongTexts()
 		without := audience.Contact{ID: core.NewID(), Email: "without@x", Status: audience.Active}
 		fatal(t, store.InsertContact(t.Context(), org, without))
 		held := map[string]*string{without.ID: nil}
@@ -85,12 +85,11 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 			fatal(t, store.InsertContact(t.Context(), org, c))
 		}
 		fatal(t, store.WriteContacts(t.Context(), org, audience.ContactsWrite{At: time.Unix(2, 0), Insert: many}))
-		fatal(t, writeRows(t.Context(), db, func(w *rowWriter) {
-			for id := range held {
-				w.insert(`activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)`,
-					org, 2_000_000, core.NewID(), id, purchase.Activity, "{}", "api", 2_000_000)
-			}
-		}))
+		for id := range held {
+			_, err := db.Writer().ExecContext(t.Context(), `INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, org, 2_000_000, core.NewID(), id, purchase.Activity, "{}", "api", 2_000_000)
+			fatal(t, err)
+		}
 
 		judgedWhole(t, db, org, "bio", texts, held)
 		a.Name = "about"
@@ -125,8 +124,13 @@ func judgedWhole(t *testing.T, db *storage.DB, org, name string, texts []string,
 					want = append(want, id)
 				}
 			}
-			found, err := db.Matching(t.Context(), segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: time.Unix(3, 0)})
+			question := segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: time.Unix(3, 0)}
+			examples, err := db.Segments().Examples(t.Context(), question, len(held))
 			fatal(t, err)
+			var found []string
+			for _, e := range examples {
+				found = append(found, e.ContactID)
+			}
 			slices.Sort(want)
 			slices.Sort(found)
 			if !slices.Equal(found, want) {

@@ -8,6 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/membership"
 )
 
 var (
@@ -31,9 +32,9 @@ var (
 		ON CONFLICT DO NOTHING
 		RETURNING list_id`)
 
-	listMembersPage   = engine.Register("list members page", setMembersPage("list_members", "list_id", "added_at"))
-	listMemberByID    = engine.RegisterPoint("list member by id", setMemberByID("list_members", "list_id"))
-	listMemberByEmail = engine.RegisterPoint("list member by email", setMemberByEmail("list_members", "list_id"))
+	listMembersPage   = engine.Register("list members page", membership.PageSQL("list_members", "list_id", "added_at"))
+	listMemberByID    = engine.RegisterPoint("list member by id", membership.ByIDSQL("list_members", "list_id"))
+	listMemberByEmail = engine.RegisterPoint("list member by email", membership.ByEmailSQL("list_members", "list_id"))
 )
 
 func (s audienceStore) ContactLists(ctx context.Context, orgID, contactID string) ([]lists.Ref, error) {
@@ -65,22 +66,55 @@ func (s audienceStore) ReplaceMembership(ctx context.Context, orgID, contactID s
 
 // logLists writes what a contact left and joined to the log.
 func (s audienceStore) logLists(ctx context.Context, orgID, contactID string, left, joined []string, at time.Time) error {
-	of := func(lists []string) []inSet {
-		all := make([]inSet, len(lists))
+	of := func(lists []string) []membership.InSet {
+		all := make([]membership.InSet, len(lists))
 		for i, id := range lists {
-			all[i] = inSet{Contact: contactID, Set: id}
+			all[i] = membership.InSet{Contact: contactID, Set: id}
 		}
 		return all
 	}
-	return logTransitions(ctx, s.db, orgID, lists.ListSet, of(left), of(joined), at)
+	return membership.Log(ctx, s.db, orgID, lists.ListSet, of(left), of(joined), at)
 }
 
 func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]lists.Member, error) {
-	return setMembers(ctx, s.db, listMembersPage, orgID, listID, after, limit, func(r setMemberRow) lists.Member {
+	return membership.Page(ctx, s.db, listMembersPage, orgID, listID, after, limit, func(r membership.Member) lists.Member {
 		return lists.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, AddedAt: r.Since.Time()}
 	})
 }
 
 func (s audienceStore) IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error) {
-	return isSetMember(ctx, s.db, listMemberByID, listMemberByEmail, orgID, listID, contact)
+	return membership.Contains(ctx, s.db, listMemberByID, listMemberByEmail, orgID, listID, contact)
+}
+
+var transitionsPage = engine.Register("transitions page", `
+		SELECT occurred_at, id, set_kind, set_id, contact_id, entered FROM membership_log
+		WHERE org_id = $1 AND (occurred_at, id) > ($2, $3)
+		ORDER BY occurred_at, id LIMIT $4`)
+
+type transitionRow struct {
+	OccurredAt engine.Time   `db:"occurred_at"`
+	ID         string        `db:"id"`
+	SetKind    lists.SetKind `db:"set_kind"`
+	SetID      string        `db:"set_id"`
+	ContactID  string        `db:"contact_id"`
+	Entered    bool          `db:"entered"`
+}
+
+func (s audienceStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]lists.Transition, error) {
+	var at engine.Time
+	var id string
+	if after != nil {
+		at, id = engine.At(after.At), after.ID
+	}
+	rows, err := engine.List[transitionRow](ctx, s.db, transitionsPage, orgID, at, id, limit)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]lists.Transition, len(rows))
+	for i, r := range rows {
+		lines[i] = lists.Transition{
+			ID: r.ID, At: r.OccurredAt.Time(), Kind: r.SetKind, SetID: r.SetID, ContactID: r.ContactID, Entered: r.Entered,
+		}
+	}
+	return lines, nil
 }

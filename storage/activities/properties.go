@@ -1,0 +1,128 @@
+package activities
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+const propertyColumns = `id, activity_name, property, type, description, origin, created_at, updated_at`
+
+var (
+	insertProperty = engine.Register("insert activity property", `
+		INSERT INTO activity_properties (org_id, `+propertyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT DO NOTHING`)
+	propertyByID = engine.RegisterPoint("activity property", `
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`)
+	lockProperty = engine.Register("lock activity property", `
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
+	propertiesPage = engine.Register("activity properties page", `
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND (created_at, id) < ($2, $3)
+		ORDER BY created_at DESC, id DESC LIMIT $4`)
+	allProperties = engine.Register("activity properties", `
+		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 ORDER BY activity_name, property`)
+	// A unique violation would end a transaction on PostgreSQL, so the statement looks
+	// for another definition itself.
+	updateProperty = engine.Register("update activity property", `
+		UPDATE activity_properties SET activity_name = $1, property = $2, type = $3, description = $4, updated_at = $5
+		WHERE org_id = $6 AND id = $7 AND NOT EXISTS (
+			SELECT 1 FROM activity_properties AS other
+			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
+	// A value that is of the type that stays as well is not lost.
+	countDropout = engine.Register("count drop-out of activity property", `
+		SELECT count(*) FROM (
+			SELECT DISTINCT e.contact_id FROM activities AS e
+			JOIN contact_slots AS s ON s.org_id = e.org_id AND s.contact_id = e.contact_id
+			WHERE e.org_id = $1 AND e.name = $2 AND `+propertyIs(`$3`, `$4`)+` AND NOT `+propertyIs(`$5`, `$4`)+`) AS lost`)
+	deleteProperty = engine.Register("delete activity property", `DELETE FROM activity_properties WHERE org_id = $1 AND id = $2`)
+)
+
+// propertyIs is whether the property of e is of the type of a parameter, as predicates
+// read it. key is a parameter as the engine's -> takes it.
+func propertyIs(of, key string) string {
+	value := `(e.properties/*pg ::json*/ -> CAST(` + key + ` AS text))`
+	return `CASE CAST(` + of + ` AS text) WHEN 'string' THEN predicate_string` + value + ` IS NOT NULL WHEN 'number' THEN predicate_number` + value +
+		` IS NOT NULL WHEN 'bool' THEN predicate_bool` + value + ` IS NOT NULL WHEN 'datetime' THEN predicate_moment` + value + ` IS NOT NULL ELSE FALSE END`
+}
+
+type propertyRow struct {
+	ID           string                  `db:"id"`
+	ActivityName string                  `db:"activity_name"`
+	Property     string                  `db:"property"`
+	Type         activities.PropertyType `db:"type"`
+	Description  string                  `db:"description"`
+	Origin       activities.Origin       `db:"origin"`
+	CreatedAt    engine.Time             `db:"created_at"`
+	UpdatedAt    engine.Time             `db:"updated_at"`
+}
+
+func (r propertyRow) property() activities.Property {
+	return activities.Property{
+		ID: r.ID, ActivityName: r.ActivityName, Property: r.Property, Type: r.Type, Description: r.Description,
+		Origin: r.Origin, CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
+	}
+}
+
+func propertyTaken() *core.Error {
+	return core.Conflict("This property of these activities is promoted already.", "Change the definition there is, or name another property.")
+}
+
+func (s Store) InsertProperty(ctx context.Context, orgID string, p activities.Property) error {
+	return s.db.Insert(ctx, propertyTaken(), insertProperty, orgID, p.ID, p.ActivityName, p.Property, string(p.Type), p.Description,
+		string(p.Origin), engine.At(p.CreatedAt), engine.At(p.UpdatedAt))
+}
+
+func (s Store) Property(ctx context.Context, orgID, id string) (activities.Property, error) {
+	by := propertyByID
+	if s.db.InTransaction(ctx) {
+		by = lockProperty
+	}
+	row, err := engine.One[propertyRow](ctx, s.db, "activity property", by, orgID, id)
+	return row.property(), err
+}
+
+func (s Store) PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]activities.Property, error) {
+	created, id := engine.PageStart(after)
+	return s.properties(ctx, propertiesPage, orgID, created, id, limit)
+}
+
+func (s Store) Properties(ctx context.Context, orgID string) ([]activities.Property, error) {
+	return s.properties(ctx, allProperties, orgID)
+}
+
+func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any) ([]activities.Property, error) {
+	rows, err := engine.List[propertyRow](ctx, s.db, by, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]activities.Property, len(rows))
+	for i, r := range rows {
+		all[i] = r.property()
+	}
+	return all, nil
+}
+
+func (s Store) UpdateProperty(ctx context.Context, orgID string, p activities.Property) error {
+	changed, err := s.db.Exec(ctx, updateProperty, p.ActivityName, p.Property, string(p.Type), p.Description, engine.At(p.UpdatedAt), orgID, p.ID)
+	if err != nil || changed == 1 {
+		return err
+	}
+	if _, err := s.Property(ctx, orgID, p.ID); err != nil {
+		return err
+	}
+	return propertyTaken()
+}
+
+func (s Store) DeleteProperty(ctx context.Context, orgID, id string) error {
+	return s.db.Change(ctx, "activity property", deleteProperty, orgID, id)
+}
+
+func (s Store) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
+	counts, err := engine.Values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.Dialect().JSONKey(p.Property), string(stays))
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}

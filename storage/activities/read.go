@@ -1,0 +1,126 @@
+package activities
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+const activityColumns = `occurred_at, id, contact_id, name, properties, source, received_at`
+
+// Each way to ask for a page has an index that ends in time and id, and a page walks
+// it, newest first, from where it starts to its limit. Within the activities of one
+// contact the name is looked at row by row. Bounds are compared as one value each, so
+// that there is no other index to take.
+var (
+	activitiesByTime = engine.Register("activities by time", `
+		SELECT `+activityColumns+` FROM activities
+		WHERE org_id = $1 AND occurred_at >= $2 AND (occurred_at, id) < ($3, $4) AND received_at >= $5
+		ORDER BY occurred_at DESC, id DESC LIMIT $6`)
+	activitiesByName = engine.Register("activities by name", `
+		SELECT `+activityColumns+` FROM activities
+		WHERE org_id = $1 AND (name, occurred_at) >= ($2, $3) AND (name, occurred_at, id) < ($2, $4, $5) AND received_at >= $6
+		ORDER BY name DESC, occurred_at DESC, id DESC LIMIT $7`)
+	activitiesOfContact = engine.Register("activities of a contact", `
+		SELECT `+activityColumns+` FROM activities
+		WHERE org_id = $1 AND (contact_id, occurred_at) >= ($2, $3) AND (contact_id, occurred_at, id) < ($2, $4, $5)
+		AND received_at >= $6 AND (CAST($7 AS text) = '' OR name = $7)
+		ORDER BY contact_id DESC, occurred_at DESC, id DESC LIMIT $8`)
+
+	// The activities of the contact come first, by themselves: SQLite would otherwise
+	// read all of the organization's in the order of their names to save a sort.
+	activitySummaries = engine.Register("summaries of activities", `
+		WITH theirs AS MATERIALIZED (
+			SELECT name, occurred_at FROM activities WHERE org_id = $1 AND contact_id = $2 AND received_at >= $3)
+		SELECT name, count(*) AS total, count(CASE WHEN occurred_at >= $4 THEN 1 END) AS recent,
+			min(occurred_at) AS first_at, max(occurred_at) AS last_at
+		FROM theirs GROUP BY name ORDER BY max(occurred_at) DESC, name`)
+)
+
+type activityFound struct {
+	OccurredAt engine.Time       `db:"occurred_at"`
+	ID         string            `db:"id"`
+	ContactID  string            `db:"contact_id"`
+	Name       string            `db:"name"`
+	Properties string            `db:"properties"`
+	Source     activities.Source `db:"source"`
+	ReceivedAt engine.Time       `db:"received_at"`
+}
+
+func (r activityFound) activity() activities.Activity {
+	return activities.Activity{
+		ID: r.ID, ContactID: r.ContactID, Name: r.Name, OccurredAt: r.OccurredAt.Time(), ReceivedAt: r.ReceivedAt.Time(),
+		Source: r.Source, Properties: sentProperties(r.Properties),
+	}
+}
+
+func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter) ([]activities.Activity, error) {
+	from, at, id := boundsOf(f)
+	var rows []activityFound
+	var err error
+	switch {
+	case f.ContactID != "":
+		rows, err = engine.List[activityFound](ctx, s.db, activitiesOfContact, orgID, f.ContactID, from, at, id, engine.At(f.Received), f.Name, f.Limit)
+	case f.Name != "":
+		rows, err = engine.List[activityFound](ctx, s.db, activitiesByName, orgID, f.Name, from, at, id, engine.At(f.Received), f.Limit)
+	default:
+		rows, err = engine.List[activityFound](ctx, s.db, activitiesByTime, orgID, from, at, id, engine.At(f.Received), f.Limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := make([]activities.Activity, len(rows))
+	for i, row := range rows {
+		found[i] = row.activity()
+	}
+	return found, nil
+}
+
+// boundsOf is the least time, and the place below which the page starts: where the
+// last one ended, or at the end of the window.
+func boundsOf(f activities.Filter) (engine.Time, engine.Time, string) {
+	var from engine.Time = math.MinInt64
+	if f.From != nil {
+		from = upward(*f.From)
+	}
+	at, id := engine.PageStart(f.After)
+	if f.To != nil && (f.After == nil || upward(*f.To) <= at) {
+		at, id = upward(*f.To), ""
+	}
+	return from, at, id
+}
+
+// upward is the first microsecond that is not before t: what happened in the middle of
+// one is stored as its beginning.
+func upward(t time.Time) engine.Time {
+	at := engine.At(t)
+	if at.Time().Before(t) {
+		at++
+	}
+	return at
+}
+
+type summaryRow struct {
+	Name    string      `db:"name"`
+	Total   int         `db:"total"`
+	Recent  int         `db:"recent"`
+	FirstAt engine.Time `db:"first_at"`
+	LastAt  engine.Time `db:"last_at"`
+}
+
+func (s Store) Summaries(ctx context.Context, orgID, contactID string, since activities.Since) ([]activities.Summary, error) {
+	rows, err := engine.List[summaryRow](ctx, s.db, activitySummaries, orgID, contactID, engine.At(since.Received), engine.At(since.Recent))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]activities.Summary, len(rows))
+	for i, r := range rows {
+		all[i] = activities.Summary{
+			Name: r.Name, CountTotal: r.Total, Count30d: r.Recent, FirstAt: r.FirstAt.Time(), LastAt: r.LastAt.Time(),
+		}
+	}
+	return all, nil
+}

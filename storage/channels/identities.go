@@ -1,0 +1,147 @@
+package channels
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+type identityRow struct {
+	ID           string                     `db:"id"`
+	Identity     string                     `db:"identity"`
+	Verification sending.VerificationStatus `db:"verification"`
+	Channel      string                     `db:"channel"`
+	DKIMTokens   string                     `db:"dkim_tokens"`
+	CreatedAt    engine.Time                `db:"created_at"`
+}
+
+type tokensRow struct {
+	Key        string `db:"identity_key"`
+	DKIMTokens string `db:"dkim_tokens"`
+}
+
+type trackingRow struct {
+	ID         string                  `db:"id"`
+	Domain     string                  `db:"domain"`
+	Region     string                  `db:"region"`
+	Status     channels.TrackingStatus `db:"status"`
+	CreatedAt  engine.Time             `db:"created_at"`
+	CheckedAt  *engine.Time            `db:"checked_at"`
+	VerifiedAt *engine.Time            `db:"verified_at"`
+}
+
+const (
+	selectIdentities = `SELECT id, identity, verification, channel, dkim_tokens, created_at FROM identities `
+	selectTracking   = `SELECT id, domain, region, status, created_at, checked_at, verified_at FROM tracking_domains `
+)
+
+var (
+	identitiesPage = engine.Register("identities page", selectIdentities+`
+		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
+	identityByKey = engine.RegisterPoint("identity", selectIdentities+`WHERE org_id = $1 AND identity_key = $2`)
+	tokensOf      = engine.Register("DKIM tokens", `
+		SELECT identity_key, dkim_tokens FROM identities
+		WHERE org_id = $1 AND identity_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+
+	trackingPage = engine.Register("tracking domains page", selectTracking+`
+		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
+	trackingByDomain = engine.RegisterPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)
+	unverified       = engine.Register("unverified tracking domains", selectTracking+`
+		WHERE org_id = $1 AND status = 'pending' ORDER BY domain`)
+	setTracking = engine.Register("set tracking status", `
+		UPDATE tracking_domains SET status = $1, checked_at = $2, verified_at = $3 WHERE org_id = $4 AND id = $5`)
+)
+
+// identityKey is what an identity is found by, whatever its case.
+func identityKey(identity string) string { return strings.ToLower(identity) }
+
+func (r identityRow) identity() (channels.Identity, error) {
+	tokens, err := engine.DecodeTexts(r.DKIMTokens)
+	return channels.Identity{
+		ID: r.ID, Identity: r.Identity, Type: channels.TypeOf(r.Identity), Verification: r.Verification, DKIM: r.Verification,
+		CreatedAt: r.CreatedAt.Time(), Tokens: tokens, Channel: r.Channel,
+	}, err
+}
+
+func (r trackingRow) domain() channels.TrackingDomain {
+	return channels.TrackingDomain{
+		ID: r.ID, Domain: r.Domain, Region: r.Region, Status: r.Status, CreatedAt: r.CreatedAt.Time(),
+		CheckedAt: engine.OptionalTime(r.CheckedAt), VerifiedAt: engine.OptionalTime(r.VerifiedAt),
+	}
+}
+
+func (s Store) Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Identity, error) {
+	created, id := engine.PageStart(after)
+	rows, err := engine.List[identityRow](ctx, s.db, identitiesPage, orgID, created, id, limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]channels.Identity, len(rows))
+	for i, r := range rows {
+		if all[i], err = r.identity(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (s Store) Identity(ctx context.Context, orgID, key string) (channels.Identity, error) {
+	row, err := engine.One[identityRow](ctx, s.db, "identity", identityByKey, orgID, key)
+	if err != nil {
+		return channels.Identity{}, err
+	}
+	return row.identity()
+}
+
+func (s Store) Tokens(ctx context.Context, orgID string, domains []string) (map[string][]string, error) {
+	parameter, err := engine.JSONParameter(domains)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := engine.List[tokensRow](ctx, s.db, tokensOf, orgID, parameter)
+	if err != nil {
+		return nil, err
+	}
+	tokens := make(map[string][]string, len(rows))
+	for _, r := range rows {
+		if tokens[r.Key], err = engine.DecodeTexts(r.DKIMTokens); err != nil {
+			return nil, err
+		}
+	}
+	return tokens, nil
+}
+
+func (s Store) TrackingDomains(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.TrackingDomain, error) {
+	created, id := engine.PageStart(after)
+	return s.tracking(ctx, trackingPage, orgID, created, id, limit)
+}
+
+func (s Store) Unverified(ctx context.Context, orgID string) ([]channels.TrackingDomain, error) {
+	return s.tracking(ctx, unverified, orgID)
+}
+
+func (s Store) tracking(ctx context.Context, by *engine.Statement, args ...any) ([]channels.TrackingDomain, error) {
+	rows, err := engine.List[trackingRow](ctx, s.db, by, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]channels.TrackingDomain, len(rows))
+	for i, r := range rows {
+		all[i] = r.domain()
+	}
+	return all, nil
+}
+
+func (s Store) TrackingDomain(ctx context.Context, orgID, domain string) (channels.TrackingDomain, error) {
+	row, err := engine.One[trackingRow](ctx, s.db, "tracking domain", trackingByDomain, orgID, domain)
+	return row.domain(), err
+}
+
+func (s Store) SetTrackingStatus(ctx context.Context, orgID string, d channels.TrackingDomain) error {
+	_, err := s.db.Exec(ctx, setTracking, string(d.Status), engine.OptionalAt(d.CheckedAt), engine.OptionalAt(d.VerifiedAt), orgID, d.ID)
+	return err
+}

@@ -1,0 +1,195 @@
+package channels
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+type slugRow struct {
+	Name string `db:"name"`
+	Slug string `db:"slug"`
+}
+
+type syncRow struct {
+	Account  string      `db:"account"`
+	Region   string      `db:"region"`
+	SyncedAt engine.Time `db:"synced_at"`
+}
+
+var (
+	channelSlugs = engine.Register("channel slugs", `SELECT name, slug FROM channels WHERE org_id = $1`)
+	saveChannels = engine.Register("save channels", `
+		INSERT INTO channels (org_id, id, name, slug, account, present, tracking_domain, suppression_policy, created_at, updated_at)
+		SELECT $1, j.value ->> 'id', j.value ->> 'name', j.value ->> 'slug', $2, TRUE,
+			j.value ->> 'tracking_domain', j.value ->> 'suppression_policy', CAST($3 AS bigint), CAST($3 AS bigint)
+		FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, name) DO UPDATE SET account = excluded.account, present = TRUE,
+			tracking_domain = excluded.tracking_domain, suppression_policy = excluded.suppression_policy, updated_at = excluded.updated_at
+		WHERE NOT channels.present OR channels.account <> excluded.account
+		OR channels.tracking_domain <> excluded.tracking_domain OR channels.suppression_policy <> excluded.suppression_policy`)
+	detachChannels = engine.Register("detach channels", `
+		UPDATE channels SET present = FALSE, updated_at = $1
+		WHERE org_id = $2 AND present AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($3 AS text)) AS j)`)
+
+	saveIdentities = engine.Register("save identities", `
+		INSERT INTO identities (org_id, id, identity, identity_key, verification, channel, dkim_tokens, created_at)
+		SELECT $1, j.value ->> 'id', j.value ->> 'identity', j.value ->> 'key', j.value ->> 'verification',
+			j.value ->> 'channel', j.value ->> 'dkim_tokens', CAST($2 AS bigint)
+		FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, identity_key) DO UPDATE SET identity = excluded.identity, verification = excluded.verification,
+			channel = excluded.channel, dkim_tokens = excluded.dkim_tokens`)
+	dropIdentities = engine.Register("drop identities", `
+		DELETE FROM identities
+		WHERE org_id = $1 AND identity_key NOT IN (SELECT j.value ->> 'key' FROM json_each(CAST($2 AS text)) AS j)`)
+
+	// A domain whose region changes needs another record, so it is looked at anew.
+	saveTracking = engine.Register("save tracking domains", `
+		INSERT INTO tracking_domains (org_id, id, domain, region, status, created_at)
+		SELECT $1, j.value ->> 'id', j.value ->> 'domain', $2, 'pending', CAST($3 AS bigint)
+		FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, domain) DO UPDATE SET region = excluded.region, status = 'pending',
+			created_at = excluded.created_at, checked_at = NULL, verified_at = NULL
+		WHERE tracking_domains.region <> excluded.region`)
+	dropTracking = engine.Register("drop tracking domains", `
+		DELETE FROM tracking_domains
+		WHERE org_id = $1 AND domain NOT IN (SELECT j.value ->> 'domain' FROM json_each(CAST($2 AS text)) AS j)`)
+
+	saveSync = engine.Register("save sync", `
+		INSERT INTO sending_syncs (org_id, account, region, synced_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region, synced_at = excluded.synced_at`)
+	lastSync = engine.RegisterPoint("last sync", `SELECT account, region, synced_at FROM sending_syncs WHERE org_id = $1`)
+)
+
+// seenChannel, seenIdentity and seenDomain are the elements of the parameters.
+type seenChannel struct {
+	ID                string `json:"id"`
+	Name              string `json:"name"`
+	Slug              string `json:"slug"`
+	TrackingDomain    string `json:"tracking_domain"`
+	SuppressionPolicy string `json:"suppression_policy"`
+}
+
+type seenIdentity struct {
+	ID           string                     `json:"id"`
+	Identity     string                     `json:"identity"`
+	Key          string                     `json:"key"`
+	Verification sending.VerificationStatus `json:"verification"`
+	Channel      string                     `json:"channel"`
+	DKIMTokens   string                     `json:"dkim_tokens"`
+}
+
+type seenDomain struct {
+	ID     string `json:"id"`
+	Domain string `json:"domain"`
+}
+
+func (s Store) Mirror(ctx context.Context, orgID string, seen channels.Seen) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		for _, do := range []func(context.Context, string, channels.Seen) error{s.mirrorChannels, s.mirrorIdentities, s.mirrorTracking} {
+			if err := do(ctx, orgID, seen); err != nil {
+				return err
+			}
+		}
+		_, err := s.db.Exec(ctx, saveSync, orgID, seen.Account, seen.Region, engine.At(seen.At))
+		return err
+	})
+}
+
+func (s Store) mirrorChannels(ctx context.Context, orgID string, seen channels.Seen) error {
+	rows, err := engine.List[slugRow](ctx, s.db, channelSlugs, orgID)
+	if err != nil {
+		return err
+	}
+	known, names := map[string]string{}, make([]string, len(seen.Sets))
+	for _, r := range rows {
+		known[r.Name] = r.Slug
+	}
+	for i, set := range seen.Sets {
+		names[i] = set.Name
+	}
+	fresh, once := channels.Slugs(known, names), map[string]bool{}
+	var all []seenChannel
+	for _, set := range seen.Sets {
+		if once[set.Name] {
+			continue
+		}
+		once[set.Name] = true
+		policy, err := engine.EncodeTexts(set.SuppressionPolicy)
+		if err != nil {
+			return err
+		}
+		all = append(all, seenChannel{
+			ID: core.NewID(), Name: set.Name, Slug: known[set.Name] + fresh[set.Name],
+			TrackingDomain: strings.ToLower(set.TrackingDomain), SuppressionPolicy: policy,
+		})
+	}
+	parameter, err := engine.JSONParameter(all)
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.Exec(ctx, detachChannels, engine.At(seen.At), orgID, parameter); err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, saveChannels, orgID, seen.Account, engine.At(seen.At), parameter)
+	return err
+}
+
+func (s Store) mirrorIdentities(ctx context.Context, orgID string, seen channels.Seen) error {
+	var all []seenIdentity
+	once := map[string]bool{}
+	for _, i := range seen.Identities {
+		key := identityKey(i.Identity)
+		if once[key] {
+			continue
+		}
+		once[key] = true
+		tokens, err := engine.EncodeTexts(i.DKIMTokens)
+		if err != nil {
+			return err
+		}
+		all = append(all, seenIdentity{
+			ID: core.NewID(), Identity: i.Identity, Key: key, Verification: i.Verification, Channel: i.ConfigurationSet, DKIMTokens: tokens,
+		})
+	}
+	parameter, err := engine.JSONParameter(all)
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.Exec(ctx, dropIdentities, orgID, parameter); err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, saveIdentities, orgID, engine.At(seen.At), parameter)
+	return err
+}
+
+func (s Store) mirrorTracking(ctx context.Context, orgID string, seen channels.Seen) error {
+	var all []seenDomain
+	once := map[string]bool{"": true}
+	for _, set := range seen.Sets {
+		domain := strings.ToLower(set.TrackingDomain)
+		if once[domain] {
+			continue
+		}
+		once[domain] = true
+		all = append(all, seenDomain{ID: core.NewID(), Domain: domain})
+	}
+	parameter, err := engine.JSONParameter(all)
+	if err != nil {
+		return err
+	}
+	if _, err := s.db.Exec(ctx, dropTracking, orgID, parameter); err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, saveTracking, orgID, seen.Region, engine.At(seen.At), parameter)
+	return err
+}
+
+func (s Store) LastSync(ctx context.Context, orgID string) (channels.Sync, error) {
+	row, err := engine.One[syncRow](ctx, s.db, "sync", lastSync, orgID)
+	return channels.Sync{Account: row.Account, Region: row.Region, At: row.SyncedAt.Time()}, err
+}

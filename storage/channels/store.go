@@ -1,0 +1,176 @@
+package channels
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Store keeps channels, identities and tracking domains.
+type Store struct{ db *engine.DB }
+
+var _ channels.Store = Store{}
+
+// New returns the store on a database.
+func New(db *engine.DB) Store { return Store{db} }
+
+type channelRow struct {
+	ID                string      `db:"id"`
+	Name              string      `db:"name"`
+	Slug              string      `db:"slug"`
+	Account           string      `db:"account"`
+	Present           bool        `db:"present"`
+	Adopted           bool        `db:"adopted"`
+	TrackingDomain    string      `db:"tracking_domain"`
+	SuppressionPolicy string      `db:"suppression_policy"`
+	CreatedAt         engine.Time `db:"created_at"`
+}
+
+const selectChannels = `
+	SELECT c.id, c.name, c.slug, c.account, c.present, c.tracking_domain, c.suppression_policy, c.created_at,
+		EXISTS (SELECT 1 FROM sending_claims AS s
+			WHERE s.org_id = c.org_id AND s.account = c.account AND s.kind = 'channel' AND s.name = c.name) AS adopted
+	FROM channels AS c `
+
+var (
+	channelsPage = engine.Register("channels page", selectChannels+`
+		WHERE c.org_id = $1 AND (c.created_at, c.id) < ($2, $3) ORDER BY c.created_at DESC, c.id DESC LIMIT $4`)
+	channelByID   = engine.RegisterPoint("channel by id", selectChannels+`WHERE c.org_id = $1 AND c.id = $2`)
+	channelBySlug = engine.RegisterPoint("channel by slug", selectChannels+`WHERE c.org_id = $1 AND c.slug = $2`)
+	channelByName = engine.RegisterPoint("channel by name", selectChannels+`WHERE c.org_id = $1 AND c.name = $2`)
+	boundTo       = engine.Register("identities of channels", `
+		SELECT channel, identity FROM identities
+		WHERE org_id = $1 AND channel IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
+		ORDER BY identity_key`)
+
+	// A claim that stands is the organization's own or somebody else's, which is
+	// told apart afterwards.
+	claim = engine.Register("claim", `
+		INSERT INTO sending_claims (org_id, account, kind, name, claimed_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT DO NOTHING`)
+	holdsClaim = engine.RegisterPoint("claim held", `
+		SELECT count(*) FROM sending_claims WHERE org_id = $1 AND account = $2 AND kind = $3 AND name = $4`)
+)
+
+// The kinds of claims.
+const (
+	channelClaim  = "channel"
+	identityClaim = "identity"
+)
+
+func (s Store) Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Channel, error) {
+	created, id := engine.PageStart(after)
+	rows, err := engine.List[channelRow](ctx, s.db, channelsPage, orgID, created, id, limit)
+	if err != nil {
+		return nil, err
+	}
+	return s.channels(ctx, orgID, rows)
+}
+
+func (s Store) Channel(ctx context.Context, orgID string, by channels.ChannelKey) (channels.Channel, error) {
+	row, err := s.channel(ctx, orgID, by)
+	if err != nil {
+		return channels.Channel{}, err
+	}
+	all, err := s.channels(ctx, orgID, []channelRow{row})
+	if err != nil {
+		return channels.Channel{}, err
+	}
+	return all[0], nil
+}
+
+func (s Store) channel(ctx context.Context, orgID string, by channels.ChannelKey) (channelRow, error) {
+	statement, key := channelByID, by.ID
+	switch {
+	case by.Slug != "":
+		statement, key = channelBySlug, by.Slug
+	case by.Name != "":
+		statement, key = channelByName, by.Name
+	}
+	return engine.One[channelRow](ctx, s.db, "channel", statement, orgID, key)
+}
+
+type boundRow struct {
+	Channel  string `db:"channel"`
+	Identity string `db:"identity"`
+}
+
+// channels are the rows with the identities bound to each.
+func (s Store) channels(ctx context.Context, orgID string, rows []channelRow) ([]channels.Channel, error) {
+	names := make([]string, len(rows))
+	for i, r := range rows {
+		names[i] = r.Name
+	}
+	parameter, err := engine.JSONParameter(names)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := engine.List[boundRow](ctx, s.db, boundTo, orgID, parameter)
+	if err != nil {
+		return nil, err
+	}
+	identities := map[string][]string{}
+	for _, b := range bound {
+		identities[b.Channel] = append(identities[b.Channel], b.Identity)
+	}
+	all := make([]channels.Channel, len(rows))
+	for i, r := range rows {
+		all[i] = channels.Channel{
+			ID: r.ID, Name: r.Name, Slug: r.Slug, Status: channels.StatusOf(r.Present, r.Adopted),
+			Identities: append([]string{}, identities[r.Name]...), CreatedAt: r.CreatedAt.Time(),
+		}
+		if r.TrackingDomain != "" {
+			all[i].TrackingDomain = &r.TrackingDomain
+		}
+		if all[i].SuppressionPolicy, err = engine.DecodeTexts(r.SuppressionPolicy); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (s Store) Adopt(ctx context.Context, orgID, id string, at time.Time) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		row, err := s.channel(ctx, orgID, channels.ChannelKey{ID: id})
+		if err != nil {
+			return err
+		}
+		if !row.Present {
+			return core.Conflict("The sending account no longer has this channel.", "Make the configuration set again, then adopt it after the next sync.")
+		}
+		if err := s.claim(ctx, orgID, row.Account, channelClaim, row.Name, at); err != nil {
+			return err
+		}
+		all, err := s.channels(ctx, orgID, []channelRow{row})
+		if err != nil {
+			return err
+		}
+		for _, identity := range all[0].Identities {
+			if err := s.claim(ctx, orgID, row.Account, identityClaim, identityKey(identity), at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// claim takes one thing of the provider's account. It does not tell whose it is
+// when it is taken.
+func (s Store) claim(ctx context.Context, orgID, account, kind, name string, at time.Time) error {
+	inserted, err := s.db.Exec(ctx, claim, orgID, account, kind, name, engine.At(at))
+	if err != nil || inserted == 1 {
+		return err
+	}
+	held, err := engine.Values[int](ctx, s.db, holdsClaim, orgID, account, kind, name)
+	if err != nil {
+		return err
+	}
+	if held[0] == 0 {
+		return core.Conflict("The "+kind+" "+core.Quoted(name)+" of this sending account is in use elsewhere.",
+			"Use another one, or have it released where it is in use.")
+	}
+	return nil
+}

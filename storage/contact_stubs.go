@@ -1,0 +1,46 @@
+package storage
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/activities"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var (
+	insertStubs = engine.Register("insert stubs", insertContactsText(`$2`)+`
+		ON CONFLICT DO NOTHING`)
+	// addStubSlots gives their row to those of the stubs that were made: every active
+	// contact has one.
+	addStubSlots = engine.Register("add stub slots", `
+		INSERT INTO contact_slots (org_id, contact_id)
+		SELECT c.org_id, c.id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "id", Equals: "j.value ->> 'id'"})+`
+		ON CONFLICT DO NOTHING`)
+)
+
+// InsertStubs adds those people that are no contacts yet, known by activities alone.
+func (s audienceStore) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
+	rows := make([]contactRow, len(people))
+	for i, p := range people {
+		stub, err := audience.StubOf(p.ID, audience.Claim{Email: p.Email, ExternalID: p.ExternalID}, at)
+		if err != nil {
+			return 0, err
+		}
+		rows[i] = rowOf(stub, emptyObject, emptyObject)
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return 0, err
+	}
+	var made int
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		if made, err = s.db.Exec(ctx, insertStubs, orgID, parameter); err != nil || made == 0 {
+			return err
+		}
+		_, err = s.db.Exec(ctx, addStubSlots, parameter, orgID)
+		return err
+	})
+	return made, err
+}

@@ -1,0 +1,50 @@
+package membership
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var insertTransitions = engine.Register("log transitions", `
+	INSERT INTO membership_log (org_id, occurred_at, id, set_kind, set_id, contact_id, entered)
+	SELECT $1, CAST($2 AS bigint), v ->> 'id', v ->> 'kind', v ->> 'set', v ->> 'contact', CAST(v ->> 'entered' AS boolean)
+	FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE`)
+
+// InSet is one contact in one list or segment, in parameters and in what
+// statements return.
+type InSet struct {
+	Contact string `json:"contact" db:"contact_id"`
+	Set     string `json:"set" db:"set_id"`
+}
+
+// loggedTransition is an element of the parameter of insertTransitions.
+type loggedTransition struct {
+	InSet
+	ID      string           `json:"id"`
+	Kind    lists.SetKind `json:"kind"`
+	Entered bool             `json:"entered"`
+}
+
+// Log writes who left and who entered sets of a kind, at one time.
+func Log(ctx context.Context, db *engine.DB, orgID string, kind lists.SetKind, left, entered []InSet, at time.Time) error {
+	if len(left)+len(entered) == 0 {
+		return nil
+	}
+	lines := make([]loggedTransition, 0, len(left)+len(entered))
+	for _, m := range left {
+		lines = append(lines, loggedTransition{m, core.NewID(), kind, false})
+	}
+	for _, m := range entered {
+		lines = append(lines, loggedTransition{m, core.NewID(), kind, true})
+	}
+	parameter, err := engine.JSONParameter(lines)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, insertTransitions, orgID, engine.At(at), parameter)
+	return err
+}

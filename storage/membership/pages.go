@@ -1,0 +1,71 @@
+package membership
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// IsMailable is [audience.Contact.Mailable] of the contact c in a statement.
+const IsMailable = `(c.status = 'active' AND NOT c.stub AND NOT c.unsubscribe_all)`
+
+// PageSQL returns the statement of one page of a set's members, newest first. It takes
+// the organization, the set, a place and a limit.
+func PageSQL(table, set, since string) string {
+	return `
+		SELECT m.contact_id, c.email, ` + IsMailable + ` AS mailable, m.` + since + ` AS since FROM ` + table + ` AS m
+		JOIN contacts AS c ON c.org_id = m.org_id AND c.id = m.contact_id
+		WHERE m.org_id = $1 AND m.` + set + ` = $2 AND (m.` + since + `, m.contact_id) < ($3, $4)
+		ORDER BY m.` + since + ` DESC, m.contact_id DESC LIMIT $5`
+}
+
+// ByIDSQL returns the statement that tests for one member. It takes the organization, the
+// set and the id of the contact.
+func ByIDSQL(table, set string) string {
+	return `
+		SELECT 1 FROM ` + table + ` WHERE org_id = $1 AND ` + set + ` = $2 AND contact_id = $3`
+}
+
+// ByEmailSQL is ByIDSQL with the key of the contact's address.
+func ByEmailSQL(table, set string) string {
+	return `
+		SELECT 1 FROM contacts AS c
+		JOIN ` + table + ` AS m ON m.org_id = c.org_id AND m.contact_id = c.id
+		WHERE c.org_id = $1 AND m.` + set + ` = $2 AND c.email_key = $3`
+}
+
+// Member is a row of a page.
+type Member struct {
+	ContactID string      `db:"contact_id"`
+	Email     string      `db:"email"`
+	Mailable  bool        `db:"mailable"`
+	Since     engine.Time `db:"since"`
+}
+
+// Page returns one page of the members of a set; member converts a row.
+func Page[T any](
+	ctx context.Context, db *engine.DB, page *engine.Statement, orgID, setID string, after *core.After, limit int, member func(Member) T,
+) ([]T, error) {
+	since, id := engine.PageStart(after)
+	rows, err := engine.List[Member](ctx, db, page, orgID, setID, since, id, limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(rows))
+	for i, r := range rows {
+		all[i] = member(r)
+	}
+	return all, nil
+}
+
+// Contains reports whether a set contains a contact, given by its id or its address.
+func Contains(ctx context.Context, db *engine.DB, byID, byEmail *engine.Statement, orgID, setID, contact string) (bool, error) {
+	by, key := byEmail, audience.EmailKey(contact)
+	if core.IsID(contact) {
+		by, key = byID, contact
+	}
+	found, err := engine.Values[int](ctx, db, by, orgID, setID, key)
+	return len(found) > 0, err
+}

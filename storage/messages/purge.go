@@ -1,0 +1,55 @@
+package messages
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Every statement takes its rows from the old end of an index, so a table of any
+// size is purged in steps of one size. All of them go by time alone: where the
+// tables are partitioned by it, dropping a partition does the same.
+var (
+	oldMessages = engine.Register("old messages", `
+		SELECT id FROM messages WHERE org_id = $1 AND sent_at < $2 ORDER BY sent_at, id LIMIT $3`)
+	purgeRecipients = engine.Register("purge message recipients", `
+		DELETE FROM message_recipients WHERE org_id = $1
+		AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	purgeMessages = engine.Register("purge messages", `
+		DELETE FROM messages WHERE org_id = $1 AND sent_at < $2
+		AND id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
+	purgeEvents = engine.Register("purge message events", `
+		DELETE FROM message_events WHERE org_id = $1 AND (occurred_at, id) IN (
+			SELECT occurred_at, id FROM message_events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $3)`)
+)
+
+// Purge takes a message with its recipients: a row of either alone leads nowhere.
+func (s Store) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
+	purged := 0
+	err := s.db.InTx(ctx, func(ctx context.Context) error {
+		purged = 0
+		ids, err := engine.Values[string](ctx, s.db, oldMessages, orgID, engine.At(before), limit)
+		if err != nil {
+			return err
+		}
+		if len(ids) == 0 {
+			_, err = s.db.Exec(ctx, purgeKinds, orgID, spanOf(engine.At(before)))
+			return err
+		}
+		parameter, err := engine.JSONParameter(ids)
+		if err != nil {
+			return err
+		}
+		if _, err := s.db.Exec(ctx, purgeRecipients, orgID, parameter); err != nil {
+			return err
+		}
+		purged, err = s.db.Exec(ctx, purgeMessages, orgID, engine.At(before), parameter)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	events, err := s.db.Exec(ctx, purgeEvents, orgID, engine.At(before), limit)
+	return purged + events, err
+}

@@ -1,0 +1,193 @@
+package messages
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Each filter but the identity has an index that ends in time and id, and so has the
+// page without any. A page by at most one filter, by a recipient, or by what too many kinds of
+// messages fit, walks one of them, newest first, from where it starts to its limit;
+// other filters are looked at row by row. A database that sees all filters in
+// one statement, set or not, takes none of these indexes, so there is a statement
+// for each way. A way is chosen by what usually leaves fewest rows.
+type messageWay struct {
+	name string
+	// rows is where the walk goes, and r the name of the rows in it.
+	rows, r string
+	// by is the column of the index, "" for that of time alone.
+	by  string
+	key func(messages.Filter) string
+	// noIndex is a filter that is looked at on other ways alone.
+	noIndex bool
+	// page and count are its statements.
+	page, count *engine.Statement
+}
+
+// messageWays from the narrowest. A status that most messages have narrows less than
+// a channel or an identity does. The last one is always there.
+var messageWays = []messageWay{
+	{name: "recipient", rows: `message_recipients AS r JOIN messages AS m ON m.org_id = r.org_id AND m.id = r.message_id AND m.sent_at = r.sent_at`, r: "r", by: "recipient", key: func(f messages.Filter) string { return f.Recipient }},
+	{name: "rare status", rows: `messages AS m`, r: "m", by: "status", key: rareStatus},
+	{name: "template", rows: `messages AS m`, r: "m", by: "template", key: func(f messages.Filter) string { return f.Template }},
+	{name: "channel", rows: `messages AS m`, r: "m", by: "channel", key: func(f messages.Filter) string { return f.Channel }},
+	{name: "identity", by: "identity", noIndex: true, key: func(f messages.Filter) string { return f.Identity }},
+	{name: "status", rows: `messages AS m`, r: "m", by: "status", key: func(f messages.Filter) string { return string(f.Status) }},
+	{name: "time", rows: `messages AS m`, r: "m", key: func(messages.Filter) string { return "" }},
+}
+
+const messageColumns = `m.id, m.sender, m.recipient, m.identity, m.sent_at, m.status, m.last_event_at, m.channel, m.subject, m.template, m.test`
+
+// rareStatus is the status of the filter, unless most messages have it.
+func rareStatus(f messages.Filter) string {
+	switch f.Status {
+	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay, messages.RenderingFailure:
+		return string(f.Status)
+	}
+	return ""
+}
+
+func init() {
+	for i := range messageWays {
+		way := &messageWays[i]
+		if way.noIndex {
+			continue
+		}
+		matching, next := way.matching()
+		walk := matching + ` ORDER BY ` + strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC LIMIT $` + strconv.Itoa(next)
+		way.page = engine.Register("messages by "+way.name, `
+		SELECT `+messageColumns+walk)
+		way.count = engine.Register("count messages by "+way.name, `
+		SELECT count(*) FROM (SELECT 1 AS one`+walk+`) AS found`)
+	}
+}
+
+// place is where a row stands in the index, behind the organization.
+func (w messageWay) place() string {
+	switch {
+	case w.by == "":
+		return `m.sent_at, m.id`
+	case w.r == "r":
+		return `r.recipient, r.sent_at, r.message_id`
+	}
+	return `m.` + w.by + `, m.sent_at, m.id`
+}
+
+// matching is the statement between its columns and its order, and the number of
+// the parameter that follows. The window and what the way goes by are two bounds in
+// the index, compared as one value each: SQLite, which knows nothing of how many
+// rows there are, then has no other index to take. What is cast is for PostgreSQL alone,
+// to which a cast to the column's own type is none: it guesses badly how many rows
+// bounds of row values leave. The bound from above is the place to go on behind, or on the first page the end of the window.
+func (w messageWay) matching() (string, int) {
+	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
+	next := 5
+	if w.by == "" {
+		text += ` AND m.sent_at >= $2 AND (` + w.place() + `) < ($3, $4)`
+	} else {
+		by := w.r + `.` + w.by
+		at := w.r + `.sent_at`
+		text += ` AND CAST(` + by + ` AS text) = $2 AND CAST(` + at + ` AS bigint) >= $3 AND CAST(` + at + ` AS bigint) <= $4
+			AND (` + by + `, ` + at + `) >= ($2, $3) AND (` + w.place() + `) < ($2, $4, $5)`
+		next++
+	}
+	for _, other := range w.others() {
+		parameter := `$` + strconv.Itoa(next)
+		text += ` AND (CAST(` + parameter + ` AS text) = '' OR m.` + other.by + ` = ` + parameter + `)`
+		next++
+	}
+	return text, next
+}
+
+// others are the ways whose filters this one looks at row by row: those after it,
+// because each before it would have been taken, and those that are never taken.
+func (w messageWay) others() []messageWay {
+	var found []messageWay
+	behind := false
+	for _, other := range messageWays {
+		if (behind || other.noIndex) && other.by != "" && other.by != w.by {
+			found = append(found, other)
+		}
+		behind = behind || other.name == w.name
+	}
+	return found
+}
+
+// indexOf is the way of those that walk one index.
+func indexOf(f messages.Filter) messageWay {
+	for _, way := range messageWays {
+		if way.by == "" || way.key(f) != "" && !way.noIndex {
+			return way
+		}
+	}
+	return messageWay{}
+}
+
+// arguments are what both statements of the way take.
+func (w messageWay) arguments(orgID string, f messages.Filter) []any {
+	at, id := placeOf(f)
+	args := []any{orgID}
+	if w.by != "" {
+		args = append(args, w.key(f))
+	}
+	args = append(args, engine.At(f.From), at, id)
+	for _, other := range w.others() {
+		args = append(args, other.key(f))
+	}
+	return append(args, f.Limit)
+}
+
+// placeOf is what the rows of a page are less than: where the page before ended,
+// or the end of the window.
+func placeOf(f messages.Filter) (engine.Time, string) {
+	if f.After != nil && f.After.At.Before(f.To) {
+		return engine.At(f.After.At), f.After.ID
+	}
+	return engine.At(f.To), ""
+}
+
+// wayOf is the way that answers a filter, with the arguments of its statements.
+func (s Store) wayOf(ctx context.Context, orgID string, f messages.Filter) (messageWay, []any, error) {
+	byKinds, err := s.goesByKinds(ctx, orgID, f)
+	if err != nil {
+		return messageWay{}, nil, err
+	}
+	if byKinds {
+		return messageWay{page: messagesByKinds, count: countByKinds}, byKindsArguments(orgID, f), nil
+	}
+	way := indexOf(f)
+	return way, way.arguments(orgID, f), nil
+}
+
+func (s Store) Messages(ctx context.Context, orgID string, f messages.Filter) ([]messages.Message, error) {
+	way, args, err := s.wayOf(ctx, orgID, f)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := engine.List[messageRow](ctx, s.db, way.page, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]messages.Message, len(rows))
+	for i, row := range rows {
+		found[i] = row.message()
+	}
+	return found, nil
+}
+
+func (s Store) CountMessages(ctx context.Context, orgID string, f messages.Filter) (int, error) {
+	f.After = nil
+	way, args, err := s.wayOf(ctx, orgID, f)
+	if err != nil {
+		return 0, err
+	}
+	counts, err := engine.Values[int](ctx, s.db, way.count, args...)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}

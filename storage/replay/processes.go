@@ -1,0 +1,63 @@
+package replay
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// ProcessStore keeps heartbeats of processes.
+type ProcessStore struct{ db *engine.DB }
+
+var _ replay.ProcessStore = ProcessStore{}
+
+// New returns the store on a database.
+func NewProcessStore(db *engine.DB) ProcessStore { return ProcessStore{db} }
+
+// processKept is how long a process is remembered that shows no sign of life: far
+// longer than any reservation, and than clocks differ.
+const processKept = 24 * time.Hour
+
+var (
+	beatProcess = engine.Register("beat of process", `
+		INSERT INTO processes (id, beat_at) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`)
+	processBeats   = engine.Register("beats of processes", `SELECT id, beat_at FROM processes`)
+	endProcess     = engine.Register("end process", `DELETE FROM processes WHERE id = $1`)
+	purgeProcesses = engine.Register("purge processes", `DELETE FROM processes WHERE beat_at <= $1`)
+	// What is reserved ends within a lease, so the index on expires_at finds it.
+	endReservations = engine.Register("end reservations", `
+		DELETE FROM replay_records WHERE expires_at > $1 AND expires_at <= $2 AND NOT done AND process <> $3`)
+)
+
+type beatRow struct {
+	ID     string      `db:"id"`
+	BeatAt engine.Time `db:"beat_at"`
+}
+
+func (s ProcessStore) Beat(ctx context.Context, process string, at time.Time) error {
+	_, err := s.db.Exec(ctx, beatProcess, process, engine.At(at))
+	return err
+}
+
+func (s ProcessStore) Beats(ctx context.Context) (map[string]time.Time, error) {
+	rows, err := engine.List[beatRow](ctx, s.db, processBeats)
+	if err != nil {
+		return nil, err
+	}
+	beats := make(map[string]time.Time, len(rows))
+	for _, r := range rows {
+		beats[r.ID] = r.BeatAt.Time()
+	}
+	return beats, nil
+}
+
+func (s ProcessStore) EndProcess(ctx context.Context, process string) error {
+	_, err := s.db.Exec(ctx, endProcess, process)
+	return err
+}
+
+func (s ProcessStore) EndReservations(ctx context.Context, except string, now time.Time) (int, error) {
+	return s.db.Exec(ctx, endReservations, engine.At(now), engine.At(now.Add(replay.Lease)), except)
+}

@@ -1,0 +1,184 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/replay"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Store keeps replay records and spent confirmations.
+type Store struct{ db *engine.DB }
+
+var _ replay.Store = Store{}
+
+// New returns the store on a database.
+func New(db *engine.DB) Store { return Store{db} }
+
+// maxReservations bounds how often Reserve begins again.
+const maxReservations = 6
+
+type replayRow struct {
+	Digest    string      `db:"digest"`
+	Token     string      `db:"token"`
+	Process   string      `db:"process"`
+	Done      bool        `db:"done"`
+	Result    []byte      `db:"result"`
+	ExpiresAt engine.Time `db:"expires_at"`
+}
+
+// holds reports whether the record stands in the way of a claim.
+func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
+	return r.ExpiresAt > engine.At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
+}
+
+func (r replayRow) record() replay.Record {
+	if r.Done {
+		return replay.Record{Digest: r.Digest, Done: true, Result: r.Result}
+	}
+	return replay.Record{Digest: r.Digest, Holder: replay.Token(r.Token), Process: r.Process}
+}
+
+var (
+	// On PostgreSQL an insert alone would wait for a transaction that is about to
+	// complete the record; the look before it does not.
+	reserveFree = engine.Register("reserve free key", `
+		INSERT INTO replay_records (org_id, space, key, digest, token, process, done, result, expires_at)
+		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text), false, NULL, CAST($7 AS bigint)
+		WHERE NOT EXISTS (SELECT 1 FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3)
+		ON CONFLICT DO NOTHING`)
+	replayRecord = engine.Register("replay record", `
+		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
+	// A reservation may be taken over while its owner's transaction is about to
+	// complete it. The row's lock lets one of the two go first, and the conditions
+	// on expires_at and token here and on token there decide for that one.
+	reserveHeld = engine.Register("reserve held key", `
+		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
+		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
+	completeReplay = engine.Register("complete replay", `
+		UPDATE replay_records SET done = true, result = $1, expires_at = $2, caller = $3, subject = $4
+		WHERE org_id = $5 AND space = $6 AND key = $7 AND token = $8 AND NOT done`)
+	releaseReplay = engine.Register("release replay", `
+		DELETE FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3 AND token = $4 AND NOT done`)
+	supersedeReplays = engine.Register("supersede replays", `
+		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
+		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
+	supersedeOneReplay = engine.Register("supersede replays of one subject", `
+		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject = $3 AND done`)
+	supersedeAllReplays = engine.Register("supersede all replays", `
+		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done`)
+	purgeReplay = engine.Register("purge replay records", `DELETE FROM replay_records WHERE expires_at <= $1`)
+
+	spendConfirmation = engine.Register("spend confirmation", `
+		INSERT INTO spent_confirmations (org_id, confirmation_id, expires_at) VALUES ($1, $2, $3)
+		ON CONFLICT DO NOTHING`)
+	purgeConfirmations = engine.Register("purge confirmations", `DELETE FROM spent_confirmations WHERE expires_at <= $1`)
+)
+
+// Reserve tries to insert, reads what is there instead, and takes it over when it
+// no longer holds. It begins again when the record changed in between.
+func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
+	if s.db.InTransaction(ctx) {
+		return replay.Record{}, false, engine.ErrInTransaction
+	}
+	if claim.Token == "" {
+		claim.Token = replay.NewToken()
+	}
+	mine := replay.Record{Token: claim.Token, Digest: claim.Digest}
+	until := engine.At(now.Add(replay.Lease))
+	for range maxReservations {
+		inserted, err := s.db.Exec(ctx, reserveFree, k.OrgID, k.Space, k.Key, claim.Digest, string(claim.Token), claim.Process, until)
+		if err != nil || inserted == 1 {
+			return s.reserved(ctx, k, mine, err)
+		}
+		found, err := engine.List[replayRow](ctx, s.db, replayRecord, k.OrgID, k.Space, k.Key)
+		if err != nil {
+			return replay.Record{}, false, err
+		}
+		if len(found) == 0 {
+			continue
+		}
+		if found[0].holds(claim, now) {
+			return found[0].record(), false, nil
+		}
+		taken, err := s.db.Exec(ctx, reserveHeld, claim.Digest, string(claim.Token), claim.Process, until,
+			k.OrgID, k.Space, k.Key, engine.At(now), string(claim.From))
+		if err != nil || taken == 1 {
+			return s.reserved(ctx, k, mine, err)
+		}
+	}
+	return replay.Record{}, false, errors.New("storage: reserve: the record changed at every attempt")
+}
+
+// reserved is the outcome of a statement that reserves. Where it failed, it may have
+// been carried out all the same, as for a caller who left just then: the key is given
+// back.
+func (s Store) reserved(ctx context.Context, k replay.Key, mine replay.Record, err error) (replay.Record, bool, error) {
+	if err == nil {
+		return mine, true, nil
+	}
+	return replay.Record{}, false, errors.Join(err, s.Release(context.WithoutCancel(ctx), k, mine.Token))
+}
+
+func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
+	var subject *string
+	if outcome.Subject != "" {
+		subject = &outcome.Subject
+	}
+	completed, err := s.db.Exec(ctx, completeReplay, outcome.Result, engine.At(outcome.Expires), outcome.Caller, subject, k.OrgID, k.Space, k.Key, string(token))
+	if err != nil {
+		return err
+	}
+	if completed == 0 {
+		return core.Conflict("The call took so long that another call with its idempotency key took over.",
+			"Repeat the call with the same key to get the other call's result.")
+	}
+	return nil
+}
+
+func (s Store) Supersede(ctx context.Context, orgID, caller string, subjects []string) error {
+	if len(subjects) == 0 {
+		return nil
+	}
+	if len(subjects) == 1 {
+		_, err := s.db.Exec(ctx, supersedeOneReplay, orgID, caller, subjects[0])
+		return err
+	}
+	parameter, err := engine.JSONParameter(subjects)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, supersedeReplays, orgID, caller, parameter)
+	return err
+}
+
+func (s Store) SupersedeAll(ctx context.Context, orgID, caller string) error {
+	_, err := s.db.Exec(ctx, supersedeAllReplays, orgID, caller)
+	return err
+}
+
+func (s Store) Release(ctx context.Context, k replay.Key, token replay.Token) error {
+	_, err := s.db.Exec(ctx, releaseReplay, k.OrgID, k.Space, k.Key, string(token))
+	return err
+}
+
+func (s Store) Spend(ctx context.Context, orgID, confirmationID string, expires time.Time) (bool, error) {
+	spent, err := s.db.Exec(ctx, spendConfirmation, orgID, confirmationID, engine.At(expires))
+	return spent == 1, err
+}
+
+func (s Store) Purge(ctx context.Context, now time.Time) (int, error) {
+	records, err := s.db.Exec(ctx, purgeReplay, engine.At(now))
+	if err != nil {
+		return 0, err
+	}
+	confirmations, err := s.db.Exec(ctx, purgeConfirmations, engine.At(now))
+	if err != nil {
+		return records, err
+	}
+	_, err = s.db.Exec(ctx, purgeProcesses, engine.At(now.Add(-processKept)))
+	return records + confirmations, err
+}

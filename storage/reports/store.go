@@ -1,0 +1,309 @@
+package reports
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/reports"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Store keeps figures per day and hour.
+type Store struct{ db *engine.DB }
+
+var _ reports.Store = Store{}
+
+// New returns the store on a database.
+func New(db *engine.DB) Store { return Store{db} }
+
+// triedToDeliver leaves out the bounces and complaints that are messages.Event.KeptBack.
+const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
+
+var (
+	addMarks = engine.Register("add report marks", `
+		INSERT INTO report_marks (org_id, mark)
+		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING
+		RETURNING mark`)
+	addCounts = engine.Register("add report counts", `
+		INSERT INTO report_days (org_id, day, channel, identity, template,
+			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
+		SELECT $1, `+countedValues+`
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
+		ON CONFLICT (org_id, day, channel, identity, template) DO UPDATE SET `+addedTo("report_days"))
+	addBounces = engine.Register("add bounces by domain", `
+		INSERT INTO report_bounce_domains (org_id, day, domain, bounced)
+		SELECT $1, CAST(v ->> 'day' AS bigint), v ->> 'domain', CAST(v ->> 'bounced' AS bigint)
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
+		ON CONFLICT (org_id, day, domain) DO UPDATE SET bounced = report_bounce_domains.bounced + excluded.bounced`)
+
+	reportByDay   = engine.Register("report by day", sumOf("report_days", "day", "day"))
+	reportByGroup = engine.Register("report by group", sumOf("report_days", "day", "channel, template"))
+
+	addHours = engine.Register("add report hours", `
+		INSERT INTO report_hours (org_id, hour, channel, identity, template,
+			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
+		SELECT $1, `+countedValues+`
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
+		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET `+addedTo("report_hours"))
+	reportByHours = engine.Register("report by hours", sumOf("report_hours", "hour", "channel, template"))
+	// Messages are read first, by when they were sent, then the events of each. A limit
+	// beyond any message makes PostgreSQL do so: with statistics of an empty table it would
+	// read all events.
+	reportFromEvents = engine.Register("report from events", `
+		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
+			SELECT e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key, count(*) AS number
+			FROM messages AS m
+			CROSS JOIN /*pg LATERAL (SELECT * FROM*/ message_events /*pg AS of_message
+				WHERE of_message.org_id = m.org_id AND of_message.message_id = m.id LIMIT 1000000000)*/ AS e
+			WHERE m.org_id = $1 AND m.sent_at >= $2 AND m.sent_at < $3 AND e.org_id = $1 AND e.message_id = m.id
+			AND NOT e.test AND e.type IN (`+countedTypes+`) AND `+triedToDeliver+`
+			AND ($4 = '' OR e.channel = $4) AND ($5 = '' OR e.identity = $5)
+			GROUP BY e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key
+		) AS once
+		GROUP BY channel, template, type`)
+	anyMessage = engine.RegisterPoint("any message", `
+		SELECT 1 FROM messages WHERE org_id = $1 AND sent_at >= $2 AND sent_at < $3 LIMIT 1`)
+
+	// What is kept of the last day holds its later hours too: a clock ahead of ours may
+	// have sent messages in them. Those are subtracted again: $4 is that day's end. A
+	// domain is what follows the last @.
+	failingDomains = engine.Register("failing domains", `
+		SELECT domain, CAST(sum(number) AS bigint) AS bounced FROM (
+			SELECT domain, bounced AS number FROM report_bounce_domains
+			WHERE org_id = $1 AND day >= $2 AND day < $3
+			UNION ALL
+			SELECT lower(substr(e.recipient, length(rtrim(e.recipient, replace(e.recipient, '@', ''))) + 1)), -1
+			FROM messages AS m JOIN message_events AS e ON e.org_id = m.org_id AND e.message_id = m.id
+			WHERE m.org_id = $1 AND m.sent_at >= $3 AND m.sent_at < $4 AND e.type = 'Bounce' AND NOT e.test
+			AND `+triedToDeliver+`
+		) AS counted
+		GROUP BY domain HAVING sum(number) > 0
+		ORDER BY 2 DESC, domain LIMIT $5`)
+	recentBounces = engine.Register("recent bounces", `
+		SELECT e.occurred_at, e.message_id, e.recipient, coalesce(e.bounce_type, '') AS bounce_type,
+			coalesce(e.bounce_sub_type, '') AS bounce_sub_type, e.channel, e.template
+		FROM message_events AS e
+		WHERE e.org_id = $1 AND e.type = 'Bounce' AND e.occurred_at >= $2 AND e.occurred_at < $3 AND NOT e.test AND `+triedToDeliver+`
+		AND EXISTS (SELECT 1 FROM messages AS m WHERE m.org_id = e.org_id AND m.id = e.message_id AND m.sent_at >= $2)
+		ORDER BY e.occurred_at DESC, e.id DESC LIMIT $4`)
+)
+
+// countedTypes are the types of events that count.
+const countedTypes = `'Send', 'Delivery', 'Bounce', 'Complaint', 'Reject', 'Open', 'Click'`
+
+// countedValues are the columns of a row of figures behind the organization, from a
+// parameter of [countedRow].
+const countedValues = `CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
+			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
+			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint),
+			CAST(v ->> 'opens' AS bigint), CAST(v ->> 'unique_opens' AS bigint),
+			CAST(v ->> 'clicks' AS bigint), CAST(v ->> 'unique_clicks' AS bigint)`
+
+var figureColumns = []string{
+	"sent", "delivered", "bounced", "complained", "suppressed", "opens", "unique_opens", "clicks", "unique_clicks",
+}
+
+// addedTo adds a row that conflicts to the one that is there.
+func addedTo(table string) string {
+	sums := make([]string, len(figureColumns))
+	for i, c := range figureColumns {
+		sums[i] = c + ` = ` + table + `.` + c + ` + excluded.` + c
+	}
+	return strings.Join(sums, ", ")
+}
+
+// sumOf is a report from a table of figures by its column of time, grouped by columns.
+func sumOf(table, time, columns string) string {
+	sums := make([]string, len(figureColumns))
+	for i, c := range figureColumns {
+		sums[i] = `CAST(sum(` + c + `) AS bigint) AS ` + c
+	}
+	return `
+		SELECT ` + columns + `, ` + strings.Join(sums, ", ") + `
+		FROM ` + table + `
+		WHERE org_id = $1 AND ` + time + ` >= $2 AND ` + time + ` < $3
+		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5)
+		GROUP BY ` + columns
+}
+
+// countedRow is an element of the parameters of addCounts and addHours.
+type countedRow struct {
+	From     engine.Time `json:"from"`
+	Channel  string      `json:"channel"`
+	Identity string      `json:"identity"`
+	Template string      `json:"template"`
+	reports.Counts
+}
+
+// bouncesRow is an element of the parameter of addBounces.
+type bouncesRow struct {
+	Day     engine.Time `json:"day" db:"-"`
+	Domain  string      `json:"domain" db:"domain"`
+	Bounced int64       `json:"bounced" db:"bounced"`
+}
+
+// sumRow has the columns of sumOf.
+type sumRow struct {
+	Day          engine.Time `db:"day"`
+	Channel      string      `db:"channel"`
+	Template     string      `db:"template"`
+	Sent         int64       `db:"sent"`
+	Delivered    int64       `db:"delivered"`
+	Bounced      int64       `db:"bounced"`
+	Complained   int64       `db:"complained"`
+	Suppressed   int64       `db:"suppressed"`
+	Opens        int64       `db:"opens"`
+	UniqueOpens  int64       `db:"unique_opens"`
+	Clicks       int64       `db:"clicks"`
+	UniqueClicks int64       `db:"unique_clicks"`
+}
+
+func (r sumRow) counts() reports.Counts {
+	return reports.Counts{
+		Sent: r.Sent, Delivered: r.Delivered, Bounced: r.Bounced, Complained: r.Complained, Suppressed: r.Suppressed,
+		Opens: r.Opens, UniqueOpens: r.UniqueOpens, Clicks: r.Clicks, UniqueClicks: r.UniqueClicks,
+	}
+}
+
+type eventsRow struct {
+	Channel  string             `db:"channel"`
+	Template string             `db:"template"`
+	Type     messages.EventType `db:"type"`
+	Events   int64              `db:"events"`
+	Uniques  int64              `db:"uniques"`
+}
+
+type bounceRow struct {
+	At        engine.Time `db:"occurred_at"`
+	MessageID string      `db:"message_id"`
+	Recipient string      `db:"recipient"`
+	Type      string      `db:"bounce_type"`
+	SubType   string      `db:"bounce_sub_type"`
+	Channel   string      `db:"channel"`
+	Template  string      `db:"template"`
+}
+
+func (s Store) Mark(ctx context.Context, orgID string, marks []string) ([]string, error) {
+	parameter, err := engine.JSONParameter(marks)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Values[string](ctx, s.db, addMarks, orgID, parameter)
+}
+
+func (s Store) CountDays(ctx context.Context, orgID string, counted []reports.Counted) error {
+	return s.count(ctx, orgID, addCounts, counted)
+}
+
+func (s Store) CountHours(ctx context.Context, orgID string, counted []reports.Counted) error {
+	return s.count(ctx, orgID, addHours, counted)
+}
+
+func (s Store) count(ctx context.Context, orgID string, statement *engine.Statement, counted []reports.Counted) error {
+	rows := make([]countedRow, len(counted))
+	for i, c := range counted {
+		rows[i] = countedRow{engine.At(c.From), c.Channel, c.Identity, c.Template, c.Counts}
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, statement, orgID, parameter)
+	return err
+}
+
+func (s Store) CountBounces(ctx context.Context, orgID string, counted []reports.DomainBounces) error {
+	rows := make([]bouncesRow, len(counted))
+	for i, c := range counted {
+		rows[i] = bouncesRow{engine.At(c.Day), c.Domain, c.Bounced}
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, addBounces, orgID, parameter)
+	return err
+}
+
+func (s Store) ByDay(ctx context.Context, orgID string, f reports.Filter) ([]reports.DayCounts, error) {
+	rows, err := engine.List[sumRow](ctx, s.db, reportByDay, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
+	if err != nil {
+		return nil, err
+	}
+	days := make([]reports.DayCounts, len(rows))
+	for i, r := range rows {
+		days[i] = reports.DayCounts{Day: r.Day.Time(), Counts: r.counts()}
+	}
+	return days, nil
+}
+
+func (s Store) ByGroup(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	return s.groups(ctx, reportByGroup, orgID, f)
+}
+
+func (s Store) ByHours(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	return s.groups(ctx, reportByHours, orgID, f)
+}
+
+func (s Store) groups(ctx context.Context, statement *engine.Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	rows, err := engine.List[sumRow](ctx, s.db, statement, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
+	if err != nil {
+		return nil, err
+	}
+	groups := make([]reports.GroupCounts, len(rows))
+	for i, r := range rows {
+		groups[i] = reports.GroupCounts{Group: reports.Group{Channel: r.Channel, Template: r.Template}, Counts: r.counts()}
+	}
+	return groups, nil
+}
+
+func (s Store) AnyMessage(ctx context.Context, orgID string, w core.Window) (bool, error) {
+	found, err := engine.Values[int](ctx, s.db, anyMessage, orgID, engine.At(w.From), engine.At(w.To))
+	return len(found) > 0, err
+}
+
+func (s Store) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+	rows, err := engine.List[eventsRow](ctx, s.db, reportFromEvents, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
+	if err != nil {
+		return nil, err
+	}
+	groups := make([]reports.GroupCounts, len(rows))
+	for i, r := range rows {
+		groups[i].Group = reports.Group{Channel: r.Channel, Template: r.Template}
+		groups[i].Tally(r.Type, r.Events, r.Uniques)
+	}
+	return groups, nil
+}
+
+func (s Store) FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.DomainBounces, error) {
+	const day = 24 * time.Hour
+	midnight := w.To.Add(day - time.Microsecond).Truncate(day) // w.To itself when it is one
+	rows, err := engine.List[bouncesRow](ctx, s.db, failingDomains, orgID, engine.At(w.From), engine.At(w.To), engine.At(midnight), limit)
+	if err != nil {
+		return nil, err
+	}
+	domains := make([]reports.DomainBounces, len(rows))
+	for i, r := range rows {
+		domains[i] = reports.DomainBounces{Domain: r.Domain, Bounced: r.Bounced}
+	}
+	return domains, nil
+}
+
+func (s Store) RecentBounces(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.Bounce, error) {
+	rows, err := engine.List[bounceRow](ctx, s.db, recentBounces, orgID, engine.At(w.From), engine.At(w.To), limit)
+	if err != nil {
+		return nil, err
+	}
+	bounces := make([]reports.Bounce, len(rows))
+	for i, r := range rows {
+		bounces[i] = reports.Bounce{
+			At: r.At.Time(), MessageID: r.MessageID, Recipient: r.Recipient, Type: r.Type, SubType: r.SubType,
+			Channel: r.Channel, Template: r.Template,
+		}
+	}
+	return bounces, nil
+}

@@ -1,0 +1,26 @@
+package segments
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// What the tests in storage_test see of the inside.
+
+// Matching are the contacts that a predicate's SQL finds.
+func Matching(ctx context.Context, db *engine.DB, q segments.Question) ([]string, error) {
+	return matching(ctx, db, &q)
+}
+
+// PredicateSQL counts the contacts of a question, as the engine reads it.
+func PredicateSQL(name string, q segments.Question) (string, []any, error) {
+	e := engine.Dialect(name)
+	c, err := conditionOf(e, &q, "")
+	if err != nil {
+		return "", nil, err
+	}
+	text, args := numbered(c.selecting(`count(*)`), c.args)
+	return e.Text(text), args, nil
+}

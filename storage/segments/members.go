@@ -1,0 +1,254 @@
+package segments
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/membership"
+)
+
+var (
+	segmentMembersPage   = engine.Register("segment members page", membership.PageSQL("segment_members", "segment_id", "entered_at"))
+	segmentMemberByID    = engine.RegisterPoint("segment member by id", membership.ByIDSQL("segment_members", "segment_id"))
+	segmentMemberByEmail = engine.RegisterPoint("segment member by email", membership.ByEmailSQL("segment_members", "segment_id"))
+
+	leaveSegment = engine.Register("leave segment", `
+		DELETE FROM segment_members WHERE org_id = $1 AND segment_id = $2
+		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
+		AND contact_id NOT IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)
+		RETURNING contact_id`)
+	enterSegment = engine.Register("enter segment", `
+		INSERT INTO segment_members (org_id, segment_id, contact_id, entered_at)
+		SELECT $1, $2, j.atom, CAST($3 AS bigint) FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING
+		RETURNING contact_id`)
+	countEvaluated = engine.Register("segment partly evaluated", `
+		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
+	wholeEvaluated = engine.Register("segment evaluated", `
+		UPDATE segments SET last_evaluated_at = $1, stale = FALSE,
+			member_count = (SELECT count(*) FROM segment_members AS m WHERE m.org_id = segments.org_id AND m.segment_id = segments.id)
+		WHERE org_id = $2 AND id = $3`)
+
+	touchContacts = engine.Register("touch contacts", `
+		INSERT INTO segment_touched (org_id, id, contact_id)
+		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE`)
+	// Each contact is found by the index of its address, as in misdatedRecipients.
+	touchRecipients = engine.Register("touch recipients", `
+		INSERT INTO segment_touched (org_id, id, contact_id)
+		SELECT c.org_id, v ->> 'id', c.id FROM `+engine.ParameterRows(`$1`)+`
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
+			WHERE named.org_id = $2 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
+		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
+	segmentsOf = engine.RegisterPoint("segments of a contact", `
+		SELECT count(*) FROM segment_members AS m JOIN segments AS g ON g.org_id = m.org_id AND g.id = m.segment_id
+		WHERE m.org_id = $1 AND m.contact_id = $2 AND g.status <> 'archived'`)
+	touchedContacts = engine.Register("touched contacts", `
+		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
+	untouchContacts = engine.Register("untouch contacts", `
+		DELETE FROM segment_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+
+	dropSuppressed = engine.Register("drop suppressed addresses", `
+		DELETE FROM suppressed_addresses WHERE org_id = $1
+		AND email_key NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	saveSuppressed = engine.Register("save suppressed addresses", `
+		INSERT INTO suppressed_addresses (org_id, email_key)
+		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING`)
+)
+
+func (s Store) SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]segments.Member, error) {
+	return membership.Page(ctx, s.db, segmentMembersPage, orgID, segmentID, after, limit, func(r membership.Member) segments.Member {
+		return segments.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, EnteredAt: r.Since.Time()}
+	})
+}
+
+func (s Store) IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
+	return membership.Contains(ctx, s.db, segmentMemberByID, segmentMemberByEmail, orgID, segmentID, contact)
+}
+
+func (s Store) CountMatching(ctx context.Context, q segments.Question) (int, error) {
+	c, err := conditionOn(s.db, &q)
+	if err != nil {
+		return 0, err
+	}
+	text, args := numbered(c.selecting(`count(*)`), c.args)
+	counts, err := engine.Composed(ctx, s.db, "count of a predicate", text, args, func(rows *sql.Rows) (int, error) {
+		var n int
+		err := rows.Scan(&n)
+		return n, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]segments.Example, error) {
+	c, err := conditionOn(s.db, &q)
+	if err != nil {
+		return nil, err
+	}
+	// The addresses are looked up for the few that are shown, not for all.
+	first := c.selecting(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
+	text, args := numbered(`SELECT c.id, c.email, `+membership.IsMailable+` FROM contacts AS c WHERE c.org_id = `+orgParameter+
+		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`, c.args)
+	examples, err := engine.Composed(ctx, s.db, "sample of a predicate", text, args, func(rows *sql.Rows) (segments.Example, error) {
+		var e segments.Example
+		err := rows.Scan(&e.ContactID, &e.Email, &e.Mailable)
+		return e, err
+	})
+	if examples == nil {
+		examples = []segments.Example{}
+	}
+	return examples, err
+}
+
+func (s Store) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
+	c, err := conditionOn(s.db, &q)
+	if err != nil {
+		return nil, err
+	}
+	text, args := numbered(c.selecting(`s.contact_id`)+` AND NOT EXISTS (SELECT 1 FROM segment_members AS x WHERE x.org_id = `+orgParameter+
+		` AND x.segment_id = `+c.text(segmentID)+` AND x.contact_id = s.contact_id) LIMIT `+c.parameter(limit), c.args)
+	entering, err := engine.Composed(ctx, s.db, "contacts that enter", text, args, scanID)
+	if err != nil || len(entering) == limit {
+		return entering, err
+	}
+	leaving, err := s.leaving(ctx, &c, segmentID, limit-len(entering))
+	return append(entering, leaving...), err
+}
+
+// leaving joins those who are found to the members, as a list that may be too long to
+// be looked through for each of them.
+func (s Store) leaving(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
+	text, args := numbered(`SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+c.selecting(`s.contact_id`)+
+		`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
+		` AND f.contact_id IS NULL LIMIT `+c.parameter(limit), c.args)
+	return engine.Composed(ctx, s.db, "contacts that leave", text, args, scanID)
+}
+
+func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
+	var entered, left []string
+	err := s.db.InTx(ctx, func(ctx context.Context) error {
+		found, err := matching(ctx, s.db, &q)
+		if err != nil {
+			return err
+		}
+		judged, err := engine.JSONParameter(q.Contacts)
+		if err != nil {
+			return err
+		}
+		in, err := engine.JSONParameter(found)
+		if err != nil {
+			return err
+		}
+		if left, err = engine.Values[string](ctx, s.db, leaveSegment, q.OrgID, segmentID, judged, in); err != nil {
+			return err
+		}
+		if entered, err = engine.Values[string](ctx, s.db, enterSegment, q.OrgID, segmentID, engine.At(q.Now), in); err != nil {
+			return err
+		}
+		if err := s.logSegment(ctx, q.OrgID, segmentID, left, entered, q.Now); err != nil {
+			return err
+		}
+		_, err = s.db.Exec(ctx, countEvaluated, len(entered)-len(left), engine.At(q.Now), q.OrgID, segmentID)
+		return err
+	})
+	return len(entered), len(left), err
+}
+
+// logSegment writes who left and who entered a segment to the log.
+func (s Store) logSegment(ctx context.Context, orgID, segmentID string, left, entered []string, at time.Time) error {
+	of := func(contacts []string) []membership.InSet {
+		all := make([]membership.InSet, len(contacts))
+		for i, id := range contacts {
+			all[i] = membership.InSet{Contact: id, Set: segmentID}
+		}
+		return all
+	}
+	return membership.Log(ctx, s.db, orgID, lists.SegmentSet, of(left), of(entered), at)
+}
+
+func (s Store) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
+	return s.db.Change(ctx, "segment", wholeEvaluated, engine.At(at), orgID, segmentID)
+}
+
+type touchRow struct {
+	ID      string `db:"id" json:"id"`
+	Contact string `db:"contact_id" json:"contact"`
+}
+
+func (s Store) Touch(ctx context.Context, orgID string, contactIDs []string) error {
+	parameter, err := touchRows(contactIDs)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, touchContacts, orgID, parameter)
+	return err
+}
+
+// touchRows are new notes about contacts, by whatever names them, as a parameter.
+func touchRows(contacts []string) (string, error) {
+	rows := make([]touchRow, len(contacts))
+	for i, contact := range contacts {
+		rows[i] = touchRow{core.NewID(), contact}
+	}
+	return engine.JSONParameter(rows)
+}
+
+func (s Store) TouchRecipients(ctx context.Context, orgID string, keys []string) error {
+	parameter, err := touchRows(keys)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, touchRecipients, parameter, orgID)
+	return err
+}
+
+func (s Store) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
+	counts, err := engine.Values[int](ctx, s.db, segmentsOf, orgID, contactID)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+func (s Store) Touched(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
+	rows, err := engine.List[touchRow](ctx, s.db, touchedContacts, orgID, limit)
+	if err != nil {
+		return nil, err
+	}
+	notes := make([]segments.Touch, len(rows))
+	for i, r := range rows {
+		notes[i] = segments.Touch{ID: r.ID, ContactID: r.Contact}
+	}
+	return notes, nil
+}
+
+func (s Store) Untouch(ctx context.Context, orgID string, ids []string) error {
+	parameter, err := engine.JSONParameter(ids)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, untouchContacts, orgID, parameter)
+	return err
+}
+
+func (s Store) ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error {
+	parameter, err := engine.JSONParameter(keys)
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := s.db.Exec(ctx, dropSuppressed, orgID, parameter); err != nil {
+			return err
+		}
+		_, err := s.db.Exec(ctx, saveSuppressed, orgID, parameter)
+		return err
+	})
+}

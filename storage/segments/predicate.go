@@ -1,0 +1,306 @@
+package segments
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// condition is the SQL of one checked predicate: a query of the contacts that are in.
+// Unknown is NULL. The text is the same for both engines and holds no value of the
+// predicate: names of slot columns and of attributes, which are checked, are all that
+// it repeats.
+//
+// contact_slots has a row for every active contact, so the query begins there and
+// takes contacts along only where something is asked of them.
+type condition struct {
+	// joins stand between FROM and WHERE, where is the test.
+	joins, where string
+	args         []any
+	// key of JSON properties is a name on PostgreSQL and a path on SQLite.
+	dialect engine.Dialect
+	slots   map[string]string
+	now     time.Time
+	// narrowed is set when only the contacts of a parameter are judged.
+	narrowed     bool
+	needsContact bool
+	// elsewhere counts tests of rows of other tables; see exists.
+	elsewhere int
+	// demanded are tests of consent that are required already.
+	demanded map[string]bool
+	// byEvents is set when contacts are required to have events.
+	byEvents   bool
+	aggregates strings.Builder
+	aggregated int
+	event      *predicate.Event
+	fault      error
+}
+
+// The parameters that every condition has: the organization and, where it is
+// narrowed, a JSON array of ids.
+const (
+	orgParameter      = "\x01" + "0" + "\x02"
+	contactsParameter = "\x01" + "1" + "\x02"
+)
+
+// givenContacts are the ids that a narrowed condition judges.
+const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter + ` AS text)) AS j)`
+
+// conditionOf makes the SQL of a question; contacts are its contacts as JSON. It fails
+// when a slot or a name is not what only a fault of ours could make it.
+func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condition, error) {
+	c := condition{dialect: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
+	test := c.required(q.Predicate.Root)
+	if c.fault != nil {
+		return condition{}, c.fault
+	}
+	c.where = `s.org_id = ` + orgParameter
+	if c.narrowed {
+		c.where += ` AND s.contact_id IN ` + givenContacts
+	}
+	c.where += ` AND ` + test
+	if c.needsContact {
+		c.joins = ` JOIN contacts AS c ON c.org_id = s.org_id AND c.id = s.contact_id`
+	}
+	c.joins += c.aggregates.String()
+	return c, nil
+}
+
+// selecting is a query of columns of s for the contacts that are in, with places for
+// its parameters.
+func (c *condition) selecting(columns string) string {
+	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
+}
+
+// parameter is a place in the SQL where a value goes; it has a number once the whole
+// text is known.
+func (c *condition) parameter(v any) string {
+	c.args = append(c.args, v)
+	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
+}
+
+// text, number and micros are parameters whose type nothing beside them tells.
+func (c *condition) text(s string) string { return `CAST(` + c.parameter(s) + ` AS text)` }
+
+func (c *condition) number(n float64) string {
+	return `CAST(` + c.parameter(n) + ` AS double precision)`
+}
+func (c *condition) micros(n int64) string { return `CAST(` + c.parameter(n) + ` AS bigint)` }
+
+var places = regexp.MustCompile("\x01[0-9]+\x02")
+
+// numbered gives the places numbers that ascend, because not every driver binds by
+// number, and leaves out arguments without a place.
+func numbered(text string, args []any) (string, []any) {
+	numbers, used := map[string]string{}, []any{}
+	text = places.ReplaceAllStringFunc(text, func(place string) string {
+		if _, ok := numbers[place]; !ok {
+			at, _ := strconv.Atoi(place[1 : len(place)-1])
+			used = append(used, args[at])
+			numbers[place] = "$" + strconv.Itoa(len(used))
+		}
+		return numbers[place]
+	})
+	return text, used
+}
+
+// required is a test of which only True counts: the whole predicate, or a term of an
+// and that is required. There, events are looked for by a semi-join, which
+// either engine may begin with.
+func (c *condition) required(n predicate.Node) string {
+	switch n := n.(type) {
+	case *predicate.And:
+		for _, term := range n.Terms {
+			_, events := term.(*predicate.EventTest)
+			c.byEvents = c.byEvents || events
+		}
+		return c.joined(n.Terms, ` AND `, c.required)
+	case *predicate.Not:
+		switch test := n.Term.(type) {
+		case *predicate.EventTest:
+			if test.Kind <= predicate.Exists && c.event == nil {
+				return c.requiredEvents(test, true)
+			}
+		case *predicate.Consent:
+			return c.onceRequired(n, fmt.Sprint("not ", test.Kind, test.Topic))
+		}
+	case *predicate.Consent:
+		return c.onceRequired(n, fmt.Sprint(n.Kind, n.Topic))
+	case *predicate.EventTest:
+		return c.requiredEvents(n, false)
+	}
+	return c.node(n)
+}
+
+// onceRequired is a test that is known by its key. PostgreSQL would make a join of each
+// time that it is required.
+func (c *condition) onceRequired(n predicate.Node, key string) string {
+	if c.demanded[key] {
+		return `TRUE`
+	}
+	c.demanded[key] = true
+	return c.node(n)
+}
+
+func (c *condition) joined(terms []predicate.Node, by string, each func(predicate.Node) string) string {
+	texts := make([]string, len(terms))
+	for i, term := range terms {
+		texts[i] = each(term)
+	}
+	return `(` + strings.Join(texts, by) + `)`
+}
+
+// node is a test as a boolean expression that is NULL for Unknown.
+func (c *condition) node(n predicate.Node) string {
+	switch n := n.(type) {
+	case *predicate.And:
+		return c.joined(n.Terms, ` AND `, c.node)
+	case *predicate.Or:
+		return c.joined(n.Terms, ` OR `, c.node)
+	case *predicate.Not:
+		return `(NOT ` + c.node(n.Term) + `)`
+	case *predicate.Compare:
+		return c.compare(n)
+	case *predicate.In:
+		values := make([]string, len(n.Values))
+		field := c.fieldBeside(n.Field, n.Values...)
+		for i, v := range n.Values {
+			values[i] = c.value(v)
+		}
+		return `(` + field + ` IN (` + strings.Join(values, `, `) + `))`
+	case *predicate.Match:
+		return c.match(n)
+	case *predicate.Known:
+		if n.Want {
+			return `(` + c.field(n.Field) + ` IS NOT NULL)`
+		}
+		return `(` + c.field(n.Field) + ` IS NULL)`
+	case *predicate.Age:
+		return c.age(n)
+	case *predicate.EventTest:
+		return c.eventTest(n)
+	case *predicate.Consent:
+		return c.consent(n)
+	case *predicate.Membership:
+		return c.membership(n)
+	}
+	return c.fail("node %T", n)
+}
+
+// fail notes what cannot be said in SQL. The text is never used.
+func (c *condition) fail(format string, args ...any) string {
+	if c.fault == nil {
+		c.fault = fmt.Errorf("storage: predicate: "+format, args...)
+	}
+	return `NULL`
+}
+
+func (c *condition) compare(n *predicate.Compare) string {
+	return `(` + c.fieldBeside(n.Field, n.Value) + ` ` + operator(n.Op) + ` ` + c.value(n.Value) + `)`
+}
+
+func operator(o predicate.Op) string {
+	if o == predicate.NotEqual {
+		return `<>`
+	}
+	return o.String()
+}
+
+// value is a literal of the predicate. A bool is 1 or 0, as in slots. It has no cast,
+// which would keep SQLite from the index that fits best: what it is compared with has
+// its type.
+func (c *condition) value(v predicate.Value) string {
+	switch v.Type {
+	case predicate.String:
+		return c.parameter(v.Text)
+	case predicate.Number:
+		return c.parameter(v.Number)
+	case predicate.Bool:
+		if v.Bool {
+			return c.parameter(1.0)
+		}
+		return c.parameter(0.0)
+	case predicate.Datetime:
+		return c.parameter(v.Moment.At(c.now))
+	}
+	return c.fail("literal of type %v", v.Type)
+}
+
+// match counts characters, never bytes: the engines agree about those. Where the field
+// is the shorter, substr gives less than is looked for, on either.
+func (c *condition) match(n *predicate.Match) string {
+	field, text := c.wholeField(n.Field), c.text(n.Text)
+	if n.How == predicate.StartsWith {
+		field = c.fieldBeside(n.Field, predicate.Value{Type: predicate.String, Text: n.Text})
+	}
+	switch n.How {
+	case predicate.StartsWith:
+		return `(substr(` + field + `, 1, length(` + text + `)) = ` + text + `)`
+	case predicate.EndsWith:
+		return `(substr(` + field + `, length(` + field + `) - length(` + text + `) + 1) = ` + text + `)`
+	case predicate.Contains:
+		return `(replace(` + field + `, ` + text + `, '') <> ` + field + `)`
+	}
+	return c.fail("match %d", n.How)
+}
+
+// age says when the moment was rather than how old it is, so that an index finds it.
+func (c *condition) age(n *predicate.Age) string {
+	field, now := c.field(n.Field), c.now.UnixMicro()
+	if n.Between {
+		return `(` + field + ` BETWEEN ` + c.parameter(now-n.High.Micros()) + ` AND ` + c.parameter(now-n.Low.Micros()) + `)`
+	}
+	turned := map[predicate.Op]string{
+		predicate.Equal: `=`, predicate.NotEqual: `<>`, predicate.Less: `>`, predicate.LessOrEqual: `>=`,
+		predicate.Greater: `<`, predicate.GreaterOrEqual: `<=`,
+	}
+	return `(` + field + ` ` + turned[n.Op] + ` ` + c.parameter(now-n.Low.Micros()) + `)`
+}
+
+func (c *condition) consent(n *predicate.Consent) string {
+	c.needsContact = true
+	switch n.Kind {
+	case predicate.UnsubscribedAll:
+		return `c.unsubscribe_all`
+	case predicate.Suppressed:
+		return `EXISTS (SELECT 1 FROM suppressed_addresses AS x WHERE x.org_id = ` + orgParameter + ` AND x.email_key = c.email_key)`
+	}
+	// The choice that differs from the default has to be explicit.
+	choice, in, out := `OPT_IN`, ``, `NOT `
+	if n.DefaultIn {
+		choice, in, out = `OPT_OUT`, `NOT `, ``
+	}
+	chosen := c.exists(`contact_topics AS x WHERE x.org_id = ` + orgParameter + ` AND x.contact_id = s.contact_id AND x.topic = ` +
+		c.parameter(n.Topic) + ` AND x.subscription = '` + choice + `'`)
+	if n.Kind == predicate.OptedOut {
+		return `(` + out + chosen + `)`
+	}
+	return `(NOT c.unsubscribe_all AND NOT c.stub AND ` + in + chosen + `)`
+}
+
+func (c *condition) membership(n *predicate.Membership) string {
+	table, set := `list_members`, `list_id`
+	if n.Segment {
+		table, set = `segment_members`, `segment_id`
+	}
+	return c.exists(table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.parameter(n.ID) + ` AND x.contact_id = s.contact_id`)
+}
+
+// joinable is how many tests of a contact's rows elsewhere are left to the planner.
+const joinable = 4
+
+// exists is a test of a contact's row elsewhere, which a key finds. PostgreSQL would make
+// a join of each that is required, and with some dozens it plans for minutes; from the
+// fifth on they are counted, which no planner turns into anything else.
+func (c *condition) exists(from string) string {
+	if c.elsewhere++; c.elsewhere > joinable {
+		return `((SELECT count(*) FROM ` + from + `) > 0)`
+	}
+	return `EXISTS (SELECT 1 FROM ` + from + `)`
+}

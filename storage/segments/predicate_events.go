@@ -1,0 +1,198 @@
+package segments
+
+import (
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/predicate"
+)
+
+// messageTypes are the events of messages by their names in storage.
+var messageTypes = map[predicate.EventKind]messages.EventType{
+	predicate.Send: messages.Send, predicate.Delivery: messages.Delivery, predicate.Open: messages.Open,
+	predicate.Click: messages.Click, predicate.Bounce: messages.Bounce, predicate.Complaint: messages.Complaint,
+	predicate.Reject: messages.Reject, predicate.DeliveryDelay: messages.DeliveryDelay,
+}
+
+// whose is the column of events that says whose they are, and what it equals.
+type whose struct{ column, contact string }
+
+// events is the events of a source: FROM and WHERE without the words around. Messages
+// to try something out count here as little as anywhere.
+func (c *condition) events(s *predicate.EventSource) (from, where string, by whose) {
+	by = whose{`e.contact_id`, `s.contact_id`}
+	if s.Event.Kind == predicate.ActivityEvent {
+		from, where = `activities AS e`, `e.org_id = `+orgParameter+` AND e.name = `+c.parameter(s.Event.Activity)
+		if c.narrowed {
+			where += ` AND e.contact_id IN ` + givenContacts
+		}
+	} else {
+		c.needsContact = true
+		by = whose{`e.recipient_key`, `c.email_key`}
+		from = `message_events AS e`
+		where = `e.org_id = ` + orgParameter + ` AND NOT e.test AND e.type = ` + c.parameter(string(messageTypes[s.Event.Kind]))
+		if c.narrowed {
+			where += ` AND e.recipient_key IN (SELECT g.email_key FROM contacts AS g WHERE g.org_id = ` + orgParameter + ` AND g.id IN ` + givenContacts + `)`
+		}
+		if asksSubject(s.Where) {
+			from += ` LEFT JOIN messages AS m ON m.org_id = e.org_id AND m.id = e.message_id`
+		}
+	}
+	if s.HasWithin {
+		now := c.now.UnixMicro()
+		where += ` AND e.occurred_at BETWEEN ` + c.parameter(now-s.Within.Micros()) + ` AND ` + c.parameter(now)
+	}
+	if s.HasBetween {
+		where += ` AND e.occurred_at >= ` + c.parameter(s.Between.From) + ` AND e.occurred_at < ` + c.parameter(s.Between.Until)
+	}
+	if s.Where != nil {
+		where += ` AND ` + c.node(s.Where)
+	}
+	return from, where, by
+}
+
+// asksSubject reports whether a condition needs the message beside the event.
+func asksSubject(n predicate.Node) bool {
+	any := func(terms []predicate.Node) bool {
+		for _, term := range terms {
+			if asksSubject(term) {
+				return true
+			}
+		}
+		return false
+	}
+	is := func(f predicate.Field) bool { return f.Name == "subject" }
+	switch n := n.(type) {
+	case *predicate.And:
+		return any(n.Terms)
+	case *predicate.Or:
+		return any(n.Terms)
+	case *predicate.Not:
+		return asksSubject(n.Term)
+	case *predicate.Compare:
+		return is(n.Field)
+	case *predicate.In:
+		return is(n.Field)
+	case *predicate.Match:
+		return is(n.Field)
+	case *predicate.Known:
+		return is(n.Field)
+	}
+	return false
+}
+
+// inside runs f with the properties of the event at hand.
+func (c *condition) inside(e *predicate.Event, f func()) {
+	c.event = e
+	f()
+	c.event = nil
+}
+
+// requiredEvents is an event test of which only True counts, or of which, negated,
+// only False counts; a negated one is a count or exists. SQLite runs a NOT EXISTS for
+// each contact by whatever index comes first, so there is none.
+func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string {
+	some, none := existence(n)
+	if negated {
+		some, none = none, some
+	}
+	if none || !some && (negated || n.Kind == predicate.Count && ofNone(n)) {
+		test := c.eventTest(n) // who has none is in no group
+		if negated {
+			return `(NOT ` + test + `)`
+		}
+		return test
+	}
+	var text string
+	c.inside(&n.Source.Event, func() {
+		from, where, by := c.events(&n.Source)
+		of := ` FROM ` + from + ` WHERE ` + where
+		if !some {
+			of += ` GROUP BY ` + by.column + ` HAVING ` + c.figureTest(n, c.figure(n))
+		}
+		text = by.contact + ` IN (SELECT ` + by.column + of + `)`
+	})
+	return text
+}
+
+// ofNone reports whether a count of 0 passes.
+func ofNone(n *predicate.EventTest) bool { return passes(n.Op, 0, n.Number) }
+
+// existence tells tests that say no more than that there is some event, or none.
+func existence(n *predicate.EventTest) (some, none bool) {
+	if n.Kind == predicate.Exists {
+		return true, false
+	}
+	if n.Kind != predicate.Count {
+		return false, false
+	}
+	zero, one, many := ofNone(n), passes(n.Op, 1, n.Number), passes(n.Op, 1e15, n.Number)
+	if n.Op == predicate.Equal || n.Op == predicate.NotEqual { // about one number, which must be 0
+		if n.Number != 0 {
+			return false, false
+		}
+	}
+	return !zero && one && many, zero && !one && !many
+}
+
+func passes(op predicate.Op, a, b float64) bool {
+	switch op {
+	case predicate.Equal:
+		return a == b
+	case predicate.NotEqual:
+		return a != b
+	case predicate.Less:
+		return a < b
+	case predicate.LessOrEqual:
+		return a <= b
+	case predicate.Greater:
+		return a > b
+	case predicate.GreaterOrEqual:
+		return a >= b
+	}
+	return false
+}
+
+// figure is what is asked of the events, as an aggregate.
+func (c *condition) figure(n *predicate.EventTest) string {
+	switch n.Kind {
+	case predicate.Count, predicate.Exists:
+		return `count(*)`
+	case predicate.Last:
+		return `max(e.occurred_at)`
+	case predicate.First:
+		return `min(e.occurred_at)`
+	case predicate.Sum, predicate.Avg, predicate.Min, predicate.Max:
+		return n.Kind.String() + `(` + c.field(n.Field) + `)`
+	}
+	return c.fail("event test %d", n.Kind)
+}
+
+// figureTest compares a figure with what the test names.
+func (c *condition) figureTest(n *predicate.EventTest, figure string) string {
+	if n.Kind == predicate.Last || n.Kind == predicate.First {
+		return `(` + figure + ` ` + operator(n.Op) + ` ` + c.micros(n.Time.At(c.now)) + `)`
+	}
+	return `(` + figure + ` ` + operator(n.Op) + ` ` + c.number(n.Number) + `)`
+}
+
+// eventTest is an event test anywhere: the figures of all contacts that have any are
+// joined to the side, and who has none has NULL there. A subquery for each contact, or
+// one that is too large to be hashed, would be far slower.
+func (c *condition) eventTest(n *predicate.EventTest) string {
+	c.aggregated++
+	alias := `a` + strconv.Itoa(c.aggregated)
+	c.inside(&n.Source.Event, func() {
+		figure := c.figure(n)
+		from, where, by := c.events(&n.Source)
+		c.aggregates.WriteString(` LEFT JOIN (SELECT ` + by.column + ` AS who, ` + figure + ` AS figure FROM ` + from + ` WHERE ` + where +
+			` GROUP BY ` + by.column + `) AS ` + alias + ` ON ` + alias + `.who = ` + by.contact)
+	})
+	switch n.Kind {
+	case predicate.Exists:
+		return `(` + alias + `.who IS NOT NULL)`
+	case predicate.Count:
+		return c.figureTest(n, `coalesce(`+alias+`.figure, 0)`)
+	}
+	return c.figureTest(n, alias+`.figure`)
+}

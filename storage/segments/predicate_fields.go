@@ -1,0 +1,120 @@
+package segments
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/storage/slots"
+)
+
+// attributeName is what may stand as a literal in SQL: the name of an attribute.
+var attributeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+
+// slotKinds are the first letters of the slots of each type, and how many there are.
+var slotKinds = map[predicate.Type]struct {
+	letter string
+	slots  int
+}{
+	predicate.String: {"s", 16}, predicate.Number: {"n", 16}, predicate.Bool: {"n", 16}, predicate.Datetime: {"t", 8},
+}
+
+// field is what a test looks at, NULL when it is absent or of another type.
+func (c *condition) field(f predicate.Field) string {
+	switch f.Source {
+	case predicate.Email:
+		c.needsContact = true
+		return `c.email`
+	case predicate.Attribute:
+		return c.attribute(f)
+	case predicate.Property:
+		return c.property(f)
+	}
+	return c.fail("field of source %d", f.Source)
+}
+
+func (c *condition) attribute(f predicate.Field) string {
+	if slot := c.slots[f.Name]; slot != "" {
+		kind := slotKinds[f.Type]
+		for i := 1; i <= kind.slots; i++ {
+			if slot == kind.letter+strconv.Itoa(i) {
+				return c.steer() + `s.` + slot
+			}
+		}
+		return c.fail("slot %q of a %v", slot, f.Type)
+	}
+	if !attributeName.MatchString(f.Name) {
+		return c.fail("attribute %q", f.Name)
+	}
+	c.needsContact = true
+	return c.ofJSON(`c.attributes`, `'`+f.Name+`'`, f.Type)
+}
+
+// fieldBeside is a field that is compared with values, or whose beginning is. Of a text
+// the slot will do, as long as what it surely holds is longer than the values.
+func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) string {
+	if slices.ContainsFunc(values, func(v predicate.Value) bool { return len(v.Text) > slots.TextBytes }) {
+		return c.wholeField(f)
+	}
+	return c.field(f)
+}
+
+// wholeField is a field with the whole of a text, which a slot may only have the
+// beginning of.
+func (c *condition) wholeField(f predicate.Field) string {
+	text := c.field(f)
+	if f.Source != predicate.Attribute || f.Type != predicate.String || c.slots[f.Name] == "" {
+		return text
+	}
+	return `coalesce(s.` + slots.LongTexts + `/*pg ::json*/ ->> '` + c.slots[f.Name] + `', ` + text + `)`
+}
+
+// steer stands before a slot. Where events are required, SQLite has to list whose they
+// are in any case, and is the faster by far when it goes on from that list; having no
+// statistics, it would rather use the index of the slot. A plus keeps it from that.
+// PostgreSQL, which knows better, reads a comment there.
+func (c *condition) steer() string {
+	if c.byEvents {
+		return "/*pg --*/+\n"
+	}
+	return ""
+}
+
+// ofJSON reads a value of JSON text by the functions that both engines have.
+func (c *condition) ofJSON(document, key string, t predicate.Type) string {
+	switch t {
+	case predicate.String, predicate.Number, predicate.Bool:
+		return `predicate_` + t.String() + `(` + document + `/*pg ::json*/ -> ` + key + `)`
+	case predicate.Datetime:
+		return `predicate_moment(` + document + `/*pg ::json*/ -> ` + key + `)`
+	}
+	return c.fail("value of type %v", t)
+}
+
+// property is a property of the event e, of the message m where its mail says it.
+func (c *condition) property(f predicate.Field) string {
+	if c.event == nil {
+		return c.fail("property %q of no event", f.Name)
+	}
+	if c.event.Kind == predicate.ActivityEvent {
+		return c.ofJSON(`e.properties`, `CAST(`+c.parameter(c.dialect.JSONKey(f.Name))+` AS text)`, f.Type)
+	}
+	switch f.Name {
+	case "subject":
+		return `NULLIF(m.subject, '')`
+	case "template":
+		return `NULLIF(e.template, '')`
+	case "sender_domain":
+		return `NULLIF(e.identity, '')`
+	case "url":
+		return c.ofJSON(`e.metadata`, `'click_url'`, f.Type)
+	case "type":
+		return `e.bounce_type`
+	case "sub_type":
+		return `e.bounce_sub_type`
+	case "processing_ms":
+		return c.ofJSON(`e.metadata`, `'processing_time_ms'`, f.Type)
+	}
+	return c.fail("property %q of %v", f.Name, c.event.Kind)
+}

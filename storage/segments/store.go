@@ -1,0 +1,230 @@
+package segments
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/segments"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Store keeps segments and their members.
+type Store struct{ db *engine.DB }
+
+var _ segments.Store = Store{}
+
+// New returns the store on a database.
+func New(db *engine.DB) Store { return Store{db} }
+
+type segmentRow struct {
+	ID              string              `db:"id"`
+	Key             string              `db:"key"`
+	Name            string              `db:"name"`
+	Description     string              `db:"description"`
+	Source          string              `db:"source"`
+	ProfileVersion  int                 `db:"profile_version"`
+	EvalClass       predicate.EvalClass `db:"eval_class"`
+	Status          segments.Status     `db:"status"`
+	EvalWarning     string              `db:"eval_warning"`
+	EvalWarningAt   *engine.Time        `db:"eval_warning_at"`
+	MemberCount     int                 `db:"member_count"`
+	LastEvaluatedAt *engine.Time        `db:"last_evaluated_at"`
+	Origin          segments.Origin     `db:"origin"`
+	SourcePath      string              `db:"source_path"`
+	CreatedAt       engine.Time         `db:"created_at"`
+	UpdatedAt       engine.Time         `db:"updated_at"`
+	Stale           bool                `db:"stale"`
+}
+
+func (r segmentRow) segment() segments.Segment {
+	return segments.Segment{
+		ID: r.ID, Key: r.Key, Name: r.Name, Description: r.Description, Source: r.Source, ProfileVersion: r.ProfileVersion,
+		EvalClass: r.EvalClass, Status: r.Status, EvalWarning: r.EvalWarning, EvalWarningAt: engine.OptionalTime(r.EvalWarningAt),
+		MemberCount: r.MemberCount, LastEvaluatedAt: engine.OptionalTime(r.LastEvaluatedAt), Origin: r.Origin, SourcePath: r.SourcePath,
+		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(), Stale: r.Stale,
+	}
+}
+
+const segmentColumns = `id, key, name, description, source, profile_version, eval_class, status, eval_warning, eval_warning_at,
+	member_count, last_evaluated_at, origin, source_path, created_at, updated_at, stale`
+
+// segmentFilter takes a status or ” and a pattern.
+const segmentFilter = `org_id = $1 AND (CAST($2 AS text) = '' OR status = $2) AND search LIKE $3 ESCAPE '\'`
+
+var (
+	insertSegment = engine.Register("insert segment", `
+		INSERT INTO segments (org_id, id, key, name, description, search, source, profile_version, eval_class, status,
+			eval_warning, eval_warning_at, member_count, origin, source_path, created_at, updated_at, stale)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14, $15, $16, $17)
+		ON CONFLICT DO NOTHING`)
+	updateSegment = engine.Register("update segment", `
+		UPDATE segments SET name = $1, description = $2, search = $3, source = $4, profile_version = $5, eval_class = $6, status = $7,
+			eval_warning = $8, eval_warning_at = $9, origin = $10, source_path = $11, updated_at = $12, stale = $13
+		WHERE org_id = $14 AND id = $15`)
+	segmentByID  = engine.RegisterPoint("segment by id", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2`)
+	segmentByKey = engine.RegisterPoint("segment by key", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND key = $2`)
+	lockSegment  = engine.Register("lock segment", `
+		SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2 /*pg FOR NO KEY UPDATE*/`)
+	lockSegments = engine.Register("lock segments", `SELECT id FROM segments WHERE org_id = $1 ORDER BY created_at, id /*pg FOR NO KEY UPDATE*/`)
+	segmentsPage = engine.Register("segments page", `
+		SELECT `+segmentColumns+` FROM segments WHERE `+segmentFilter+` AND (created_at, id) < ($4, $5)
+		ORDER BY created_at DESC, id DESC LIMIT $6`)
+	countSegments = engine.Register("count segments", `SELECT count(*) FROM segments WHERE `+segmentFilter)
+	allSegments   = engine.Register("segments", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 ORDER BY created_at, id`)
+
+	attributeTypes = engine.RegisterPoint("types of attributes", `
+		SELECT name, type, enum_values, slot FROM attributes WHERE org_id = $1`)
+	propertyTypes = engine.RegisterPoint("types of activity properties", `
+		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
+	namedSets = engine.RegisterPoint("what predicates may name", `
+		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'
+		UNION ALL SELECT 'list', key, id FROM lists WHERE org_id = $1 AND status = 'active'
+		UNION ALL SELECT 'segment', key, id FROM segments WHERE org_id = $1 AND status <> 'archived'`)
+	// Each name is one step through the index, however many activities have it.
+	seenActivities = engine.Register("names of activities", `
+		SELECT name FROM (WITH RECURSIVE seen (name) AS (
+			SELECT (SELECT min(name) FROM activities WHERE org_id = $1)
+			UNION ALL SELECT (SELECT min(a.name) FROM activities AS a WHERE a.org_id = $1 AND a.name > seen.name) FROM seen WHERE seen.name IS NOT NULL
+		) SELECT name FROM seen WHERE name IS NOT NULL LIMIT $2) AS names`)
+)
+
+// maxSeenActivities bounds what suggestions are drawn from.
+const maxSeenActivities = 500
+
+func (s Store) InsertSegment(ctx context.Context, orgID string, g segments.Segment) error {
+	taken := core.Conflict("A segment of this organization has this key already.", "Choose another key.")
+	return s.db.Insert(ctx, taken, insertSegment, orgID, g.ID, g.Key, g.Name, g.Description, engine.SearchText(g.Name, g.Key), g.Source,
+		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, engine.OptionalAt(g.EvalWarningAt),
+		string(g.Origin), g.SourcePath, engine.At(g.CreatedAt), engine.At(g.UpdatedAt), g.Stale)
+}
+
+func (s Store) UpdateSegment(ctx context.Context, orgID string, g segments.Segment) error {
+	return s.db.Change(ctx, "segment", updateSegment, g.Name, g.Description, engine.SearchText(g.Name, g.Key), g.Source,
+		g.ProfileVersion, string(g.EvalClass), string(g.Status), g.EvalWarning, engine.OptionalAt(g.EvalWarningAt),
+		string(g.Origin), g.SourcePath, engine.At(g.UpdatedAt), g.Stale, orgID, g.ID)
+}
+
+func (s Store) Segment(ctx context.Context, orgID, ref string) (segments.Segment, error) {
+	by := segmentByKey
+	if core.IsID(ref) {
+		by = segmentByID
+	}
+	row, err := engine.One[segmentRow](ctx, s.db, "segment", by, orgID, ref)
+	return row.segment(), err
+}
+
+func (s Store) LockSegment(ctx context.Context, orgID, id string) (segments.Segment, error) {
+	row, err := engine.One[segmentRow](ctx, s.db, "segment", lockSegment, orgID, id)
+	return row.segment(), err
+}
+
+func (s Store) LockSegments(ctx context.Context, orgID string) error {
+	_, err := engine.Values[string](ctx, s.db, lockSegments, orgID)
+	return err
+}
+
+func (s Store) Segments(ctx context.Context, orgID string, f segments.Filter) ([]segments.Segment, error) {
+	created, id := engine.PageStart(f.After)
+	return s.segments(ctx, segmentsPage, orgID, string(f.Status), engine.SearchPattern(f.Query), created, id, f.Limit)
+}
+
+func (s Store) AllSegments(ctx context.Context, orgID string) ([]segments.Segment, error) {
+	return s.segments(ctx, allSegments, orgID)
+}
+
+func (s Store) segments(ctx context.Context, by *engine.Statement, args ...any) ([]segments.Segment, error) {
+	rows, err := engine.List[segmentRow](ctx, s.db, by, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]segments.Segment, len(rows))
+	for i, row := range rows {
+		all[i] = row.segment()
+	}
+	return all, nil
+}
+
+func (s Store) CountSegments(ctx context.Context, orgID string, f segments.Filter) (int, error) {
+	counts, err := engine.Values[int](ctx, s.db, countSegments, orgID, string(f.Status), engine.SearchPattern(f.Query))
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+type attributeTypeRow struct {
+	Name       string `db:"name"`
+	Type       string `db:"type"`
+	EnumValues string `db:"enum_values"`
+	Slot       string `db:"slot"`
+}
+
+type propertyTypeRow struct {
+	Activity string `db:"activity_name"`
+	Property string `db:"property"`
+	Type     string `db:"type"`
+}
+
+type namedSetRow struct {
+	Kind  string `db:"kind"`
+	Key   string `db:"key"`
+	Value string `db:"value"`
+}
+
+func (s Store) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
+	schema := segments.Schema{Slots: map[string]string{}, Schema: predicate.Schema{
+		Attributes: map[string]predicate.AttributeType{}, Properties: map[predicate.ActivityProperty]predicate.Type{},
+		Topics: map[string]bool{}, Lists: map[string]string{}, Segments: map[string]string{},
+	}}
+	if err := s.attributeTypes(ctx, orgID, schema); err != nil {
+		return schema, err
+	}
+	properties, err := engine.List[propertyTypeRow](ctx, s.db, propertyTypes, orgID)
+	if err != nil {
+		return schema, err
+	}
+	for _, p := range properties {
+		schema.Properties[predicate.ActivityProperty{Activity: p.Activity, Property: p.Property}] = segments.TypeOf(p.Type, nil).Type
+	}
+	sets, err := engine.List[namedSetRow](ctx, s.db, namedSets, orgID)
+	if err != nil {
+		return schema, err
+	}
+	for _, set := range sets {
+		switch set.Kind {
+		case "topic":
+			schema.Topics[set.Key] = set.Value == string(sending.OptIn)
+		case "list":
+			schema.Lists[set.Key] = set.Value
+		default:
+			schema.Segments[set.Key] = set.Value
+		}
+	}
+	return schema, nil
+}
+
+func (s Store) SeenActivities(ctx context.Context, orgID string) ([]string, error) {
+	return engine.Values[string](ctx, s.db, seenActivities, orgID, maxSeenActivities)
+}
+
+func (s Store) attributeTypes(ctx context.Context, orgID string, schema segments.Schema) error {
+	rows, err := engine.List[attributeTypeRow](ctx, s.db, attributeTypes, orgID)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		var enumValues []string
+		if err := json.Unmarshal([]byte(row.EnumValues), &enumValues); err != nil {
+			return fmt.Errorf("storage: values of attribute %s: %w", row.Name, err)
+		}
+		schema.Attributes[row.Name] = segments.TypeOf(row.Type, enumValues)
+		if row.Slot != "" {
+			schema.Slots[row.Name] = row.Slot
+		}
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package suppression
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// entryPages are the statements that read entries by some filters. An index has the
+// entries by their latest change, and one those of each status.
+type entryPages struct {
+	newest, count *engine.Statement
+}
+
+// entryPagesBy has the statements by whether a status, and whether a part of the
+// address, is set. A part is looked for in every row of the index.
+var entryPagesBy = map[bool]map[bool]entryPages{
+	false: {false: registerEntryPages(false, false), true: registerEntryPages(false, true)},
+	true:  {false: registerEntryPages(true, false), true: registerEntryPages(true, true)},
+}
+
+// The bounds are of one row value, and what is cast is for PostgreSQL alone; see
+// messageWay.matching.
+func registerEntryPages(status, part bool) entryPages {
+	name, from := "undeliverable", ` FROM undeliverable WHERE org_id = $1 AND (last_changed_at, id) > ($2, $3) AND (last_changed_at, id) < ($4, $5)`
+	order, next := []string{"last_changed_at", "id"}, 6
+	if status {
+		name += " with a status"
+		from = ` FROM undeliverable WHERE org_id = $1 AND CAST(status AS text) = $2
+			AND CAST(last_changed_at AS bigint) >= $3 AND (status, last_changed_at, id) > ($2, $3, $4)
+			AND CAST(last_changed_at AS bigint) <= $5 AND (status, last_changed_at, id) < ($2, $5, $6)`
+		order, next = append([]string{"status"}, order...), 7
+	}
+	if part {
+		name += " by part"
+		from += ` AND email_key LIKE $` + strconv.Itoa(next) + ` ESCAPE '\'`
+		next++
+	}
+	limit := ` LIMIT $` + strconv.Itoa(next)
+	return entryPages{
+		newest: engine.Register(name+", newest", `SELECT `+undeliverableColumns+from+` ORDER BY `+strings.Join(order, " DESC, ")+` DESC`+limit),
+		count:  engine.Register(name+", counted", `SELECT count(*)`+from),
+	}
+}
+
+// entryArguments are what the statements take before a limit: the entries between
+// two places, neither of which belongs.
+func entryArguments(orgID string, f suppression.EntryFilter) []any {
+	fromAt, fromID, toAt, toID := engine.Time(math.MinInt64), "", engine.Time(math.MaxInt64), ""
+	if !f.ChangedSince.IsZero() {
+		fromAt = engine.At(f.ChangedSince)
+	}
+	if f.After != nil {
+		toAt, toID = engine.At(f.After.At), f.After.ID
+	}
+	args := []any{orgID}
+	if f.Status != "" {
+		args = append(args, string(f.Status))
+	}
+	args = append(args, fromAt, fromID, toAt, toID)
+	if f.Part != "" {
+		args = append(args, engine.SearchPattern(suppression.AddressKey(f.Part)))
+	}
+	return args
+}
+
+func (s Store) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
+	statement := entryPagesBy[f.Status != ""][f.Part != ""].newest
+	rows, err := engine.List[undeliverableRow](ctx, s.db, statement, append(entryArguments(orgID, f), f.Limit)...)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]suppression.Entry, len(rows))
+	for i, r := range rows {
+		entries[i] = r.entry()
+	}
+	return entries, nil
+}
+
+func (s Store) CountEntries(ctx context.Context, orgID string, f suppression.EntryFilter) (int, error) {
+	f.After = nil
+	pages := entryPagesBy[f.Status != ""][f.Part != ""]
+	counts, err := engine.Values[int](ctx, s.db, pages.count, entryArguments(orgID, f)...)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}

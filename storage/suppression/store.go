@@ -1,0 +1,249 @@
+package suppression
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/messages"
+	"github.com/mailhelm/mailhelm/core/suppression"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Store keeps undeliverable addresses and the rules for them.
+type Store struct{ db *engine.DB }
+
+var _ suppression.Store = Store{}
+
+// New returns the store on a database.
+func New(db *engine.DB) Store { return Store{db} }
+
+type undeliverableRow struct {
+	Key             string             `db:"email_key" json:"key"`
+	ID              string             `db:"id" json:"id"`
+	Email           string             `db:"email" json:"email"`
+	Status          suppression.Status `db:"status" json:"status"`
+	Reason          suppression.Reason `db:"reason" json:"reason"`
+	FirstSeenAt     engine.Time        `db:"first_seen_at" json:"first"`
+	LastSeenAt      engine.Time        `db:"last_seen_at" json:"last"`
+	LastChangedAt   engine.Time        `db:"last_changed_at" json:"changed"`
+	EventCount      int                `db:"event_count" json:"count"`
+	ExcludedAt      *engine.Time       `db:"excluded_at" json:"excluded"`
+	ExclusionReason string             `db:"exclusion_reason" json:"why"`
+	ForgivenAt      *engine.Time       `db:"forgiven_at" json:"forgiven"`
+}
+
+type rulesRow struct {
+	Profile suppression.Profile `db:"profile"`
+	Rules   string              `db:"rules"`
+}
+
+type adverseRow struct {
+	Key        string             `db:"recipient_key"`
+	Recipient  string             `db:"recipient"`
+	OccurredAt engine.Time        `db:"occurred_at"`
+	Type       messages.EventType `db:"type"`
+	Bounce     *string            `db:"bounce_type"`
+	Sub        *string            `db:"bounce_sub_type"`
+}
+
+const (
+	undeliverableColumns = `email_key, id, email, status, reason, first_seen_at, last_seen_at, last_changed_at, event_count,
+		excluded_at, exclusion_reason, forgiven_at`
+	// adverseTypes is worded as the condition of the index that finds such events.
+	adverseTypes = `type IN ('Bounce', 'Complaint', 'Reject')`
+)
+
+var (
+	undeliverableRules = engine.RegisterPoint("undeliverable rules", `SELECT profile, rules FROM undeliverable_rules WHERE org_id = $1`)
+	// A row that is written is held until the transaction ends, on both engines.
+	holdUndeliverableRules = engine.Register("hold undeliverable rules", `
+		INSERT INTO undeliverable_rules (org_id, profile, rules, updated_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (org_id) DO UPDATE SET profile = undeliverable_rules.profile
+		RETURNING profile, rules`)
+	setUndeliverableRules = engine.Register("set undeliverable rules", `
+		INSERT INTO undeliverable_rules (org_id, profile, rules, judged_to, updated_at) VALUES ($1, $2, $3, '', $4)
+		ON CONFLICT (org_id) DO UPDATE SET profile = excluded.profile, rules = excluded.rules,
+			judged_to = excluded.judged_to, updated_at = excluded.updated_at`)
+	undeliverableJudgedTo = engine.RegisterPoint("undeliverable judged to", `
+		SELECT judged_to FROM undeliverable_rules WHERE org_id = $1`)
+	setUndeliverableJudgedTo = engine.Register("set undeliverable judged to", `
+		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
+
+	// The inner query finds where the newest of each address begin, by reading so
+	// many entries of the index and no more. Its LIMIT, which is the number of
+	// addresses, keeps PostgreSQL from asking it for every event.
+	adverseEvents = engine.Register("adverse events", `
+		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
+			SELECT j.atom AS key, coalesce((SELECT min(recent.occurred_at) FROM (
+				SELECT f.occurred_at FROM message_events AS f
+				WHERE f.org_id = $1 AND f.recipient_key = j.atom AND f.`+adverseTypes+` AND NOT f.test
+				ORDER BY f.occurred_at DESC LIMIT $2) AS recent), 0) AS since
+			FROM json_each(CAST($3 AS text)) AS j LIMIT $4
+		) AS newest
+		JOIN message_events AS e ON e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
+			AND e.`+adverseTypes+` AND NOT e.test
+		ORDER BY e.recipient_key, e.occurred_at, e.id`)
+	adverseKeys = engine.Register("adverse keys", `
+		SELECT DISTINCT recipient_key FROM message_events
+		WHERE org_id = $1 AND recipient_key > $2 AND `+adverseTypes+`
+		ORDER BY recipient_key LIMIT $3`)
+
+	undeliverableByKey = engine.Register("undeliverable by key", `
+		SELECT `+undeliverableColumns+` FROM undeliverable
+		WHERE org_id = $1 AND email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	lastUndeliverable = engine.Register("last change of undeliverable", `
+		SELECT last_changed_at FROM undeliverable WHERE org_id = $1 ORDER BY last_changed_at DESC LIMIT 1`)
+	undeliverableByID = engine.RegisterPoint("undeliverable by id", `
+		SELECT `+undeliverableColumns+` FROM undeliverable WHERE org_id = $1 AND id = $2`)
+	saveUndeliverable = engine.Register("save undeliverable", `
+		INSERT INTO undeliverable (org_id, `+undeliverableColumns+`)
+		SELECT $1, v ->> 'key', v ->> 'id', v ->> 'email', v ->> 'status', v ->> 'reason',
+			CAST(v ->> 'first' AS bigint), CAST(v ->> 'last' AS bigint), CAST(v ->> 'changed' AS bigint),
+			CAST(v ->> 'count' AS integer), CAST(v ->> 'excluded' AS bigint), v ->> 'why',
+			CAST(v ->> 'forgiven' AS bigint)
+		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
+		ON CONFLICT (org_id, email_key) DO UPDATE SET email = excluded.email, status = excluded.status,
+			reason = excluded.reason, first_seen_at = excluded.first_seen_at, last_seen_at = excluded.last_seen_at,
+			last_changed_at = excluded.last_changed_at, event_count = excluded.event_count,
+			excluded_at = excluded.excluded_at, exclusion_reason = excluded.exclusion_reason, forgiven_at = excluded.forgiven_at`)
+)
+
+func (s Store) Rules(ctx context.Context, orgID string) (suppression.Rules, error) {
+	rows, err := engine.List[rulesRow](ctx, s.db, undeliverableRules, orgID)
+	if err != nil || len(rows) == 0 {
+		return suppression.RulesOf(suppression.Standard), err
+	}
+	return rows[0].rules()
+}
+
+func (r rulesRow) rules() (suppression.Rules, error) {
+	rules := suppression.RulesOf(r.Profile)
+	if r.Profile == suppression.Custom {
+		if err := json.Unmarshal([]byte(r.Rules), &rules.RuleSet); err != nil {
+			return suppression.Rules{}, fmt.Errorf("storage: rules of undeliverable addresses: %w", err)
+		}
+	}
+	return rules, nil
+}
+
+var errHoldOutsideTransaction = errors.New("storage: rules can only be held inside a transaction")
+
+func (s Store) HoldRules(ctx context.Context, orgID string) (suppression.Rules, error) {
+	if !s.db.InTransaction(ctx) {
+		return suppression.Rules{}, errHoldOutsideTransaction
+	}
+	rows, err := engine.List[rulesRow](ctx, s.db, holdUndeliverableRules, orgID, string(suppression.Standard), "{}", engine.At(s.db.Now()))
+	if err != nil {
+		return suppression.Rules{}, err
+	}
+	return rows[0].rules()
+}
+
+func (s Store) SetRules(ctx context.Context, orgID string, r suppression.Rules, at time.Time) error {
+	rules, err := json.Marshal(r.RuleSet)
+	if err != nil {
+		return fmt.Errorf("storage: rules of undeliverable addresses: %w", err)
+	}
+	_, err = s.db.Exec(ctx, setUndeliverableRules, orgID, string(r.Profile), string(rules), engine.At(at))
+	return err
+}
+
+func (s Store) JudgedTo(ctx context.Context, orgID string) (*string, error) {
+	rows, err := engine.Values[*string](ctx, s.db, undeliverableJudgedTo, orgID)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
+func (s Store) SetJudgedTo(ctx context.Context, orgID string, key *string) error {
+	_, err := s.db.Exec(ctx, setUndeliverableJudgedTo, key, orgID)
+	return err
+}
+
+func (s Store) Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]suppression.Adverse, error) {
+	parameter, err := engine.JSONParameter(keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := engine.List[adverseRow](ctx, s.db, adverseEvents, orgID, limit, parameter, len(keys))
+	if err != nil {
+		return nil, err
+	}
+	histories := make(map[string][]suppression.Adverse, len(keys))
+	for _, r := range rows {
+		a := suppression.Adverse{Recipient: r.Recipient, OccurredAt: r.OccurredAt.Time(), Type: r.Type}
+		if r.Bounce != nil {
+			a.Bounced.Type = *r.Bounce
+		}
+		if r.Sub != nil {
+			a.Bounced.SubType = *r.Sub
+		}
+		histories[r.Key] = append(histories[r.Key], a)
+	}
+	return histories, nil
+}
+
+func (s Store) AdverseKeys(ctx context.Context, orgID, after string, limit int) ([]string, error) {
+	return engine.Values[string](ctx, s.db, adverseKeys, orgID, after, limit)
+}
+
+func (s Store) Entries(ctx context.Context, orgID string, keys []string) (map[string]suppression.Entry, error) {
+	parameter, err := engine.JSONParameter(keys)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := engine.List[undeliverableRow](ctx, s.db, undeliverableByKey, orgID, parameter)
+	entries := make(map[string]suppression.Entry, len(rows))
+	for _, r := range rows {
+		entries[r.Key] = r.entry()
+	}
+	return entries, err
+}
+
+func (s Store) LastChange(ctx context.Context, orgID string) (time.Time, error) {
+	times, err := engine.Values[engine.Time](ctx, s.db, lastUndeliverable, orgID)
+	if err != nil || len(times) == 0 {
+		return time.Time{}, err
+	}
+	return times[0].Time(), nil
+}
+
+func (s Store) EntryByID(ctx context.Context, orgID, id string) (suppression.Entry, error) {
+	row, err := engine.One[undeliverableRow](ctx, s.db, "undeliverable address", undeliverableByID, orgID, id)
+	if err != nil {
+		return suppression.Entry{}, err
+	}
+	return row.entry(), nil
+}
+
+func (s Store) SaveEntries(ctx context.Context, orgID string, entries []suppression.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	rows := make([]undeliverableRow, len(entries))
+	for i, e := range entries {
+		rows[i] = undeliverableRow{
+			Key: e.Key, ID: e.ID(), Email: e.Email, Status: e.Status, Reason: e.Reason,
+			FirstSeenAt: engine.At(e.FirstSeenAt), LastSeenAt: engine.At(e.LastSeenAt), LastChangedAt: engine.At(e.LastChangedAt), EventCount: e.EventCount,
+			ExcludedAt: engine.OptionalAt(e.ExcludedAt), ExclusionReason: e.ExclusionReason, ForgivenAt: engine.OptionalAt(e.ForgivenAt),
+		}
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, saveUndeliverable, orgID, parameter)
+	return err
+}
+
+func (r undeliverableRow) entry() suppression.Entry {
+	return suppression.Entry{
+		Key: r.Key, Email: r.Email, Status: r.Status, Reason: r.Reason,
+		FirstSeenAt: r.FirstSeenAt.Time(), LastSeenAt: r.LastSeenAt.Time(), LastChangedAt: r.LastChangedAt.Time(), EventCount: r.EventCount,
+		ExcludedAt: engine.OptionalTime(r.ExcludedAt), ExclusionReason: r.ExclusionReason, ForgivenAt: engine.OptionalTime(r.ForgivenAt),
+	}
+}

@@ -1,0 +1,2 @@
+// Package templates stores copies of the templates of the sending account.
+package templates

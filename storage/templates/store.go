@@ -1,0 +1,156 @@
+package templates
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/templates"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Store keeps the templates of sending accounts.
+type Store struct{ db *engine.DB }
+
+var _ templates.Store = Store{}
+
+// New returns the store on a database.
+func New(db *engine.DB) Store { return Store{db} }
+
+type templateRow struct {
+	ID        string      `db:"id"`
+	Name      string      `db:"name"`
+	Slug      string      `db:"slug"`
+	Subject   string      `db:"subject"`
+	Hash      string      `db:"content_hash"`
+	CreatedAt engine.Time `db:"created_at"`
+	UpdatedAt engine.Time `db:"updated_at"`
+}
+
+type templateContentRow struct {
+	templateRow
+	HTML string `db:"html"`
+	Text string `db:"body_text"`
+}
+
+type templateSlugRow struct {
+	Name string `db:"name"`
+	Slug string `db:"slug"`
+}
+
+type templateReadRow struct {
+	Name   string      `db:"name"`
+	ReadAt engine.Time `db:"read_at"`
+}
+
+var (
+	templatesPage = engine.Register("templates page", `
+		SELECT id, name, slug, subject, content_hash, created_at, updated_at FROM templates
+		WHERE org_id = $1 AND (created_at, id) < ($2, $3) AND search LIKE $4 ESCAPE '\'
+		ORDER BY created_at DESC, id DESC LIMIT $5`)
+	countTemplates = engine.Register("count templates", `
+		SELECT count(*) FROM templates WHERE org_id = $1 AND search LIKE $2 ESCAPE '\'`)
+	templateBySlug = engine.RegisterPoint("template", `
+		SELECT id, name, slug, subject, content_hash, created_at, updated_at, html, body_text FROM templates
+		WHERE org_id = $1 AND slug = $2`)
+	templateHash  = engine.RegisterPoint("template hash", `SELECT content_hash FROM templates WHERE org_id = $1 AND name = $2`)
+	templateSlugs = engine.Register("template slugs", `SELECT name, slug FROM templates WHERE org_id = $1`)
+	saveTemplate  = engine.Register("save template", `
+		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (org_id, name) DO UPDATE SET subject = excluded.subject, html = excluded.html, body_text = excluded.body_text,
+			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at, read_at = excluded.read_at
+		WHERE templates.content_hash <> excluded.content_hash`)
+	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3`)
+	templateReads = engine.Register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1`)
+	keepTemplates = engine.Register("keep templates", `
+		DELETE FROM templates
+		WHERE org_id = $1 AND name NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+)
+
+func (r templateRow) template() templates.Template {
+	return templates.Template{
+		ID: r.ID, Slug: r.Slug, Name: r.Name, Subject: r.Subject, Hash: r.Hash,
+		CreatedAt: r.CreatedAt.Time(), LastModified: r.UpdatedAt.Time(),
+	}
+}
+
+func (s Store) Templates(ctx context.Context, orgID string, f templates.Filter) ([]templates.Template, error) {
+	created, id := engine.PageStart(f.After)
+	rows, err := engine.List[templateRow](ctx, s.db, templatesPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]templates.Template, len(rows))
+	for i, r := range rows {
+		all[i] = r.template()
+	}
+	return all, nil
+}
+
+func (s Store) CountTemplates(ctx context.Context, orgID, query string) (int, error) {
+	counts, err := engine.Values[int](ctx, s.db, countTemplates, orgID, engine.SearchPattern(query))
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+func (s Store) Template(ctx context.Context, orgID, slug string) (templates.Template, sending.Template, error) {
+	row, err := engine.One[templateContentRow](ctx, s.db, "template", templateBySlug, orgID, slug)
+	if err != nil {
+		return templates.Template{}, sending.Template{}, err
+	}
+	return row.template(), sending.Template{Name: row.Name, Subject: row.Subject, Text: row.Text, HTML: row.HTML}, nil
+}
+
+func (s Store) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
+	hash := templates.HashOf(t)
+	known, err := engine.Values[string](ctx, s.db, templateHash, orgID, t.Name)
+	if err != nil {
+		return err
+	}
+	if len(known) > 0 && known[0] == hash {
+		_, err := s.db.Exec(ctx, templateRead, engine.At(at), orgID, t.Name)
+		return err
+	}
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		rows, err := engine.List[templateSlugRow](ctx, s.db, templateSlugs, orgID)
+		if err != nil {
+			return err
+		}
+		known := map[string]string{}
+		for _, r := range rows {
+			known[r.Name] = r.Slug
+		}
+		slug := known[t.Name] + channels.Slugs(known, []string{t.Name})[t.Name]
+		search := strings.ToLower(t.Name + "\n" + slug + "\n" + t.Subject)
+		_, err = s.db.Exec(ctx, saveTemplate, orgID, core.NewID(), t.Name, slug, t.Subject, t.HTML, t.Text,
+			hash, search, engine.At(createdAt), engine.At(at), engine.At(at))
+		return err
+	})
+}
+
+func (s Store) ReadTemplates(ctx context.Context, orgID string) (map[string]time.Time, error) {
+	rows, err := engine.List[templateReadRow](ctx, s.db, templateReads, orgID)
+	if err != nil {
+		return nil, err
+	}
+	reads := make(map[string]time.Time, len(rows))
+	for _, r := range rows {
+		reads[r.Name] = r.ReadAt.Time()
+	}
+	return reads, nil
+}
+
+func (s Store) KeepTemplates(ctx context.Context, orgID string, names []string) error {
+	parameter, err := engine.JSONParameter(names)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, keepTemplates, orgID, parameter)
+	return err
+}
