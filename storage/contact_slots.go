@@ -212,7 +212,7 @@ func (r *registry) slots(c slottedContact) map[string]any {
 }
 
 // beginning is what a slot holds of a longer text: whole characters, and more than
-// slotText bytes, so that no text that it holds whole is equal.
+// slots.TextBytes bytes, so that no text that it holds whole is equal.
 func beginning(text string) string {
 	end := slots.TextBytes + 1
 	for end < len(text) && !utf8.RuneStart(text[end]) {

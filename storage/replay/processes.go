@@ -13,7 +13,7 @@ type ProcessStore struct{ db *engine.DB }
 
 var _ replay.ProcessStore = ProcessStore{}
 
-// New returns the store on a database.
+// NewProcessStore returns the store on a database.
 func NewProcessStore(db *engine.DB) ProcessStore { return ProcessStore{db} }
 
 // processKept is how long a process is remembered that shows no sign of life: far
