@@ -272,5 +272,5 @@ func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string,
 	if err != nil {
 		return err
 	}
-	return membership.Log(ctx, s.db, orgID, lists.ListSet, left, joined, at)
+	return membership.Log(ctx, s.db, orgID, string(lists.ListSet), left, joined, at)
 }

@@ -73,7 +73,7 @@ func (s audienceStore) logLists(ctx context.Context, orgID, contactID string, le
 		}
 		return all
 	}
-	return membership.Log(ctx, s.db, orgID, lists.ListSet, of(left), of(joined), at)
+	return membership.Log(ctx, s.db, orgID, string(lists.ListSet), of(left), of(joined), at)
 }
 
 func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]lists.Member, error) {
@@ -83,7 +83,7 @@ func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, af
 }
 
 func (s audienceStore) IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error) {
-	return membership.Contains(ctx, s.db, listMemberByID, listMemberByEmail, orgID, listID, contact)
+	return membership.Contains(ctx, s.db, listMemberByID, listMemberByEmail, orgID, listID, contact, core.EmailKey(contact))
 }
 
 var transitionsPage = engine.Register("transitions page", `

@@ -115,8 +115,13 @@ func refusal(folder, imported string, test bool) string {
 	if isAdapter(target) && !isAdapter(folder) && !test && from != "cmd" && from != "conformance" {
 		return "an adapter is chosen by cmd alone"
 	}
-	if from == "core" && to == "core" && !test {
+	switch {
+	case test:
+		return ""
+	case from == "core" && to == "core":
 		return coreRefusal(folder, target)
+	case from == "storage":
+		return storageRefusal(folder, target)
 	}
 	if from == "cmd" && to == "cmd" {
 		return commandRefusal(folder, target, test)

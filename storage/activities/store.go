@@ -6,7 +6,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -55,7 +54,7 @@ var (
 		ORDER BY place LIMIT 1`)
 )
 
-func (s Store) EmailKey(email string) string { return audience.EmailKey(email) }
+func (s Store) EmailKey(email string) string { return core.EmailKey(email) }
 
 func (s Store) Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]activities.Person, error) {
 	found := make([]activities.Person, 0, len(emailKeys)+len(externalIDs))
@@ -118,7 +117,7 @@ func (s Store) ContactByReference(ctx context.Context, orgID, reference string) 
 		id = reference
 	}
 	if canonical, ok := core.CanonicalEmail(reference); ok {
-		email = audience.EmailKey(canonical)
+		email = core.EmailKey(canonical)
 	}
 	found, err := engine.Values[string](ctx, s.db, contactByReference, orgID, id, email, reference)
 	if err != nil || len(found) == 0 {

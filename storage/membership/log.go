@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -24,13 +23,13 @@ type InSet struct {
 // loggedTransition is an element of the parameter of insertTransitions.
 type loggedTransition struct {
 	InSet
-	ID      string           `json:"id"`
-	Kind    lists.SetKind `json:"kind"`
-	Entered bool             `json:"entered"`
+	ID      string `json:"id"`
+	Kind    string `json:"kind"`
+	Entered bool   `json:"entered"`
 }
 
 // Log writes who left and who entered sets of a kind, at one time.
-func Log(ctx context.Context, db *engine.DB, orgID string, kind lists.SetKind, left, entered []InSet, at time.Time) error {
+func Log(ctx context.Context, db *engine.DB, orgID string, kind string, left, entered []InSet, at time.Time) error {
 	if len(left)+len(entered) == 0 {
 		return nil
 	}

@@ -4,11 +4,10 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// IsMailable is [audience.Contact.Mailable] of the contact c in a statement.
+// IsMailable is the Mailable of the contact c in a statement.
 const IsMailable = `(c.status = 'active' AND NOT c.stub AND NOT c.unsubscribe_all)`
 
 // PageSQL returns the statement of one page of a set's members, newest first. It takes
@@ -60,9 +59,10 @@ func Page[T any](
 	return all, nil
 }
 
-// Contains reports whether a set contains a contact, given by its id or its address.
-func Contains(ctx context.Context, db *engine.DB, byID, byEmail *engine.Statement, orgID, setID, contact string) (bool, error) {
-	by, key := byEmail, audience.EmailKey(contact)
+// Contains reports whether a set contains a contact, given by its id or its address, of
+// which emailKey is the key.
+func Contains(ctx context.Context, db *engine.DB, byID, byEmail *engine.Statement, orgID, setID, contact, emailKey string) (bool, error) {
+	by, key := byEmail, emailKey
 	if core.IsID(contact) {
 		by, key = byID, contact
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -178,7 +178,7 @@ func eventRows(events []messages.Event) (map[string]messages.Event, string, erro
 func eventRowOf(e messages.Event) eventRow {
 	row := eventRow{
 		At: engine.At(e.OccurredAt), ID: e.ID, Message: e.MessageID, Type: string(e.Type),
-		Recipient: e.Recipient, Key: audience.EmailKey(e.Recipient),
+		Recipient: e.Recipient, Key: core.EmailKey(e.Recipient),
 		Channel: e.Mail.Channel, Identity: identityOf(e.Mail.From), Template: e.Mail.Template, Test: e.Mail.Test,
 	}
 	if e.Bounced != nil {

@@ -68,7 +68,7 @@ func (s Store) SegmentMembers(ctx context.Context, orgID, segmentID string, afte
 }
 
 func (s Store) IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error) {
-	return membership.Contains(ctx, s.db, segmentMemberByID, segmentMemberByEmail, orgID, segmentID, contact)
+	return membership.Contains(ctx, s.db, segmentMemberByID, segmentMemberByEmail, orgID, segmentID, contact, core.EmailKey(contact))
 }
 
 func (s Store) CountMatching(ctx context.Context, q segments.Question) (int, error) {
@@ -171,7 +171,7 @@ func (s Store) logSegment(ctx context.Context, orgID, segmentID string, left, en
 		}
 		return all
 	}
-	return membership.Log(ctx, s.db, orgID, lists.SegmentSet, of(left), of(entered), at)
+	return membership.Log(ctx, s.db, orgID, string(lists.SegmentSet), of(left), of(entered), at)
 }
 
 func (s Store) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
