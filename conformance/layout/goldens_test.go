@@ -74,7 +74,7 @@ func namesUsed(file *ast.File, into map[string][]string) {
 // nameUsed returns the name that is called or read through a pointer, with a dot in front
 // if it is a method's; "" for other nodes.
 func nameUsed(n ast.Node) string {
-	called := n
+	var called ast.Node
 	switch outer := n.(type) {
 	case *ast.CallExpr:
 		called = outer.Fun

@@ -41,7 +41,7 @@ func BenchmarkPreviewSteps(b *testing.B) {
 				}
 				r.Header.Set("Authorization", "Bearer "+p.Live.APIKey)
 				r.Header.Set("Content-Type", "application/json")
-				answer, err := http.DefaultClient.Do(r)
+				answer, err := client().Do(r)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -197,7 +197,7 @@ func logger(to io.Writer) *slog.Logger {
 }
 
 // Once runs a test against a product on SQLite, and on both databases in a full run. It is
-// for what the databases cannot answer differently (core/doc/decisions/0076).
+// for what the databases cannot answer differently (core/doc/decisions/0072).
 func Once(t *testing.T, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	OnceWith(t, Options{}, test)

@@ -48,7 +48,7 @@ func badInputs(cursor string) map[string]badInput {
 		"charset":               {"POST", create, `{"email":"bad@example.com"}`, []string{"Content-Type", "application/json; charset=utf-16"}, "Content-Type"},
 		"compressed":            {"POST", create, `{"email":"bad@example.com"}`, []string{"Content-Encoding", "gzip"}, "Content-Encoding"},
 		"query on a write":      {"POST", create + "?email=bad@example.com", `{"email":"bad@example.com"}`, nil, "email"},
-		"path and body":         {"PUT", create + "/bad%40example.com", `{"email":"bad@example.com"}`, nil, "email"},
+		"path and body":         {"PUT", create + "/bad%40example.com", `{"email":"other@example.com"}`, nil, "email"},
 		"body on DELETE":        {"DELETE", create + "/bad%40example.com", `{}`, nil, ""},
 		"path is no address":    {"GET", create + "/bad", "", nil, "email"},
 		"path is a NUL":         {"GET", create + "/a%00%40example.com", "", nil, "email"},

@@ -74,6 +74,8 @@ var names = map[string][]kind{
 	"add[]":                     {listID, listKey},
 	"remove[]":                  {listID, listKey},
 	"lists[]":                   {listID, listKey},
+	"lists[].id":                {listID},
+	"lists[].key":               {listKey},
 	"lists.add[]":               {listID, listKey},
 	"lists.remove[]":            {listID, listKey},
 	"lists.set[]":               {listID, listKey},
@@ -128,6 +130,9 @@ var namesNothing = map[string]string{
 	"from":          "a time",
 	"to":            "a time",
 	"since":         "a time",
+	"created_at":    "a time",
+	"updated_at":    "a time",
+	"lists[].name":  "words about a list that its id and key name",
 	"enum_values[]": "values of the caller's own attribute",
 
 	"activities[].occurred_at": "a time",
@@ -161,6 +166,8 @@ var otherwise = map[string]answered{
 	"contacts_archive external_id": {200, "", "archiving nobody is no error"},
 	"contacts_create email":        {201, "", "makes a contact of the caller's own"},
 	"contacts_replace email":       {201, "", "makes a contact of the caller's own"},
+	"contacts_replace external_id": {422, "validation_failed", "is not the contact's"},
+	"contacts_replace id":          {422, "validation_failed", "is not the contact's"},
 	"contacts_upsert email":        {200, "", "makes a contact of the caller's own"},
 	"contacts_upsert external_id":  {422, "unknown_external_id", "no address is given to make one with"},
 	"contacts_list topic":          {200, "", "a filter that nothing fits"},
@@ -171,15 +178,19 @@ var otherwise = map[string]answered{
 
 	"contacts_upsert_by_external_id email":        {201, "", "makes a contact of the caller's own"},
 	"contacts_upsert_by_external_id external_id":  {422, "unknown_external_id", "no address is given to make one with"},
+	"contacts_upsert_by_external_id id":           {422, "validation_failed", "is no UUID"},
 	"contacts_archive_by_external_id external_id": {200, "", "archiving nobody is no error"},
 	"contacts_identify email":                     {200, "", "makes a contact of the caller's own"},
 	"contacts_identify external_id":               {422, "unknown_external_id", "no address is given to make one with"},
 	"lists_check_member contact external id":      {422, "validation_failed", "takes ids and addresses alone"},
 
-	"attributes_create name channel name":  {422, "validation_failed", "takes identifiers alone"},
-	"attributes_create name":               {201, "", "makes an attribute of the caller's own"},
-	"attributes_update name channel name":  {422, "validation_failed", "takes identifiers alone"},
-	"attributes_preview name channel name": {422, "validation_failed", "takes identifiers alone"},
+	"contacts_upsert_by_external_id id list id":      {409, "contact_external_id_mismatch", "the address is checked first"},
+	"contacts_upsert_by_external_id id attribute id": {409, "contact_external_id_mismatch", "the address is checked first"},
+	"contacts_upsert_by_external_id id contact id":   {409, "contact_external_id_mismatch", "the address is checked first"},
+	"attributes_create name channel name":            {422, "validation_failed", "takes identifiers alone"},
+	"attributes_create name":                         {201, "", "makes an attribute of the caller's own"},
+	"attributes_update name channel name":            {422, "validation_failed", "takes identifiers alone"},
+	"attributes_preview name channel name":           {422, "validation_failed", "takes identifiers alone"},
 
 	"activities_record activities[].email":           {200, "", "makes a contact of the caller's own"},
 	"activities_record activities[].external_id":     {200, "", "the item alone is refused"},
@@ -235,7 +246,7 @@ var otherwise = map[string]answered{
 func inAWrite(place string) (answered, bool) {
 	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
 	switch root {
-	case "lists", "add", "remove", "topic_preferences[]", "topic_preferences":
+	case "lists", "lists[]", "add", "remove", "topic_preferences[]", "topic_preferences":
 		return answered{422, "validation_failed", "the member is wrong"}, true
 	case "attributes":
 		return answered{422, "attribute_validation_failed", "the member is wrong"}, true

@@ -146,9 +146,10 @@ func (db *DB) Reader() *sql.DB { return db.read.sql }
 // Engine names the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return string(db.dialect) }
 
-// engine is which of the two databases runs, with what differs between them.
+// Dialect is the kind of database that runs, with what differs between the two.
 type Dialect string
 
+// The two databases.
 const (
 	SQLite     Dialect = "sqlite"
 	PostgreSQL Dialect = "postgres"

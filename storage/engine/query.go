@@ -199,4 +199,6 @@ func (db *DB) Change(ctx context.Context, resource string, s *Statement, args ..
 	return nil
 }
 
+// ErrInTransaction is returned by calls that begin a transaction of their own and are made
+// inside one.
 var ErrInTransaction = errors.New("storage: this call needs a transaction of its own and was made inside one")

@@ -29,7 +29,7 @@ func RegisterFunction(name string, arguments int, compute func(args []driver.Val
 // later have them.
 var registerFunctions = sync.OnceValue(func() error {
 	for _, f := range sqliteFunctions {
-		err := modernc.RegisterDeterministicScalarFunction(f.name, int32(f.arguments), //nolint:gosec // a handful
+		err := modernc.RegisterDeterministicScalarFunction(f.name, int32(f.arguments),
 			func(_ *modernc.FunctionContext, args []driver.Value) (driver.Value, error) {
 				return f.compute(args), nil
 			})

@@ -15,7 +15,7 @@ func Services() bool { return os.Getenv(servicesVariable) != "none" }
 
 // Full reports whether tests run at full length: on every engine, with every text, seed
 // and round. It is false in CI, which runs a share that finds the same kinds of faults
-// (core/doc/decisions/0076).
+// (core/doc/decisions/0072).
 func Full() bool { return os.Getenv(fullVariable) == "1" }
 
 // Share returns how many of a number of calls or rounds a test makes: all in a full run,

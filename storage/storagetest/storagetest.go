@@ -25,7 +25,7 @@ func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 }
 
 // Once runs a test on SQLite, as subtest "sqlite", and on every engine in a full run. It is
-// for what the engines cannot answer differently (core/doc/decisions/0076).
+// for what the engines cannot answer differently (core/doc/decisions/0072).
 func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()
 	if Full() {

@@ -17,7 +17,7 @@ func (p *Program) Explain(err error) error {
 		return err
 	}
 	if refusal.Code == core.CodeOverloaded {
-		return fmt.Errorf("the database was busy for %s, so the command gave up: another process, such as an import, is writing to it. Run the command again when that process has finished.", p.BusyWait)
+		return fmt.Errorf("the database was busy for %s, so the command gave up: another process, such as an import, is writing to it; run the command again when that process has finished", p.BusyWait)
 	}
 	text := p.refusalText(refusal)
 	if refusal.Next != "" {

@@ -43,10 +43,10 @@ func GoldenWhole(t *testing.T, name, page string, update bool) {
 	})
 	file := filepath.Join("testdata", name+".html")
 	if update {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(page), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
