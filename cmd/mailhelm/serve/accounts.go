@@ -16,18 +16,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Adapters are the providers that a connection can be of, beside the simulator.
+// Adapters are the real sending providers: Amazon SES and SMTP servers. The simulator is
+// not among them.
 type Adapters struct {
 	Open    map[sending.Provider]sending.Open
 	servers *smtp.SMTP
 }
 
-// NewAdapters makes them. The accounts of one provider share their connections to
-// it. embedded keeps the contact lists of those that have none.
+// NewAdapters returns the adapters. Accounts of one provider share their connections to
+// it. embedded keeps the contact lists of accounts on SMTP servers, which have none. It
+// returns an error if the configured mail networks are invalid.
 //
-// A connection to Amazon that names a role and no access key is reached with the
-// installation's own key, in the variables that Amazon's programs read. They
-// are no use for anything else.
+// An Amazon connection with a role but no access key uses the installation's own key,
+// from the AWS_* variables. Nothing else uses that key.
 func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, error) {
 	networks, err := cfg.MailNetworks()
 	if err != nil {
@@ -49,11 +50,11 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 	}}, nil
 }
 
-// Close ends the connections that are kept open.
+// Close closes the open connections to SMTP servers.
 func (a Adapters) Close() error { return a.servers.Close() }
 
-// KeepList gives an organization a contact list in the simulated account, unless it
-// has one there: that is where consent is kept beside an SMTP server.
+// KeepList creates a contact list for an organization in the simulated account, unless
+// one exists. It may be repeated. Organizations on SMTP servers keep consent there.
 func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) error {
 	_, err := embedded.ContactList(ctx, orgID)
 	if !sending.IsAbsent(err) {
@@ -62,14 +63,15 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 	return embedded.Seed(ctx, orgID, simulator.Setup{List: &sending.ContactList{Name: "contacts"}})
 }
 
-// syncs are the jobs that read everything the mirror holds of an organization's
-// account.
+// syncs returns the jobs that read an organization's account into the mirror: channels,
+// templates and topics.
 func syncs(orgID string) []jobs.Args {
 	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}}
 }
 
-// SyncAccount leaves the syncs of an account that is another than before: those that
-// run may have read the earlier one.
+// SyncAccount returns a function that enqueues all syncs of an organization's account.
+// Call it after the account was replaced: syncs already running may have read the
+// earlier account.
 func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error {
 	return func(ctx context.Context, orgID string) error {
 		for _, job := range syncs(orgID) {
@@ -81,8 +83,8 @@ func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error
 	}
 }
 
-// syncAccountOnce leaves those syncs of an account that do not wait or run already.
-// It reports whether there were any.
+// syncAccountOnce returns a function that enqueues the syncs that are neither waiting
+// nor running. The function reports whether it enqueued any.
 func syncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {
 	return func(ctx context.Context, orgID string) (bool, error) {
 		some := false
@@ -97,7 +99,8 @@ func syncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (
 	}
 }
 
-// connecting changes connections in this process, which feels it at once.
+// connecting returns the tasks that change connections. This process uses a changed
+// connection at once.
 func connecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
 	return sending.Connecting{
 		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,

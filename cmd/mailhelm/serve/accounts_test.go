@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// left is a queue that only remembers.
+// left is a job queue that only records jobs.
 type left struct {
 	jobs []jobs.Args
 	err  error
@@ -23,7 +23,7 @@ func (l *left) Enqueue(_ context.Context, args jobs.Args) error {
 	return l.err
 }
 
-// EnqueueOnce leaves a job that it has not left before.
+// EnqueueOnce records a job unless it is already recorded.
 func (l *left) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 	if slices.Contains(l.jobs, args) {
 		return false, l.err

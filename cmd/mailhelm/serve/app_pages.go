@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
 
-// peoplePages are the pages on which people sign in, consent and run their
-// organization, by their path on the app's address; see at.
+// peoplePages returns the pages for sign-in, consent and the dashboard, by path on the
+// app's address. [at] defines how paths match.
 func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
 	guard *guardrails.Guard,
@@ -44,7 +44,8 @@ func peoplePages(
 	return pages, nil
 }
 
-// secondFactors offers passkeys where the app's address can have them.
+// secondFactors returns the second factors. They include passkeys if the app's address
+// supports them.
 func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL string) (*people.SecondFactors, error) {
 	factors := people.SecondFactorsConfig{Sessions: sessions, Master: master}
 	if passkey.Offered(appURL) {
@@ -57,9 +58,9 @@ func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL s
 	return people.NewSecondFactors(factors), nil
 }
 
-// appSites are the authorization server, the app with the pages for people, and
-// the documentation. Those with one origin are one site, in which the
-// documentation's paths come first.
+// appSites returns the sites of the authorization server, the app with its pages for
+// people, and the documentation. Services with the same origin become one site. In it
+// the documentation's paths take precedence.
 func appSites(public config.Public, issuer, documentation http.Handler, people map[string]http.Handler) []site {
 	origin, path := splitAddress(public.Docs)
 	app := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,8 +83,9 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	return sites
 }
 
-// at hands paths to their pages. A path is exact, unless it ends in a slash: that
-// one stands for everything below it. The root stands for itself alone.
+// at returns a handler that selects a page by path. A path matches exactly; one that
+// ends in a slash also matches everything below it. The root matches only itself. Other
+// paths go to elsewhere.
 func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.Path]
@@ -99,7 +101,8 @@ func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	})
 }
 
-// below hands path and everything under it to inside.
+// below returns a handler that sends path and everything under it to inside, and the
+// rest to outside.
 func below(path string, inside, outside http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") {
@@ -110,7 +113,7 @@ func below(path string, inside, outside http.Handler) http.Handler {
 	})
 }
 
-// splitAddress takes a checked address apart at the end of its origin.
+// splitAddress splits a validated address into its origin and its path.
 func splitAddress(address string) (origin, path string) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -2,8 +2,9 @@ package serve
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// countAudience counts what happens to contacts in the background. The labels have
-// few values that this program chooses.
+// countAudience registers counters for background work on contacts and returns the
+// function that increments them. Their labels have few values, all chosen by this
+// program.
 func countAudience(r prometheus.Registerer) func(what, outcome string, n int) {
 	counters := map[string]*prometheus.CounterVec{
 		"bulk_row": prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/consent"
 )
 
-// authorization is the configuration of the authorization server and of what
-// checks its tokens in this process.
+// authorization returns the configuration of the authorization server and of the token
+// checks in this process. It also sets s.principals.
 func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Config, error) {
 	networks, err := cfg.DocumentNetworks()
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 const redisTimeout = time.Second
 
-// openBuckets is the buckets in the configured Redis, nil without one. A Redis
-// that does not answer is told of and keeps nothing from starting: calls do
-// without it later too, see guardrails.
+// openBuckets returns the rate-limit buckets in the configured Redis, or nil without
+// one. A worker needs none. If Redis does not answer, it logs a warning and the host
+// starts: calls work without Redis too, see guardrails.
 func openBuckets(ctx context.Context, cfg config.Config) (*redisbuckets.Buckets, error) {
 	if cfg.RedisURL == "" || cfg.Role == config.Worker {
 		return nil, nil
@@ -31,7 +31,8 @@ func openBuckets(ctx context.Context, cfg config.Config) (*redisbuckets.Buckets,
 	return buckets, nil
 }
 
-// sharedBuckets is nil, not a nil pointer in an interface, without a Redis.
+// sharedBuckets returns the buckets in Redis. Without a Redis it returns a nil
+// interface, not an interface that holds a nil pointer.
 func (s *stores) sharedBuckets() guardrails.Buckets {
 	if s.buckets == nil {
 		return nil

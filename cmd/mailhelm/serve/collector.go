@@ -41,8 +41,8 @@ func thisProcess() surroundings {
 	return surroundings{variable: os.Getenv, container: memlimit.FromCgroup, machine: memlimit.FromSystem}
 }
 
-// collector is how the garbage collector is set. A limit (bytes) or pace (percent)
-// of 0 is left as Go has it.
+// collector holds the settings of the garbage collector. A limit (bytes) or pace
+// (percent) of 0 keeps Go's own setting.
 type collector struct {
 	limit int64
 	pace  int

@@ -10,17 +10,16 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// site is one public address with what answers there.
+// site is one public address and its handler.
 type site struct {
 	service string
 	origin  string
 	handler http.Handler
 }
 
-// dispatch makes the handler of one listener. With one host name to serve it
-// answers whatever the request calls it, so that a health check by IP address
-// works; with several, the Host header decides. Sites of one origin have been
-// merged before.
+// dispatch returns the handler of one listener. A single site answers under any host
+// name, so that a health check by IP address works. With several sites, the Host header
+// selects one. The caller must have merged sites of one origin.
 func dispatch(sites []site, docsURL string) http.Handler {
 	if len(sites) == 1 {
 		return sites[0].handler
@@ -38,8 +37,8 @@ func dispatch(sites []site, docsURL string) http.Handler {
 	})
 }
 
-// handlersOf makes one handler for each listener, under the service that opened
-// it: services that share an address come after the first in the table.
+// handlersOf returns one handler for each listener, by service. Services that share a
+// listener appear under the first of them in sites.
 func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Handler {
 	first := map[net.Listener]string{}
 	grouped := map[string][]site{}
@@ -57,8 +56,8 @@ func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Ha
 	return handlers
 }
 
-// misdirected answers a host name that nothing here serves (RFC 9110 section
-// 15.5.20). Guessing one would hand a credential to the wrong resource.
+// misdirected answers a request for an unknown host name with status 421 (RFC 9110
+// section 15.5.20). Guessing a site could hand a credential to the wrong resource.
 func misdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
 	refuse(w, r, docsURL, &core.Error{
 		Code: core.CodeNotFound, Status: http.StatusMisdirectedRequest,
@@ -67,7 +66,7 @@ func misdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
 	})
 }
 
-// refuse writes a problem document for the few paths that belong to no surface.
+// refuse writes a problem document for a request that no surface handles.
 func refuse(w http.ResponseWriter, r *http.Request, docsURL string, refusal *core.Error) {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
@@ -82,8 +81,8 @@ func hostOf(origin string) string {
 	return normalHost(u.Host)
 }
 
-// normalHost writes a host without the port that its scheme implies. Which
-// scheme the client used is not known behind a proxy, so both go.
+// normalHost returns a host in lower case without port 80 or 443. Behind a proxy the
+// client's scheme is unknown, so it removes both ports.
 func normalHost(host string) string {
 	host = strings.ToLower(host)
 	if name, port, err := net.SplitHostPort(host); err == nil && (port == "80" || port == "443") {

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// named answers with its name.
+// named returns a handler that writes its name.
 func named(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(name)) }) //nolint:errcheck // a recorder
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// accountDNS asks name servers about the domains of real accounts. In a simulated
-// account all records are published, and nobody is asked.
+// accountDNS looks up DNS records for the domains of real accounts. In a simulated
+// account every record counts as published, without a lookup.
 type accountDNS struct {
 	connection func(ctx context.Context, orgID string) (sending.Connection, error)
 	real       channels.DNS
@@ -20,7 +20,8 @@ func newDNS(s *stores) accountDNS {
 	return accountDNS{connection: s.connections.Connection, real: resolver.System()}
 }
 
-// Published reports whether the record is.
+// Published reports whether DNS has the record. Without a connection, or with a
+// simulated one, it returns true.
 func (d accountDNS) Published(ctx context.Context, orgID string, r channels.Record) (bool, error) {
 	c, err := d.connection(ctx, orgID)
 	if err != nil && core.AsError(err).Code != core.CodeNotFound {

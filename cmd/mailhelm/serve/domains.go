@@ -24,8 +24,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// newDomains are the parts of the product that do the work, for the surfaces, the
-// pages and the jobs alike.
+// newDomains returns the domains of the product. The surfaces, the pages and the jobs
+// share them.
 func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
@@ -91,8 +91,9 @@ func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clo
 	})
 }
 
-// Events takes events in as the running product does, for whoever brings them in
-// another way. It answers nothing about them.
+// Events returns a recorder of events that stores and counts them like the running
+// product. Commands that import events use it. It cannot answer questions about
+// messages.
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
@@ -100,8 +101,8 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 	}})
 }
 
-// Sync syncs contact lists as the running product does, for whoever sets up data without
-// it. It reports no changed contacts.
+// Sync returns a sync of contact lists that works like the running product's. Commands
+// that set up data without a server use it. It reports no changed contacts.
 func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
 	subjects := topics.New(topics.Config{
 		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewTurns(), Contacts: db.Audience(), Clock: clock,
@@ -109,8 +110,9 @@ func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.L
 	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
 }
 
-// Imports takes contacts in as the running product does, for whoever brings them from
-// a file. What the sending account is to learn of them waits for the product.
+// Imports returns an audience that stores contacts like the running product. Commands
+// that import files use it. It sends nothing to the sending account; a server does that
+// later.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audience {
 	return audience.New(audience.Config{
 		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Clock: clock}), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
@@ -118,10 +120,10 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audie
 	})
 }
 
-// accountList is the account's own list of addresses, as a diagnosis asks for it.
+// accountList reads the sending account's own suppression list for a diagnosis.
 type accountList struct{ account sending.Suppressions }
 
-// Suppressed is nil when the address is not on the list.
+// Suppressed returns the entry for an address, or nil if the list has none.
 func (l accountList) Suppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
 	found, err := l.account.Suppressed(ctx, orgID, email)
 	if sending.IsNotFound(err) {
@@ -133,10 +135,10 @@ func (l accountList) Suppressed(ctx context.Context, orgID, email string) (*mess
 	return &messages.SuppressedRecipient{Reason: string(found.Reason), At: found.At}, nil
 }
 
-// judgedList is the addresses that were judged undeliverable, likewise.
+// judgedList reads the addresses that Mailhelm judged undeliverable, for a diagnosis.
 type judgedList struct{ judged *suppression.Suppression }
 
-// Undeliverable is nil when the address is not listed.
+// Undeliverable returns the entry for an address, or nil if the address is not listed.
 func (l judgedList) Undeliverable(ctx context.Context, orgID, email string) (*messages.UndeliverableRecipient, error) {
 	found, err := l.judged.Undeliverable(ctx, orgID, email)
 	if err != nil || found == nil || found.Status != suppression.Listed {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
-// eventSource is where events about sent mail come in, on the public API's host
-// and beside its rails: what sends them has no credential of ours.
+// eventSource returns the handler that receives events about sent mail. It runs on the
+// public API's host but outside the guardrails: the senders have no Mailhelm credential.
 func eventSource(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers,
 ) http.Handler {

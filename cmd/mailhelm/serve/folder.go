@@ -6,11 +6,12 @@ import (
 	"path/filepath"
 )
 
-// holdFolder makes the data folder, refuses one that others may write to, since
-// they could put a master key of their own into it, and, when the database is in
-// it, takes the folder for this process alone: writers of one address, caches and
-// rate limits are a process's own, so two on one SQLite file would contradict one
-// another. The returned function lets go of it.
+// holdFolder creates the data folder if it is missing. It refuses a folder that other
+// users may write to: they could replace the master key. If exclusive, it locks the
+// folder for this process until the returned function is called.
+//
+// exclusive is needed for SQLite. Write ordering, caches and rate limits belong to one
+// process, so two processes on one SQLite file would contradict each other.
 func holdFolder(dir string, exclusive bool) (func() error, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
@@ -30,7 +31,7 @@ func holdFolder(dir string, exclusive bool) (func() error, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	if err := lockFile(lock); err != nil {
-		_ = lock.Close() // the other error is the one that matters
+		_ = lock.Close() // the lock error matters more
 		return nil, fmt.Errorf("another mailhelm runs on the data folder %s: stop it, choose another folder with --data, or use PostgreSQL, which several processes may share", dir)
 	}
 	return lock.Close, nil

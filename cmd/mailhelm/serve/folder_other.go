@@ -4,6 +4,6 @@ package serve
 
 import "os"
 
-// lockFile does nothing where there is no flock: SQLite's own locks still keep
-// the database whole.
+// lockFile does nothing, because this system has no flock. SQLite's own locks still
+// protect the database file.
 func lockFile(*os.File) error { return nil }

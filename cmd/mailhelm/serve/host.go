@@ -30,22 +30,22 @@ type Host struct {
 	jobs      *engine.Jobs
 	servers   *servers
 	spans     *tracing.Exporter
-	// unfollow ends the watch on the signing keys and the delivery of simulated
-	// events, and waits for both.
+	// unfollow stops following the signing keys and delivering simulated events. It waits
+	// for both.
 	unfollow func()
-	// leave ends this process's part in reservations; nil without surfaces.
+	// leave gives back the reservations of this process. It is nil without surfaces.
 	leave func(context.Context) error
 }
 
-// Addresses is where a running host is reached.
+// Addresses are the addresses of a running host.
 type Addresses struct {
 	config.Public
 	SMTP  string // host:port
 	Admin string // a URL
 }
 
-// Start brings everything up. It returns when every address answers, and then
-// the host runs until Stop, whatever becomes of ctx.
+// Start starts a host and returns it when every address answers. The host then runs
+// until [Host.Stop], even if ctx ends. On an error it has closed everything it opened.
 func Start(ctx context.Context, cfg config.Config) (*Host, error) {
 	cfg = withDefaults(cfg)
 	if err := cfg.Check(); err != nil {
@@ -135,7 +135,8 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 	return nil
 }
 
-// hostname is the bare name in a URL.
+// hostname returns the host name of a URL without the port, or "localhost" if the URL is
+// invalid.
 func hostname(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -144,41 +145,42 @@ func hostname(address string) string {
 	return u.Hostname()
 }
 
-// Addresses is where the host is reached.
+// Addresses returns the addresses of the host.
 func (h *Host) Addresses() Addresses { return h.addresses }
 
-// DB is the open database, for whoever sets up data in this process.
+// DB returns the open database, for code that sets up data in this process.
 func (h *Host) DB() *storage.DB { return h.stores.db }
 
-// Account is the simulated sending account, that of organizations without another.
+// Account returns the simulated sending account. Organizations without a connection use
+// it.
 func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 
-// Sync returns the sync of contact lists, behind no rails, for callers that cannot wait
-// for its job.
+// Sync returns the sync of contact lists without guardrails, for callers that cannot
+// wait for its job.
 func (h *Host) Sync() *topics.Sync { return h.domains.Sync }
 
-// Domains are what does the work, behind no rails, for whoever sets up data in this
+// Domains returns the domains without guardrails, for code that sets up data in this
 // process.
 func (h *Host) Domains() catalogue.Domains { return h.domains }
 
-// Connections is how the organizations' accounts are reached, their secrets in the
-// clear. Who changes one calls
-// Forget for this process to feel it at once.
+// Connections returns the store of the organizations' connections, with secrets
+// decrypted. After changing a connection, call [Host.Forget]: this process then uses the
+// change at once.
 func (h *Host) Connections() sending.Connections { return h.stores.connections }
 
-// Forget drops what this process remembers of an organization's connection.
+// Forget removes an organization's connection from the cache of this process.
 func (h *Host) Forget(orgID string) { h.stores.accounts.Forget(orgID) }
 
-// Clock is the time as the host sees it.
+// Clock returns the host's clock.
 func (h *Host) Clock() core.Clock { return h.cfg.Clock }
 
-// Failed gets an error when a listener ends by itself. The host must then be
-// stopped.
+// Failed returns a channel that receives an error when a listener ends by itself. The
+// caller must then stop the host.
 func (h *Host) Failed() <-chan error { return h.servers.failed }
 
-// Stop ends the host: it stops accepting, waits for calls in flight until ctx
-// ends, stops the background jobs likewise, and closes the stores. An error says
-// what was cut off; everything has ended all the same.
+// Stop stops the host. It stops accepting, waits for calls in flight and for jobs until
+// ctx ends, and closes the stores. An error names what was cut off; the host has stopped
+// even then.
 func (h *Host) Stop(ctx context.Context) error {
 	h.readiness.draining.Store(true)
 	failures := []error{h.servers.drain(ctx)}
@@ -192,8 +194,9 @@ func (h *Host) Stop(ctx context.Context) error {
 	return errors.Join(append(failures, h.stores.close())...)
 }
 
-// leaves lets other processes take over what this one has reserved. That nothing was
-// given back, because the database is away, is no reason not to end.
+// leaves gives back the reservations of this process, so that other processes can take
+// them over. It only logs an error: an unavailable database must not prevent the host
+// from stopping.
 func (h *Host) leaves(ctx context.Context) {
 	if h.leave == nil {
 		return

@@ -23,7 +23,8 @@ func testConfig(t *testing.T) config.Config {
 	}
 }
 
-// running is a host that is stopped with the test, unless that stopped it before.
+// running starts a host and stops it at the end of the test, unless the test stopped it
+// before.
 func running(t *testing.T, cfg config.Config) *Host {
 	t.Helper()
 	h, err := Start(t.Context(), cfg)

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// startJobs runs the background jobs of every domain.
+// startJobs registers and starts the background jobs of every domain.
 func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*engine.Jobs, error) {
 	queue, err := s.db.NewJobs(engine.JobsConfig{})
 	if err != nil {
@@ -41,7 +41,7 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
 	addPeopleWorkers(queue, cfg, public, s)
-	// It needs no Principals: a remembered key ends with its grace.
+	// Ending grace periods needs no Principals: a cached key expires with its grace period.
 	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}
 	engine.AddWorker(queue, keys.GraceWorker(cfg.Log))
 	return queue, queue.Start(ctx)

@@ -14,13 +14,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// lines hands every line of a log on.
+// lines is a log writer that sends every line to a channel.
 type lines chan []byte
 
 func (l lines) Write(line []byte) (int, error) {
 	select {
 	case l <- bytes.Clone(line):
-	default: // nobody waits any more
+	default: // no receiver is waiting
 	}
 	return len(line), nil
 }

@@ -14,7 +14,7 @@ import (
 // listeners are the open ports by service.
 type listeners map[string]net.Listener
 
-// listen opens every port that the role needs, or none.
+// listen opens every port that the role needs. On an error it opens none.
 func listen(ctx context.Context, cfg config.Config) (listeners, error) {
 	open := listeners{}
 	byAddr := map[string]net.Listener{}
@@ -42,8 +42,8 @@ func listenError(p config.Port, err error) error {
 	return fmt.Errorf("%s %s: %w", p.Flag(), p.Addr, err)
 }
 
-// bound is where the services listen in fact: with the ports that the system
-// chose. What this process does not open stays as configured.
+// bound returns the addresses in use, with the ports that the system chose. Services
+// that this process does not open keep their configured address.
 func (open listeners) bound(configured config.Listen) config.Listen {
 	addr := func(service, otherwise string) string {
 		if l, ok := open[service]; ok {

@@ -14,9 +14,9 @@ const (
 	portTries  = 10
 )
 
-// listenOn opens an address. The IPv4 loopback brings the IPv6 one with it:
-// addresses are told as localhost, which is both, and clients try ::1 first, where
-// another user's program could otherwise wait for the credentials.
+// listenOn opens an address. For 127.0.0.1 it also opens ::1 on the same port. Printed
+// URLs say localhost, and clients try ::1 first; another user's program listening there
+// could receive their credentials.
 func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host != loopbackV4 {
@@ -31,8 +31,8 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	return nil, syscall.EADDRINUSE
 }
 
-// listenOnBoth opens a port on both loopbacks, or on the older one alone where
-// the machine has no other.
+// listenOnBoth opens a port on both loopback addresses. On a machine without IPv6 it
+// opens only the IPv4 one.
 func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 	var config net.ListenConfig
 	v4, err := config.Listen(ctx, "tcp4", net.JoinHostPort(loopbackV4, port))
@@ -53,7 +53,7 @@ func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 	return newPair(v4, v6), nil
 }
 
-// pair is two listeners as one. Its address is the first one's.
+// pair combines two listeners into one. Its address is that of the first.
 type pair struct {
 	net.Listener
 	second   net.Listener
@@ -78,7 +78,8 @@ func newPair(first, second net.Listener) *pair {
 	return p
 }
 
-// accept hands connections over until the listener fails, which closing makes it.
+// accept passes connections to Accept until the listener fails. Closing the pair makes
+// it fail.
 func (p *pair) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -86,7 +87,7 @@ func (p *pair) accept(l net.Listener) {
 		case p.accepted <- accepted{conn, err}:
 		case <-p.closing:
 			if err == nil {
-				_ = conn.Close() // nobody is there to take it
+				_ = conn.Close() // Accept no longer takes connections
 			}
 		}
 		if err != nil && !isTemporary(err) {
@@ -95,7 +96,8 @@ func (p *pair) accept(l net.Listener) {
 	}
 }
 
-// isTemporary: the next Accept may succeed, as when file descriptors ran out.
+// isTemporary reports whether the next Accept may succeed, for example after file
+// descriptors ran out.
 func isTemporary(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
 }
@@ -110,5 +112,5 @@ func (p *pair) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes both.
+// Close closes both listeners. It may be repeated.
 func (p *pair) Close() error { return p.close() }

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// panicking is the handler with its panics logged by us. net/http ends the connection
-// of one that panics, as it should, and would log what the panic said and from where
-// the request came.
+// panicking returns the handler with panics logged by Mailhelm. It re-panics with
+// http.ErrAbortHandler, so that net/http closes the connection. net/http itself would
+// log the panic's value and the client's address.
 func panicking(handler http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// newMailer makes the sender of mail to people. It connects to nothing before the
-// first letter.
+// newMailer returns the sender of system mail to people. It connects when it sends the
+// first mail.
 func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
 	return smtpmail.New(smtpmail.Config{
 		Address: server.Address, User: server.User, Password: server.Password, ImplicitTLS: server.ImplicitTLS, From: server.From,
@@ -19,15 +19,15 @@ func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
 	})
 }
 
-// peopleStores are where people and their sessions are. Attempts are the caller's to
-// add where people sign in.
+// peopleStores returns the stores of people and their sessions. Where people sign in,
+// the caller adds Attempts.
 func peopleStores(cfg config.Config, db *storage.DB) people.SessionsConfig {
 	return people.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Tx: db, Clock: cfg.Clock,
 	}
 }
 
-// entrance is the pages on which people sign in, with the tasks behind them.
+// entrance returns the sign-in pages and the second factors.
 func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, *people.SecondFactors, error) {
 	trusted, err := cfg.Proxies()
 	if err != nil {
@@ -51,7 +51,8 @@ func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, 
 	return site, factors, err
 }
 
-// addPeopleWorkers adds the jobs that mail to people, and that forget what expired.
+// addPeopleWorkers registers the jobs that mail people and the job that deletes expired
+// records.
 func addPeopleWorkers(queue *engine.Jobs, cfg config.Config, public config.Public, s *stores) {
 	mail := people.MailConfig{
 		Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,

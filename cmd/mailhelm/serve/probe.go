@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Probe makes sure that every address of the host answers.
+// Probe returns an error unless every address of the host answers.
 func (h *Host) Probe(ctx context.Context) error {
 	var asking sync.WaitGroup
 	ports := h.cfg.Ports()

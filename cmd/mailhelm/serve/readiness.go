@@ -18,7 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// newMetrics is a registry of the host's own: several hosts may run in one process.
+// newMetrics returns a new registry of metrics. Each host has its own, because several
+// hosts may run in one process.
 func newMetrics(b config.Build) *prometheus.Registry {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "mailhelm_build_info", Help: "Always 1; the labels say which program this is.",
@@ -32,24 +33,26 @@ func newMetrics(b config.Build) *prometheus.Registry {
 
 const readinessTimeout = 2 * time.Second
 
-// readiness says whether calls should be sent here: the database answers, its
-// schema is this program's, and the host is not about to stop.
+// readiness decides whether this host should receive calls. It is ready if the database
+// answers, the schema is current and the host is not stopping.
 //
-// The sending account does not count. When it is away, reads still work from the
-// mirror and writes say so themselves; to take every instance out of service for
-// it would turn a part of an outage into a whole one. Neither does Redis, without
-// which each process counts rate limits for itself; its check is told all the same.
+// The sending account does not count. Without it, reads still work from the mirror, and
+// writes report the failure themselves. Counting it would turn a partial outage into a
+// full one.
+//
+// Redis does not count either: without it each process counts rate limits itself. Its
+// check is still reported.
 type readiness struct {
 	db       *storage.DB
 	buckets  *redisbuckets.Buckets // nil without a Redis
 	log      *slog.Logger
 	draining atomic.Bool
-	// migrated spares a schema that was found current from being read again: it
-	// does not change back under a running program.
+	// migrated is set once the schema was found current, and saves further reads. A schema
+	// does not go back while a program runs.
 	migrated atomic.Bool
 }
 
-// checks are "ok" or "failed" by name.
+// checks maps the name of a check to "ok" or "failed".
 type checks map[string]string
 
 func (c checks) set(name string, ok bool) bool {
@@ -60,8 +63,9 @@ func (c checks) set(name string, ok bool) bool {
 	return ok
 }
 
-// check returns, beside the checks, why those failed that did. That is for the operator:
-// the address is private.
+// check runs all checks and reports whether the host is ready. It also returns the
+// causes of failed checks. Only the operator sees them, because the admin address is
+// private.
 func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 	ctx, cancel := context.WithTimeout(core.OnLane(ctx, core.Vital), readinessTimeout)
 	defer cancel()
@@ -74,7 +78,7 @@ func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 	return c, why, c.set("migrations", r.current(ctx)) && ready
 }
 
-// causes say why checks failed, by their names.
+// causes maps the name of a failed check to its cause.
 type causes map[string]string
 
 func (r *readiness) answers(ctx context.Context, why causes) bool {
@@ -112,7 +116,8 @@ func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 	answer(w, status, body)
 }
 
-// adminHandler is what the admin address serves.
+// adminHandler returns the handler of the admin address: metrics, readiness and
+// liveness.
 func adminHandler(metrics *prometheus.Registry, r *readiness) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))

@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// segmentsAffected is what a change of the attribute registry means to segments.
+// segmentsAffected returns a function that reports which segments a change of the
+// attribute registry affects.
 func segmentsAffected(s *segments.Segments) func(context.Context, string, attributes.Change) ([]attributes.AffectedSegment, error) {
 	return func(ctx context.Context, orgID string, change attributes.Change) ([]attributes.AffectedSegment, error) {
 		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == attributes.Disruptive, Preview: change.Preview}
@@ -27,7 +28,8 @@ func segmentsAffected(s *segments.Segments) func(context.Context, string, attrib
 	}
 }
 
-// propertySegments is what a change of a promoted property means to segments.
+// propertySegments returns a function that reports which segments a change of a promoted
+// property affects.
 func propertySegments(s *segments.Segments) func(context.Context, string, activities.PropertyChange) ([]activities.AffectedSegment, error) {
 	return func(ctx context.Context, orgID string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
 		edit := segments.PropertyEdit{Before: propertyName(change.Before), Preview: change.Preview}
@@ -49,14 +51,14 @@ func propertyName(p activities.Property) predicate.ActivityProperty {
 	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
 }
 
-// topicsRedefined reports changes of topics to the segments.
+// topicsRedefined returns a function that passes changes of topics to the segments.
 func topicsRedefined(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
 	return func(ctx context.Context, orgID string, what topics.Redefinition) error {
 		return s.Redefined(ctx, orgID, segments.Redefinition{GoneTopics: what.Gone, TurnedTopics: what.Turned})
 	}
 }
 
-// listsDeleted reports the deletion of lists to the segments.
+// listsDeleted returns a function that passes the deletion of lists to the segments.
 func listsDeleted(s *segments.Segments) func(context.Context, string, []string) error {
 	return func(ctx context.Context, orgID string, listIDs []string) error {
 		return s.Redefined(ctx, orgID, segments.Redefinition{GoneLists: listIDs})

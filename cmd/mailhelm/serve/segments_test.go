@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// divided is an organization whose one segment has this predicate.
+// divided returns an organization with one segment of this predicate.
 func divided(t *testing.T, db *storage.DB, define func(org string) error, source string) (string, *segments.Segments) {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "demo", RetentionDays: 365}
@@ -30,7 +30,7 @@ func divided(t *testing.T, db *storage.DB, define func(org string) error, source
 	return org.ID, s
 }
 
-// warns holds the segment to its warning, which a preview leaves out.
+// warns checks whether the segment has its warning. A preview must not set it.
 func warns(t *testing.T, s *segments.Segments, org string, want bool) {
 	t.Helper()
 	if seen, err := s.Store.Segment(t.Context(), org, "one"); err != nil || (seen.EvalWarning != "") != want {

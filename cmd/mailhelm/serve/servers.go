@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 )
 
-// Limits of every HTTP listener. A handler answers within the sending account's
-// deadline of a few seconds, so the write limit only meets clients that do not read.
+// Limits of every HTTP listener. A handler answers within the sending account's deadline
+// of a few seconds. So the write limit only affects clients that do not read.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 30 * time.Second
@@ -29,16 +29,16 @@ type servers struct {
 	public []*http.Server
 	admin  *http.Server
 	smtp   *smtpd.Server
-	// failed gets the error of a server that ended by itself.
+	// failed receives the error of a server that ended by itself.
 	failed  chan error
 	running sync.WaitGroup
-	// abort ends the contexts of all calls in flight.
+	// abort cancels the contexts of all calls in flight.
 	abort context.CancelFunc
 }
 
-// serve starts a server on each listener.
+// serve starts a server on each listener and returns them.
 func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server, log *slog.Logger) *servers {
-	// Calls outlive the context that started the host: shutting down waits for them.
+	// Calls must outlive the context that started the host: stopping waits for them.
 	base, abort := context.WithCancel(context.Background())
 	s := &servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp}
 	for service, handler := range byService {
@@ -77,8 +77,8 @@ func (s *servers) run(serve func() error) {
 	})
 }
 
-// drain stops accepting and waits for calls in flight until ctx ends; then it
-// cuts them off and says so.
+// drain stops accepting and waits for calls in flight until ctx ends. Then it closes
+// their connections and returns an error that says so.
 func (s *servers) drain(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	failures := make([]error, len(s.public))
@@ -93,7 +93,8 @@ func (s *servers) drain(ctx context.Context) error {
 	return errors.Join(append(failures, receiver)...)
 }
 
-// close ends what drain leaves: the admin address, which answers to the last.
+// close closes the admin address, cancels the remaining calls and waits for all servers.
+// The admin address answers until then.
 func (s *servers) close() error {
 	err := s.admin.Close()
 	s.abort()

@@ -19,23 +19,24 @@ import (
 )
 
 const (
-	// deliverEvery is how late an event of a simulated account may be.
+	// deliverEvery is the longest delay of a simulated account's event.
 	deliverEvery = time.Second
-	// deliverBatch bounds what one organization is given before it is the next
-	// one's turn.
+	// deliverBatch is the largest number of events delivered to one organization before the
+	// next.
 	deliverBatch = 500
 )
 
-// simulatedEvents brings what happened to mail of simulated accounts to where the
-// events of real ones come in: signed, posted and confirmed like theirs, without a
-// socket in between.
+// simulatedEvents delivers the events of simulated accounts to the same handler that
+// receives those of real ones. They are signed, posted and confirmed in the same way,
+// but in this process, without a socket.
 type simulatedEvents struct {
 	outbox      *simulator.Outbox
 	connections sending.Connections
 	clock       core.Clock
 	log         *slog.Logger
 	publisher   *notify.Publisher
-	// to is where events come in; its handler is set before the first delivery.
+	// to leads to the handler that receives events. The handler is set before the first
+	// delivery.
 	to   *inprocess.Transport
 	base string // the public API's address
 }
@@ -53,13 +54,15 @@ func newSimulatedEvents(s *stores, base string, clock core.Clock, log *slog.Logg
 	return e, nil
 }
 
-// Key is that of the publisher.
+// Key returns the publisher's public key. It returns ingest.ErrUntrusted if the
+// certificate URL is not the publisher's.
 func (e *simulatedEvents) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error) {
 	key, err := e.publisher.Key(ctx, certificateURL)
 	return key, untrusted(err)
 }
 
-// Confirm follows a link of the publisher's.
+// Confirm opens a confirmation link of the publisher. It returns ingest.ErrUntrusted if
+// the link is not the publisher's.
 func (e *simulatedEvents) Confirm(ctx context.Context, subscribeURL, topic string) error {
 	return untrusted(e.publisher.Confirm(ctx, subscribeURL, topic))
 }
@@ -71,8 +74,8 @@ func untrusted(err error) error {
 	return err
 }
 
-// follow delivers until what it returns is called, which waits for a delivery under
-// way.
+// follow delivers events every second until the returned function is called. That
+// function waits for a delivery in progress.
 func (e *simulatedEvents) follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(deliverEvery)
@@ -94,8 +97,8 @@ func (e *simulatedEvents) follow() func() {
 	}
 }
 
-// deliver gives every organization what is due to it. One that cannot take it
-// holds up none of the others.
+// deliver delivers the due events of every organization. A failure for one organization
+// does not delay the others.
 func (e *simulatedEvents) deliver(ctx context.Context) {
 	orgs, err := e.outbox.Waiting(ctx, e.clock())
 	if err != nil {
@@ -111,7 +114,7 @@ func (e *simulatedEvents) deliver(ctx context.Context) {
 func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	c, err := e.connections.Connection(ctx, orgID)
 	if core.AsError(err) != nil && core.AsError(err).Code == core.CodeNotFound {
-		return nil // nobody said where its events go; they wait
+		return nil // without a connection its events wait
 	}
 	if err != nil {
 		return err

@@ -19,10 +19,10 @@ import (
 
 const (
 	posters  = 12
-	untilEnd = 60 // acknowledgements before the end begins
+	untilEnd = 60 // acknowledgements before the host is stopped
 )
 
-// senders post events, each of a message of its own, until nobody answers.
+// senders post events, one for each new message, until the host no longer answers.
 type senders struct {
 	address string
 	client  *http.Client
@@ -69,9 +69,9 @@ func (s *senders) post(ctx context.Context, id string) bool {
 	return true
 }
 
-// TestStopKeepsAcknowledgedEvents: events go on coming in while a host ends, with
-// time to end and without. Each that was answered with 202 is there after a restart
-// and counted once; the others are there whole or not at all.
+// TestStopKeepsAcknowledgedEvents sends events while a host stops, with and without time
+// to finish. Each event answered with 202 must exist after a restart and be counted
+// once. Other events must be stored completely or not at all.
 func TestStopKeepsAcknowledgedEvents(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -127,7 +127,7 @@ func stopUnderLoad(t *testing.T, postgres, patient bool) {
 	s.check(t, again, org.ID)
 }
 
-// check compares what was acknowledged with what is stored and counted.
+// check compares the acknowledged events with those stored and counted.
 func (s *senders) check(t *testing.T, h *Host, orgID string) {
 	t.Helper()
 	missing := 0

@@ -21,33 +21,34 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// stores is everything that is kept: the database, the sending accounts and the keys.
+// stores holds what the product keeps: the database, the sending accounts and the keys.
 type stores struct {
-	letGo   func() error // of the data folder
+	letGo   func() error // releases the data folder
 	db      *storage.DB
-	account *simulator.Simulator // of organizations without another
-	// accounts are everybody's, account among them, by their connections.
+	account *simulator.Simulator // for organizations without a connection
+	// accounts are the sending accounts of all organizations, by their connections. They
+	// include account.
 	accounts    *sending.Accounts
 	adapters    Adapters
 	connections sending.Connections
-	queue       *engine.Jobs          // takes jobs, and runs none
+	queue       *engine.Jobs          // enqueues jobs, runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
-	mailer      *smtpmail.Sender      // nil without a server for mail to people
+	mailer      *smtpmail.Sender      // nil without a server for system mail
 	signing     *signing.Keys
-	// principals is what this process remembers of callers; nil in a worker.
+	// principals caches authenticated callers in this process. It is nil in a worker.
 	principals *access.Authenticator
 	master     signing.MasterKey
-	confirm    []byte // the secret behind the keys of confirmations
+	confirm    []byte // secret that derives confirmation keys
 	process    *replay.Process
 }
 
-// StorageOf returns the database of a configuration.
+// StorageOf returns the database settings of a configuration.
 func StorageOf(cfg config.Config) engine.Config {
 	return engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, MaxConns: cfg.MaxConns, CallerWait: cfg.CallerWait, Clock: cfg.Clock, Logger: cfg.Log}
 }
 
-// openStores opens what the data folder and the database hold, and makes what is
-// missing.
+// openStores opens the data folder and the database, and creates what is missing. On an
+// error it has closed everything.
 func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
 	letGo, err := holdFolder(cfg.DataDir, cfg.DatabaseURL == "")
 	if err != nil {
@@ -99,16 +100,16 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.signing, err = signing.NewKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {
 		return err
 	}
-	// Derived, so that all processes over one database agree on it without storing
-	// one more secret.
+	// Derived from the master key, so that all processes on one database agree on it without
+	// storing another secret.
 	if s.confirm, err = master.Derive("mailhelm confirmation 1", guardrails.ConfirmationSecretBytes); err != nil {
 		return fmt.Errorf("confirmation secret: %w", err)
 	}
 	return nil
 }
 
-// follow keeps the signing keys and what is remembered of callers up to date with
-// what other processes do. What it returns ends that.
+// follow applies changes of other processes to the signing keys and the cached callers.
+// The returned function stops it and waits.
 func (s *stores) follow(log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(signing.ReloadEvery)
@@ -126,8 +127,8 @@ func (s *stores) follow(log *slog.Logger) func() {
 	}
 }
 
-// live makes this process known as one that holds reservations, and shows signs of
-// life until what it returns is called. That gives back what is still reserved.
+// live registers this process as a holder of reservations and renews that registration
+// regularly. The returned function stops this and gives back the open reservations.
 func (s *stores) live(ctx context.Context) (func(context.Context) error, error) {
 	if err := s.process.Start(ctx); err != nil {
 		return nil, fmt.Errorf("reservations: %w", err)
@@ -144,11 +145,11 @@ func (s *stores) live(ctx context.Context) (func(context.Context) error, error) 
 	}, nil
 }
 
-// reloadTimeout bounds reading the signing keys, so that later changes do not wait
-// for a database that does not answer.
+// reloadTimeout limits a reload of the signing keys, so that an unresponsive database
+// does not delay later changes.
 const reloadTimeout = 2 * time.Second
 
-// apply makes this process feel a change that some process committed.
+// apply applies a change committed by any process to the caches of this process.
 func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	if c.Kind == access.SigningKeyChanged || c.Kind == access.Anything {
 		bounded, cancel := context.WithTimeout(ctx, reloadTimeout)
@@ -160,8 +161,8 @@ func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	s.principals.Apply(c)
 }
 
-// migrate brings the schema up to date, or, when it is told to leave it alone,
-// makes sure that it is.
+// migrate applies missing migrations. With leave it applies none, and returns an error
+// if any are missing.
 func migrate(ctx context.Context, db *storage.DB, leave bool) error {
 	if !leave {
 		return db.Migrate(ctx)

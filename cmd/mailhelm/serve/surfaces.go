@@ -16,13 +16,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// observers are what sees the calls besides the log.
+// observers receive metrics and spans of calls, in addition to the log.
 type observers struct {
 	metrics prometheus.Registerer
 	tracer  trace.Tracer // nil when there are no spans
 }
 
-// surfaces makes everything that answers HTTP, in front of one row of rails.
+// surfaces returns every HTTP site. All operations pass through the same guardrails.
 func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
@@ -76,7 +76,7 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	return append(web, appSites(public, issuer.Handler(), documentation, pages)...), nil
 }
 
-// toolNames are the promised tools that the catalogue can serve.
+// toolNames returns the names of the documented tools that the catalogue can serve.
 func toolNames(operations *guardrails.Catalogue) []string {
 	var names []string
 	for _, entry := range tools.Table() {

@@ -10,11 +10,13 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// volumeBuckets is where items of activities are counted, beside the buckets of calls.
+// volumeBuckets is the credential id under which items of activities are counted,
+// separately from calls.
 const volumeBuckets = "activities"
 
-// activityVolume admits what an organization may send in a minute, counted in this process
-// and, if there is one that answers, in Redis, where all processes count.
+// activityVolume returns a function that admits up to n items of an organization, within
+// its limit for a minute. It counts in this process, and also in Redis if that answers,
+// where all processes share the count.
 func activityVolume(cfg config.Config, s *stores) func(context.Context, string, int) (int, error) {
 	limit := cmp.Or(cfg.ActivitiesPerMinute, activities.DefaultVolume)
 	own, shared := guardrails.OwnBuckets(cfg.Clock), s.sharedBuckets()
@@ -36,9 +38,9 @@ func activityVolume(cfg config.Config, s *stores) func(context.Context, string, 
 	}
 }
 
-// takeUpTo takes n tokens, or what is left when there are fewer.
+// takeUpTo takes up to n tokens from a bucket and returns how many it took.
 func takeUpTo(ctx context.Context, from guardrails.Buckets, key guardrails.BucketKey, limit, n int) (int, error) {
-	const attempts = 3 // others take from the bucket at the same time
+	const attempts = 3 // other callers take from the bucket concurrently
 	for range attempts {
 		state, taken, err := from.Take(ctx, key, limit, n)
 		if err != nil {
