@@ -7,11 +7,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// AccessStatus is where a request for production access stands.
+// AccessStatus is the state of a request for production access.
 type AccessStatus string
 
-// The states. The first two are open. Denied is an operator's word alone: the
-// provider never says so.
+// The states of a request. AccessPending and AccessUnderReview are open. AccessDenied
+// is set only by an operator: the provider never reports a denial.
 const (
 	AccessPending     AccessStatus = "pending"
 	AccessUnderReview AccessStatus = "under_review"
@@ -20,7 +20,7 @@ const (
 	AccessFailed      AccessStatus = "failed"
 )
 
-// Open reports whether a decision is still to come.
+// Open reports whether the decision is still pending.
 func (s AccessStatus) Open() bool { return s == AccessPending || s == AccessUnderReview }
 
 // AccessRequest is a request to leave the provider's sandbox.
@@ -32,19 +32,21 @@ type AccessRequest struct {
 	GrantedAt            *time.Time // set when granted
 }
 
-// AccessRequests remembers requests. Everything takes part in the transaction of its
-// context and sees only the organization it is given.
+// AccessRequests stores requests for production access. Every method takes part in the
+// transaction of its context and is limited to the given organization.
 type AccessRequests interface {
-	// InsertRequest fails with core.CodeConflict while another one is open.
+	// InsertRequest stores a new request. It fails with core.CodeConflict while another
+	// request is open.
 	InsertRequest(ctx context.Context, orgID string, r AccessRequest) error
-	// LatestRequest fails with core.CodeNotFound when there never was one.
+	// LatestRequest returns the newest request. It fails with core.CodeNotFound when
+	// the organization has none.
 	LatestRequest(ctx context.Context, orgID string) (AccessRequest, error)
-	// DecideRequest stores Status, UpdatedAt and GrantedAt of a request that is
-	// still open. It reports whether it was.
+	// DecideRequest updates Status, UpdatedAt and GrantedAt of an open request. It
+	// returns false, and changes nothing, when the request is no longer open.
 	DecideRequest(ctx context.Context, orgID string, r AccessRequest) (bool, error)
 }
 
-// AccessRequestOpen refuses a second request.
+// AccessRequestOpen returns the conflict error for a second request while one is open.
 func AccessRequestOpen() *core.Error {
 	return core.Conflict("A request for production access is open already.", "Wait for the provider's decision.")
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Open opens the account of a connection without asking it anything.
+// Open opens the account of a connection without calling the provider.
 type Open func(Connection) (Account, error)
 
-// Accounts is everybody's sending account: for each organization the one that it
-// is connected to. It is safe for concurrent use.
+// Accounts implements [Account] for all organizations: each call goes to the account of
+// the organization that the call names. It is safe for concurrent use.
 //
-// An account that is open stays open for as long as its connection is the same,
-// which is looked up again every few seconds.
+// An account stays open while its connection is unchanged. The connection is read again
+// every few seconds.
 type Accounts struct {
 	connections Connections
 	otherwise   Account
@@ -28,24 +28,23 @@ type Accounts struct {
 	entries map[string]opened
 }
 
-// AccountsConfig is what Accounts work on.
+// AccountsConfig configures [Accounts].
 type AccountsConfig struct {
 	Connections Connections
-	// Otherwise is the embedded account: that of organizations without a
-	// connection, of which it may know nothing either, and of those whose
-	// connection is Simulated.
+	// Otherwise is the embedded account. It serves organizations whose connection is
+	// Simulated and organizations without a connection. It may not know the latter.
 	Otherwise Account
-	// Open are the adapters of the other providers.
+	// Open has one function for each provider other than Simulated.
 	Open  map[Provider]Open
 	Clock core.Clock
 }
 
 const (
-	// connectionGoodFor is how long another process's change of a connection may
+	// connectionGoodFor bounds how long a change of a connection by another process may
 	// go unnoticed.
 	connectionGoodFor = 3 * time.Second
-	// lookTimeout is the deadline that finding the connection has of its own, apart
-	// from that of what the account is then asked.
+	// lookTimeout is the deadline for reading the connection. It is separate from the
+	// deadline of the call to the account.
 	lookTimeout     = 5 * time.Second
 	maxOpenAccounts = 10_000
 	evictionSample  = 8
@@ -53,21 +52,23 @@ const (
 
 var _ Account = (*Accounts)(nil)
 
-// opened is an organization's account. updated says of which version of the
-// connection; it is zero without one.
+// opened is an organization's account. updated is the UpdatedAt of the connection it
+// was opened for; it is zero without a connection.
 type opened struct {
 	account Account
 	updated time.Time
 	looked  time.Time
 }
 
-// fresh: a clock that was set back makes nothing stay fresh for longer.
+// fresh reports whether the entry may be used without reading the connection again. A
+// clock that was set back makes the entry stale.
 func (o opened) fresh(now time.Time) bool {
 	age := now.Sub(o.looked)
 	return o.account != nil && age >= 0 && age < connectionGoodFor
 }
 
-// NewAccounts makes Accounts.
+// NewAccounts returns Accounts without open accounts. A nil Clock means
+// core.SystemClock.
 func NewAccounts(c AccountsConfig) *Accounts {
 	if c.Clock == nil {
 		c.Clock = core.SystemClock
@@ -77,15 +78,15 @@ func NewAccounts(c AccountsConfig) *Accounts {
 	}
 }
 
-// Forget makes the next call look at the organization's connection again. Whoever
-// changes a connection in this process calls it.
+// Forget makes the next call read the organization's connection again. Call it after
+// changing a connection in this process.
 func (a *Accounts) Forget(orgID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.entries, orgID)
 }
 
-// of is the organization's account. It fails with a *Failure.
+// of returns the organization's account. It fails with a *Failure.
 func (a *Accounts) of(ctx context.Context, orgID string) (Account, error) {
 	now := a.clock()
 	a.mu.RLock()
@@ -97,8 +98,8 @@ func (a *Accounts) of(ctx context.Context, orgID string) (Account, error) {
 	return a.look(ctx, orgID, now)
 }
 
-// look reads the connection. Several may do so at once; the account is opened by
-// one of them.
+// look reads the connection and returns its account. Several goroutines may read at
+// once; only one of them opens the account.
 func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -143,7 +144,8 @@ func (a *Accounts) openAccount(c Connection) (Account, error) {
 	return account, nil
 }
 
-// evict drops the entry of a few random ones that was looked at longest ago.
+// evict samples a few random entries and drops the one whose connection was read
+// longest ago.
 func (a *Accounts) evict() {
 	var victim string
 	var longest time.Time
@@ -159,7 +161,7 @@ func (a *Accounts) evict() {
 	delete(a.entries, victim)
 }
 
-// lookFailure is why the connection could not be read.
+// lookFailure returns the *Failure for a connection that could not be read.
 func lookFailure(ctx context.Context, err error) *Failure {
 	kind := Refused
 	if ctx.Err() != nil {
@@ -168,7 +170,8 @@ func lookFailure(ctx context.Context, err error) *Failure {
 	return &Failure{Kind: kind, Err: fmt.Errorf("connection of the account: %w", err)}
 }
 
-// Probe connects to an account whose overview does not show whether that works.
+// Probe checks that the account can be reached, for accounts whose overview does not
+// show it. See [Prober].
 func (a *Accounts) Probe(ctx context.Context, orgID string) error {
 	account, err := a.of(ctx, orgID)
 	if err != nil {

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Every call of the port: find the organization's account, ask it.
+// The methods below implement the port. Each finds the organization's account and calls
+// the same method of it.
 
-// Overview asks the organization's account.
+// Overview calls Overview of the organization's account.
 func (a *Accounts) Overview(ctx context.Context, orgID string) (Overview, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -16,7 +17,7 @@ func (a *Accounts) Overview(ctx context.Context, orgID string) (Overview, error)
 	return account.Overview(ctx, orgID)
 }
 
-// Identities asks the organization's account.
+// Identities calls Identities of the organization's account.
 func (a *Accounts) Identities(ctx context.Context, orgID string) ([]Identity, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -25,7 +26,7 @@ func (a *Accounts) Identities(ctx context.Context, orgID string) ([]Identity, er
 	return account.Identities(ctx, orgID)
 }
 
-// ConfigurationSets asks the organization's account.
+// ConfigurationSets calls ConfigurationSets of the organization's account.
 func (a *Accounts) ConfigurationSets(ctx context.Context, orgID string) ([]ConfigurationSet, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -34,7 +35,7 @@ func (a *Accounts) ConfigurationSets(ctx context.Context, orgID string) ([]Confi
 	return account.ConfigurationSets(ctx, orgID)
 }
 
-// ContactList asks the organization's account.
+// ContactList calls ContactList of the organization's account.
 func (a *Accounts) ContactList(ctx context.Context, orgID string) (ContactList, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -43,7 +44,7 @@ func (a *Accounts) ContactList(ctx context.Context, orgID string) (ContactList, 
 	return account.ContactList(ctx, orgID)
 }
 
-// EnsureContactList asks the organization's account.
+// EnsureContactList calls EnsureContactList of the organization's account.
 func (a *Accounts) EnsureContactList(ctx context.Context, orgID string) error {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -52,7 +53,7 @@ func (a *Accounts) EnsureContactList(ctx context.Context, orgID string) error {
 	return account.EnsureContactList(ctx, orgID)
 }
 
-// ChangeTopics asks the organization's account.
+// ChangeTopics calls ChangeTopics of the organization's account.
 func (a *Accounts) ChangeTopics(ctx context.Context, orgID string, change TopicsChange) error {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -61,7 +62,7 @@ func (a *Accounts) ChangeTopics(ctx context.Context, orgID string, change Topics
 	return account.ChangeTopics(ctx, orgID, change)
 }
 
-// Contact asks the organization's account.
+// Contact calls Contact of the organization's account.
 func (a *Accounts) Contact(ctx context.Context, orgID, email string) (Contact, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -70,7 +71,7 @@ func (a *Accounts) Contact(ctx context.Context, orgID, email string) (Contact, e
 	return account.Contact(ctx, orgID, email)
 }
 
-// Contacts asks the organization's account.
+// Contacts calls Contacts of the organization's account.
 func (a *Accounts) Contacts(ctx context.Context, orgID, token string) ([]Contact, string, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -79,7 +80,7 @@ func (a *Accounts) Contacts(ctx context.Context, orgID, token string) ([]Contact
 	return account.Contacts(ctx, orgID, token)
 }
 
-// PutContact asks the organization's account.
+// PutContact calls PutContact of the organization's account.
 func (a *Accounts) PutContact(ctx context.Context, orgID string, c Contact) error {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -88,7 +89,7 @@ func (a *Accounts) PutContact(ctx context.Context, orgID string, c Contact) erro
 	return account.PutContact(ctx, orgID, c)
 }
 
-// PutContacts asks the organization's account.
+// PutContacts calls PutContacts of the organization's account.
 func (a *Accounts) PutContacts(ctx context.Context, orgID string, contacts []Contact) ([]*Failure, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -97,7 +98,7 @@ func (a *Accounts) PutContacts(ctx context.Context, orgID string, contacts []Con
 	return account.PutContacts(ctx, orgID, contacts)
 }
 
-// DeleteContact asks the organization's account.
+// DeleteContact calls DeleteContact of the organization's account.
 func (a *Accounts) DeleteContact(ctx context.Context, orgID, email string) error {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -106,7 +107,7 @@ func (a *Accounts) DeleteContact(ctx context.Context, orgID, email string) error
 	return account.DeleteContact(ctx, orgID, email)
 }
 
-// Suppressed asks the organization's account.
+// Suppressed calls Suppressed of the organization's account.
 func (a *Accounts) Suppressed(ctx context.Context, orgID, email string) (Suppressed, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -115,7 +116,7 @@ func (a *Accounts) Suppressed(ctx context.Context, orgID, email string) (Suppres
 	return account.Suppressed(ctx, orgID, email)
 }
 
-// SuppressedPage asks the organization's account.
+// SuppressedPage calls SuppressedPage of the organization's account.
 func (a *Accounts) SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) ([]Suppressed, string, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -124,7 +125,7 @@ func (a *Accounts) SuppressedPage(ctx context.Context, orgID string, since, unti
 	return account.SuppressedPage(ctx, orgID, since, until, token)
 }
 
-// TemplatesPage asks the organization's account.
+// TemplatesPage calls TemplatesPage of the organization's account.
 func (a *Accounts) TemplatesPage(ctx context.Context, orgID, token string) ([]TemplateName, string, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -133,7 +134,7 @@ func (a *Accounts) TemplatesPage(ctx context.Context, orgID, token string) ([]Te
 	return account.TemplatesPage(ctx, orgID, token)
 }
 
-// Template asks the organization's account.
+// Template calls Template of the organization's account.
 func (a *Accounts) Template(ctx context.Context, orgID, name string) (Template, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -142,7 +143,7 @@ func (a *Accounts) Template(ctx context.Context, orgID, name string) (Template, 
 	return account.Template(ctx, orgID, name)
 }
 
-// PutTemplate asks the organization's account.
+// PutTemplate calls PutTemplate of the organization's account.
 func (a *Accounts) PutTemplate(ctx context.Context, orgID string, t Template) error {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -151,7 +152,7 @@ func (a *Accounts) PutTemplate(ctx context.Context, orgID string, t Template) er
 	return account.PutTemplate(ctx, orgID, t)
 }
 
-// DeleteTemplate asks the organization's account.
+// DeleteTemplate calls DeleteTemplate of the organization's account.
 func (a *Accounts) DeleteTemplate(ctx context.Context, orgID, name string) error {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -160,7 +161,7 @@ func (a *Accounts) DeleteTemplate(ctx context.Context, orgID, name string) error
 	return account.DeleteTemplate(ctx, orgID, name)
 }
 
-// RequestProductionAccess asks the organization's account.
+// RequestProductionAccess calls RequestProductionAccess of the organization's account.
 func (a *Accounts) RequestProductionAccess(ctx context.Context, orgID string, r ProductionRequest) error {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -169,7 +170,7 @@ func (a *Accounts) RequestProductionAccess(ctx context.Context, orgID string, r 
 	return account.RequestProductionAccess(ctx, orgID, r)
 }
 
-// Send asks the organization's account.
+// Send calls Send of the organization's account.
 func (a *Accounts) Send(ctx context.Context, orgID string, m Message) (string, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {
@@ -178,7 +179,7 @@ func (a *Accounts) Send(ctx context.Context, orgID string, m Message) (string, e
 	return account.Send(ctx, orgID, m)
 }
 
-// SendBulk asks the organization's account.
+// SendBulk calls SendBulk of the organization's account.
 func (a *Accounts) SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error) {
 	account, err := a.of(ctx, orgID)
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Connecting is what an organization's administrator decides about how its
-// account is reached. Each task is one transaction together with its line in the
-// audit log. It does not ask whether the caller may do it, and asks the account
-// nothing: [Examine] does.
+// Connecting stores how an organization's account is reached. Each method is one
+// transaction, which includes the entry in the audit log. Callers check the permission
+// before. No method calls the account; [Examine] does.
 type Connecting struct {
 	Connections Connections
 	Transactor  core.Transactor
@@ -31,30 +30,30 @@ type Connecting struct {
 	// Follow makes whoever mirrors the account look at it soon. It takes part in the
 	// transaction that connects it. nil leaves them to their own time.
 	Follow func(ctx context.Context, orgID string) error
-	// Forget makes this process feel the change at once: [Accounts.Forget]. nil in
-	// a process that asks no account.
+	// Forget applies the change to this process at once; see [Accounts.Forget]. It may
+	// be nil in a process that makes no calls to accounts.
 	Forget func(orgID string)
 }
 
-// NewConnection is a connection as an administrator describes it; the fields are
-// those of [Connection].
+// NewConnection is the administrator's input for a connection. The fields are those of
+// [Connection].
 type NewConnection struct {
 	OrgID                       string
 	Provider                    Provider
 	AccountID, Region, Endpoint string
-	// Secret may be "" to keep the one there is, when nothing changes about where
-	// it is used.
+	// Secret may be "" to keep the stored secret, if provider, endpoint and access key
+	// are unchanged.
 	AccessKeyID, Secret string
 	RoleARN, TopicARN   string
 
 	Identities                 []string
 	Max24HourSend, MaxSendRate int64
-	// MayReachPrivate is for the operator alone. An endpoint keeps what it was
-	// given until it is another.
+	// MayReachPrivate may be set only by the operator. A connection keeps its value
+	// until its endpoint changes.
 	MayReachPrivate bool
 }
 
-// The random parts, in bytes, and their spelling: letters and digits alone.
+// The lengths of random parts, in bytes. They are spelled with letters and digits only.
 const (
 	ingestPathBytes = 20
 	ingestKeyBytes  = 32
@@ -69,13 +68,13 @@ func random(n int) string {
 	return spelling.EncodeToString(raw)
 }
 
-// simulatedTopic begins the names of the topics of simulated accounts. Each has one
-// of its own, so that events find the way back to their organization alone.
+// simulatedTopic is the prefix of the topic ARNs of simulated accounts. Each account
+// has its own topic, so that its events are assigned to its organization only.
 const simulatedTopic = "arn:aws:sns:us-east-1:000000000000:mailhelm-"
 
-// Connect stores how the organization's account is reached, in place of what was
-// there. The address for events, its key, the external id and the recorded
-// template version stay as they were. It fails with core.CodeValidationFailed.
+// Connect stores the organization's connection and replaces an earlier one. It keeps
+// the ingest path, the ingest key, the external id and the recorded template version.
+// It fails with core.CodeValidationFailed.
 func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, error) {
 	if err := n.check(); err != nil {
 		return Connection{}, err
@@ -117,7 +116,8 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 	})
 }
 
-// usesSecretLike: the secret would be shown to the same server under the same name.
+// usesSecretLike reports whether both connections present the secret to the same server
+// with the same access key id.
 func (c Connection) usesSecretLike(next Connection) bool {
 	return c.Provider == next.Provider && c.Endpoint == next.Endpoint && c.AccessKeyID == next.AccessKeyID
 }
@@ -129,8 +129,8 @@ func (c Connection) checkSecret() error {
 	return nil
 }
 
-// NewIngestKey gives the connection a key for events that come without a
-// signature, in place of the one it had, and returns it. It exists nowhere else.
+// NewIngestKey creates a key for unsigned events, replaces the earlier one, and returns
+// the key. Only its hash is stored, so it cannot be shown again.
 func (c Connecting) NewIngestKey(ctx context.Context, orgID string) (Connection, string, error) {
 	key := random(ingestKeyBytes)
 	hash := sha256.Sum256([]byte(key))
@@ -150,14 +150,14 @@ func (c Connecting) SetTemplateVersion(ctx context.Context, orgID string, versio
 		func(to *Connection) { to.TemplateVersion = version })
 }
 
-// SetAccountID keeps the account's id once it is known.
+// SetAccountID stores the provider's id of the account.
 func (c Connecting) SetAccountID(ctx context.Context, orgID, accountID string) (Connection, error) {
 	return c.edit(ctx, orgID, "account.identified", map[string]any{"account_id": accountID},
 		func(to *Connection) { to.AccountID = accountID })
 }
 
-// Disconnect forgets how the account is reached, with its secret, and the address
-// for events. The account itself is the customer's and stays as it is.
+// Disconnect deletes the connection with its secret and its ingest path. It does not
+// change the customer's account.
 func (c Connecting) Disconnect(ctx context.Context, orgID string) error {
 	err := c.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := c.Connections.DeleteConnection(ctx, orgID); err != nil {
@@ -169,7 +169,7 @@ func (c Connecting) Disconnect(ctx context.Context, orgID string) error {
 	return err
 }
 
-// edit changes a connection that there is.
+// edit changes an existing connection. It fails when the organization has none.
 func (c Connecting) edit(ctx context.Context, orgID, action string, detail map[string]any, change func(*Connection)) (Connection, error) {
 	return c.change(ctx, orgID, action, nil, func(before Connection, known bool) (Connection, map[string]any, error) {
 		if !known {
@@ -180,8 +180,8 @@ func (c Connecting) edit(ctx context.Context, orgID, action string, detail map[s
 	})
 }
 
-// change stores what next makes of the connection, later than what was there by
-// any clock: that is how other processes notice.
+// change stores the connection that next returns. The new UpdatedAt is later than the
+// stored one, whatever the clock says, because other processes detect the change by it.
 func (c Connecting) change(
 	ctx context.Context, orgID, action string, follow func(context.Context, string) error,
 	next func(before Connection, known bool) (Connection, map[string]any, error),
@@ -233,7 +233,8 @@ func isNotFound(err error) bool {
 	return ok && refusal.Code == core.CodeNotFound
 }
 
-// explain says what a missing connection means.
+// explain gives a core.CodeNotFound error a message about the missing connection. It
+// returns other errors unchanged.
 func explain(err error) error {
 	if refusal, ok := errors.AsType[*core.Error](err); ok && refusal.Code == core.CodeNotFound {
 		refusal.Message = "No sending account is connected to this organization."

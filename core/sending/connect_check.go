@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// What a provider's names look like. They become parts of addresses and of
-// signed requests, so nothing else is taken. Lengths are looked at apart: a pattern
-// that counts to hundreds keeps a megabyte in memory.
+// The formats of the provider's names. They become parts of addresses and of signed
+// requests, so nothing else is accepted. Lengths are checked apart: a pattern that
+// counts to hundreds keeps a megabyte in memory.
 var (
 	accountIDs   = regexp.MustCompile(`^[0-9]{12}$`)
 	regions      = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]{1,2}$`)
@@ -33,10 +33,11 @@ const (
 	maxServerName  = 253
 )
 
-// IsRegion reports whether text is written like a region of the provider's.
+// IsRegion reports whether text has the format of a region, such as eu-central-1.
 func IsRegion(text string) bool { return regions.MatchString(text) }
 
-// IsRoleARN reports whether text names a role that can be taken on.
+// IsRoleARN reports whether text has the format of an ARN of a role that can be
+// assumed.
 func IsRoleARN(text string) bool {
 	_, name, _ := strings.Cut(text, ":role/")
 	return len(name) <= maxRoleName && roleARNs.MatchString(text)
@@ -51,7 +52,7 @@ func isAccessKeyID(text string) bool {
 	return len(text) >= minAccessKeyID && len(text) <= maxAccessKeyID && accessKeyIDs.MatchString(text)
 }
 
-// check looks at a description by itself.
+// check validates the input on its own, without the stored connection.
 func (n NewConnection) check() error {
 	if n.AccountID != "" && !accountIDs.MatchString(n.AccountID) {
 		return core.Invalid("account_id", "is not twelve digits")
@@ -95,7 +96,8 @@ func (n NewConnection) checkSES() error {
 	return nil
 }
 
-// isEndpoint: credentials go nowhere in the clear but to this machine.
+// isEndpoint reports whether raw is an acceptable endpoint. Only an endpoint on this
+// machine may be unencrypted, because calls carry credentials.
 func isEndpoint(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
@@ -128,7 +130,8 @@ func (n NewConnection) checkSMTP() error {
 	return n.checkIdentities()
 }
 
-// describesServer: the account cannot be asked for these, so they are for SMTP alone.
+// describesServer reports whether identities or limits are given. Only SMTP accounts
+// have them, because an SMTP server cannot report them.
 func (n NewConnection) describesServer() bool {
 	return len(n.Identities) > 0 || n.Max24HourSend != 0 || n.MaxSendRate != 0
 }
@@ -136,7 +139,8 @@ func (n NewConnection) describesServer() bool {
 const (
 	maxIdentities     = 100
 	maxIdentityLength = 320
-	// maxLimit is beyond any server, and far from where sums of it overflow.
+	// maxLimit is above the limit of any server. Sums of limits stay far from an
+	// overflow.
 	maxLimit = 1_000_000_000
 )
 

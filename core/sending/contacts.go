@@ -9,7 +9,8 @@ import (
 // MaxContacts is the most contacts of one PutContacts.
 const MaxContacts = 1000
 
-// CheckContacts refuses what no adapter takes in one PutContacts.
+// CheckContacts fails with Invalid when there are more than MaxContacts contacts, or two
+// of the same address.
 func CheckContacts(contacts []Contact) error {
 	if n := len(contacts); n > MaxContacts {
 		return &Failure{Kind: Invalid, Err: fmt.Errorf("%d contacts at once, more than %d", n, MaxContacts)}

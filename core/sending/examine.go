@@ -6,18 +6,18 @@ import (
 	"fmt"
 )
 
-// Verdict is how bad a finding is.
+// Verdict is the severity of a finding.
 type Verdict string
 
-// The verdicts. A warning keeps something from working, a failure everything.
+// The verdicts. With Warning, one thing does not work; with Broken, nothing does.
 const (
 	Fine    Verdict = "ok"
 	Warning Verdict = "warn"
 	Broken  Verdict = "fail"
 )
 
-// Finding is one thing that was looked at, in words of ours. Next says what to do
-// about it; it is "" for what is fine.
+// Finding is the result of one check. Next is the next step to take; it is "" when the
+// check passed.
 type Finding struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"status"`
@@ -25,15 +25,14 @@ type Finding struct {
 	Next    string  `json:"next,omitempty"`
 }
 
-// Prober is an account whose overview does not show whether it can be reached.
+// Prober is an account whose overview does not show whether the account can be reached.
 type Prober interface {
-	// Probe connects and signs in, and does nothing else.
+	// Probe connects and signs in, and has no other effect.
 	Probe(ctx context.Context, orgID string) error
 }
 
-// Examine asks the account for everything that sending needs and says what is
-// wrong. The overview is the zero value when the account does not answer; nothing
-// else is asked then.
+// Examine checks everything that sending needs and returns the findings. When the
+// account does not answer, the overview is the zero value and no further check is made.
 func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Overview) {
 	overview, err := account.Overview(ctx, c.OrgID)
 	if prober, ok := account.(Prober); ok && err == nil {
@@ -57,7 +56,7 @@ func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Ove
 	return findings, overview
 }
 
-// unreached says why the account does not answer, and what to look at.
+// unreached returns the finding for an account that does not answer.
 func unreached(err error, provider Provider) Finding {
 	f := Finding{Name: "account", Verdict: Broken}
 	failure, ok := errors.AsType[*Failure](err)
@@ -145,8 +144,8 @@ func judgeList(ctx context.Context, account Account, orgID string) Finding {
 	return Finding{Name: "contact list", Verdict: Fine, Detail: fmt.Sprintf("%d topics", len(list.Topics))}
 }
 
-// unread is a part of the account that does not answer. A kind of account that
-// has no such part is as it should be.
+// unread returns the finding for a part of the account that could not be read. A part
+// that this kind of account does not support counts as fine.
 func unread(name string, err error) Finding {
 	if f, ok := errors.AsType[*Failure](err); ok && f.Kind == Unsupported {
 		return Finding{Name: name, Verdict: Fine, Detail: "This kind of account has none."}

@@ -10,38 +10,41 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// FailureKind says what became of a call to the account.
+// FailureKind is the reason why a call to the account failed.
 type FailureKind string
 
 // The kinds of failure.
 const (
-	// NotFound: the account has no such thing. Nothing is wrong with the account.
+	// NotFound means that the account has no such object. The account itself works.
 	NotFound FailureKind = "not_found"
-	// NotConnected: the organization has no account.
+	// NotConnected means that the organization has no account.
 	NotConnected FailureKind = "not_connected"
-	// Refused: the account is unreachable, suspended, or rejects our credentials.
+	// Refused means that the account is unreachable, suspended, or rejects our
+	// credentials.
 	Refused FailureKind = "refused"
-	// Throttled: the account asks us to slow down. The call had no effect.
+	// Throttled means that the calls are too fast. The call had no effect.
 	Throttled FailureKind = "throttled"
-	// Invalid: the account rejects a value of the call, such as a topic it does not
-	// have. The call had no effect, and repeating it will not help.
+	// Invalid means that the account rejects a value of the call, such as an unknown
+	// topic. The call had no effect; a retry does not help.
 	Invalid FailureKind = "invalid"
-	// Full: the account holds no more of such things. The call had no effect.
+	// Full means that the account has reached its limit of such objects. The call had
+	// no effect.
 	Full FailureKind = "full"
-	// Rejected: the account will not send this message, because of its sender, its
-	// content or the account's own state. Nothing is wrong with the connection.
+	// Rejected means that the account does not send this message, because of its
+	// sender, its content or the account's state. The connection works.
 	Rejected FailureKind = "rejected"
-	// Unsupported: this kind of account cannot do it at all.
+	// Unsupported means that this kind of account does not have the operation.
 	Unsupported FailureKind = "unsupported"
-	// TimedOut: no answer before the deadline. Whether a write took effect is unknown.
+	// TimedOut means that no answer came before the deadline. Whether a write took
+	// effect is unknown.
 	TimedOut FailureKind = "timed_out"
 )
 
-// Failure is how every call of the port fails.
+// Failure is the error of every call of the port.
 type Failure struct {
 	Kind       FailureKind
-	RetryAfter time.Duration // how long the account asks us to wait; zero when it does not say
-	Err        error         // the cause, for the log alone
+	RetryAfter time.Duration // the wait that the account requests; zero when it requests none
+	Err        error         // the cause, only for the log
 }
 
 const (
@@ -49,12 +52,12 @@ const (
 	maxCauseScanned = 4 * maxCause
 )
 
-// addressesInCauses are addresses as they stand in a provider's sentences, and in
-// the URLs of calls about a person.
+// addressesInCauses matches email addresses in the provider's messages and in the URLs
+// of calls about a contact.
 var addressesInCauses = regexp.MustCompile(`[^\s"'<>()/=?&,;:]+(@|%40)[^\s"'<>()/=?&,;:]+`)
 
-// Error is the text for the log. Whose addresses the cause names is masked in it: a
-// provider repeats in its refusals what it was asked about.
+// Error returns the text for the log. It masks email addresses in the cause, because
+// the provider's refusals repeat values of the call.
 func (f *Failure) Error() string {
 	cause := "no cause"
 	if f.Err != nil {
@@ -73,23 +76,23 @@ func clipped(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// Unwrap gives the cause to errors.Is and errors.As.
+// Unwrap returns the cause, for errors.Is and errors.As.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// IsNotFound reports whether the account answered that there is no such thing.
+// IsNotFound reports whether err is a *Failure of kind NotFound.
 func IsNotFound(err error) bool {
 	f, ok := errors.AsType[*Failure](err)
 	return ok && f.Kind == NotFound
 }
 
-// IsAbsent reports whether the account, or there being none, answered that there
-// is no such thing.
+// IsAbsent reports whether the object does not exist, including when the organization
+// has no account.
 func IsAbsent(err error) bool {
 	f, ok := errors.AsType[*Failure](err)
 	return ok && (f.Kind == NotFound || f.Kind == NotConnected)
 }
 
-// IsInvalid reports whether the account rejected a value of the call.
+// IsInvalid reports whether err is a *Failure of kind Invalid.
 func IsInvalid(err error) bool {
 	f, ok := errors.AsType[*Failure](err)
 	return ok && f.Kind == Invalid
@@ -97,11 +100,13 @@ func IsInvalid(err error) bool {
 
 const defaultRetryAfter = 5 * time.Second
 
-// Unavailable turns a failure of the account into the error that callers see:
-// upstream_unavailable with 503, or with 504 when the outcome is unknown,
-// validation_failed when the account rejects a value or is full, and conflict when it will not
-// send a message or cannot do such a thing at all. The underlying text stays in the
-// log. nil stays nil.
+// Unavailable converts a *Failure into the error that API callers get. It returns:
+//
+//   - upstream_unavailable with 503, or with 504 when the outcome is unknown;
+//   - validation_failed when the account rejects a value or is full;
+//   - conflict when the account does not send a message or does not support the operation.
+//
+// The text of the cause stays in the log. nil stays nil.
 func Unavailable(err error) error {
 	if err == nil {
 		return nil
@@ -132,8 +137,8 @@ func Unavailable(err error) error {
 	return e
 }
 
-// refused is for what no waiting mends: the account answered, and it is the
-// caller's to ask for something else.
+// refused returns the error for failures that a retry does not fix. The caller has to
+// change the request.
 func refused(kind FailureKind, cause error) *core.Error {
 	e := core.Invalid("", "holds a value that the connected sending account does not accept")
 	switch kind {

@@ -2,14 +2,14 @@ package sending
 
 import "context"
 
-// ProductionAccess is how an account in the sandbox asks to leave it.
+// ProductionAccess requests that an account leaves the provider's sandbox.
 type ProductionAccess interface {
-	// RequestProductionAccess hands the request to the provider. It fails with
-	// Invalid when the provider does not take it as it stands.
+	// RequestProductionAccess sends the request to the provider. It fails with Invalid
+	// when the provider rejects the request as written.
 	RequestProductionAccess(ctx context.Context, orgID string, r ProductionRequest) error
 }
 
-// MailType is what kind of mail an account mostly sends.
+// MailType is the kind of mail that an account mostly sends.
 type MailType string
 
 // The kinds of mail.
@@ -18,17 +18,17 @@ const (
 	Promotional   MailType = "PROMOTIONAL"
 )
 
-// ProductionRequest is what the provider wants to know.
+// ProductionRequest is the information that the provider requires.
 type ProductionRequest struct {
 	MailType MailType
 	Website  string // an http or https URL
 	UseCase  string
 }
 
-// Review is what the provider has said about the latest request.
+// Review is the provider's state of the latest request.
 type Review string
 
-// The states of a review. NoReview is an account that never asked.
+// The states of a review. NoReview means that the account has made no request.
 const (
 	NoReview      Review = ""
 	ReviewPending Review = "pending"

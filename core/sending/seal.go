@@ -1,8 +1,8 @@
 package sending
 
-// Sealer encrypts what a database must keep but not be able to read. The purpose
-// and the id of what is sealed are bound to it: a value that was moved to another
-// row does not open.
+// Sealer encrypts secrets before they are stored, so that the database cannot read
+// them. Purpose and id are authenticated with the value: a value moved to another row
+// does not decrypt.
 type Sealer interface {
 	Seal(purpose, id string, plain []byte) ([]byte, error)
 	Open(purpose, id string, sealed []byte) ([]byte, error)

@@ -2,34 +2,35 @@ package sending
 
 import "context"
 
-// Sender hands messages to the account. A message that was handed over is out of
-// our hands: what becomes of it is told by events.
+// Sender sends messages through the account. The outcome of delivery arrives later as
+// events.
 type Sender interface {
-	// Send hands over one message and returns the account's id of it. A failure of
-	// kind TimedOut leaves open whether the account took it. A message that the
-	// account will not send, because of its sender, its content or the state of the
-	// account, fails with Rejected.
+	// Send hands over one message and returns the account's message id. It fails with
+	// TimedOut when the account may or may not have accepted the message. It fails with
+	// Rejected when the sender, the content or the state of the account prevents
+	// sending.
 	Send(ctx context.Context, orgID string, m Message) (messageID string, err error)
 	// SendBulk hands over one templated message to at most MaxBulk recipients, each
-	// with its own data, and says for each what became of it, in their order. An
-	// error means that nothing is known to have been handed over.
+	// with its own data. It returns one outcome for each recipient, in the same order.
+	// On an error, no recipient is known to be accepted.
 	SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error)
 }
 
 // MaxBulk is the most recipients of one SendBulk.
 const MaxBulk = 50
 
-// Envelope is what every message has, however its content is made.
+// Envelope has the fields that every message has, whether its content is given or
+// rendered.
 type Envelope struct {
 	From    string // an address, or a name with an address (RFC 5322 section 3.4)
 	ReplyTo []string
 	// ConfigurationSet is the channel; "" means the account's default.
 	ConfigurationSet string
-	// Tags come back with every event of the message.
+	// Tags are returned with every event of the message.
 	Tags map[string]string
 	// Headers are added to the message, in order.
 	Headers []Header
-	// Test marks a message to try something out; its events say so.
+	// Test marks a test message. Its events have the same mark.
 	Test bool
 }
 
@@ -44,8 +45,8 @@ type Message struct {
 	Content     Content
 }
 
-// Content is either Subject with Text and HTML, of which one may be "", or the
-// name of a template of the account with its data, a JSON object.
+// Content is either Subject with Text and HTML, or the name of a template with its
+// data. One of Text and HTML may be "". Data is a JSON object.
 type Content struct {
 	Subject, Text, HTML string
 	Template            string
@@ -56,7 +57,7 @@ type Content struct {
 type Bulk struct {
 	Envelope
 	Template string
-	// DefaultData is a JSON object; a recipient's own data wins over it.
+	// DefaultData is a JSON object. Members of a recipient's own data override it.
 	DefaultData string
 	Recipients  []BulkRecipient
 }
@@ -68,7 +69,7 @@ type BulkRecipient struct {
 	Tags map[string]string
 }
 
-// BulkOutcome is what became of one recipient of a Bulk: either an id, or a failure.
+// BulkOutcome is the result for one recipient of a Bulk: a message id or a failure.
 type BulkOutcome struct {
 	MessageID string
 	Failure   *Failure

@@ -1,11 +1,13 @@
-// Package sending is the port to a customer's own email-sending account. It says
-// in the domain's words what Mailhelm asks of an account; adapters below it
-// answer: simulator is the embedded default.
+// Package sending is the port to a customer's own email-sending account. It defines the
+// calls that Mailhelm makes to an account. The packages below it are the adapters;
+// simulator is the embedded default.
 //
-// Every call has a deadline of its own, fails with a *[Failure], and returns no
-// text of the provider's that could reach a caller. The account is the truth
-// about consent (topic preferences and the global opt-out) and about what it can
-// send; attributes, external ids, static lists and archiving are ours alone.
+// Every call has its own deadline and fails with a *[Failure]. No call returns text of
+// the provider that could reach an API caller.
+//
+// The account is the source of truth for consent (topic preferences and the global
+// opt-out) and for what it can send. Attributes, external ids, static lists and
+// archiving exist only in Mailhelm.
 package sending
 
 import (
@@ -16,40 +18,40 @@ import (
 // Account is one organization's sending account. Implementations are safe for
 // concurrent use.
 type Account interface {
-	// Overview reads quota and state.
+	// Overview returns quota and state.
 	Overview(ctx context.Context, orgID string) (Overview, error)
-	// Identities lists what may be sent from.
+	// Identities returns the domains and addresses that the account may send from.
 	Identities(ctx context.Context, orgID string) ([]Identity, error)
-	// ConfigurationSets lists the account's configuration sets: our channels.
+	// ConfigurationSets returns the account's configuration sets. Mailhelm calls them
+	// channels.
 	ConfigurationSets(ctx context.Context, orgID string) ([]ConfigurationSet, error)
 
-	// ContactList reads the account's only contact list with its topics. It
-	// fails with NotFound when the account has none.
+	// ContactList returns the account's only contact list with its topics. It fails
+	// with NotFound when the account has none.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
-	// EnsureContactList makes a contact list without topics when the account has none.
-	// It may be repeated, and several may call it at once: a list that the account has,
-	// or that another call makes first, stays as it is. It fails with Unsupported when
-	// the account does not let us make one.
+	// EnsureContactList creates a contact list without topics when the account has
+	// none. It may be repeated and called concurrently: an existing list stays as it
+	// is. It fails with Unsupported when the account does not allow Mailhelm to create
+	// one.
 	EnsureContactList(ctx context.Context, orgID string) error
-	// ChangeTopics makes of the list's topics what change makes of them. NotFound
-	// without a list, Invalid for a topic that the account does not take, Full for
-	// more of them than it holds.
+	// ChangeTopics replaces the list's topics by the result of change. It fails with
+	// NotFound without a list, with Invalid for a topic that the account rejects, and
+	// with Full for too many topics.
 	ChangeTopics(ctx context.Context, orgID string, change TopicsChange) error
-	// Contact reads one contact's consent; NotFound when the address is not on
-	// the list. Addresses are matched without regard to case.
+	// Contact returns one contact's consent. It fails with NotFound when the address is
+	// not on the list. Addresses are matched without regard to case.
 	Contact(ctx context.Context, orgID, email string) (Contact, error)
-	// Contacts reads a page of at most 1,000 contacts, in the account's own
-	// order. token is "" for the first page; next is "" after the last.
+	// Contacts returns a page of at most 1,000 contacts, in the account's own order.
+	// token is "" for the first page; next is "" after the last page.
 	Contacts(ctx context.Context, orgID, token string) (page []Contact, next string, err error)
-	// PutContact creates the contact or replaces its consent. Applying the same
-	// value twice changes nothing.
+	// PutContact creates the contact or replaces its consent. It may be repeated.
 	PutContact(ctx context.Context, orgID string, c Contact) error
-	// PutContacts does for at most MaxContacts contacts what PutContact does for one,
-	// and returns what became of each, in their order: nil for one that holds. No two
-	// have the same address. An error means that it holds for none, or that this is
-	// unknown.
+	// PutContacts does what PutContact does, for at most MaxContacts contacts with
+	// different addresses. It returns one outcome for each contact, in the same order;
+	// nil is success. On an error, no contact is known to be stored.
 	PutContacts(ctx context.Context, orgID string, contacts []Contact) ([]*Failure, error)
-	// DeleteContact takes an address off the list. One that is not there is no failure.
+	// DeleteContact removes an address from the list. It succeeds when the address is
+	// not on the list.
 	DeleteContact(ctx context.Context, orgID, email string) error
 
 	Suppressions
@@ -67,11 +69,11 @@ type Overview struct {
 	Max24HourSend   int64
 	MaxSendRate     int64
 	SentLast24Hours int64
-	// Review is what became of the latest request for production access.
+	// Review is the state of the latest request for production access.
 	Review Review
 }
 
-// VerificationStatus is how far an identity's verification is.
+// VerificationStatus is the state of an identity's verification.
 type VerificationStatus string
 
 // The verification states.
@@ -85,12 +87,12 @@ const (
 type Identity struct {
 	Identity     string
 	Verification VerificationStatus
-	// DKIMTokens are what a domain publishes to prove itself: for each token one
-	// CNAME record <token>._domainkey.<domain>. They are empty for an address and
-	// where the provider has none; Seed and the like need not give them.
+	// DKIMTokens prove the ownership of a domain. The owner publishes one CNAME record
+	// <token>._domainkey.<domain> for each token. They are empty for an address, for a
+	// provider without them, and in seeded test data.
 	DKIMTokens []string
-	// ConfigurationSet is the name of the one that the identity's mail goes through
-	// when a message names none; "" when there is no such default.
+	// ConfigurationSet is the identity's default configuration set, used when a message
+	// names none; "" without a default.
 	ConfigurationSet string
 }
 
@@ -113,7 +115,8 @@ const (
 // DefaultContactList is the name of a contact list that EnsureContactList makes.
 const DefaultContactList = "contacts"
 
-// ContactList is the account's list of contacts with the topics people choose from.
+// ContactList is the account's list of contacts, with the topics that they can
+// subscribe to.
 type ContactList struct {
 	Name        string
 	Description string
@@ -129,18 +132,16 @@ type Topic struct {
 	Default     Subscription
 }
 
-// TopicsChange returns what the topics are to be instead of those that there are,
-// which it leaves alone; their order is the account's affair. A topic that is no
-// longer there takes with it what contacts chose about it. Topics that come out as
-// they were change nothing. When it fails, nothing is done and its error is that of
-// the call.
+// TopicsChange computes the new topics from the current ones. It must not modify its
+// argument, block, or use any other state, because callers may hold a lock.
 //
-// It decides from the topics alone, at once: others may wait for it. It may be
-// called again on what others made of the topics, and on what it made of them
-// itself.
+// It may be called again: on topics that another writer changed, and on its own result.
+// Removing a topic deletes the contacts' choices for it. Returning equal topics changes
+// nothing; the order of topics is up to the account. On an error nothing is changed,
+// and the call returns that error.
 type TopicsChange func(topics []Topic) ([]Topic, error)
 
-// Contact is what the account knows of a person: the address and the consent.
+// Contact is a contact as the account has it: the address and the consent.
 type Contact struct {
 	Email          string
 	UnsubscribeAll bool

@@ -70,7 +70,7 @@ func (l *Turns) unlock(keys []string) {
 	}
 }
 
-// leave forgets the key when no other writer has or waits for it.
+// leave removes the key when no writer holds it or waits for it.
 func (l *Turns) leave(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
