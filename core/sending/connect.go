@@ -23,12 +23,13 @@ type Connecting struct {
 	Clock       core.Clock
 	// Record writes a line into the organization's audit log.
 	Record func(ctx context.Context, orgID, action string, detail map[string]any) error
-	// KeepList makes sure that the organization has a contact list in the embedded
-	// account, which a simulated account is and an SMTP server needs beside it. It is
-	// called before such a connection is stored. nil keeps none.
+	// KeepList ensures that the organization has a contact list in the embedded
+	// account. Simulated accounts and SMTP servers keep their contacts there. It is
+	// called before such a connection is stored. nil skips it.
 	KeepList func(ctx context.Context, orgID string) error
-	// Follow makes whoever mirrors the account look at it soon. It takes part in the
-	// transaction that connects it. nil leaves them to their own time.
+	// Follow schedules an early sync of the account. It takes part in the transaction
+	// that connects the account. With nil, the periodic sync reads the account at its
+	// usual time.
 	Follow func(ctx context.Context, orgID string) error
 	// Forget applies the change to this process at once; see [Accounts.Forget]. It may
 	// be nil in a process that makes no calls to accounts.

@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ConfigurationSets lists the account's configuration sets. Each is asked for by
-// itself, at the pace of the provider's control calls; it is for background work.
+// ConfigurationSets returns the account's configuration sets. It makes one call for
+// each set, at the rate of the provider's control calls. Use it in background work
+// only.
 func (a *Account) ConfigurationSets(ctx context.Context, _ string) ([]sending.ConfigurationSet, error) {
 	var all []sending.ConfigurationSet
 	err := a.sweep(ctx, func(ctx context.Context) error {

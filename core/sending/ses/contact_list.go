@@ -11,19 +11,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// listGoodFor is how long the contact list's name is taken to be the same: an
-// account has one, which is hardly ever made anew.
+// listGoodFor is how long the contact list's name is cached. An account has one list,
+// which is rarely replaced.
 const listGoodFor = time.Minute
 
 const (
-	// doubtedAtOnce is for what would otherwise be left undone without a word.
+	// doubtedAtOnce is for writes: a not-found from a cached name is always checked
+	// against the current name.
 	doubtedAtOnce = 0
-	// doubtedSoon is for lookups, of which many find nothing: they must not each
-	// cost a second call.
+	// doubtedSoon is for reads. Many of them find nothing, so they must not each cost a
+	// second call.
 	doubtedSoon = 5 * time.Second
 )
 
-// ContactList reads the account's only contact list with its topics.
+// ContactList returns the account's only contact list with its topics.
 func (a *Account) ContactList(ctx context.Context, _ string) (sending.ContactList, error) {
 	var list sending.ContactList
 	err := a.call(ctx, func(ctx context.Context) error {
@@ -58,9 +59,9 @@ func (a *Account) readList(ctx context.Context) (sending.ContactList, error) {
 	return list, nil
 }
 
-// EnsureContactList makes the list when there is none. The provider allows one for
-// each account and refuses a second, so a refusal is looked into: it is no failure when
-// the account has a list by then.
+// EnsureContactList creates the list when the account has none. The provider allows one
+// list for each account and refuses a second. A refusal is not an error when the
+// account has a list by then.
 func (a *Account) EnsureContactList(ctx context.Context, _ string) error {
 	return a.call(ctx, func(ctx context.Context) error {
 		_, err := a.readListName(ctx)
@@ -82,7 +83,8 @@ func (a *Account) EnsureContactList(ctx context.Context, _ string) error {
 	})
 }
 
-// listName is the name of the contact list, read at most once a minute.
+// listName returns the name of the contact list. It reads the name at most once a
+// minute.
 func (a *Account) listName(ctx context.Context) (string, error) {
 	if name, _, ok := a.rememberedList(); ok {
 		return name, nil
@@ -90,7 +92,8 @@ func (a *Account) listName(ctx context.Context) (string, error) {
 	return a.readListName(ctx)
 }
 
-// rememberedList is the name as it was read so long ago, if that is good still.
+// rememberedList returns the cached name and its age; ok is false when the cache is
+// empty or expired.
 func (a *Account) rememberedList() (name string, age time.Duration, ok bool) { //nolint:nonamedreturns // says which
 	now := a.clock()
 	a.mu.Lock()
@@ -99,9 +102,9 @@ func (a *Account) rememberedList() (name string, age time.Duration, ok bool) { /
 	return a.list, age, a.list != "" && age >= 0 && age < listGoodFor
 }
 
-// onList does something on the contact list. What is not found there may be on a
-// list that has taken its place: a name that was remembered for so long is read
-// anew before that is believed.
+// onList runs do with the name of the contact list. When do fails with NotFound and the
+// cached name is at least as old as doubted, the name is read again. If the name has
+// changed, do runs a second time with the new name.
 func (a *Account) onList(ctx context.Context, doubted time.Duration, do func(list string) error) error {
 	name, age, remembered := a.rememberedList()
 	if !remembered {
@@ -145,7 +148,7 @@ func (a *Account) remember(list string) {
 	a.list, a.listRead = list, now
 }
 
-// timeOf is a time of the provider's in UTC, the zero time when it gives none.
+// timeOf returns t in UTC, or the zero time for nil.
 func timeOf(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}

@@ -13,7 +13,7 @@ import (
 
 const contactsPage = 1000
 
-// Contact reads one contact's consent.
+// Contact returns one contact's consent.
 func (a *Account) Contact(ctx context.Context, _, email string) (sending.Contact, error) {
 	var c sending.Contact
 	err := a.call(ctx, func(ctx context.Context) error {
@@ -41,7 +41,7 @@ func contactOf(out *sesv2.GetContactOutput) sending.Contact {
 	}
 }
 
-// Contacts reads a page of at most 1,000 contacts.
+// Contacts returns a page of at most 1,000 contacts.
 func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Contact, string, error) {
 	var page []sending.Contact
 	var next string
@@ -72,9 +72,10 @@ func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Cont
 	return page, next, nil
 }
 
-// PutContact creates the contact or replaces its consent. It reads first: the
-// provider's update drops the attributes that it is not given, which are the
-// customer's own, and dates a contact anew that is as it should be.
+// PutContact creates the contact or replaces its consent. It reads the contact first,
+// for two reasons. The provider's update deletes attributes that the call omits, and
+// those belong to the customer. An update without a change would also renew the
+// contact's timestamp.
 func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) error {
 	if len(c.Preferences) > maxTopics {
 		return invalid("the provider has at most 20 topics")
@@ -82,10 +83,11 @@ func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) e
 	return a.call(ctx, func(ctx context.Context) error {
 		err := a.putContact(ctx, c)
 		switch {
-		case code(err) == "ConcurrentModificationException": // somebody else writes it: read anew what they leave
+		case code(err) == "ConcurrentModificationException": // a concurrent writer: read its result again
 			return a.putContact(ctx, c)
 		case code(err) == "AlreadyExistsException" || sending.IsNotFound(failureOf(ctx, err)):
-			// Somebody else created or deleted it in between, or the list is another.
+			// Another writer created or deleted the contact in between, or the list was
+			// replaced.
 			a.remember("")
 			return a.putContact(ctx, c)
 		}
@@ -122,8 +124,9 @@ func (a *Account) putContact(ctx context.Context, c sending.Contact) error {
 	return err
 }
 
-// DeleteContact takes an address off the list, if it is there. Whoever deletes
-// must not be told so for a list that is no longer the account's.
+// DeleteContact removes an address from the list. It succeeds when the address is not
+// on the list. It checks that the list is current, because a not-found from an old list
+// must not count as success.
 func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
 	if email == "" {
 		return invalid("no address")
@@ -140,8 +143,8 @@ func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
 	})
 }
 
-// topicPreferences are in the order of their names, so that the same consent
-// makes the same request.
+// topicPreferences returns the choices sorted by topic name, so that equal consent
+// gives equal requests.
 func topicPreferences(choices map[string]sending.Subscription) []types.TopicPreference {
 	all := make([]types.TopicPreference, 0, len(choices))
 	for _, topic := range slices.Sorted(maps.Keys(choices)) {
@@ -158,7 +161,7 @@ func preferencesOf(all []types.TopicPreference) map[string]sending.Subscription 
 	return choices
 }
 
-// given is nil for "", which the provider does not take as none.
+// given returns nil for "", because the provider rejects an empty string.
 func given(text string) *string {
 	if text == "" {
 		return nil

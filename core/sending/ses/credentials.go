@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// sessionName is how our calls appear in the customer's own log of API calls.
+// sessionName identifies our calls in the customer's own log of API calls.
 const sessionName = "mailhelm"
 
-// newTokenService is the token service, asked with the access key itself.
+// newTokenService returns a client of the token service that signs with the access key.
 func newTokenService(c Config, client *http.Client) *sts.Client {
 	return sts.New(sts.Options{
 		Region: c.Region, BaseEndpoint: address(c.Endpoint), Credentials: accessKey(c.Credentials), HTTPClient: client,
@@ -26,7 +26,8 @@ func accessKey(c Credentials) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(c.AccessKeyID, c.Secret, c.Token)
 }
 
-// credentialsOf is the access key, or what the role gives, kept until it ends.
+// credentialsOf returns the access key, or credentials of the role, cached until they
+// expire.
 func credentialsOf(c Config, tokens *sts.Client) aws.CredentialsProvider {
 	if c.RoleARN == "" {
 		return accessKey(c.Credentials)
@@ -39,7 +40,7 @@ func credentialsOf(c Config, tokens *sts.Client) aws.CredentialsProvider {
 	}))
 }
 
-// accountID is whose account it is.
+// accountID is the account's id, read once.
 type accountID struct {
 	ask *sts.Client
 
@@ -47,8 +48,8 @@ type accountID struct {
 	known string
 }
 
-// get asks once. An id that cannot be had is "": what the caller wants to know is
-// the account's state, and that is known by then.
+// get returns the account's id, or "" when it cannot be read. It does not fail: callers
+// need the account's state, which they have read before.
 func (a *accountID) get(ctx context.Context) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

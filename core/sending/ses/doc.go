@@ -1,15 +1,15 @@
 // Package ses reaches a customer's account at Amazon SES through its v2 API.
 //
-// An [Account] is one organization's: the organization that a call of the port
-// names was looked at when the account was opened, and is not looked at again.
-// [Open] is what cmd hands to [sending.NewAccounts].
+// An [Account] belongs to one organization. The organization is checked when the
+// account is opened; the organization id of a call is ignored. cmd passes [Open] to
+// [sending.NewAccounts].
 //
-// It keeps nothing but the account's id, the name of its contact list and its
-// send rate, each for minutes. Credentials come from the connection alone, never
-// from the machine unless cmd hands those in.
+// An account caches only its id, the name of its contact list, details of its
+// identities and its send rate. Credentials come only from the connection, unless cmd
+// passes in those of the machine.
 //
-// A read, and a write that may be repeated, is tried twice; a message is handed
-// over once, because a second try after an unknown outcome would be a second
-// message. Nobody above tries again by themselves, but for the queue of a
-// broadcast, which knows which kinds of failure had no effect.
+// Reads, and writes that may be repeated, are tried twice. A message is handed over
+// once, because a retry after an unknown outcome could send it twice. Callers do not
+// retry either. The exception is the queue of a broadcast, which retries only failures
+// without an effect.
 package ses

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// kinds says what the provider's error codes mean. Those that are not here are
-// told by the status of the answer.
+// kinds maps the provider's error codes to kinds of failure. Other codes are classified
+// by the status of the response.
 var kinds = map[string]sending.FailureKind{
 	"NotFoundException": sending.NotFound,
 
@@ -40,13 +40,13 @@ var kinds = map[string]sending.FailureKind{
 	"MessageRejected":                    sending.Rejected,
 }
 
-// invalid is a value that we know the provider does not take.
+// invalid returns the failure for a value that the provider is known to reject.
 func invalid(text string) *sending.Failure {
 	return &sending.Failure{Kind: sending.Invalid, Err: errors.New(text)}
 }
 
-// failureOf is why a call failed. The provider's text goes no further than the
-// cause, which is for the log; nil stays nil.
+// failureOf converts an error of the SDK into a *sending.Failure. The provider's text
+// is kept only in the cause, which is for the log. nil stays nil.
 func failureOf(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -76,7 +76,7 @@ func kindOf(err error) sending.FailureKind {
 			return sending.NotFound
 		}
 	case http.StatusBadRequest:
-		if code(err) == "UnknownError" { // the SDK's word for none
+		if code(err) == "UnknownError" { // the SDK's code for a missing error code
 			return sending.Invalid
 		}
 	case http.StatusTooManyRequests:
@@ -84,7 +84,7 @@ func kindOf(err error) sending.FailureKind {
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
 		return sending.TimedOut
 	}
-	_, missing := errors.AsType[smithy.InvalidParamsError](err) // found before anything is sent
+	_, missing := errors.AsType[smithy.InvalidParamsError](err) // detected before the request is sent
 	if _, unwritable := errors.AsType[*smithy.SerializationError](err); missing || unwritable {
 		return sending.Invalid
 	}
@@ -94,16 +94,16 @@ func kindOf(err error) sending.FailureKind {
 	return sending.Refused
 }
 
-// explains: a 404 says that there is no such thing only when it is an error as the
-// provider writes them, with a message. Without one, what answered is not the
-// provider.
+// explains reports whether a 404 means that the object does not exist. The provider's
+// errors have a message; a 404 without one comes from another server.
 func explains(err error) bool {
-	const none = "UnknownError" // the SDK's word for a missing code, and for a missing message
+	const none = "UnknownError" // the SDK's value for a missing code, and for a missing message
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && api.ErrorCode() != "UnknownOperationException" && api.ErrorMessage() != none && api.ErrorMessage() != ""
 }
 
-// answer is what came back before the failure; the zero answer when nothing did.
+// answer is the part of the response that arrived before the failure; the zero value
+// when nothing arrived.
 type answer struct {
 	status int
 	header http.Header
@@ -117,7 +117,8 @@ func answered(err error) answer {
 	return answer{e.Response.StatusCode, e.Response.Header}
 }
 
-// retryAfter is what the answer asks for (RFC 9110 section 10.2.3), in seconds.
+// retryAfter returns the wait that the response requests (RFC 9110 section 10.2.3, in
+// seconds); zero without one.
 func retryAfter(err error) time.Duration {
 	seconds, err := strconv.Atoi(strings.TrimSpace(answered(err).header.Get("Retry-After")))
 	if err != nil || seconds < 0 || seconds > int(time.Hour.Seconds()) {
@@ -126,10 +127,10 @@ func retryAfter(err error) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// handedOver is failureOf for what must not be done twice. Whatever does not say that it had no
-// effect may have had one: a broken connection, half an answer, a failure of the
-// provider's own. A template or a configuration set that is not there is a
-// message that the account will not send.
+// handedOver is failureOf for calls that must not be repeated. It returns TimedOut
+// unless the error proves that the call had no effect. A broken connection, a partial
+// response and a failure of the provider all leave the outcome unknown. A missing
+// template or configuration set is Rejected.
 func handedOver(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -145,7 +146,7 @@ func handedOver(ctx context.Context, err error) error {
 	return failed
 }
 
-// hadNoEffect: the provider refused the caller, or was never reached.
+// hadNoEffect reports whether the provider refused the call or was never reached.
 func hadNoEffect(err error) bool {
 	if status := answered(err).status; status != 0 {
 		return status >= 400 && status < 500
@@ -161,7 +162,7 @@ func hadNoEffect(err error) bool {
 	return !sent && !unread
 }
 
-// code is the provider's error code, "" for an error that has none.
+// code returns the provider's error code, or "" for an error without one.
 func code(err error) string {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return api.ErrorCode()

@@ -12,24 +12,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// listPage is as many as the provider gives at once of identities and
-// configuration sets.
+// listPage is the provider's largest page of identities and of configuration sets.
 const listPage = 1000
 
 const (
-	// maxRemembered is how many identities an account may have.
+	// maxRemembered is the most identities of one account in the cache.
 	maxRemembered = 10_000
-	// detailGoodFor is how late a change of an identity's default configuration set
-	// may be noticed. It is shorter than the time between two syncs.
+	// detailGoodFor is how long the details of an identity are cached. It is shorter
+	// than the time between two syncs.
 	detailGoodFor = 10 * time.Minute
 )
 
-// maxPages ends a listing whose provider never does.
+// maxPages ends a listing whose provider returns pages without end.
 const maxPages = 100
 
-// Identities lists what may be sent from. Each is asked for by itself, at the pace
-// of the provider's control calls, because the listing has neither DKIM tokens nor
-// the default configuration set; it is for background work.
+// Identities returns the domains and addresses that the account may send from. The
+// provider's listing has neither DKIM tokens nor default configuration sets. So it
+// makes one call for each identity, at the rate of control calls. Use it in background
+// work only.
 func (a *Account) Identities(ctx context.Context, _ string) ([]sending.Identity, error) {
 	var all []sending.Identity
 	err := a.sweep(ctx, func(ctx context.Context) error {
@@ -74,15 +74,15 @@ func (a *Account) identityInfos(ctx context.Context) ([]types.IdentityInfo, erro
 	return all, err
 }
 
-// identityDetail is what the listing does not have of an identity.
+// identityDetail has the fields of an identity that the listing omits.
 type identityDetail struct {
 	tokens           []string
 	configurationSet string
 	read             time.Time
 }
 
-// detailsOf asks for those that are unknown first, then for those that were asked
-// longest ago; when time runs out, these stay as they were known.
+// detailsOf reads the details of unknown identities first, then those read longest ago.
+// When time runs out, it returns cached details for the latter.
 func (a *Account) detailsOf(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
 	known := a.remembered(listed)
 	names := make([]string, len(listed))
@@ -144,8 +144,8 @@ func (a *Account) detail(ctx context.Context, name string) (identityDetail, erro
 	return detail, nil
 }
 
-// verificationOf makes three states of five: what has not begun, and what failed
-// for a moment, may still come.
+// verificationOf maps the provider's five states to three. Not started and temporary
+// failure map to pending, because verification may still succeed.
 func verificationOf(s types.VerificationStatus) sending.VerificationStatus {
 	switch s {
 	case types.VerificationStatusSuccess:
@@ -156,7 +156,7 @@ func verificationOf(s types.VerificationStatus) sending.VerificationStatus {
 	return sending.Pending
 }
 
-// eachPage reads pages until there is no next one.
+// eachPage calls read until there is no next page.
 func eachPage(read func(token *string) (next *string, err error)) error {
 	var token *string
 	for range maxPages {

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// reviews are the provider's words for what became of a request.
+// reviews maps the provider's states of a request to the port's.
 var reviews = map[types.ReviewStatus]sending.Review{
 	types.ReviewStatusPending: sending.ReviewPending,
 	types.ReviewStatusGranted: sending.ReviewGranted,
@@ -17,14 +17,14 @@ var reviews = map[types.ReviewStatus]sending.Review{
 	types.ReviewStatusFailed:  sending.ReviewFailed,
 }
 
-// mailTypes are the provider's words for the port's.
+// mailTypes maps the port's mail types to the provider's.
 var mailTypes = map[sending.MailType]types.MailType{
 	sending.Transactional: types.MailTypeTransactional,
 	sending.Promotional:   types.MailTypeMarketing,
 }
 
-// Overview reads quota and state, and takes the send rate along for what is sent
-// from here. A Max24HourSend of -1 is no limit, as the provider has it.
+// Overview returns quota and state, and updates the send rate used for pacing. A
+// Max24HourSend of -1 means unlimited, as at the provider.
 func (a *Account) Overview(ctx context.Context, _ string) (sending.Overview, error) {
 	var o sending.Overview
 	err := a.call(ctx, func(ctx context.Context) error {
@@ -51,11 +51,12 @@ func overviewOf(out *sesv2.GetAccountOutput) sending.Overview {
 	return o
 }
 
-// rateShare of a call's deadline is what reading the send rate may take of it.
+// rateShare is the divisor of a call's deadline that gives the time for reading the
+// send rate.
 const rateShare = 4
 
-// learnRate reads the send rate when it is not known or old. Without it nobody is
-// held back: the provider says so itself when it is too much.
+// learnRate reads the send rate when it is unknown or old. A failure does not delay
+// sending: the provider throttles calls that are too fast.
 func (a *Account) learnRate(ctx context.Context) {
 	a.pace.refresh(ctx, func() (float64, error) {
 		ctx, cancel := context.WithTimeout(ctx, a.timeout/rateShare)
@@ -68,7 +69,7 @@ func (a *Account) learnRate(ctx context.Context) {
 	})
 }
 
-// sendRate is 0 for an account that names none.
+// sendRate returns the rate in recipients per second; 0 when the account has none.
 func sendRate(out *sesv2.GetAccountOutput) float64 {
 	if out.SendQuota == nil {
 		return 0
@@ -76,9 +77,8 @@ func sendRate(out *sesv2.GetAccountOutput) float64 {
 	return out.SendQuota.MaxSendRate
 }
 
-// RequestProductionAccess hands the request to the provider, once: a second try
-// would find the first one's request open. One that is open, or was granted, makes
-// another Invalid.
+// RequestProductionAccess sends the request to the provider, once: a retry would find
+// the first request open. It fails with Invalid when a request is open or was granted.
 func (a *Account) RequestProductionAccess(ctx context.Context, _ string, r sending.ProductionRequest) error {
 	if mailTypes[r.MailType] == "" {
 		return invalid("no mail type of the provider's")

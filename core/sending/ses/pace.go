@@ -10,34 +10,35 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The provider takes a few control calls a second. What is still too fast for it is tried
-// once more.
+// The provider accepts a few control calls per second. A call that it throttles is
+// retried once.
 const (
 	controlRate  = 5
 	controlBurst = 10
 )
 
 const (
-	// rateGoodFor is how long a send rate is taken to be the account's: the provider
-	// raises and lowers it by itself.
+	// rateGoodFor is how long a send rate is cached. The provider changes it without
+	// notice.
 	rateGoodFor = 10 * time.Minute
-	// askAgainAfter is when a rate that could not be read is asked for again.
+	// askAgainAfter is the wait after a failed read of the rate.
 	askAgainAfter = 10 * time.Second
 )
 
-// pace keeps calls below a rate. It goes by the system's clock, as the provider
-// does. It is safe for concurrent use.
+// pace keeps calls below a rate. It uses the system clock, because the provider counts
+// real time. It is safe for concurrent use.
 type pace struct {
 	limiter *rate.Limiter
 	known   atomic.Bool
-	// askAt is when the rate is to be read again, in nanoseconds; 0 is at once.
+	// askAt is when to read the rate again, in nanoseconds since 1970; 0 means at once.
 	askAt  atomic.Int64
-	asking chan struct{} // holds a value while somebody reads the rate
+	asking chan struct{} // holds a value while a goroutine reads the rate
 }
 
 func newControlPace() *pace { return &pace{limiter: rate.NewLimiter(controlRate, controlBurst)} }
 
-// newSendPace holds nobody back until the account's rate is known.
+// newSendPace returns a pace that does not delay calls until the account's rate is
+// known.
 func newSendPace() *pace {
 	return &pace{limiter: rate.NewLimiter(rate.Inf, 1), asking: make(chan struct{}, 1)}
 }
@@ -46,8 +47,8 @@ func realTime() time.Time {
 	return time.Now() //nolint:forbidigo // the provider counts real seconds, whatever time a test has
 }
 
-// learn takes the account's rate in recipients a second. An account that names
-// none is not paced.
+// learn sets the account's rate in recipients per second. A rate of zero or less
+// disables pacing.
 func (p *pace) learn(perSecond float64) {
 	p.known.Store(true)
 	p.askAt.Store(realTime().Add(rateGoodFor).UnixNano())
@@ -59,9 +60,9 @@ func (p *pace) learn(perSecond float64) {
 	p.limiter.SetBurst(max(1, int(perSecond)))
 }
 
-// refresh reads the rate when it is unknown or old. As long as nobody knows it,
-// all wait for the one who asks; later they go by the old one meanwhile. A rate
-// that cannot be read holds nobody back for longer.
+// refresh reads the rate when it is unknown or old. One goroutine reads at a time.
+// Others wait while the rate is unknown, and use the old rate otherwise. After a failed
+// read, calls continue without waiting for the rate.
 func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 	if !p.stale() {
 		return
@@ -80,7 +81,7 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 		}
 	}
 	defer func() { <-p.asking }()
-	if !p.stale() { // somebody else asked meanwhile
+	if !p.stale() { // another goroutine read it in between
 		return
 	}
 	if perSecond, err := read(); err == nil {
@@ -92,10 +93,10 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 
 func (p *pace) stale() bool { return realTime().UnixNano() >= p.askAt.Load() }
 
-// wait waits for the turn of n recipients. When that would be after the deadline
-// of ctx it fails at once with Throttled, and nothing was done. More than go out
-// in a second are let through together and those who come next wait for them:
-// the provider throttles recipients one by one, and the caller hears which.
+// wait waits until n recipients may be sent to. It fails at once with Throttled when
+// that time is after the deadline of ctx; nothing is reserved then. A call with more
+// recipients than one second allows goes out as a whole, and later calls wait longer.
+// The provider throttles single recipients of such a call and reports each.
 func (p *pace) wait(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err

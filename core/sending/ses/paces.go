@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// maxPaces bounds how many accounts' rates are remembered.
+// maxPaces is the most accounts whose rates are kept.
 const maxPaces = 10_000
 
-// paces are the send rates of everybody who is reached with the same credentials:
-// organizations that share an account share its rate, and a connection that is
-// opened anew goes on where it was. The account's id would not do as the name of
-// an account: anybody can claim one, and would slow down its owner.
+// paces holds one send rate for each set of credentials. Organizations that share an
+// account thus share its rate, and a reopened connection keeps its rate. The account id
+// is not used as the key: a customer could claim another account's id and slow down its
+// owner.
 type paces struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]*pace

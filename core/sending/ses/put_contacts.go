@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// contactWriters is how many contacts are written at a time.
+// contactWriters is the number of contacts written concurrently.
 const contactWriters = 4
 
-// PutContacts writes one contact after another, a few at a time: the provider has
-// no call for several. Once it does not answer as it should, it is left alone: what
-// comes after has the outcome of the one that failed, and may be put again.
+// PutContacts writes the contacts one by one, a few concurrently, because the provider
+// has no bulk call. After a failure of the account it stops: the remaining contacts get
+// the same failure. The call may be repeated.
 func (a *Account) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error) {
 	if err := sending.CheckContacts(contacts); err != nil {
 		return nil, err

@@ -15,11 +15,11 @@ import (
 
 const charset = "UTF-8"
 
-// noData is what the provider takes as no data for a template.
+// noData is the empty template data that the provider accepts.
 const noData = "{}"
 
-// Send hands over one message, once, when the account's send rate has a turn for
-// its recipients.
+// Send hands over one message, once. It waits until the account's send rate allows its
+// recipients.
 func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string, error) {
 	from, err := sender(m.From)
 	if err != nil {
@@ -54,8 +54,8 @@ func (a *Account) turn(ctx context.Context, recipients int) error {
 	return a.pace.wait(ctx, recipients)
 }
 
-// sender is the From address as the provider takes it: what is not ASCII in a
-// name is encoded (RFC 2047).
+// sender returns the From address in the provider's format: names that are not ASCII
+// are encoded (RFC 2047).
 func sender(from string) (string, error) {
 	parsed, err := mail.ParseAddress(from)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// outcomes says what the provider's word for one recipient of many means. What
-// failed for a reason that it does not name was not sent.
+// outcomes maps the provider's status of one recipient to a kind of failure. A
+// recipient with an unlisted failure status was not sent to.
 var outcomes = map[types.BulkEmailStatus]sending.FailureKind{
 	types.BulkEmailStatusMessageRejected:               sending.Rejected,
 	types.BulkEmailStatusMailFromDomainNotVerified:     sending.Rejected,
@@ -30,9 +30,9 @@ var outcomes = map[types.BulkEmailStatus]sending.FailureKind{
 	types.BulkEmailStatusFailed:                        sending.Rejected,
 }
 
-// SendBulk hands over one templated message to many, once, when the account's
-// send rate has a turn for them. When the answer does not fit the question,
-// nothing is known of any recipient: that is TimedOut.
+// SendBulk hands over one templated message to several recipients, once. It waits until
+// the account's send rate allows them. It fails with TimedOut when the response does
+// not match the request, because then no recipient's outcome is known.
 func (a *Account) SendBulk(ctx context.Context, _ string, b sending.Bulk) ([]sending.BulkOutcome, error) {
 	if n := len(b.Recipients); n == 0 || n > sending.MaxBulk {
 		return nil, invalid(fmt.Sprintf("%d recipients, not 1 to %d", n, sending.MaxBulk))
@@ -72,7 +72,7 @@ func bulkInput(from string, b sending.Bulk) *sesv2.SendBulkEmailInput {
 		entries[i] = types.BulkEmailEntry{
 			Destination: &types.Destination{ToAddresses: []string{r.To}},
 		}
-		if len(r.Tags) > 0 { // they replace the default ones, all of them
+		if len(r.Tags) > 0 { // they replace all default tags
 			entries[i].ReplacementTags = messageTags(ownTags(b, r))
 		}
 		if r.Data != "" {
@@ -90,7 +90,7 @@ func bulkInput(from string, b sending.Bulk) *sesv2.SendBulkEmailInput {
 	}
 }
 
-// ownTags are a recipient's tags with those of all.
+// ownTags returns a recipient's tags merged with the tags of all recipients.
 func ownTags(b sending.Bulk, r sending.BulkRecipient) map[string]string {
 	all := tagsOf(b.Envelope, b.Template)
 	for name, value := range r.Tags {

@@ -17,45 +17,45 @@ import (
 
 var _ sending.Account = (*Account)(nil)
 
-// Config is how one account is reached.
+// Config describes how to reach one account.
 type Config struct {
-	// AccountID is the account's twelve digits, when they are known. Otherwise the
-	// token service is asked, once.
+	// AccountID is the account's twelve digits; "" when unknown. It is then read once
+	// from the token service.
 	AccountID string
-	// Region is such as eu-central-1.
+	// Region is a region's name, such as eu-central-1.
 	Region string
-	// Endpoint replaces the addresses of the mail service and of the token service;
-	// "" means those of the region.
+	// Endpoint replaces the addresses of the mail service and of the token service; ""
+	// means those of the region.
 	Endpoint string
-	// Credentials sign the calls, or ask for those of RoleARN when there is one.
+	// Credentials sign the calls. With RoleARN they only request the role's
+	// credentials.
 	Credentials Credentials
 	RoleARN     string
-	// ExternalID is what the role's owner was told, so that nobody else can have us
-	// take it on.
+	// ExternalID is the id that the role's trust policy requires. It prevents that
+	// another customer makes us assume the role.
 	ExternalID string
 
-	// HTTPClient carries the calls. nil is one of the account's own.
+	// HTTPClient carries the calls; nil means a client of this account alone.
 	HTTPClient *http.Client
-	// Clock is nil for core.SystemClock.
+	// Clock returns the time; nil means core.SystemClock.
 	Clock core.Clock
-	// CallTimeout is the deadline every call of the port has of its own; zero is
-	// five seconds. Listings that ask for each thing by itself have two minutes
-	// for each five seconds of it.
+	// CallTimeout is the deadline of each call of the port; zero means five seconds.
+	// Listings with one call for each item have 24 times as long.
 	CallTimeout time.Duration
-	// RetryDelay is the pause before the second try; zero is half a second.
+	// RetryDelay is the pause before the second try; zero means half a second.
 	RetryDelay time.Duration
 
-	pace *pace // nil is one of the account's own
+	pace *pace // nil means a pace of this account alone
 }
 
-// Credentials are an access key. Token is set for keys that end by themselves.
+// Credentials are an access key. Token is set for temporary keys.
 type Credentials struct{ AccessKeyID, Secret, Token string }
 
 const (
 	defaultCallTimeout = 5 * time.Second
 	defaultRetryDelay  = 500 * time.Millisecond
-	// sweepFactor times the deadline of a call is that of a listing which asks for
-	// each thing by itself.
+	// sweepFactor is the factor on CallTimeout for listings with one call for each
+	// item.
 	sweepFactor = 24
 	maxAttempts = 2
 )
@@ -70,19 +70,19 @@ type Account struct {
 	pace     *pace
 	control  *pace
 
-	// changing holds a value while somebody changes the topics.
+	// changing holds a value while a goroutine changes the topics.
 	changing chan struct{}
 
 	mu       sync.Mutex
 	list     string // the contact list's name, "" while unknown
 	listRead time.Time
-	// details remembers what is asked of each identity by itself: a listing that ran
-	// out of time gets further when it is tried again soon.
+	// details caches identities, so that a listing that ran out of time gets further on
+	// the next try.
 	details map[string]identityDetail
 }
 
-// New makes the account without asking it anything. It fails when the config can
-// reach none.
+// New returns the account without making a call. It fails when the config is incomplete
+// or malformed.
 func New(c Config) (*Account, error) {
 	switch {
 	case !sending.IsRegion(c.Region):
@@ -118,8 +118,8 @@ func New(c Config) (*Account, error) {
 	}, nil
 }
 
-// retryer tries again after throttling, failures of the provider and broken
-// connections. It keeps no budget over calls: two tries are few.
+// retryer retries after throttling, failures of the provider and broken connections. It
+// has no retry budget across calls, because two tries are few.
 func (c Config) retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -128,10 +128,10 @@ func (c Config) retryer() aws.Retryer {
 	})
 }
 
-// once is for calls that are not repeated whatever becomes of them.
+// once disables retries of a call.
 func once(o *sesv2.Options) { o.Retryer = aws.NopRetryer{} }
 
-// address is nil for the region's own.
+// address returns the endpoint, or nil for the region's own.
 func address(endpoint string) *string {
 	if endpoint == "" {
 		return nil
@@ -139,13 +139,12 @@ func address(endpoint string) *string {
 	return &endpoint
 }
 
-// call runs a call of the port under its deadline. What is wrong comes out as a
-// *sending.Failure.
+// call runs do with the deadline of a call. It fails with a *sending.Failure.
 func (a *Account) call(ctx context.Context, do func(context.Context) error) error {
 	return within(ctx, a.timeout, do)
 }
 
-// sweep is call for a listing that asks for each thing by itself.
+// sweep is call with the longer deadline of listings with one call for each item.
 func (a *Account) sweep(ctx context.Context, do func(context.Context) error) error {
 	return within(ctx, sweepFactor*a.timeout, do)
 }
@@ -159,9 +158,9 @@ func within(ctx context.Context, timeout time.Duration, do func(context.Context)
 	return failureOf(ctx, do(ctx))
 }
 
-// Open opens the account of a connection. shared is what all accounts have in
-// common: the HTTP client, the clock and the times, and with Credentials those of
-// this installation, for connections that name a role and no access key.
+// Open returns the function that opens the account of a connection. shared has the HTTP
+// client, the clock and the timeouts of all accounts. Its Credentials are those of this
+// installation; they are used for connections with a role and no access key.
 func Open(shared Config) sending.Open {
 	rates := newPaces()
 	return func(c sending.Connection) (sending.Account, error) {

@@ -13,7 +13,7 @@ import (
 
 const suppressedPage = 1000
 
-// Suppressed reads one address of the account's list.
+// Suppressed returns one entry of the account's list.
 func (a *Account) Suppressed(ctx context.Context, _, email string) (sending.Suppressed, error) {
 	if email == "" {
 		return sending.Suppressed{}, invalid("no address")
@@ -37,7 +37,7 @@ func (a *Account) Suppressed(ctx context.Context, _, email string) (sending.Supp
 	return s, nil
 }
 
-// SuppressedPage reads a page of at most 1,000 entries.
+// SuppressedPage returns a page of at most 1,000 entries.
 func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until time.Time, token string) ([]sending.Suppressed, string, error) {
 	var page []sending.Suppressed
 	var next string
@@ -62,10 +62,10 @@ func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until tim
 	return page, next, nil
 }
 
-// reasonOf is the reason that the provider gives, which is all that its listing
-// says. Which message caused an entry only the single record may tell, and it does
-// not promise to: what it leaves out is not taken for an entry made by hand, or
-// the two would name different reasons for one address.
+// reasonOf maps the provider's reason. The listing has only the reason. A single record
+// may also have the message that caused the entry, but it is optional. A missing
+// message does not mean a manual entry, or both calls would report different reasons
+// for one address.
 func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	switch r {
 	case types.SuppressionListReasonBounce:
@@ -76,7 +76,7 @@ func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	return sending.SuppressedByHand
 }
 
-// bound is nil for the open end of a window.
+// bound returns nil for the zero time, which leaves the end of a window open.
 func bound(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

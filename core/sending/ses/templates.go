@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// templatesPage is as many as the provider gives at once.
+// templatesPage is the provider's largest page of templates.
 const templatesPage = 100
 
-// TemplatesPage reads a page of names.
+// TemplatesPage returns a page of names.
 func (a *Account) TemplatesPage(ctx context.Context, _, token string) ([]sending.TemplateName, string, error) {
 	var page []sending.TemplateName
 	var next string
@@ -33,7 +33,7 @@ func (a *Account) TemplatesPage(ctx context.Context, _, token string) ([]sending
 	return page, next, nil
 }
 
-// Template reads one with its content.
+// Template returns a template with its content.
 func (a *Account) Template(ctx context.Context, _, name string) (sending.Template, error) {
 	if name == "" {
 		return sending.Template{}, invalid("no name")
@@ -56,7 +56,7 @@ func (a *Account) Template(ctx context.Context, _, name string) (sending.Templat
 	return t, nil
 }
 
-// PutTemplate replaces the template's content or, where there is none, creates it.
+// PutTemplate creates the template or replaces its content.
 func (a *Account) PutTemplate(ctx context.Context, _ string, t sending.Template) error {
 	if t.Name == "" {
 		return invalid("no name")
@@ -68,7 +68,7 @@ func (a *Account) PutTemplate(ctx context.Context, _ string, t sending.Template)
 			return err
 		}
 		_, err = a.api.CreateEmailTemplate(ctx, &sesv2.CreateEmailTemplateInput{TemplateName: &t.Name, TemplateContent: content})
-		if code(err) == "AlreadyExistsException" { // another caller's, or our own first try's
+		if code(err) == "AlreadyExistsException" { // by another caller or by our own first try
 			return a.updateTemplate(ctx, t.Name, content)
 		}
 		return err
@@ -80,7 +80,7 @@ func (a *Account) updateTemplate(ctx context.Context, name string, content *type
 	return err
 }
 
-// DeleteTemplate removes one, if it is there.
+// DeleteTemplate removes a template. It succeeds when the template does not exist.
 func (a *Account) DeleteTemplate(ctx context.Context, _, name string) error {
 	if name == "" {
 		return invalid("no name")

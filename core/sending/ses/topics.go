@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// maxTopics is how many topics a contact list has at this provider, fewer than
-	// Mailhelm's own lists may have.
+	// maxTopics is the provider's limit of topics in a contact list. It is lower than
+	// Mailhelm's own limit.
 	maxTopics = 20
-	// topicRounds is how often a change of the topics is tried against others who
-	// change them.
+	// topicRounds is how often a change of the topics is tried while other writers
+	// interfere.
 	topicRounds = 4
 )
 
-// ChangeTopics reads, changes, writes and reads again. The provider replaces all
-// topics at once and takes no condition, so whoever writes in between would undo
-// the change without a word: what is still to be changed afterwards is written
-// once more. Within this process one changes them at a time.
+// ChangeTopics reads the topics, writes the changed ones and reads them again. The
+// provider replaces all topics at once and has no conditional write, so a concurrent
+// writer could undo the change. If the second read shows a remaining difference, the
+// change is written again. Within this process, changes are serialized.
 func (a *Account) ChangeTopics(ctx context.Context, _ string, change sending.TopicsChange) error {
 	var refused error
 	err := a.call(ctx, func(ctx context.Context) error {
@@ -48,13 +48,13 @@ func (a *Account) changeTopics(ctx context.Context, change sending.TopicsChange)
 	for range topicRounds {
 		list, err := a.readList(ctx)
 		if err != nil && written {
-			return nil // the provider took it; that nobody undid it cannot be looked up now
+			return nil // the provider accepted the write; whether it was undone cannot be checked now
 		}
 		if err != nil {
 			return err
 		}
 		topics, err := change(slices.Clone(list.Topics))
-		if err != nil && written { // it is there already, such as a topic that may not be added twice
+		if err != nil && written { // the change is already in place, such as a topic that may not be added twice
 			return nil
 		}
 		if err != nil || slices.Equal(topics, list.Topics) {
@@ -73,8 +73,8 @@ func (a *Account) changeTopics(ctx context.Context, change sending.TopicsChange)
 	return afterWrite(written, &sending.Failure{Kind: sending.Throttled, Err: errors.New("others change the topics all the while")})
 }
 
-// afterWrite is why a further write failed. After an earlier one, it is unknown
-// whose topics stay.
+// afterWrite returns the error of a failed write. After an earlier successful write the
+// outcome is unknown.
 func afterWrite(written bool, err error) error {
 	if !written {
 		return err

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// maxAnswerBytes is far above a page of a thousand contacts with twenty topics
-// each, the largest answer there is.
+// maxAnswerBytes is far above the largest response: a page of a thousand contacts with
+// twenty topics each.
 const maxAnswerBytes = 8 << 20
 
 const (
@@ -20,7 +20,7 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
-// NewHTTPClient is a client for many accounts to share: it keeps connections to
+// NewHTTPClient returns a client for many accounts to share. It keeps connections to
 // the provider open.
 func NewHTTPClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{
@@ -34,9 +34,8 @@ func NewHTTPClient() *http.Client {
 	}}
 }
 
-// bounded is the client with a bound on what an answer may hold, and without
-// following redirects: the provider sends none, and a signed request is for one
-// host.
+// bounded returns a copy of the client that limits the size of responses and follows no
+// redirects. The provider sends none, and a signed request is for one host.
 func bounded(client *http.Client) *http.Client {
 	if client == nil {
 		client = NewHTTPClient()
@@ -53,8 +52,8 @@ func bounded(client *http.Client) *http.Client {
 
 type boundedTransport struct{ next http.RoundTripper }
 
-// RoundTrip sends a body of its own: the SDK closes the one it made as soon as the
-// answer begins, and a transport that is still at it then breaks off the answer.
+// RoundTrip sends a copy of the request's body. The SDK closes its own body as soon as
+// the response begins, and a transport still reading it would abort the response.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil && r.Body != http.NoBody {
 		body, err := io.ReadAll(r.Body)
@@ -74,7 +73,8 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var errTooLong = errors.New("the answer is longer than any answer of the provider")
 
-// boundedBody fails instead of ending early: half an answer must not look whole.
+// boundedBody fails at the limit instead of ending, so that a partial response does not
+// look complete.
 type boundedBody struct {
 	io.ReadCloser
 	left int64

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Overview is what the configuration says, with how many recipients this process
-// had messages for in the last 24 hours. It asks the server nothing.
+// Overview returns the configured quota and the number of recipients in the last 24
+// hours, as counted by this process. It does not contact the server.
 func (s *SMTP) Overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	server, err := s.server(ctx, orgID)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *SMTP) Overview(ctx context.Context, orgID string) (sending.Overview, er
 	}, nil
 }
 
-// noLimit is what providers answer where there is none.
+// noLimit is the value of Max24HourSend for an unlimited quota, as at other providers.
 const noLimit = -1
 
 func limitOf(configured int64) int64 {
@@ -33,7 +33,8 @@ func limitOf(configured int64) int64 {
 	return configured
 }
 
-// Identities are the configured ones. Nobody verified them but their owner.
+// Identities returns the configured identities. They count as verified, because their
+// owner configured them.
 func (s *SMTP) Identities(ctx context.Context, orgID string) ([]sending.Identity, error) {
 	server, err := s.server(ctx, orgID)
 	if err != nil {
@@ -46,7 +47,8 @@ func (s *SMTP) Identities(ctx context.Context, orgID string) ([]sending.Identity
 	return identities, nil
 }
 
-// maySendFrom reports whether the address is one of the identities or below one.
+// maySendFrom reports whether the address is an identity or belongs to an identity's
+// domain or its subdomains.
 func (s Server) maySendFrom(address string) bool {
 	_, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	for _, identity := range s.Identities {
@@ -58,13 +60,13 @@ func (s Server) maySendFrom(address string) bool {
 	return len(s.Identities) == 0
 }
 
-// ConfigurationSets are none.
+// ConfigurationSets returns none: SMTP has no configuration sets.
 func (s *SMTP) ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error) {
 	_, err := s.server(ctx, orgID)
 	return nil, err
 }
 
-// Suppressed finds nobody: an SMTP server keeps no list that can be asked.
+// Suppressed fails with NotFound: SMTP servers have no suppression list to read.
 func (s *SMTP) Suppressed(ctx context.Context, orgID, _ string) (sending.Suppressed, error) {
 	if _, err := s.server(ctx, orgID); err != nil {
 		return sending.Suppressed{}, err
@@ -72,12 +74,14 @@ func (s *SMTP) Suppressed(ctx context.Context, orgID, _ string) (sending.Suppres
 	return sending.Suppressed{}, failed(sending.NotFound, errors.New("smtp: the server keeps no suppressed addresses"))
 }
 
-// SuppressedPage is empty. A token is Invalid: none was ever given out.
+// SuppressedPage returns an empty page. Any token is Invalid, because none is ever
+// issued.
 func (s *SMTP) SuppressedPage(ctx context.Context, orgID string, _, _ time.Time, token string) ([]sending.Suppressed, string, error) {
 	return nil, "", s.emptyPage(ctx, orgID, token)
 }
 
-// TemplatesPage is empty. A token is Invalid: none was ever given out.
+// TemplatesPage returns an empty page. Any token is Invalid, because none is ever
+// issued.
 func (s *SMTP) TemplatesPage(ctx context.Context, orgID, token string) ([]sending.TemplateName, string, error) {
 	return nil, "", s.emptyPage(ctx, orgID, token)
 }
@@ -90,7 +94,7 @@ func (s *SMTP) emptyPage(ctx context.Context, orgID, token string) error {
 	return err
 }
 
-// Template finds none.
+// Template fails with NotFound: SMTP servers have no templates.
 func (s *SMTP) Template(ctx context.Context, orgID, _ string) (sending.Template, error) {
 	if _, err := s.server(ctx, orgID); err != nil {
 		return sending.Template{}, err
@@ -98,18 +102,18 @@ func (s *SMTP) Template(ctx context.Context, orgID, _ string) (sending.Template,
 	return sending.Template{}, failed(sending.NotFound, errors.New("smtp: the server holds no templates"))
 }
 
-// PutTemplate is Unsupported: an SMTP server renders nothing.
+// PutTemplate fails with Unsupported: SMTP servers render no templates.
 func (s *SMTP) PutTemplate(ctx context.Context, orgID string, _ sending.Template) error {
 	return s.unsupported(ctx, orgID, "the server holds no templates")
 }
 
-// DeleteTemplate has nothing to remove.
+// DeleteTemplate succeeds without an effect: there are no templates.
 func (s *SMTP) DeleteTemplate(ctx context.Context, orgID, _ string) error {
 	_, err := s.server(ctx, orgID)
 	return err
 }
 
-// RequestProductionAccess is Unsupported: there is no sandbox to leave.
+// RequestProductionAccess fails with Unsupported: SMTP accounts have no sandbox.
 func (s *SMTP) RequestProductionAccess(ctx context.Context, orgID string, _ sending.ProductionRequest) error {
 	return s.unsupported(ctx, orgID, "there is no sandbox to leave")
 }

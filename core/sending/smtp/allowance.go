@@ -8,14 +8,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A day is counted in steps: what was sent is forgotten up to one step late.
+// A day is counted in steps. A message may count up to one step longer than 24 hours.
 const (
 	countStep  = 10 * time.Minute
 	countSteps = int64(24*time.Hour/countStep) + 1
 )
 
-// allowance keeps the configured quota and rate, in memory. The zero value has sent
-// nothing. Safe for concurrent use.
+// allowance enforces the configured quota and rate, in memory. The zero value has
+// counted nothing. It is safe for concurrent use.
 type allowance struct {
 	mu      sync.Mutex
 	counts  [countSteps]struct{ step, sent int64 }
@@ -27,8 +27,9 @@ var (
 	errQuota = errors.New("smtp: the configured quota of 24 hours is used up")
 )
 
-// take reserves a message to so many recipients, or fails with Throttled. giveBack
-// undoes the count of one that certainly was not sent.
+// take reserves a message to so many recipients. It fails with Throttled when a limit
+// is reached. giveBack undoes the count; call it only when the message was certainly
+// not sent.
 func (a *allowance) take(server Server, now time.Time, recipients int64) (giveBack func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,7 +66,7 @@ func (a *allowance) lastDay(now time.Time) int64 {
 
 func stepOf(now time.Time) int64 { return now.Unix() / int64(countStep/time.Second) }
 
-// add counts in the step, unless its place was taken by a later one meanwhile.
+// add counts recipients in the step, unless a later step has reused its slot.
 func (a *allowance) add(step, recipients int64) {
 	c := &a.counts[step%countSteps]
 	if c.step < step {

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ContactList reads the list that Consent keeps.
+// ContactList returns the list that Consent stores.
 func (s *SMTP) ContactList(ctx context.Context, orgID string) (list sending.ContactList, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		list, err = kept.ContactList(ctx, orgID)
@@ -16,17 +16,17 @@ func (s *SMTP) ContactList(ctx context.Context, orgID string) (list sending.Cont
 	return list, err
 }
 
-// EnsureContactList has Consent make the list.
+// EnsureContactList makes Consent create the list.
 func (s *SMTP) EnsureContactList(ctx context.Context, orgID string) error {
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.EnsureContactList(ctx, orgID) })
 }
 
-// ChangeTopics hands the change to Consent.
+// ChangeTopics changes the topics that Consent stores.
 func (s *SMTP) ChangeTopics(ctx context.Context, orgID string, change sending.TopicsChange) error {
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.ChangeTopics(ctx, orgID, change) })
 }
 
-// Contact reads one contact that Consent keeps.
+// Contact returns one contact that Consent stores.
 func (s *SMTP) Contact(ctx context.Context, orgID, email string) (c sending.Contact, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		c, err = kept.Contact(ctx, orgID, email)
@@ -35,7 +35,7 @@ func (s *SMTP) Contact(ctx context.Context, orgID, email string) (c sending.Cont
 	return c, err
 }
 
-// Contacts reads a page of the contacts that Consent keeps.
+// Contacts returns a page of the contacts that Consent stores.
 func (s *SMTP) Contacts(ctx context.Context, orgID, token string) (page []sending.Contact, next string, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		page, next, err = kept.Contacts(ctx, orgID, token)
@@ -44,12 +44,12 @@ func (s *SMTP) Contacts(ctx context.Context, orgID, token string) (page []sendin
 	return page, next, err
 }
 
-// PutContact hands the contact to Consent.
+// PutContact stores the contact in Consent.
 func (s *SMTP) PutContact(ctx context.Context, orgID string, c sending.Contact) error {
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.PutContact(ctx, orgID, c) })
 }
 
-// PutContacts hands the contacts to Consent.
+// PutContacts stores the contacts in Consent.
 func (s *SMTP) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) (outcomes []*sending.Failure, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		outcomes, err = kept.PutContacts(ctx, orgID, contacts)
@@ -58,8 +58,8 @@ func (s *SMTP) PutContacts(ctx context.Context, orgID string, contacts []sending
 	return outcomes, err
 }
 
-// DeleteContact takes the address off the list that Consent keeps. Where no list
-// was set up, there is nothing to take off.
+// DeleteContact removes the address from the list in Consent. It succeeds when no list
+// exists.
 func (s *SMTP) DeleteContact(ctx context.Context, orgID, email string) error {
 	err := s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		return kept.DeleteContact(ctx, orgID, email)
@@ -72,8 +72,8 @@ func (s *SMTP) DeleteContact(ctx context.Context, orgID, email string) error {
 
 var errNoList = errors.New("smtp: no contact list was set up")
 
-// consent runs a call of Consent. The organization has an account, so a store that
-// does not know it says no more than that it has no list there.
+// consent runs a call of Consent. A NotConnected of the store becomes NotFound: the
+// organization has an account, so only the list is missing.
 func (s *SMTP) consent(ctx context.Context, orgID string, call func(context.Context, Consent) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The texts below reach the log alone. A server's own words are left out of them:
-// they like to repeat addresses.
+// The texts below are only for the log. They omit the server's replies, which often
+// repeat addresses.
 
 func failed(kind sending.FailureKind, cause error) *sending.Failure {
 	return &sending.Failure{Kind: kind, Err: cause}
@@ -22,14 +22,15 @@ func invalid(text string) *sending.Failure {
 	return failed(sending.Invalid, errors.New("smtp: "+text))
 }
 
-// A server that is busy says so for minutes rather than for seconds.
+// busyRetryAfter is half a minute, because a busy server stays busy for minutes rather
+// than seconds.
 const busyRetryAfter = 30 * time.Second
 
 func throttled(cause error, wait time.Duration) *sending.Failure {
 	return &sending.Failure{Kind: sending.Throttled, RetryAfter: wait, Err: cause}
 }
 
-// step is how far a transaction came.
+// step is the progress of a transaction.
 type step string
 
 const (
@@ -42,9 +43,9 @@ const (
 	afterDot   step = "end of DATA"
 )
 
-// failureAt says what an error at this step means. caller is the context of whoever
-// called, without our own deadline. Before the dot nothing was handed over: our own
-// deadline then says that the server cannot be reached.
+// failureAt returns the failure for an error at a step. caller is the caller's context,
+// without our own deadline. Before the final dot nothing was handed over, so our own
+// deadline means Refused: the server cannot be reached.
 func failureAt(caller context.Context, at step, err error) *sending.Failure {
 	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
 		return answered(at, answer)
@@ -74,7 +75,8 @@ func answered(at step, answer *smtp.SMTPError) *sending.Failure {
 	return failed(sending.Refused, cause)
 }
 
-// wantsPassword: the codes of RFC 4954 section 6, and 530 for STARTTLS.
+// wantsPassword reports whether a reply code demands authentication (RFC 4954 section
+// 6) or STARTTLS (530).
 func wantsPassword(code int) bool {
 	return code == 530 || code == 534 || code == 535 || code == 538
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Feedback is what a mail server tells by mail about a message that was sent: either
-// deliveries or a complaint. Anyone can write such a mail, so nothing in it is known
-// to be true; addresses are addresses, and other texts are without control
-// characters and at most 500 bytes long.
+// Feedback is the content of a mail from a mail server about a sent message: deliveries
+// or a complaint. Anyone can write such a mail, so no field is verified. Addresses are
+// well-formed. Other texts have no control characters and at most 500 bytes.
 type Feedback struct {
-	// OriginalMessageID is the id that Send returned, "" when the mail does not say.
+	// OriginalMessageID is the id that Send returned; "" when the mail does not have
+	// it.
 	OriginalMessageID string
 	Deliveries        []DeliveryReport // of a delivery report (RFC 3464)
 	Complaint         *Complaint       // of a complaint (RFC 5965)
 }
 
-// Action is what became of a message for one recipient (RFC 3464 section 2.3.3).
+// Action is the result for one recipient (RFC 3464 section 2.3.3).
 type Action string
 
 // The actions.
@@ -37,23 +37,23 @@ const (
 	ActionExpanded  Action = "expanded"
 )
 
-// DeliveryReport is about one recipient.
+// DeliveryReport is the result for one recipient.
 type DeliveryReport struct {
-	// Recipient is the address that was sent to, where the report says it, and
-	// otherwise the one that the message came to.
+	// Recipient is the original recipient if the report has it, else the final
+	// recipient.
 	Recipient  string
 	Action     Action
 	Status     string // such as "5.1.1" (RFC 3463)
-	Diagnostic string // the server's own words, such as "smtp; 550 no such user"
+	Diagnostic string // the server's message, such as "smtp; 550 no such user"
 }
 
-// Complaint says that recipients do not want the message.
+// Complaint means that recipients object to the message.
 type Complaint struct {
 	Type       string   // such as "abuse", in lower case
-	Recipients []string // often left out by whoever reports
+	Recipients []string // often omitted in reports
 }
 
-// Bounds of what is read. Reports quote the message, so they may be large.
+// Limits of the parser. Reports quote the message, so they may be large.
 const (
 	maxFeedback        = 4 << 20
 	maxFeedbackHeader  = 64 << 10
@@ -63,13 +63,13 @@ const (
 	maxFeedbackText    = 500
 )
 
-// The ways in which a mail is no feedback.
+// The reasons why a mail is not feedback.
 var (
 	ErrNotFeedback   = errors.New("smtp: the mail is neither a delivery report nor a complaint")
 	ErrFeedbackLarge = errors.New("smtp: the mail is larger than any feedback")
 )
 
-// ParseFeedback reads a received mail. It fails with ErrNotFeedback or
+// ParseFeedback parses a received mail. It fails with ErrNotFeedback or
 // ErrFeedbackLarge.
 func ParseFeedback(r io.Reader) (Feedback, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxFeedback+1))
@@ -93,11 +93,11 @@ func ParseFeedback(r io.Reader) (Feedback, error) {
 
 type feedbackReader struct {
 	found Feedback
-	parts int // that may still be read
+	parts int // remaining parts to read
 }
 
-// read takes what it knows from the entity and what is in it. Whatever cannot be
-// read is passed over.
+// read collects reports from the entity and its parts. It skips parts that it cannot
+// read.
 func (r *feedbackReader) read(e *message.Entity, depth int) {
 	if parts := e.MultipartReader(); parts != nil {
 		for depth > 0 && r.parts > 0 {
@@ -121,8 +121,8 @@ func (r *feedbackReader) read(e *message.Entity, depth int) {
 	}
 }
 
-// deliveries reads blocks of fields: the first is about the message, and each
-// further one about a recipient.
+// deliveries reads blocks of fields. The first block is about the message; each further
+// block is about one recipient.
 func (r *feedbackReader) deliveries(body io.Reader) {
 	in := bufio.NewReader(body)
 	for blocks := 0; blocks <= maxDeliveryReports && len(r.found.Deliveries) < maxDeliveryReports; blocks++ {
@@ -157,7 +157,7 @@ func deliveryOf(block textproto.Header) (DeliveryReport, bool) {
 }
 
 func (r *feedbackReader) complaint(body io.Reader) {
-	block, _ := textproto.ReadHeader(bufio.NewReader(body)) // what came before an error counts
+	block, _ := textproto.ReadHeader(bufio.NewReader(body)) // fields before an error count
 	kind := readable(strings.ToLower(firstWord(block.Get("Feedback-Type"))))
 	if kind == "" {
 		return
@@ -180,7 +180,7 @@ func (r *feedbackReader) original(body io.Reader) {
 	}
 }
 
-// typedAddress reads "rfc822; person@example.com".
+// typedAddress parses "rfc822; person@example.com".
 func typedAddress(value string) string {
 	_, address, found := strings.Cut(value, ";")
 	if !found {
@@ -205,7 +205,7 @@ func firstWord(value string) string {
 	return words[0]
 }
 
-// statusOf reads a status of RFC 3463; comments may follow it.
+// statusOf parses a status of RFC 3463. Comments after it are ignored.
 func statusOf(value string) string {
 	status := firstWord(value)
 	parts := strings.Split(status, ".")
@@ -220,7 +220,7 @@ func statusOf(value string) string {
 	return status
 }
 
-// readable decodes a value and takes out what has no place in a text.
+// readable decodes a value and removes control characters.
 func readable(value string) string {
 	if decoded, err := new(mime.WordDecoder).DecodeHeader(value); err == nil {
 		value = decoded

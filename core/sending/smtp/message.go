@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	maxRecipients = 100 // RFC 5321 section 4.5.3.1.8: every server takes as many
+	maxRecipients = 100 // RFC 5321 section 4.5.3.1.8: every server accepts as many
 	maxFields     = 100 // tags and added headers together
 	maxFieldName  = 60
-	maxWord       = 900 // a line has 998 octets, and a word is not folded
+	maxWord       = 900 // a line has at most 998 octets, and words are not folded
 	maxFieldValue = 8_000
 	maxBody       = 10 << 20
 )
 
-// tagPrefix begins the name of the header field that carries a tag.
+// tagPrefix is the prefix of the header fields that carry tags.
 const tagPrefix = "X-Mailhelm-Tag-"
 
-// letter is a message ready to hand over.
+// letter is a message in its wire format.
 type letter struct {
 	id         string // without angle brackets
 	from       string
@@ -38,8 +38,8 @@ type letter struct {
 	data       []byte
 }
 
-// compose writes the message. It fails with Invalid for every value that could not
-// stand in a message as it is; nothing is ever left out or repaired.
+// compose writes the message. It fails with Invalid for every value that cannot appear
+// in a message unchanged. It never drops or repairs a value.
 func compose(m sending.Message, now time.Time) (letter, error) {
 	from, err := addressOf("From", m.From)
 	if err != nil {
@@ -85,8 +85,8 @@ func compose(m sending.Message, now time.Time) (letter, error) {
 	return l, err
 }
 
-// addressOf reads an address with or without a name. The address is one that the
-// rest of Mailhelm takes, so it is ASCII without quotes.
+// addressOf parses an address with or without a name. The address must be valid in the
+// rest of Mailhelm, so it is ASCII without quotes.
 func addressOf(field, value string) (*mail.Address, error) {
 	if hasControl(value) || len(value) > maxFieldValue {
 		return nil, invalid(field + " holds control characters or is too long")
@@ -113,8 +113,7 @@ func addressesOf(field string, values []string) (shown string, plain []string, e
 	return strings.Join(all, ", "), plain, nil
 }
 
-// fields are header fields in their order. The first one that could not be written
-// is remembered.
+// fields collects header fields in order. It keeps the first error.
 type fields struct {
 	all []sending.Header
 	err error
@@ -132,7 +131,7 @@ func (f *fields) add(name, value string) {
 	f.all = append(f.all, sending.Header{Name: name, Value: value})
 }
 
-// text adds a value that people read, encoded where it must be (RFC 2047).
+// text adds a field with human-readable text, encoded where necessary (RFC 2047).
 func (f *fields) text(name, value string) {
 	switch {
 	case len(value) > maxFieldValue:
@@ -144,8 +143,9 @@ func (f *fields) text(name, value string) {
 	}
 }
 
-// encodedText is the value itself when it is plain and survives folding, and encoded
-// words otherwise. What already looks like an encoded word would be read as one.
+// encodedText returns the value unchanged when it is plain and survives folding, and as
+// encoded words otherwise. A value that looks like an encoded word is encoded, because
+// readers would decode it.
 func encodedText(value string) string {
 	encoded := mime.QEncoding.Encode("utf-8", value)
 	if encoded != value || !strings.Contains(value, "=?") && !strings.Contains(value, "  ") && strings.TrimSpace(value) == value {
@@ -172,7 +172,7 @@ func (f *fields) refuse(text string) {
 	}
 }
 
-// addTags writes each tag as a field of its own, by name.
+// addTags writes each tag as a header field of its own, sorted by name.
 func (f *fields) addTags(e sending.Envelope) error {
 	tags := e.Tags
 	if e.Test {
@@ -194,8 +194,8 @@ func (f *fields) addTags(e sending.Envelope) error {
 	return nil
 }
 
-// ours are the fields that are made here, and those that the servers on the way
-// make. Everything that begins with Content- or Resent- is one too.
+// ours are the names of fields that callers cannot set: those written here and those
+// added by servers in transit. Names that begin with Content- or Resent- are included.
 var ours = []string{
 	"From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Subject", "Date", "Message-Id", "Mime-Version",
 	"Return-Path", "Received", "Dkim-Signature", "Arc-Seal", "Authentication-Results",
@@ -216,14 +216,15 @@ func (f *fields) addHeaders(headers []sending.Header) error {
 	return nil
 }
 
-// isFieldName is narrower than RFC 5322, and as wide as names are in practice.
+// isFieldName reports whether s may be the name of an added field. It is stricter than
+// RFC 5322 and accepts the names used in practice.
 func isFieldName(name string) bool {
 	return name != "" && len(name) <= maxFieldName && !strings.ContainsFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	})
 }
 
-// hasControl also holds for what is no UTF-8.
+// hasControl reports whether s has control characters or is not valid UTF-8.
 func hasControl(s string) bool {
 	return !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool {
 		return r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029'
@@ -240,7 +241,7 @@ func encode(h fields, c sending.Content) ([]byte, error) {
 		return nil, invalid("the content is no UTF-8")
 	}
 	var header write.Header
-	for _, field := range slices.Backward(h.all) { // Add puts a field before those that are there
+	for _, field := range slices.Backward(h.all) { // Add inserts a field before the existing ones
 		header.Add(field.Name, field.Value)
 	}
 	var out bytes.Buffer

@@ -26,7 +26,7 @@ func newPool(idleTimeout time.Duration) *pool {
 	return &pool{idleTimeout: idleTimeout, slots: make(chan struct{}, maxOpen)}
 }
 
-// enter waits for its turn. leave must follow.
+// enter waits for a free slot. The caller must call leave afterwards.
 func (p *pool) enter(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
@@ -38,8 +38,8 @@ func (p *pool) enter(ctx context.Context) error {
 
 func (p *pool) leave() { <-p.slots }
 
-// take gives out a connection to this server, or nil when none is idle. Those to
-// where the server was before are closed.
+// take returns an idle connection with this login, or nil without one. It closes idle
+// connections with another login.
 func (p *pool) take(to login) *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +55,7 @@ func (p *pool) take(to login) *session {
 	return nil
 }
 
-// put takes a connection back, or closes it.
+// put returns a connection to the pool, or closes it.
 func (p *pool) put(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,8 +67,8 @@ func (p *pool) put(s *session) {
 	p.idle = append(p.idle, s)
 }
 
-// expire closes a connection that is still idle. One that was given out meanwhile
-// is its user's.
+// expire closes a connection that is still idle. It leaves a connection alone that is
+// in use again.
 func (p *pool) expire(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

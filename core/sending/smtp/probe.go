@@ -2,8 +2,8 @@ package smtp
 
 import "context"
 
-// Probe connects to the server and signs in, and hands nothing over. The connection
-// is one of its own and ends with the call.
+// Probe connects to the server and signs in, and sends no message. It uses a connection
+// of its own and closes it.
 func (s *SMTP) Probe(ctx context.Context, orgID string) error {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)

@@ -21,9 +21,10 @@ var (
 	errTurn      = errors.New("smtp: all connections are busy")
 )
 
-// Send hands the message over in one transaction, for all recipients or for none,
-// and returns its Message-ID without the angle brackets. Tags become header fields
-// X-Mailhelm-Tag-<name>. A template is Unsupported, and a configuration set Invalid.
+// Send hands the message over in one transaction, for all recipients or for none. It
+// returns the Message-ID without angle brackets. Tags become header fields
+// X-Mailhelm-Tag-<name>. It fails with Unsupported for a template, and with Invalid for
+// a configuration set.
 func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
@@ -59,12 +60,12 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	return l.id, nil
 }
 
-// SendBulk is Unsupported: it is made of a template.
+// SendBulk fails with Unsupported, because it needs a template.
 func (s *SMTP) SendBulk(ctx context.Context, orgID string, _ sending.Bulk) ([]sending.BulkOutcome, error) {
 	return nil, s.unsupported(ctx, orgID, "the server renders no templates")
 }
 
-// hand finds or opens a connection and hands the letter over, once.
+// hand takes an idle connection or opens one, and hands the letter over, once.
 func (s *SMTP) hand(ctx, caller context.Context, connections *pool, to login, l letter) *sending.Failure {
 	if err := connections.enter(ctx); err != nil {
 		if caller.Err() != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// login is where a session leads and as whom. One that could only lead to public
-// addresses is another than one that could lead anywhere.
+// login is the server and the user of a connection. Connections that may reach only
+// public addresses are kept apart from unrestricted ones.
 type login struct {
 	address, user, password string
 	mayReachPrivate         bool
@@ -25,19 +25,19 @@ func loginOf(s Server) login {
 	return login{c.Endpoint, c.AccessKeyID, c.Secret, c.MayReachPrivate, s.ImplicitTLS}
 }
 
-// session is one connection to a server, signed in.
+// session is one authenticated connection to a server.
 type session struct {
 	login  login
 	client *smtp.Client
 	conn   net.Conn
 	uses   int
-	expiry *time.Timer // of an idle one
+	expiry *time.Timer // closes an idle session
 }
 
-func (s *session) close() { _ = s.conn.Close() } // nothing is under way on it
+func (s *session) close() { _ = s.conn.Close() } // no command is in progress
 
-// maxAnswers bounds what a server may say over a connection, its certificates
-// included: answers are short, and lines without end would be kept in memory.
+// maxAnswers limits the bytes that a server may send over a connection, including its
+// certificates. Replies are short, and endless lines would fill the memory.
 const maxAnswers = 256 << 10
 
 var errTalkative = errors.New("the server says too much")
@@ -56,7 +56,7 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open connects, encrypts and signs in. It ends with the context.
+// open connects, encrypts and signs in. It ends when ctx ends.
 func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.Failure) {
 	where, err := endpointOf(to.address)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.F
 	return &session{login: to, client: client, conn: raw}, nil
 }
 
-// greet makes sure that what follows is encrypted, or stays on this machine.
+// greet ensures that the rest of the session is encrypted or stays on this machine.
 func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 	config := &tls.Config{ServerName: where.host, RootCAs: s.cfg.Roots, MinVersion: tls.VersionTLS12}
 	var client *smtp.Client
@@ -91,8 +91,8 @@ func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 	case where.loopback && isLoopback(conn.RemoteAddr()):
 		client = smtp.NewClient(conn)
 	default:
-		// The library's own time limits begin with the next command; until then the
-		// connection is closed by the context.
+		// The library's own timeouts begin with the next command. Until then, the end
+		// of the context closes the connection.
 		var err error
 		if client, err = smtp.NewClientStartTLS(conn, config); err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func signIn(client *smtp.Client, as login) error {
 
 var errSize = errors.New("smtp: the message is larger than the server takes")
 
-// hand hands one letter over. After any failure the session is of no use.
+// hand hands one letter over. After a failure the session cannot be used again.
 func (s *session) hand(ctx, caller context.Context, l letter) *sending.Failure {
 	stop := context.AfterFunc(ctx, s.close)
 	defer stop()
@@ -151,14 +151,14 @@ func (s *session) hand(ctx, caller context.Context, l letter) *sending.Failure {
 	if _, err := w.Write(l.data); err != nil {
 		return failureAt(caller, content, err)
 	}
-	// From here on the server may have the whole message.
+	// From here on the server may have accepted the whole message.
 	if err := w.Close(); err != nil {
 		return failureAt(caller, afterDot, err)
 	}
 	return nil
 }
 
-// alive asks whether the server still is at the other end.
+// alive reports whether the server still answers.
 func (s *session) alive(ctx context.Context) bool {
 	stop := context.AfterFunc(ctx, s.close)
 	defer stop()

@@ -14,23 +14,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Server is the SMTP server of an organization with what its owner says of it.
+// Server is an organization's SMTP server with the limits that the organization
+// configured.
 type Server struct {
-	// Connection has the server's host:port as Endpoint, and user name and password
-	// as AccessKeyID and Secret. Without a user name nobody is authenticated.
+	// Connection has the server's host:port as Endpoint, and user name and password as
+	// AccessKeyID and Secret. Without a user name, the session is not authenticated.
 	Connection sending.Connection
-	// Identities are the addresses and domains to send from; a domain covers those
-	// below it. With none, the server alone judges senders.
+	// Identities are the addresses and domains to send from. A domain includes its
+	// subdomains. When empty, only the server checks senders.
 	Identities []string
-	// Max24HourSend is how many recipients a day may have, MaxSendRate how many
-	// messages a second. Zero is no limit of ours.
+	// Max24HourSend is the most recipients in 24 hours. MaxSendRate is the most
+	// messages in a second. Zero means no limit.
 	Max24HourSend, MaxSendRate int64
-	// ImplicitTLS begins with TLS also on another port than 465.
+	// ImplicitTLS begins with TLS on ports other than 465 too.
 	ImplicitTLS bool
 }
 
-// Consent keeps the contact list, which no SMTP server has. It fails as the port
-// does; the simulated account is one.
+// Consent stores the contact list, because SMTP servers have none. It fails with a
+// *sending.Failure. The simulated account implements it.
 type Consent interface {
 	ContactList(ctx context.Context, orgID string) (sending.ContactList, error)
 	EnsureContactList(ctx context.Context, orgID string) error
@@ -42,29 +43,29 @@ type Consent interface {
 	DeleteContact(ctx context.Context, orgID, email string) error
 }
 
-// Config is what the adapter is made of. Only Server is required, and not even that
-// for [SMTP.Open].
+// Config configures the adapter. Only Server is required, and [SMTP.Open] does not need
+// it.
 type Config struct {
-	// Server finds an organization's server. It fails with NotConnected, as a
-	// *sending.Failure, when there is none. nil finds none.
+	// Server returns an organization's server. It fails with NotConnected, as a
+	// *sending.Failure, when the organization has none. nil always fails so.
 	Server func(ctx context.Context, orgID string) (Server, error)
-	// Consent keeps topics and contacts. Without it there is no list.
+	// Consent stores topics and contacts. With nil, accounts have no contact list.
 	Consent Consent
 
-	// Clock dates messages and counts the quota. nil is core.SystemClock.
+	// Clock dates messages and counts the quota; nil means core.SystemClock.
 	Clock core.Clock
-	// CallTimeout is the deadline every call has of its own. Zero is 30 seconds.
+	// CallTimeout is the deadline of each call; zero means 30 seconds.
 	CallTimeout time.Duration
-	// IdleTimeout is how long an unused connection is kept. Zero is 30 seconds.
+	// IdleTimeout is how long an unused connection is kept; zero means 30 seconds.
 	IdleTimeout time.Duration
-	// Roots verify certificates. nil are the machine's.
+	// Roots verify certificates; nil means those of the machine.
 	Roots *x509.CertPool
-	// Dial opens connections. nil dials the network.
+	// Dial opens connections; nil means the network.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Networks are where servers may be that only public addresses lead to otherwise:
-	// those of a [sending.Connection] without MayReachPrivate.
+	// Networks are private networks that connections without MayReachPrivate may reach,
+	// in addition to public addresses.
 	Networks []netip.Prefix
-	// Hostname is how we greet, by default "localhost".
+	// Hostname is the name in our greeting; "" means "localhost".
 	Hostname string
 }
 
@@ -73,14 +74,14 @@ const (
 	defaultIdleTimeout = 30 * time.Second
 )
 
-// SMTP is the sending account of every organization that has an SMTP server. It is
-// safe for concurrent use.
+// SMTP is the sending account of every organization with an SMTP server. It is safe for
+// concurrent use.
 type SMTP struct {
 	cfg   Config
 	boxes *outboxes
 }
 
-// outboxes are what is remembered of organizations.
+// outboxes holds the state of all organizations.
 type outboxes struct {
 	idleTimeout time.Duration
 
@@ -89,7 +90,7 @@ type outboxes struct {
 	byOrg  map[string]*outbox
 }
 
-// New makes the adapter. It connects to nothing before the first message.
+// New returns the adapter. It opens no connection before the first message.
 func New(cfg Config) *SMTP {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
@@ -112,9 +113,10 @@ func New(cfg Config) *SMTP {
 	return &SMTP{cfg: cfg, boxes: &outboxes{idleTimeout: cfg.IdleTimeout, byOrg: map[string]*outbox{}}}
 }
 
-// Open is the account of a connection. All accounts that one adapter opens share
-// what it remembers of their organizations, such as how much was sent, and end with
-// its Close. A connection without MayReachPrivate leads to public addresses alone.
+// Open returns the account of a connection. All accounts of one adapter share their
+// organizations' state, such as the count of sent messages, and end with its Close.
+// Without MayReachPrivate, the account reaches only public addresses and
+// Config.Networks.
 func (s *SMTP) Open(c sending.Connection) (sending.Account, error) {
 	if _, err := endpointOf(c.Endpoint); err != nil {
 		return nil, err
@@ -137,8 +139,8 @@ func noServer() *sending.Failure {
 	return failed(sending.NotConnected, errors.New("smtp: the organization has no server"))
 }
 
-// Close ends connections that are kept open, and keeps none from now on. Messages
-// under way are not called off.
+// Close closes idle connections and keeps no further ones. It does not interrupt
+// messages in progress.
 func (s *SMTP) Close() error {
 	s.boxes.mu.Lock()
 	defer s.boxes.mu.Unlock()
@@ -149,7 +151,7 @@ func (s *SMTP) Close() error {
 	return nil
 }
 
-// server finds the organization's server, or fails as the port does.
+// server returns the organization's server. It fails with a *sending.Failure.
 func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 	if err := ctx.Err(); err != nil {
 		return Server{}, failed(sending.TimedOut, err)
@@ -173,7 +175,7 @@ func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 	return server, nil
 }
 
-// of is what is remembered of an organization.
+// of returns the state of an organization, and creates it on the first call.
 func (b *outboxes) of(orgID string) *outbox {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +195,7 @@ type outbox struct {
 	allowance   allowance
 }
 
-// endpoint is where a server is.
+// endpoint is the address of a server.
 type endpoint struct {
 	address, host string
 	implicitTLS   bool
