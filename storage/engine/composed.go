@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Composed runs SQL that was put together for one call, in the transaction of ctx or
-// on a connection that reads. It is not prepared, so PostgreSQL plans it for its very
-// values.
+// Composed runs SQL that was composed for one call and returns every row as scan reads
+// it. It uses the transaction of ctx, or else a read connection. The SQL is not prepared,
+// so PostgreSQL plans it for the given values.
 func Composed[R any](ctx context.Context, db *DB, name, text string, args []any, scan func(*sql.Rows) (R, error)) ([]R, error) {
 	var all []R
 	err := db.Retry(ctx, func() error {
@@ -27,7 +27,7 @@ func Composed[R any](ctx context.Context, db *DB, name, text string, args []any,
 		if err != nil {
 			return err
 		}
-		defer func() { _ = rows.Close() }() // rows.Err has told what there is to tell
+		defer func() { _ = rows.Close() }() // rows.Err reports the errors
 		for rows.Next() {
 			row, err := scan(rows)
 			if err != nil {

@@ -12,53 +12,56 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Config says which database to open. With a URL it is PostgreSQL, otherwise
-// SQLite in Dir.
+// Config selects the database to open: PostgreSQL when URL is set, otherwise SQLite in
+// Dir.
 type Config struct {
 	// URL is a PostgreSQL connection URL, postgres://user:password@host/name.
 	URL string
-	// Dir is the folder of the SQLite file mailhelm.db. It is made when missing,
-	// readable by its owner alone.
+	// Dir is the folder of the SQLite file mailhelm.db. Open creates it if it is missing,
+	// readable only by its owner.
 	Dir string
-	// MaxConns bounds the connections to PostgreSQL; zero means 16, and there are at
-	// least 4. One more connection listens for changes of credentials. Tokens, expensive
-	// reads and jobs have some for themselves. SQLite has one connection that writes and
-	// some that read.
+	// MaxConns is the largest number of connections to PostgreSQL. Zero means 16; the
+	// minimum is 4. One more connection listens for changes of credentials. Tokens,
+	// expensive reads and jobs each have reserved connections. SQLite ignores it: there
+	// one connection writes and several read.
 	MaxConns int
-	// CallerWait is how long calls wait for a connection, and for another process that
-	// writes to SQLite; zero means 2 s.
+	// CallerWait is how long a call waits for a connection, or for another process that
+	// writes to SQLite. Zero means 2 s.
 	CallerWait time.Duration
-	// Clock tells the time where a call brings none; nil means core.SystemClock.
+	// Clock returns the time where the caller passes none; nil means core.SystemClock.
 	Clock core.Clock
-	// Logger takes what migrations and jobs have to say; nil means slog.Default.
+	// Logger receives the messages of migrations and jobs; nil means slog.Default.
 	Logger *slog.Logger
 }
 
 // DB is an open database of either engine. It is safe for concurrent use.
 //
-// The lane of a context says which connections its work uses; see [core.Lane]. Calls
-// outside a transaction read from a pool of read connections and write each on its own.
-// Inside [DB.InTx] everything goes through the transaction. On SQLite one connection
-// writes: a write with a context from outside waits until the open transaction has
-// ended, so f of InTx must use the context it is given.
+// The lane of a context selects the connections of its work; see [core.Lane]. Outside a
+// transaction, each read uses a pool of read connections and each write commits on its
+// own. Inside [DB.InTx], every call goes through the transaction. SQLite has one
+// connection that writes: a write with a context from outside the transaction waits until
+// the transaction has ended. Therefore the function passed to InTx must use the context
+// that it receives.
 type DB struct {
 	dialect Dialect
-	name    string // of the database on PostgreSQL, with the password: never to be logged
+	name    string // connection string of PostgreSQL, with the password: never log it
 	write   *pool
 	read    *pool // the same as write on PostgreSQL
-	// expensive is for expensive reads, and never larger than what they may take.
+	// expensive serves expensive reads. It has no more connections than expensive reads
+	// may use at once.
 	expensive *pool
-	// background is for jobs on PostgreSQL. On SQLite, which has one writer, it is nil:
-	// jobs have a share of the other pools.
+	// background serves jobs on PostgreSQL. It is nil on SQLite, where jobs have a share
+	// of the other pools.
 	background *pool
 	clock      core.Clock
 	logger     *slog.Logger
-	// outage is why the database took no calls when last asked to write.
+	// outage is the reason why the last write failed with an outage, nil if there was
+	// none.
 	outage atomic.Pointer[string]
 }
 
-// Open opens the database without changing its schema; see [DB.Migrate]. It
-// fails when the database cannot be reached.
+// Open opens the database without changing its schema; see [DB.Migrate]. It returns an
+// error if the database cannot be reached.
 func Open(ctx context.Context, c Config) (*DB, error) {
 	if c.Clock == nil {
 		c.Clock = core.SystemClock
@@ -75,7 +78,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return openSQLite(ctx, c)
 }
 
-// Close ends all connections. Calls under way fail.
+// Close closes all connections. Calls in progress fail.
 func (db *DB) Close() error {
 	failures := make([]error, 0, len(db.pools()))
 	for _, p := range db.pools() {
@@ -84,8 +87,8 @@ func (db *DB) Close() error {
 	return errors.Join(failures...)
 }
 
-// pools are all of them, the one that writes last: with SQLite's very last connection
-// its log is put away.
+// pools returns all pools, the one that writes last. SQLite checkpoints its write-ahead
+// log when its very last connection closes.
 func (db *DB) pools() []*pool {
 	all := []*pool{db.expensive}
 	if db.background != nil {
@@ -97,7 +100,7 @@ func (db *DB) pools() []*pool {
 	return append(all, db.write)
 }
 
-// pool is the one that the work of ctx uses.
+// pool returns the pool that the work of ctx uses.
 func (db *DB) pool(ctx context.Context, writes bool) *pool {
 	lane := core.LaneOf(ctx)
 	switch {
@@ -111,11 +114,12 @@ func (db *DB) pool(ctx context.Context, writes bool) *pool {
 	return db.read
 }
 
-// ExpensiveSlots is how many expensive reads run at once; see [core.ExpensiveReads].
-// SQLite computes in this process, so there it is half of the processors.
+// ExpensiveSlots returns how many expensive reads may run at once; see
+// [core.ExpensiveReads]. On SQLite it is half of the processors, because SQLite computes
+// in this process.
 func (db *DB) ExpensiveSlots() int { return db.expensive.idle }
 
-// Ping asks the database for an answer.
+// Ping sends a request to the database and returns an error if there is no answer.
 func (db *DB) Ping(ctx context.Context) error {
 	p := db.read
 	pass, err := p.gate.enter(ctx)
@@ -126,27 +130,27 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.cause(ctx, p.sql.PingContext(ctx))
 }
 
-// Dialect is the engine of this database.
+// Dialect returns the engine of this database.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
-// Now is the time by the clock that the database was opened with.
+// Now returns the time of the clock in [Config].
 func (db *DB) Now() time.Time { return db.clock() }
 
-// Logger takes warnings of the database and of those who follow it.
+// Logger returns the logger for warnings of the database and of its followers.
 func (db *DB) Logger() *slog.Logger { return db.logger }
 
-// Writer is the handle whose connections write, for those who bring their own
-// statements, such as migrations. It stands behind the gates: its callers wait for a
-// connection without end.
+// Writer returns the handle of the connections that write, for code with its own
+// statements, such as migrations. It bypasses the gates: its callers wait for a
+// connection without limit.
 func (db *DB) Writer() *sql.DB { return db.write.sql }
 
-// Reader is the handle whose connections read; see [DB.Writer].
+// Reader returns the handle of the connections that read; see [DB.Writer].
 func (db *DB) Reader() *sql.DB { return db.read.sql }
 
-// Engine names the engine: "sqlite" or "postgres".
+// Engine returns the name of the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return string(db.dialect) }
 
-// Dialect is the kind of database that runs, with what differs between the two.
+// Dialect is the engine of a database, with the differences between the two engines.
 type Dialect string
 
 // The two databases.
@@ -155,7 +159,7 @@ const (
 	PostgreSQL Dialect = "postgres"
 )
 
-// Text is SQL as the engine is to read it; Statement.on is that of a statement.
+// Text returns SQL as the engine reads it, with its slots opened on PostgreSQL.
 func (e Dialect) Text(sql string) string {
 	if e == PostgreSQL {
 		return openSlots(sql)
@@ -163,15 +167,15 @@ func (e Dialect) Text(sql string) string {
 	return sql
 }
 
-// JSONKey is a member's name as the engine's -> takes it. SQLite reads some names as
-// paths, so it is given a path.
+// JSONKey returns the name of a JSON member as the engine's -> operator expects it. On
+// SQLite it returns a path, because SQLite reads some names as paths.
 func (e Dialect) JSONKey(name string) string {
 	if e == PostgreSQL {
 		return name
 	}
 	quoted, err := json.Marshal(name)
 	if err != nil {
-		return "" // no string fails
+		return "" // marshalling a string cannot fail
 	}
 	return `$.` + string(quoted)
 }

@@ -1,4 +1,4 @@
-// Package engine is the database as the rooms of storage see it: SQLite (the default,
+// Package engine provides the rooms of storage with a database: SQLite (the default,
 // one file) or PostgreSQL, with one SQL text for both.
 //
 // # What this package owns
@@ -20,8 +20,8 @@
 // core/jobs, the interface of the queue. Its only statements are those of savepoints and
 // of the probe that notices a full disk.
 //
-// It never asks the database for the time or for an id; both come with the call. It
-// reaches no network but the database's.
+// It never takes the time or an id from the database; the caller passes both. It
+// opens no network connection except to the database.
 //
 // # Rules for every statement
 //
@@ -32,5 +32,5 @@
 //   - Placeholders are $1..$n and appear in that order.
 //   - Times are bigint microseconds ([Time]); JSON is text that is written and
 //     read whole; many rows travel as one JSON parameter through json_each.
-//   - It names org_id, wherever the row belongs to an organization.
+//   - It names org_id wherever the row belongs to an organization.
 package engine

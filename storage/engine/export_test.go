@@ -10,8 +10,8 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// What the tests in engine_test see of the inside. They stand outside, because
-// storagetest imports storage, which imports this package.
+// This file exports internals to the tests in engine_test. Those are an external package,
+// because storagetest imports storage, which imports this package.
 
 // ExecText runs SQL in the transaction of ctx, which must carry one.
 func (db *DB) ExecText(ctx context.Context, query string, args ...any) error {
@@ -19,34 +19,34 @@ func (db *DB) ExecText(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// OpenSlots is what PostgreSQL reads.
+// OpenSlots returns the text that PostgreSQL reads.
 func OpenSlots(text string) string { return openSlots(text) }
 
-// JobSteps is the table of River's versions.
+// JobSteps returns the table of River's schema versions.
 func JobSteps() map[int64]int { return jobSteps }
 
-// TestGate stands before the connections of a pool.
+// TestGate wraps the gate of a pool.
 type TestGate struct{ gate *gate }
 
-// NewTestGate makes one with the wait of the product.
+// NewTestGate returns a gate with the default wait.
 func NewTestGate(sizes map[core.Lane]int) TestGate { return TestGate{newGate(0, sizes)} }
 
-// Enter waits for a connection, which the function it returns gives back.
+// Enter waits for a connection. The returned function gives it back.
 func (g TestGate) Enter(ctx context.Context) (leave func(), err error) {
 	p, err := g.gate.enter(ctx)
 	return p.leave, err
 }
 
-// Failure is what a call fails with when a statement does.
+// Failure returns the error of a call whose statement failed with err.
 func (db *DB) Failure(ctx context.Context, err error) error { return db.cause(ctx, err) }
 
-// ExpensiveReader is the handle of expensive reads.
+// ExpensiveReader returns the handle of expensive reads.
 func (db *DB) ExpensiveReader() *sql.DB { return db.expensive.sql }
 
-// WriterSlots is how many calls write at once.
+// WriterSlots returns how many calls may write at once.
 func (db *DB) WriterSlots() int { return db.write.gate.shares[core.Calls].free }
 
-// SetCallerWait sets how long calls wait for a connection, before any is made.
+// SetCallerWait sets how long calls wait for a connection. Call it before any other call.
 func (db *DB) SetCallerWait(wait time.Duration) {
 	for _, p := range db.pools() {
 		p.gate.wait = wait
@@ -62,7 +62,7 @@ func JobRows(ctx context.Context, j *Jobs) ([]*rivertype.JobRow, error) {
 	return listed.Jobs, nil
 }
 
-// MakeDue makes a job run now that waits for a time.
+// MakeDue makes a job due now that is scheduled for later.
 func MakeDue(ctx context.Context, j *Jobs, id int64) error {
 	_, err := j.inserter.JobRetry(ctx, id)
 	return err

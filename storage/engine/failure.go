@@ -30,9 +30,9 @@ func sqlState(err error) string {
 	return ""
 }
 
-// retryable reports whether the same transaction may succeed when it runs again.
-// A unique violation is among them: statements check for the taken name first,
-// so they meet one only in a race, and see the winner the second time.
+// retryable reports whether the same transaction may succeed when it runs again. That
+// includes unique violations. Statements check for a taken name first, so a violation
+// occurs only in a race. The second run then sees the winner's row.
 func retryable(err error) bool {
 	switch sqlState(err) {
 	case serializationFailure, deadlockDetected, uniqueViolation:
@@ -41,10 +41,11 @@ func retryable(err error) bool {
 	return false
 }
 
-// cause is err, or why the context ended when that is what made the call fail:
-// the databases say it in their own ways, none of them the context's. What says that
-// the database itself takes no calls becomes core.CodeTemporarilyUnavailable, and that
-// another process writes all the time core.CodeOverloaded, with err inside.
+// cause returns the reason of a failed call. If the context ended, it returns the
+// context's cause, because the databases report that in their own ways. If the database
+// refuses all calls, it returns core.CodeTemporarilyUnavailable with err inside. If
+// another process held SQLite's lock too long, it returns core.CodeOverloaded with err
+// inside. Otherwise it returns err.
 func (db *DB) cause(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -63,14 +64,14 @@ func (db *DB) cause(ctx context.Context, err error) error {
 	case why != "":
 		db.outage.Store(&why)
 		return core.TemporarilyUnavailable(err)
-	case sqlState(err) == queryCanceled: // by the server's own limit, since ctx goes on
+	case sqlState(err) == queryCanceled: // the server's own limit, because ctx has not ended
 		return errors.Join(context.DeadlineExceeded, err)
 	}
 	return err
 }
 
-// outageOf says to the operator why the database takes no calls, "" when err is no such
-// reason.
+// outageOf returns, for the operator, why the database refuses all calls. It returns ""
+// if err is not an outage.
 func outageOf(err error) string {
 	if state := sqlState(err); state != "" {
 		return outageByState(state)
@@ -90,7 +91,8 @@ func outageOf(err error) string {
 	return ""
 }
 
-// outageByState is outageOf for a SQLSTATE: whole ones before classes of two characters.
+// outageByState is outageOf for a SQLSTATE. Complete states take precedence over classes,
+// their first two characters.
 func outageByState(state string) string {
 	if why, ok := outages[state]; ok {
 		return why
@@ -115,7 +117,7 @@ var outages = map[string]string{
 	"XX002": "the database's files are damaged",
 }
 
-// outageByResult is outageOf for a primary result code of SQLite.
+// outageByResult is the outage for each primary result code of SQLite.
 var outageByResult = map[int]string{
 	sqlite3.SQLITE_FULL:     "the disk of the database file is full",
 	sqlite3.SQLITE_IOERR:    "the database file cannot be read or written",
@@ -126,14 +128,15 @@ var outageByResult = map[int]string{
 	sqlite3.SQLITE_NOMEM:    "there is no memory left for the database",
 }
 
-// isBusy reports whether another process held SQLite's lock for longer than calls wait.
+// isBusy reports whether another process held SQLite's lock for longer than the busy
+// timeout.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*modernc.Error](err)
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// isLost reports whether a connection that was open broke off, as all do when the
-// database is restarted.
+// isLost reports whether an open connection broke off. A restart of the database breaks
+// all of them.
 func isLost(err error) bool {
 	switch sqlState(err) {
 	case "":

@@ -10,19 +10,20 @@ import (
 )
 
 const (
-	// callerWait is how long a call waits for a connection before it is turned away.
+	// callerWait is how long a call waits for a connection before it is refused.
 	callerWait = 2 * time.Second
-	// busyRetry is when a call that was turned away should come again.
+	// busyRetry is the delay after which a refused call should retry.
 	busyRetry = 2 * time.Second
-	// passedOver is how many others a lane of lower rank lets by before it has its turn.
+	// passedOver is how many turns a waiting lane of lower rank yields before it gets
+	// one.
 	passedOver = 8
 )
 
 // gate bounds how many pieces of work use the connections of a pool at once. Each lane
-// draws on a share; lanes with a share of their own never wait for one another. In a
-// share that several draw on, tokens come first and jobs last, but for every ninth turn.
+// draws on a share. Lanes with separate shares never wait for one another. In a share
+// with several lanes, tokens come first and jobs last, except in every ninth turn.
 //
-// The gate stands before the pool because database/sql lets callers wait without end
+// The gate stands before the pool because database/sql lets callers wait without limit
 // and in no order.
 type gate struct {
 	wait time.Duration
@@ -31,22 +32,22 @@ type gate struct {
 	shares [core.Lanes]*share
 }
 
-// share is a number of connections with those who wait for one.
+// share is a number of connections, with the queues of the lanes that wait for one.
 type share struct {
 	free    int
 	waiting [core.Lanes][]*waiter
-	// passed counts turns in which someone of a lower rank was left waiting.
+	// passed counts consecutive turns in which work of a lower rank had to keep waiting.
 	passed int
 }
 
-// waiter is one piece of work that waits. ready is closed when it has its turn.
+// waiter is one piece of work in a queue. ready is closed when it gets a connection.
 type waiter struct{ ready chan struct{} }
 
-// ranks are the lanes in the order in which a share serves them.
+// ranks lists the lanes in the order in which a share serves them.
 var ranks = [core.Lanes]core.Lane{core.Vital, core.Calls, core.ExpensiveReads, core.Background}
 
-// newGate makes a gate with a share of each size for the lanes that it is listed with.
-// A lane that is not listed draws on that of Calls.
+// newGate returns a gate with one share of the given size for each lane in sizes. A lane
+// that sizes omits draws on the share of Calls. A wait of zero means callerWait.
 func newGate(wait time.Duration, sizes map[core.Lane]int) *gate {
 	if wait == 0 {
 		wait = callerWait
@@ -62,14 +63,15 @@ func newGate(wait time.Duration, sizes map[core.Lane]int) *gate {
 	return g
 }
 
-// pass is the permission to use one connection until leave.
+// pass is the permission to use one connection until leave is called.
 type pass struct {
 	gate *gate
 	from *share
 }
 
-// enter waits for a connection: jobs as long as their context lasts, others two seconds.
-// It fails with core.CodeOverloaded after that. The zero gate lets everything in.
+// enter waits for a connection and returns a pass for it. Jobs wait until their context
+// ends; other lanes wait g.wait and then get core.CodeOverloaded. A nil gate grants every
+// pass at once.
 func (g *gate) enter(ctx context.Context) (pass, error) {
 	if g == nil {
 		return pass{}, nil
@@ -108,11 +110,11 @@ func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, erro
 	if g.withdraw(lane, w) {
 		return pass{}, err
 	}
-	granted.leave() // its turn came at the same moment
+	granted.leave() // the connection was granted at the same moment
 	return pass{}, err
 }
 
-// withdraw takes w out of the queue. It reports false when w has its turn already.
+// withdraw removes w from its queue. It reports false if w already has a connection.
 func (g *gate) withdraw(lane core.Lane, w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -125,7 +127,8 @@ func (g *gate) withdraw(lane core.Lane, w *waiter) bool {
 	return true
 }
 
-// leave hands the connection on. The zero pass does nothing.
+// leave gives the connection to the next waiter or frees it. On the zero pass it does
+// nothing.
 func (p pass) leave() {
 	if p.gate == nil {
 		return
@@ -139,7 +142,8 @@ func (p pass) leave() {
 	p.from.free++
 }
 
-// next takes the waiter whose turn it is out of its queue, nil when the queues are empty.
+// next removes the waiter whose turn it is from its queue and returns it. It returns nil
+// when all queues are empty.
 func (s *share) next() *waiter {
 	var queues []*[]*waiter
 	for _, lane := range ranks {

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// A lane that is full keeps no other waiting.
+// TestGateKeepsLanesApart checks that a full lane does not make other lanes wait.
 func TestGateKeepsLanesApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,8 @@ func TestGateKeepsLanesApart(t *testing.T) {
 	})
 }
 
-// The end of a caller's patience frees its place, and its turn is not lost.
+// TestGateForgetsWhoLeaves checks that a caller that gives up frees its place, and that
+// its turn is not lost.
 func TestGateForgetsWhoLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,8 +64,8 @@ func TestGateForgetsWhoLeaves(t *testing.T) {
 	})
 }
 
-// On one connection tokens come before calls, and calls before jobs, which wait longer
-// and have their turn all the same.
+// TestGateRanks checks the order on one connection: tokens before calls, calls before
+// jobs. Jobs wait longer and still get a turn.
 func TestGateRanks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +108,7 @@ func TestGateLetsJobsWait(t *testing.T) {
 	})
 }
 
-// heldGate returns a gate with one connection, which is taken until leave.
+// heldGate returns a gate with one connection, which is in use until leave is called.
 func heldGate(t *testing.T) (g engine.TestGate, leave func()) {
 	t.Helper()
 	g = engine.NewTestGate(map[core.Lane]int{core.Calls: 1})

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestConnectionsAreGivenBack: of those that nobody uses one stays, a call under way
-// keeps its own, and whoever comes later finds everything as it was.
+// TestConnectionsAreGivenBack checks that one unused connection stays open and that a
+// call in progress keeps its own. Later calls must work as before.
 func TestConnectionsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -22,7 +22,7 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 	if open := db.Reader().Stats().OpenConnections; open < 3 {
 		t.Fatalf("%d connections read, want several", open)
 	}
-	err = db.InTx(t.Context(), func(ctx context.Context) error { // it has the connection that writes
+	err = db.InTx(t.Context(), func(ctx context.Context) error { // it holds the connection that writes
 		must(t, db.GiveBack(t.Context()))
 		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "A", Slug: "a", Tier: "demo", RetentionDays: 365})
 	})
@@ -64,14 +64,15 @@ func readAtOnce(t *testing.T, db *storage.DB) {
 				t.Error(err)
 				return
 			}
-			met.Wait() // each has a connection
+			met.Wait() // each call has a connection
 			_ = conn.Close()
 		})
 	}
 	all.Wait()
 }
 
-// PostgreSQL keeps the pages and the statements of its connections itself.
+// TestConnectionsToPostgresStay checks that GiveBack closes no connection to PostgreSQL.
+// The server itself holds the pages and statements of its connections.
 func TestConnectionsToPostgresStay(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)

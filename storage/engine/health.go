@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// A probe writes so many rows of so many characters, more than what a full disk leaves
-// in pages that are in use, and removes them again. No other transaction sees them.
+// The probe writes probeRows rows of probeSize characters and removes them again. That is
+// more than the free space in used pages of a full disk. No other transaction sees the
+// rows.
 const (
 	probeRows = 64
 	probeSize = 1000
@@ -22,9 +23,9 @@ var (
 		DELETE FROM processes WHERE id IN (SELECT j.atom FROM json_each(CAST($1 AS text)) AS j)`)
 )
 
-// Check returns why the database takes no calls, nil when it does. It reads; and once a
-// write has failed for a reason of the database's own, such as a full disk, it also
-// writes, until that succeeds. [Cause] puts the error into words for the operator.
+// Check returns why the database refuses calls, or nil if it accepts them. It reads.
+// After a write failed with an outage, such as a full disk, it also writes until a write
+// succeeds. [Cause] describes the error for the operator.
 func (db *DB) Check(ctx context.Context) error {
 	if err := db.Ping(ctx); err != nil || db.outage.Load() == nil {
 		return err
@@ -46,8 +47,8 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// Cause is why the database takes no calls, in words for the operator: callers must not
-// see it. It holds no secret.
+// Cause returns why the database refuses calls, for the operator. The text contains no
+// secret, but callers must not see it.
 func Cause(err error) string {
 	if err == nil {
 		return ""

@@ -18,26 +18,26 @@ const (
 	jobPoll     = 250 * time.Millisecond
 	jobTimeout  = time.Minute
 	jobAttempts = 10
-	// A job whose process was killed runs again after this time, or after its own
-	// timeout if that is longer.
+	// jobRescue is the time after which a job of a killed process runs again, or the
+	// job's own timeout if that is longer.
 	jobRescue = 2 * time.Minute
-	// A job that the database took no calls for waits so long.
+	// jobSnooze is the delay of a job after the database refused its calls.
 	jobSnooze = 15 * time.Second
-	// How long jobs that are cut off at the end have to notice.
+	// jobCutOff is how long cancelled jobs have to return when the process stops.
 	jobCutOff = 5 * time.Second
 )
 
-// JobsConfig says how jobs are run.
+// JobsConfig configures how this process runs jobs.
 type JobsConfig struct {
 	// Runners is how many jobs this process runs at once; zero means 8.
 	Runners int
-	// Poll is how often it looks for jobs; zero means 250 ms.
+	// Poll is the interval between looks for due jobs; zero means 250 ms.
 	Poll time.Duration
 }
 
-// Jobs is the job queue in the database: it takes jobs ([jobs.Queue]) in any
-// process and runs them in those that call Start. Processes share the work, and
-// one of them at a time enqueues the periodic jobs.
+// Jobs is the job queue in the database. Any process may enqueue jobs ([jobs.Queue]);
+// processes that call Start run them. Those processes share the work, and one of them at
+// a time enqueues the periodic jobs.
 type Jobs struct {
 	db       *DB
 	config   JobsConfig
@@ -45,14 +45,14 @@ type Jobs struct {
 
 	workers  *river.Workers
 	periodic []*river.PeriodicJob
-	failed   error // of AddWorker, told by Start
+	failed   error // of AddWorker, returned by Start
 	runner   *river.Client[*sql.Tx]
 }
 
 var _ jobs.Queue = (*Jobs)(nil)
 
-// NewJobs is the queue of the database. Its schema has to be migrated before a job
-// is enqueued.
+// NewJobs returns the queue of the database. Migrate the schema before the first job is
+// enqueued.
 func (db *DB) NewJobs(c JobsConfig) (*Jobs, error) {
 	c.Runners = cmp.Or(c.Runners, jobRunners)
 	c.Poll = cmp.Or(c.Poll, jobPoll)
@@ -63,22 +63,23 @@ func (db *DB) NewJobs(c JobsConfig) (*Jobs, error) {
 	return &Jobs{db: db, config: c, inserter: inserter, workers: river.NewWorkers()}, nil
 }
 
-// Enqueue leaves a job: with the commit of the transaction of ctx, or at once
-// when there is none.
+// Enqueue adds a job: with the commit of the transaction of ctx, or at once if there is
+// no transaction.
 func (j *Jobs) Enqueue(ctx context.Context, args jobs.Args) error {
 	_, err := j.enqueue(ctx, args, nil)
 	return err
 }
 
-// EnqueueOnce is Enqueue unless a job that it left with the same arguments waits or
-// runs; see [jobs.Queue]. Of two callers at once one leaves it.
+// EnqueueOnce is Enqueue unless a job that EnqueueOnce added with the same arguments is
+// waiting or running; see [jobs.Queue]. It reports whether it added the job. Of two
+// concurrent callers one adds it.
 func (j *Jobs) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 	return j.enqueue(ctx, args, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 	}}})
 }
 
-// enqueue reports whether there was not such a job already.
+// enqueue reports whether it added the job. It reports false for a duplicate.
 func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOpts) (bool, error) {
 	var left *rivertype.JobInsertResult
 	err := j.db.InTx(ctx, func(ctx context.Context) error {
@@ -92,7 +93,7 @@ func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOp
 	return !left.UniqueSkippedAsDuplicate, nil
 }
 
-// Start runs jobs until Stop. The context bounds starting alone.
+// Start runs jobs until Stop is called. ctx bounds only the start.
 func (j *Jobs) Start(ctx context.Context) error {
 	if j.failed != nil {
 		return j.failed
@@ -119,8 +120,8 @@ func (j *Jobs) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more jobs and waits for those that run. When ctx ends first it
-// cuts them off; they run again later.
+// Stop takes no more jobs and waits for the running ones. If ctx ends first, it cancels
+// them; they run again later.
 func (j *Jobs) Stop(ctx context.Context) error {
 	if j.runner == nil {
 		return nil

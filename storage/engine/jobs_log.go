@@ -6,14 +6,14 @@ import (
 	"log/slog"
 )
 
-// riverLogger passes on what River warns of. What it says below that is about
-// its own housekeeping, and so is that its work was cancelled: it says so at
-// each stop, as an error.
+// riverLogger returns the logger for River. It passes on warnings and errors, because
+// lower levels concern River's own housekeeping. It drops reports of cancelled work,
+// which River logs as errors at each stop.
 func (db *DB) riverLogger() *slog.Logger {
 	return slog.New(warnings{db.logger.Handler()})
 }
 
-// warnings is a handler that hears warnings and errors, but for cancellations.
+// warnings is a handler that passes on warnings and errors except cancellations.
 type warnings struct{ slog.Handler }
 
 func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {

@@ -14,12 +14,12 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// putOff is how long a job waits that the database took no calls for.
+// putOff is the delay of a job after the database refused its calls.
 const putOff = 15 * time.Second
 
-// TestAJobIsPutOffDuringAnOutage: a job that the database takes no calls for, or that
-// waited in vain for a connection, runs again 15 seconds later. The run is not counted as
-// an attempt, and the job is done when the database is back.
+// TestAJobIsPutOffDuringAnOutage checks a job during an outage or after a timeout for a
+// connection. It runs again 15 seconds later, the run is not counted as an attempt, and
+// it completes when the database is back.
 func TestAJobIsPutOffDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -66,7 +66,7 @@ func TestAJobIsPutOffDuringAnOutage(t *testing.T) {
 	})
 }
 
-// awaitJob waits until the only job of the queue has a state.
+// awaitJob waits until the only job of the queue has the given state, and returns it.
 func awaitJob(t *testing.T, queue *engine.Jobs, state rivertype.JobState) *rivertype.JobRow {
 	t.Helper()
 	for {

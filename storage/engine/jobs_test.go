@@ -19,8 +19,8 @@ type letter struct{ To string }
 
 func (letter) Kind() string { return "letter" }
 
-// lines is a log that hands out what is written to it. What nobody takes is lost:
-// a log that waited for its reader would keep the jobs from stopping.
+// lines is a log whose lines a test receives. Lines without a receiver are dropped: a log
+// that blocked would keep the jobs from stopping.
 type lines chan string
 
 func (l lines) Write(line []byte) (int, error) {
@@ -61,7 +61,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := <-log
-		for !strings.Contains(line, want) { // the job before may fail again meanwhile
+		for !strings.Contains(line, want) { // the previous job may fail again first
 			line = <-log
 		}
 		if !strings.Contains(line, `"kind":"letter"`) || !strings.Contains(line, `"job_id":`) || strings.Contains(line, "example.com") {
@@ -70,7 +70,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 	}
 }
 
-// A job that outlives its time is cut off, which a Timeout of its own decides.
+// TestJobTimeout checks that a job that exceeds its own Timeout is cancelled.
 func TestJobTimeout(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -102,8 +102,8 @@ func TestJobTimeout(t *testing.T) {
 	})
 }
 
-// A job that is asked for over and over is there once while it waits and while it
-// runs, and may be asked for again when it has ended.
+// TestEnqueueOnce checks that repeated calls add one job while it waits or runs, and that
+// a call adds another after it has ended.
 func TestEnqueueOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -137,7 +137,7 @@ func TestEnqueueOnce(t *testing.T) {
 			if once(ctx, "ann") {
 				t.Error("a job that runs is there twice")
 			}
-			return queue.Enqueue(ctx, letter{"ann"}) // which asks nobody
+			return queue.Enqueue(ctx, letter{"ann"}) // without a check for duplicates
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +146,7 @@ func TestEnqueueOnce(t *testing.T) {
 			t.Errorf("%s runs", again)
 		}
 		close(end)
-		for !once(t.Context(), "ann") { // it has ended, and the queue learns of it in a moment
+		for !once(t.Context(), "ann") { // the job has ended; its state in the queue follows shortly
 			runtime.Gosched()
 		}
 		if again := <-running; again != "ann" || len(running) > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// AddWorker says who does the jobs with arguments T. It is called before Start,
-// once for each kind; Start fails when a kind comes twice.
+// AddWorker registers the worker of the jobs with arguments T. Call it before Start, once
+// for each kind. Start returns an error if a kind was registered twice.
 func AddWorker[T jobs.Args](j *Jobs, w jobs.Worker[T]) {
 	if err := river.AddWorkerSafely(j.workers, &worker[T]{worker: w, logger: j.db.logger}); err != nil {
 		j.failed = errors.Join(j.failed, fmt.Errorf("storage: jobs: %w", err))
@@ -25,21 +25,21 @@ func AddWorker[T jobs.Args](j *Jobs, w jobs.Worker[T]) {
 	}
 	zero := func() (river.JobArgs, *river.InsertOpts) {
 		var args T
-		return args, &river.InsertOpts{MaxAttempts: 1} // the next period is the next attempt
+		return args, &river.InsertOpts{MaxAttempts: 1} // the next period runs the job again
 	}
 	j.periodic = append(j.periodic,
 		river.NewPeriodicJob(river.PeriodicInterval(w.Every), zero, &river.PeriodicJobOpts{RunOnStart: true}))
 }
 
-// worker is a domain's worker as River wants it.
+// worker adapts a domain's worker to River's interface.
 type worker[T jobs.Args] struct {
 	river.WorkerDefaults[T]
 	worker jobs.Worker[T]
 	logger *slog.Logger
 }
 
-// Work does the job with the connections of the background. A job that the database took
-// no calls for runs again later, without one of its attempts being counted.
+// Work runs the job on the connections of the background lane. If the database refused
+// its calls, it snoozes the job without counting the attempt.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
 	err := w.worker.Work(core.OnLane(ctx, core.Background), job.Args)
 	if err == nil || ctx.Err() != nil {
@@ -57,8 +57,8 @@ func (w *worker[T]) Timeout(*river.Job[T]) time.Duration {
 	return cmp.Or(w.worker.Timeout, jobTimeout)
 }
 
-// jobFailures logs jobs that failed: which, and why, but not what about, since
-// arguments may hold addresses.
+// jobFailures logs the kind and the error of failed jobs. It omits the arguments, which
+// may contain addresses.
 type jobFailures struct{ logger *slog.Logger }
 
 func (f jobFailures) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {

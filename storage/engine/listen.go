@@ -9,39 +9,40 @@ import (
 )
 
 const (
-	// The pauses between attempts to connect again, from the first to the longest.
+	// firstReconnect and longestReconnect bound the growing pauses between attempts to
+	// reconnect.
 	firstReconnect, longestReconnect = 50 * time.Millisecond, 5 * time.Second
-	// probeEvery is how often a connection without messages is tried, so that one
-	// that broke off silently is noticed.
+	// probeEvery is the interval of probes on a connection without messages. They detect
+	// a connection that broke off silently.
 	probeEvery = 20 * time.Second
 )
 
-// Listener takes what [DB.Listen] receives. Connected, Notified and Refused are called
+// Listener receives the events of [DB.Listen]. Connected, Notified and Refused are called
 // one at a time from one goroutine, Failed and Restored one at a time from another.
 type Listener interface {
-	// Connected is called when the connection is made, also again after a failure:
-	// messages may have been missed.
+	// Connected is called after each connection, the first and every later one. After a
+	// reconnection, messages may have been missed.
 	Connected()
 	// Notified is called for every message on the channel.
 	Notified(message string)
-	// Refused is called when the database refuses to notify of the channel.
+	// Refused is called when the database refuses to listen on the channel.
 	Refused(err error)
 	// Failed is called once when the connection fails, Restored once when it is back.
 	Failed(err error)
 	Restored()
 }
 
-// Listen passes on the messages of a channel of PostgreSQL, sent by any process, until ctx
-// ends. It keeps one connection of its own. On SQLite it returns at once: there is one
-// process.
+// Listen passes the messages of a PostgreSQL channel to l until ctx ends. Any process may
+// send them. It uses one connection of its own. On SQLite it returns at once, because
+// there is one process.
 func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 	if db.dialect == SQLite {
 		return
 	}
 	listener := pq.NewListener(db.name, firstReconnect, longestReconnect, reportConnection(ctx, l))
 	defer listener.Close() //nolint:errcheck // nothing is lost by it
-	// Listen waits until there is a connection, and the listener repeats it on every
-	// later one.
+	// Listen waits until there is a connection. The listener repeats it on every later
+	// connection.
 	listening := make(chan error, 1)
 	go func() { listening <- listener.Listen(channel) }()
 	probe := time.NewTicker(probeEvery)
@@ -54,14 +55,14 @@ func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 		case err := <-listening:
 			if err == nil {
 				l.Connected()
-			} else if ctx.Err() == nil { // such as on a server that is read-only; a lost connection is no error here
+			} else if ctx.Err() == nil { // for example on a read-only server; a lost connection is no error here
 				l.Refused(err)
 			}
 		case message, open := <-listener.Notify:
 			switch {
 			case !open:
 				return
-			case message == nil: // connected again
+			case message == nil: // the connection was restored
 				l.Connected()
 			default:
 				l.Notified(message.Extra)
@@ -77,7 +78,8 @@ func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 	}
 }
 
-// reportConnection reports once that the connection failed, and once that it is back.
+// reportConnection returns a callback that calls l.Failed once when the connection fails
+// and l.Restored once when it is back.
 func reportConnection(ctx context.Context, l Listener) pq.EventCallbackType {
 	failed := false // the listener calls from one goroutine
 	return func(event pq.ListenerEventType, err error) {

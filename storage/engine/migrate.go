@@ -17,24 +17,24 @@ import (
 
 const (
 	versionTable = "schema_versions"
-	// A process that finds another one migrating looks again every second, for
-	// five minutes.
+	// lockEvery (seconds) and lockTries bound the wait for another process that is
+	// migrating: one look a second for five minutes.
 	lockEvery, lockTries = 1, 300
 )
 
-// jobSteps says which of our versions brings the job queue's tables to which
-// version of River's. An upgrade of River that changes them adds a step.
+// jobSteps maps a version of our schema to the version of River's tables that it
+// installs. An upgrade of River that changes its tables adds an entry.
 var jobSteps = map[int64]int{5: 5, 6: 6}
 
-// MigrationState is one step of the schema and whether this database has it.
+// MigrationState is one migration and whether this database has it.
 type MigrationState struct {
 	Version int64
 	Name    string
 	Applied bool
 }
 
-// Migrate brings the schema to this program's version. Several processes may
-// call it at once. It is quick when there is nothing to do, and refuses a
+// Migrate brings the schema to this program's version. Several processes may call it at
+// once, and it may be repeated; it is fast when there is nothing to do. It refuses a
 // database that a later version of the program has migrated.
 func (db *DB) Migrate(ctx context.Context) error {
 	steps, err := schema.Migrations()
@@ -48,8 +48,8 @@ func (db *DB) Migrate(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		// SQLite has no lock across transactions for goose to take. A step that
-		// failed because another process did it leads on from there.
+		// SQLite has no lock across transactions that goose could take. If a step failed
+		// because another process applied it, continue after that step.
 		before := have
 		if have = db.schemaVersion(ctx); db.dialect != SQLite || have <= before {
 			return fmt.Errorf("storage: migrate: %w", db.cause(ctx, err))
@@ -61,7 +61,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// MigrationStatus lists every step in order.
+// MigrationStatus returns every migration in order.
 func (db *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
 	steps, err := schema.Migrations()
 	if err != nil {
@@ -78,7 +78,7 @@ func (db *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
 	return all, nil
 }
 
-// MissingMigrations counts the migrations that the database lacks.
+// MissingMigrations returns how many migrations the database lacks.
 func (db *DB) MissingMigrations(ctx context.Context) (int, error) {
 	steps, err := db.MigrationStatus(ctx)
 	missing := 0
@@ -90,8 +90,8 @@ func (db *DB) MissingMigrations(ctx context.Context) (int, error) {
 	return missing, err
 }
 
-// schemaVersion is the last step that the database has, -1 when it has not even
-// a table of versions or cannot say; whoever goes on from there meets the reason.
+// schemaVersion returns the last migration that the database has. It returns -1 if there
+// is no table of versions or the query fails; the next statement then reports the error.
 func (db *DB) schemaVersion(ctx context.Context) int64 {
 	var version int64
 	row := db.Reader().QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable)
@@ -125,8 +125,8 @@ func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
 	return err
 }
 
-// gooseSteps hands goose the steps as functions, because each engine reads its
-// own text of the same file.
+// gooseSteps returns the migrations as goose functions, because each engine reads the
+// same file differently.
 func (db *DB) gooseSteps(steps []schema.Migration) []*goose.Migration {
 	all := make([]*goose.Migration, len(steps))
 	for i, step := range steps {

@@ -48,7 +48,8 @@ func pendingSteps(t *testing.T, db *storage.DB) int {
 	return pending
 }
 
-// Several processes of a new installation start at once.
+// TestMigrateConcurrently checks that several processes of a new installation may migrate
+// at once.
 func TestMigrateConcurrently(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -97,7 +98,8 @@ func TestMigrateRefusesALaterSchema(t *testing.T) {
 	})
 }
 
-// A later River brings later migrations; this fails until a step takes them in.
+// TestJobStepsReachRiversLatest fails when an upgrade of River brings migrations that
+// jobSteps does not include.
 func TestJobStepsReachRiversLatest(t *testing.T) {
 	t.Parallel()
 	migrator, err := rivermigrate.New(riversqlite.New(nil), nil)

@@ -18,8 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestOutagesAreRecognized checks that errors of a database that takes no calls are
-// temporarily_unavailable, and that errors of a statement are not.
+// TestOutagesAreRecognized checks that errors by which the database refuses all calls
+// become temporarily_unavailable, and that errors of a single statement do not.
 func TestOutagesAreRecognized(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -59,12 +59,12 @@ func TestOutagesAreRecognized(t *testing.T) {
 	}
 }
 
-// A full disk refuses writes and lets reads go on. It counts as an outage until a write
-// succeeds, which a check tries by itself.
+// TestAFullDisk checks that a full disk refuses writes and allows reads. It counts as an
+// outage until a write succeeds, which Check attempts itself.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	if _, err := db.Writer().ExecContext(t.Context(), "PRAGMA max_page_count = 1"); err != nil { // as many as there are
+	if _, err := db.Writer().ExecContext(t.Context(), "PRAGMA max_page_count = 1"); err != nil { // the current number of pages
 		t.Fatal(err)
 	}
 	var failed error
@@ -101,8 +101,8 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
-// Of those who wait for a writer that is held, calls are turned away, and nothing of
-// theirs is done.
+// TestAHeldWriter checks that calls that wait too long for the writer are refused and
+// change nothing.
 func TestAHeldWriter(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -142,8 +142,8 @@ func TestAHeldWriter(t *testing.T) {
 	})
 }
 
-// TestExpensiveReadsHaveTheirOwnConnections checks that no other call waits when expensive
-// reads hold all their connections.
+// TestExpensiveReadsHaveTheirOwnConnections checks that other calls do not wait when
+// expensive reads hold all their connections.
 func TestExpensiveReadsHaveTheirOwnConnections(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// PageStart is the key that a page newest first begins behind: that of after, or one
-// above every row.
+// PageStart returns the key below which a page, newest first, begins: the key of after,
+// or a key above every row if after is nil.
 func PageStart(after *core.After) (Time, string) {
 	if after == nil {
 		return math.MaxInt64, ""
@@ -16,13 +16,13 @@ func PageStart(after *core.After) (Time, string) {
 	return At(after.At), after.ID
 }
 
-// SearchText returns name and key on lines of their own, so that no match reaches
-// from one into the other.
+// SearchText returns name and key in lower case on separate lines, so that a match cannot
+// span both.
 func SearchText(name, key string) string { return strings.ToLower(name + "\n" + key) }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// SearchPattern is the LIKE pattern that finds query anywhere in a SearchText.
+// SearchPattern returns the LIKE pattern that finds query anywhere in a SearchText.
 func SearchPattern(query string) string {
 	return "%" + likeEscaper.Replace(strings.ToLower(query)) + "%"
 }

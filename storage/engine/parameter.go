@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// JSONParameter is many rows as one parameter of a statement with json_each.
+// JSONParameter encodes many rows as one parameter of a statement with json_each.
 func JSONParameter[T any](rows []T) (string, error) {
 	if rows == nil {
 		rows = []T{}
@@ -17,17 +17,17 @@ func JSONParameter[T any](rows []T) (string, error) {
 	return string(b), nil
 }
 
-// ParameterRows is where a statement reads the rows of a parameter that is a JSON
-// array of objects: from j, as v. Either engine would otherwise write or read the
-// text of a row anew for each of its columns.
+// ParameterRows returns the FROM item j, whose column v holds the objects of a parameter
+// that is a JSON array. It is materialized, because either engine would otherwise parse
+// or write each row again for every column.
 func ParameterRows(parameter string) string {
 	return `(WITH j AS MATERIALIZED (SELECT value /*pg ::jsonb*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
 }
 
-// RowsNamed are the rows of an organization, as c, that a parameter names: a JSON array
-// of what the columns equal. The second parameter is the organization. Each is found by
-// an index, and PostgreSQL is told so, because it takes an organization for small until
-// it has counted, and would read all of it.
+// RowsNamed returns a FROM item c with the rows of an organization that a parameter
+// names. $1 is a JSON array of the values that the columns equal; $2 is the organization.
+// An index finds each row. The text forces PostgreSQL to use it: without statistics,
+// PostgreSQL assumes a small organization and would read all its rows.
 func RowsNamed(table string, columns ...Named) string {
 	within, outside := `org_id = $2`, `c.org_id = $2`
 	for _, by := range columns {
@@ -39,10 +39,11 @@ func RowsNamed(table string, columns ...Named) string {
 		WHERE ` + outside
 }
 
-// Named is a column and what it equals, from an element j of the parameter.
+// Named is a column and the expression that it equals, over an element j of the
+// parameter.
 type Named struct{ Column, Equals string }
 
-// EncodeTexts returns the JSON array of texts that a column keeps.
+// EncodeTexts returns texts as the JSON array that a column stores.
 func EncodeTexts(texts []string) (string, error) {
 	b, err := json.Marshal(append([]string{}, texts...))
 	if err != nil {
@@ -51,7 +52,7 @@ func EncodeTexts(texts []string) (string, error) {
 	return string(b), nil
 }
 
-// DecodeTexts reads a stored JSON array of texts. The result is never nil.
+// DecodeTexts decodes a stored JSON array of texts. The result is never nil.
 func DecodeTexts(stored string) ([]string, error) {
 	texts := []string{}
 	if err := json.Unmarshal([]byte(stored), &texts); err != nil {

@@ -7,22 +7,22 @@ import (
 	"sync/atomic"
 )
 
-// pool is a set of connections together with the statements prepared on them, behind a
-// gate.
+// pool is a set of connections with the statements prepared on them, behind a gate.
 //
 // All statements are prepared together, at the first call and before the first
-// transaction: preparing one takes a connection of its own, which a transaction
-// that holds SQLite's only writer would wait for in vain.
+// transaction. Preparing a statement takes a connection of its own. A transaction that
+// holds SQLite's only writer would wait for it in vain.
 type pool struct {
 	sql     *sql.DB
 	dialect Dialect
 	gate    *gate
-	// readsOnly leaves statements that write unprepared.
+	// readsOnly is set for pools that do not prepare statements that write.
 	readsOnly bool
-	// unprepared sends statements as text. It is for expensive reads, which are planned
-	// for their very values and outweigh the planning, and for jobs.
+	// unprepared is set for pools that send statements as text: those of expensive reads
+	// and of jobs. Expensive reads are planned for their given values; planning is cheap
+	// compared with the read.
 	unprepared bool
-	// idle is how many unused connections stay open.
+	// idle is the largest number of unused connections that stay open.
 	idle int
 
 	ready    atomic.Bool
@@ -30,8 +30,8 @@ type pool struct {
 	prepared []*sql.Stmt
 }
 
-// prepare makes every statement ready. It fails while the schema is missing and
-// may be called again.
+// prepare prepares every statement. It returns an error while the schema is missing, and
+// may be repeated.
 func (p *pool) prepare(ctx context.Context) error {
 	if p.unprepared || p.ready.Load() {
 		return nil
@@ -58,7 +58,7 @@ func (p *pool) prepare(ctx context.Context) error {
 	return nil
 }
 
-// dropIdle closes the unused connections. Those in use stay.
+// dropIdle closes the unused connections. Connections in use stay open.
 func (p *pool) dropIdle() {
 	p.sql.SetMaxIdleConns(0)
 	p.sql.SetMaxIdleConns(p.idle)
@@ -76,7 +76,7 @@ func (p *pool) close() error {
 func closeAll(prepared []*sql.Stmt) {
 	for _, stmt := range prepared {
 		if stmt != nil {
-			_ = stmt.Close() // the connection is going away or was never used
+			_ = stmt.Close() // the pool closes, or the statement was never used
 		}
 	}
 }

@@ -18,12 +18,12 @@ const (
 	postgresConns     = 16
 	postgresIdleTime  = 5 * time.Minute
 	postgresConnectIn = "5" // seconds
-	// expensiveLimit is in milliseconds, and longer than any read is given.
+	// expensiveLimit is in milliseconds. It exceeds the time limit of every read.
 	expensiveLimit = "20000"
 )
 
-// openPostgres opens the database that c.URL names. Statements are prepared on
-// each connection, so a pooler in between must keep sessions.
+// openPostgres opens the database at c.URL. Statements are prepared on each connection,
+// so a connection pooler in between must preserve sessions.
 func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	name, err := postgresName(c.URL)
 	if err != nil {
@@ -42,7 +42,8 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	shared.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.calls, core.Vital: n.vital})
 	expensive := postgresPool(bounded{connector}, n.expensive)
 	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.expensive}), true
-	// The job queue uses its connections behind the gate's back, so one is left to it.
+	// River uses these connections without the gate, so the gate leaves one of them to
+	// it.
 	background := postgresPool(connector, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	return &DB{
@@ -51,11 +52,11 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	}, nil
 }
 
-// portions is how many connections each lane has.
+// portions is the number of connections of each lane.
 type portions struct{ calls, vital, expensive, background int }
 
-// divide gives each lane its connections out of so many, at least one each. Calls have
-// what the others leave.
+// divide splits size connections among the lanes, at least one for each. Calls get the
+// remainder.
 func divide(size int) portions {
 	n := portions{vital: max(1, size/8), expensive: max(1, size/5), background: max(1, size/4)}
 	n.calls = max(1, size-n.vital-n.expensive-n.background)
@@ -70,8 +71,8 @@ func postgresPool(connector driver.Connector, size int) *pool {
 	return &pool{sql: db, dialect: PostgreSQL, idle: size}
 }
 
-// bounded makes connections on which the server itself ends a statement that this
-// program could not end, because its network failed.
+// bounded makes connections on which the server itself cancels long statements. The
+// program cannot cancel them if its network fails.
 type bounded struct{ driver.Connector }
 
 func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
@@ -85,15 +86,16 @@ func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// postgresName adds to the URL what we rely on. Its errors do not repeat the
-// URL, which holds a password.
+// postgresName returns the URL with the parameters that this package requires. Its errors
+// omit the URL, which contains a password.
 func postgresName(raw string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
 		return "", errors.New("storage: the database URL does not begin with postgres:// or is not a URL")
 	}
 	q := u.Query()
-	// One round trip instead of two for a statement that is not prepared.
+	// binary_parameters saves one of two round trips for a statement that is not
+	// prepared.
 	q.Set("binary_parameters", "yes")
 	for key, value := range map[string]string{"application_name": "mailhelm", "connect_timeout": postgresConnectIn} {
 		if !q.Has(key) {

@@ -13,8 +13,8 @@ import (
 // columns maps a column to the field whose "db" tag names it.
 var columns = reflectx.NewMapper("db")
 
-// prepared is a statement ready to run where the work of a context runs: in its
-// transaction, or else on the pool that fits.
+// prepared is a statement that is ready to run in the transaction of a context, or else
+// on the pool of its lane.
 type prepared struct {
 	stmt *sql.Stmt // nil where statements are sent as text
 	on   interface {
@@ -39,8 +39,8 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 	return r.on.ExecContext(ctx, r.text, args...)
 }
 
-// ready makes a statement ready, outside a transaction once there is a connection for
-// it. The caller leaves by its pass.
+// ready returns a statement ready to run. Outside a transaction it first waits for a
+// connection; the caller must call leave on the returned pass.
 func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	if t := db.transaction(ctx); t != nil {
 		t.wrote = t.wrote || s.writes
@@ -75,7 +75,7 @@ func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 	if err != nil {
 		return db.failed(ctx, s, err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has told what there is to tell
+	defer func() { _ = rows.Close() }() // rows.Err reports the errors
 	scanner := &sqlx.Rows{Rows: rows, Mapper: columns}
 	for rows.Next() {
 		if err := f(scanner); err != nil {
@@ -88,7 +88,8 @@ func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 	return nil
 }
 
-// failed is why a statement failed. A read may be run again.
+// failed returns the error of a failed statement. For a read it wraps the error in
+// unbegun, because a read may run again.
 func (db *DB) failed(ctx context.Context, s *Statement, err error) error {
 	err = s.wrap(db.cause(ctx, err))
 	if s.writes {
@@ -97,7 +98,7 @@ func (db *DB) failed(ctx context.Context, s *Statement, err error) error {
 	return unbegun{err}
 }
 
-// patience is the context that a read runs under; see RegisterPoint.
+// patience returns the context that a read runs under; see RegisterPoint.
 func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
 	if s.point && db.dialect == SQLite && ctx.Err() == nil {
 		return context.WithoutCancel(ctx)
@@ -135,8 +136,8 @@ func Values[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V,
 	return all, err
 }
 
-// One returns the only row as an R. It fails with not_found for the resource
-// when there is none.
+// One returns the only row as an R. It returns not_found for the resource if there is no
+// row.
 func One[R any](ctx context.Context, db *DB, resource string, s *Statement, args ...any) (R, error) {
 	all, err := List[R](ctx, db, s, args...)
 	var none R
@@ -173,8 +174,8 @@ func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 	return int(changed), err
 }
 
-// Insert runs an INSERT ... ON CONFLICT DO NOTHING. When nothing was inserted it
-// fails with conflict, and the transaction stays usable on both engines.
+// Insert runs an INSERT ... ON CONFLICT DO NOTHING. If no row was inserted it returns
+// taken, and the transaction stays usable on both engines.
 func (db *DB) Insert(ctx context.Context, taken *core.Error, s *Statement, args ...any) error {
 	inserted, err := db.Exec(ctx, s, args...)
 	if err != nil {
@@ -186,8 +187,8 @@ func (db *DB) Insert(ctx context.Context, taken *core.Error, s *Statement, args 
 	return nil
 }
 
-// Change runs an UPDATE of one row. It fails with not_found for the resource
-// when there was none.
+// Change runs an UPDATE of one row. It returns not_found for the resource if no row was
+// changed.
 func (db *DB) Change(ctx context.Context, resource string, s *Statement, args ...any) error {
 	changed, err := db.Exec(ctx, s, args...)
 	if err != nil {
@@ -199,6 +200,6 @@ func (db *DB) Change(ctx context.Context, resource string, s *Statement, args ..
 	return nil
 }
 
-// ErrInTransaction is returned by calls that begin a transaction of their own and are made
-// inside one.
+// ErrInTransaction is returned when a call that begins its own transaction is made inside
+// another.
 var ErrInTransaction = errors.New("storage: this call needs a transaction of its own and was made inside one")

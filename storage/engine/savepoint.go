@@ -13,10 +13,11 @@ var (
 	undoToSavepoint  = Register("undo to savepoint", `ROLLBACK TO SAVEPOINT attempt`)
 )
 
-// Attempt runs f inside the transaction of ctx so that the transaction outlives its
-// failure: what f did is undone, and the failure comes back wrapped in tolerated. What
-// the whole transaction has to be tried again for, the end of the caller's patience and
-// that of the database come back as they are, and then the transaction is lost.
+// Attempt runs f at a savepoint of the transaction of ctx. If f fails, Attempt undoes
+// what f did and returns the error joined with tolerated; the transaction stays usable.
+// Three kinds of errors are returned unchanged, and then the transaction is lost: errors
+// that require a retry of the whole transaction, the end of ctx, and an outage of the
+// database.
 func (db *DB) Attempt(ctx context.Context, tolerated error, f func() error) error {
 	if _, err := db.Exec(ctx, setSavepoint); err != nil {
 		return err

@@ -12,22 +12,22 @@ import (
 	"runtime"
 
 	"github.com/mailhelm/mailhelm/core"
-	_ "modernc.org/sqlite" // the driver "sqlite", in Go alone; see registerFunctions
+	_ "modernc.org/sqlite" // the driver "sqlite", in pure Go; see registerFunctions
 )
 
 const (
 	sqliteFile = "mailhelm.db"
-	// A few readers keep two cores busy; more only cost memory for their caches. Tokens
-	// and jobs have some that calls cannot take.
+	// A few readers keep two cores busy; more would only use memory for their caches.
+	// Tokens and jobs have reserved readers, which calls cannot use.
 	sqliteReaders           = 6
 	sqliteVitalReaders      = 2
 	sqliteBackgroundReaders = 2
-	// More than one would only meet SQLITE_BUSY.
+	// SQLite allows one writer; a second one would only get SQLITE_BUSY.
 	sqliteWriters = 1
 )
 
-// openSQLite opens the file in c.Dir with one connection that writes and several
-// that cannot.
+// openSQLite opens the file in c.Dir with one connection that writes and several that
+// only read.
 func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("storage: data folder: %w", err)
@@ -42,9 +42,9 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := createPrivate(path); err != nil {
 		return nil, err
 	}
-	// FULL makes every commit wait for the disk. With NORMAL a power cut may undo
-	// the last commits, and what was acknowledged must not be lost.
-	// How long another process, such as an import, may hold the lock.
+	// With synchronous=FULL every commit waits for the disk. With NORMAL a power failure
+	// may undo the last commits, and acknowledged writes must not be lost. busy_timeout
+	// is how long another process, such as an import, may hold the lock.
 	busy := fmt.Sprintf("_pragma=busy_timeout(%d)", cmp.Or(c.CallerWait, callerWait).Milliseconds())
 	write, err := openSQLitePool(ctx, path, sqliteWriters, busy, "_txlock=immediate", "_pragma=synchronous(FULL)")
 	if err != nil {
@@ -59,7 +59,8 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 		return nil, errors.Join(err, write.close())
 	}
 	read.gate, read.readsOnly, read.idle = newGate(c.CallerWait, readers), true, sqliteReaders
-	// SQLite computes in this process, and half of the processors is for everything else.
+	// SQLite computes in this process, so half of the processors stay free for other
+	// work.
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
 	expensive, err := openSQLitePool(ctx, path, slots, busy, queryOnly)
 	if err != nil {
@@ -71,24 +72,25 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 
 const queryOnly = "_pragma=query_only(1)"
 
-// GiveBack closes the connections to SQLite that nobody uses, with the pages and the
-// prepared statements that each of them has in memory. A call that needs one opens it
-// again, and prepares on it what it asks. It does nothing on PostgreSQL.
+// GiveBack closes unused connections to SQLite and frees their cached pages and prepared
+// statements. The next call that needs a connection opens one and prepares its
+// statements. On PostgreSQL GiveBack does nothing.
 func (db *DB) GiveBack(ctx context.Context) error {
 	if db.dialect != SQLite {
 		return nil
 	}
 	db.expensive.dropIdle()
 	db.read.dropIdle()
-	// With the very last connection SQLite would put away the log, and wait for the disk.
+	// The ping keeps one connection open. If the very last one closed, SQLite would
+	// checkpoint its log and wait for the disk.
 	err := db.Ping(ctx)
 	db.write.dropIdle()
 	return err
 }
 
-// createPrivate makes the file before SQLite would, which follows the umask, and
-// makes one that was copied here with other permissions its owner's alone. SQLite
-// gives the files beside it the same mode.
+// createPrivate creates the database file with mode 0600, because SQLite would follow the
+// umask. It also restricts an existing file, such as a copy with other permissions.
+// SQLite gives the files beside it the same mode.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -7,26 +7,26 @@ import (
 	modernc "modernc.org/sqlite"
 )
 
-// sqliteFunction is a function of SQL that SQLite is given. PostgreSQL has it by a
-// migration.
+// sqliteFunction is an SQL function that Go implements for SQLite. On PostgreSQL a
+// migration creates it.
 type sqliteFunction struct {
 	name      string
 	arguments int
 	compute   func(args []driver.Value) driver.Value
 }
 
-// sqliteFunctions holds every registered function. It is complete when main starts.
+// sqliteFunctions lists every registered function. It is complete when main starts.
 var sqliteFunctions []sqliteFunction
 
-// RegisterFunction gives SQLite a function that a migration gives PostgreSQL. It is
-// called while packages are initialized. The function must depend on its arguments
-// alone; NULL comes as nil.
+// RegisterFunction adds to SQLite a function that a migration creates on PostgreSQL. Call
+// it during package initialization. The result must depend only on the arguments; NULL is
+// passed as nil.
 func RegisterFunction(name string, arguments int, compute func(args []driver.Value) driver.Value) {
 	sqliteFunctions = append(sqliteFunctions, sqliteFunction{name, arguments, compute})
 }
 
-// registerFunctions hands the functions to the driver, whose connections that open
-// later have them.
+// registerFunctions registers the functions with the driver. Connections that open later
+// have them.
 var registerFunctions = sync.OnceValue(func() error {
 	for _, f := range sqliteFunctions {
 		err := modernc.RegisterDeterministicScalarFunction(f.name, int32(f.arguments),

@@ -8,31 +8,32 @@ import (
 // Statement is one SQL text, the same for both engines. Statements are package
 // variables beside the functions that use them.
 type Statement struct {
-	// name says in an error or a test which statement failed. Values never do.
+	// name identifies the failed statement in errors and tests. Errors never contain
+	// values.
 	name string
 	text string
-	// opened is the text with its slots open, as PostgreSQL reads it.
+	// opened is the text with its slots opened, as PostgreSQL reads it.
 	opened string
 	writes bool
-	// point is set for reads that find a handful of rows by their key.
+	// point is set for reads that find a few rows by their key.
 	point bool
 	index int
 }
 
-// Statements lists every registered statement, of all rooms that the program imports.
+// Statements returns every registered statement of all rooms that the program imports.
 func Statements() []*Statement { return statements }
 
-// Name says in an error which statement failed.
+// Name returns the name that identifies the statement in errors.
 func (s *Statement) Name() string { return s.name }
 
-// Text is the statement as it was registered.
+// Text returns the statement as it was registered.
 func (s *Statement) Text() string { return s.text }
 
-// statements holds every registered statement. It is complete when main starts.
+// statements lists every registered statement. It is complete when main starts.
 var statements []*Statement
 
-// Register makes a statement known. What does not begin with SELECT runs on the
-// connection that may write.
+// Register returns a new statement and adds it to Statements. A text that does not begin
+// with SELECT runs on the connection that writes.
 func Register(name, text string) *Statement {
 	text = strings.TrimSpace(text)
 	s := &Statement{name: name, text: text, opened: openSlots(text), writes: !strings.HasPrefix(text, "SELECT"), index: len(statements)}
@@ -40,9 +41,9 @@ func Register(name, text string) *Statement {
 	return s
 }
 
-// RegisterPoint makes a read known that finds a handful of rows by their key. On
-// SQLite it runs to its end whatever becomes of its caller: it takes microseconds,
-// and watching a context would take two goroutines, which cost as much again.
+// RegisterPoint is Register for a read that finds a few rows by their key. On SQLite the
+// read runs to its end even if its context ends. It takes microseconds; watching a
+// context would take two goroutines and as much time again.
 func RegisterPoint(name, text string) *Statement {
 	s := Register(name, text)
 	s.point = true
@@ -54,8 +55,8 @@ const (
 	slotCloses = "*/"
 )
 
-// openSlots turns every /*pg text*/ into text. SQLite is handed the SQL as it
-// stands and reads a comment there.
+// openSlots replaces every /*pg text*/ with text. SQLite receives the original SQL and
+// reads a comment there.
 func openSlots(text string) string {
 	var opened strings.Builder
 	for {
@@ -70,7 +71,7 @@ func openSlots(text string) string {
 	}
 }
 
-// on is the statement as the engine reads it.
+// on returns the statement as the engine reads it.
 func (s *Statement) on(e Dialect) string {
 	if e == PostgreSQL {
 		return s.opened

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Time is an instant as both databases keep it: microseconds since 1970, UTC. A
-// time.Time is never bound itself, because SQLite would store zone-dependent text.
+// Time is an instant as both databases store it: microseconds since 1970, UTC. Statements
+// never bind a time.Time, because SQLite would store text that depends on the time zone.
 type Time int64
 
-// At is the stored form of t. What is finer than a microsecond is cut off.
+// At returns the stored form of t. It truncates to microseconds.
 func At(t time.Time) Time { return Time(t.UnixMicro()) }
 
-// Time is the instant in UTC.
+// Time returns the instant in UTC.
 func (t Time) Time() time.Time { return time.UnixMicro(int64(t)).UTC() }
 
-// Scan takes what a database returns for a bigint column. Without it database/sql
-// would go through text.
+// Scan reads the value of a bigint column. Without it database/sql would convert through
+// text.
 func (t *Time) Scan(stored any) error {
 	micros, ok := stored.(int64)
 	if !ok {
@@ -26,7 +26,7 @@ func (t *Time) Scan(stored any) error {
 	return nil
 }
 
-// OptionalTime is the instant behind a column that may be NULL.
+// OptionalTime returns the instant in a column that may be NULL, or nil.
 func OptionalTime(t *Time) *time.Time {
 	if t == nil {
 		return nil
@@ -35,7 +35,7 @@ func OptionalTime(t *Time) *time.Time {
 	return &instant
 }
 
-// OptionalAt is the stored form of a time that may be absent.
+// OptionalAt returns the stored form of a time that may be absent, or nil.
 func OptionalAt(t *time.Time) *Time {
 	if t == nil {
 		return nil

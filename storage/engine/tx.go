@@ -18,19 +18,19 @@ const (
 
 type transactionKey struct{}
 
-// transaction is what travels in a context. It names its database, because a
-// context may pass from one database to another.
+// transaction is the open transaction that a context carries. It names its database,
+// because one context may be used with several databases.
 type transaction struct {
 	db   *DB
 	pool *pool
 	tx   *sql.Tx
 	// wrote is set by the first statement that writes.
 	wrote bool
-	// kept are the values of rooms; see TxMemory.
+	// kept holds the values of rooms; see TxMemory.
 	kept map[any]any
 }
 
-// transaction is the one that ctx carries for this database, or nil.
+// transaction returns the transaction of this database that ctx carries, or nil.
 func (db *DB) transaction(ctx context.Context) *transaction {
 	if t, ok := ctx.Value(transactionKey{}).(*transaction); ok && t.db == db {
 		return t
@@ -41,9 +41,9 @@ func (db *DB) transaction(ctx context.Context) *transaction {
 // InTransaction reports whether ctx carries a transaction of this database.
 func (db *DB) InTransaction(ctx context.Context) bool { return db.transaction(ctx) != nil }
 
-// InTx runs f inside one transaction; see [core.Transactor]. Inside another it
-// joins that one, and what f did is undone with the outer transaction, not by
-// f's error alone. PostgreSQL runs it at read committed, or at repeatable read for
+// InTx runs f inside one transaction; see [core.Transactor]. Inside another transaction
+// it joins that one: only a rollback of the outer transaction undoes what f did, not an
+// error of f alone. PostgreSQL uses read committed, or repeatable read for
 // [core.Snapshot].
 func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
 	if db.transaction(ctx) != nil {
@@ -66,7 +66,8 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	if err != nil {
 		return unbegun{fmt.Errorf("storage: begin: %w", db.cause(ctx, err))}
 	}
-	// After a commit this does nothing; otherwise, panics included, it undoes all.
+	// After a commit Rollback does nothing. Otherwise, also after a panic, it undoes the
+	// transaction.
 	defer func() { _ = tx.Rollback() }()
 	t := &transaction{db: db, pool: p, tx: tx}
 	if err := f(context.WithValue(ctx, transactionKey{}, t)); err != nil {
@@ -81,14 +82,13 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	return nil
 }
 
-// unbegun is a failure that came before anything could be changed, so that the call may
-// run again.
+// unbegun wraps an error that occurred before any change, so that the call may run again.
 type unbegun struct{ error }
 
 func (u unbegun) Unwrap() error { return u.error }
 
-// isolation is what a transaction asks the engine for. On SQLite a transaction that
-// writes excludes all others.
+// isolation returns the options of the transaction of ctx. On SQLite a transaction that
+// writes excludes all others, so it needs none.
 func (db *DB) isolation(ctx context.Context) *sql.TxOptions {
 	if db.dialect == SQLite || !core.WantsSnapshot(ctx) {
 		return nil
@@ -96,11 +96,10 @@ func (db *DB) isolation(ctx context.Context) *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead}
 }
 
-// Retry runs f again while PostgreSQL says that a concurrent transaction stood
-// in its way, and once when the connection had broken off before f changed anything:
-// after a restart of the database all old connections have. Inside a transaction f runs
-// once: the whole transaction has to be repeated, which is the business of the outermost
-// call.
+// Retry runs f, and repeats it while it fails because of a concurrent transaction. It
+// repeats f once if the connection was lost before f changed anything, because a restart
+// of the database breaks all connections. Inside a transaction f runs once: only the
+// outermost call can repeat the whole transaction.
 func (db *DB) Retry(ctx context.Context, f func() error) error {
 	if db.transaction(ctx) != nil {
 		return f()
@@ -128,8 +127,8 @@ func (db *DB) Retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// pause waits longer with each attempt, by chance within half to the whole of
-// the time, so that two that collided do not collide again.
+// pause waits between retries, longer with each attempt. The wait is random, from half to
+// the whole of the attempt's limit, so that two colliding callers do not collide again.
 func pause(ctx context.Context, attempt int) error {
 	longest := firstPause << (attempt - 1)
 	timer := time.NewTimer(longest/2 + rand.N(longest/2)) //nolint:gosec // chance, not a secret

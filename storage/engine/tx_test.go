@@ -51,8 +51,8 @@ func TestInTxGivesUp(t *testing.T) {
 	}
 }
 
-// Two transactions that take the same two rows in opposite order end in a
-// deadlock, of which PostgreSQL fails one. Both must succeed all the same.
+// TestDeadlocksAreRepeated checks two transactions that lock the same two rows in
+// opposite order. PostgreSQL ends the deadlock by failing one; both must succeed.
 func TestDeadlocksAreRepeated(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -64,8 +64,9 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 	}
 	limit, outcome := 1, make(chan error, 2)
 	lock := func(first, second string, mine, other chan struct{}) {
-		// They meet once alone: one that is being repeated may take its first row
-		// again before the other has it, which then waits for this one and not here.
+		// The transactions wait for each other only in the first attempt. A repeated one
+		// may take its first row before the other does. The other then waits for that row
+		// and not here.
 		meet := sync.OnceFunc(func() {
 			close(mine)
 			<-other
@@ -100,7 +101,8 @@ func TestCancelledCallsSayWhy(t *testing.T) {
 	})
 }
 
-// PostgreSQL reports a deadline during a statement in its own way.
+// TestDeadlineDuringAStatement checks the error of a deadline during a statement, which
+// PostgreSQL reports in its own way.
 func TestDeadlineDuringAStatement(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -115,7 +117,7 @@ func TestDeadlineDuringAStatement(t *testing.T) {
 		}
 		blocked, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		return db.Orgs().SetRateLimit(blocked, id, &limit) // waits for this transaction's row
+		return db.Orgs().SetRateLimit(blocked, id, &limit) // waits for the row of this transaction
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)
