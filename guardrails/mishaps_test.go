@@ -116,7 +116,7 @@ func newRig(t testing.TB, db *storage.DB, broken breakage) *rig {
 	r := &rig{db: db, clock: &testClock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
 	mine, other := r.org(t), r.org(t)
 	r.callers = []core.Principal{caller(mine), caller(mine), caller(other)}
-	transactor, store := core.Transactor(db), db.Replay()
+	transactor, store := core.Transactor(db), replay.Store(db.Replay())
 	if broken != nil {
 		transactor, store = broken(transactor, store)
 	}

@@ -70,14 +70,14 @@ func rowsOf(ctx context.Context, db *storage.DB, orgID string) ([]string, error)
 
 // texts is every row as one text.
 func texts(ctx context.Context, db *storage.DB, query string, args ...any) ([]string, error) {
-	rows, err := sqlx.NewDb(db.Reader(), "").QueryxContext(ctx, query, args...)
+	rows, err := db.Reader().QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	var all []string
 	for rows.Next() {
-		row, err := rows.SliceScan()
+		row, err := sqlx.SliceScan(rows)
 		if err != nil {
 			return nil, err
 		}
