@@ -131,8 +131,8 @@ func (s userStore) UserByID(ctx context.Context, userID string) (access.User, er
 	return row.user(), nil
 }
 
-// HoldUser locks the person's row. On SQLite the transaction itself excludes all
-// others.
+// HoldUser locks the person's row until the transaction ends. It returns not_found if
+// there is no such person. On SQLite the transaction itself excludes all others.
 func (s userStore) HoldUser(ctx context.Context, userID string) error {
 	found, err := engine.Values[string](ctx, s.db, holdUser, userID)
 	if err == nil && len(found) == 0 {

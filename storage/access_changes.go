@@ -7,19 +7,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// accessChannel is where the triggers of migration 27 tell of changes.
+// accessChannel is the channel on which the triggers of migration 27 announce changes.
 const accessChannel = "mailhelm_access"
 
-// FollowAccessChanges calls changed, one call at a time, for every change that any
-// process commits, until ctx ends. It keeps one connection of its own. When that is
-// made, also again after a failure, it calls changed with [access.Anything],
-// because messages may have been missed. On SQLite it returns at once: there is
-// one process, which knows of its changes itself.
+// FollowAccessChanges calls changed for every change that any process commits, one call
+// at a time, until ctx ends. It uses one connection of its own. After each connection,
+// also after a reconnection, it calls changed with [access.Anything], because messages
+// may have been missed. On SQLite it returns at once: the only process already has its
+// own changes.
 func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Change)) {
 	db.Listen(ctx, accessChannel, accessListener{ctx, db.Logger(), changed})
 }
 
-// accessListener turns messages into changes, and logs failures of the connection.
+// accessListener converts messages to changes and logs failures of the connection.
 type accessListener struct {
 	ctx     context.Context //nolint:containedctx // of the call that it lives for
 	logger  *slog.Logger

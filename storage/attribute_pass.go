@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// movingPause is how long to wait before a name that values leave is tried again.
+// movingPause is the RetryAfter of a call that needs a name whose values are still being
+// moved.
 const movingPause = 30 * time.Second
 
 var (
@@ -56,9 +57,9 @@ func (s audienceStore) PassesDue(ctx context.Context) ([]string, error) {
 	return engine.Values[string](ctx, s.db, passesDue)
 }
 
-// assignSlots gives free slots to attributes that have none, the oldest first. While
-// a pass is due a free slot may hold values that another attribute left there, and
-// is trusted when the pass is over; otherwise all free slots are empty.
+// assignSlots gives free slots to attributes without one, oldest attribute first. While a
+// pass is due, a free slot may hold values of another attribute; it is trusted only after
+// the pass. Without a due pass all free slots are empty.
 func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
 	r, err := s.readRegistry(ctx, orgID)
 	if err != nil {
@@ -99,7 +100,8 @@ func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// Pass locks contacts before it shares the registry, as every write does.
+// Pass processes up to limit contacts of the due pass. It locks contacts before it shares
+// the registry, as every write does.
 func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (attributes.Passed, error) {
 	var passed attributes.Passed
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
@@ -120,7 +122,8 @@ func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (attri
 		if passed.Changed, err = s.settleContacts(ctx, orgID, contacts); err != nil {
 			return err
 		}
-		// A change since the pass was read has another generation and starts again.
+		// If the registry changed since the pass was read, the generation differs and the
+		// pass starts again.
 		_, err = s.db.Exec(ctx, advance, contacts[len(contacts)-1].ID, orgID, due[0].Generation)
 		return err
 	})
@@ -164,8 +167,8 @@ func (s audienceStore) settleContacts(ctx context.Context, orgID string, contact
 	return changed, s.writeSlots(ctx, orgID, slotted)
 }
 
-// endPass declares the slots filled and the values moved, unless the registry has
-// changed since the pass was read.
+// endPass marks the slots as filled and the values as moved. It reports false and changes
+// nothing if the registry changed since the pass was read.
 func (s audienceStore) endPass(ctx context.Context, orgID string, due passRow) (bool, error) {
 	ended := 0
 	err := s.changeRegistry(ctx, orgID, func(ctx context.Context, _ *registry) error {

@@ -9,17 +9,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Writes to contacts follow the registry, so they share a lock that changes of the
-// registry hold alone: when a change has the lock, every contact that was written
-// by the registry before it is there to be seen by the pass. A contact's row is
-// always locked before the registry is, never after. SQLite has one writer anyway.
+// Writes to contacts hold a shared lock on the registry; changes of the registry hold it
+// exclusively. When a change has the lock, every contact written by the earlier registry
+// is committed, so that the pass finds it. A contact's row is always locked before the
+// registry, never after. SQLite has one writer and needs no lock.
 var (
 	shareRegistry = engine.Register("share registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 19)) AS text) = ''*/`)
 	holdRegistry = engine.Register("hold registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock(hashtextextended($1, 19)) AS text) = ''*/`)
 
-	// Attributes, and the names that were left behind with whose they were.
+	// registryOf reads the attributes, and the names that attributes left, with the
+	// attribute of each.
 	registryOf = engine.RegisterPoint("registry", `
 		SELECT `+attributeColumns+`, FALSE AS left_behind FROM attributes WHERE org_id = $1
 		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', FALSE, TRUE FROM attribute_leftovers WHERE org_id = $1`)
@@ -34,15 +35,15 @@ var (
 		SELECT 1 FROM contacts WHERE org_id = $1 AND (attributes/*pg ::json*/ -> $2) IS NOT NULL LIMIT 1`)
 )
 
-// registry is the attributes of an organization as writes to contacts need them.
+// registry is the attributes of an organization in the form that writes to contacts use.
 type registry struct {
 	rows       []attributeRow
 	attributes map[string]attributes.Attribute // by name
-	moved      map[string]string               // names that values have to leave, with where they go
+	moved      map[string]string               // old names of values, with their new names
 	exceptions []attributes.Exception
 }
 
-// knownRegistries are those that were read in a transaction, by organization.
+// knownRegistries holds the registries that the transaction has read, by organization.
 var knownRegistries engine.TxMemory[map[string]*registry]
 
 type registryRow struct {
@@ -55,8 +56,8 @@ type leftoverRow struct {
 	AttributeID string `db:"attribute_id"`
 }
 
-// leftovers are the ids of attributes by the names that they left, "" for those that
-// were deleted.
+// leftovers returns the ids of attributes by the names that they left. The id is "" for a
+// deleted attribute.
 func (s audienceStore) leftovers(ctx context.Context, orgID string) (map[string]string, error) {
 	rows, err := engine.List[leftoverRow](ctx, s.db, allLeftovers, orgID)
 	left := make(map[string]string, len(rows))
@@ -66,7 +67,8 @@ func (s audienceStore) leftovers(ctx context.Context, orgID string) (map[string]
 	return left, err
 }
 
-// registry is what holds until the transaction ends. It is read once in it.
+// registry returns the registry, which stays unchanged until the transaction ends. It
+// reads the registry once for each transaction.
 func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, error) {
 	known := knownRegistries.Of(ctx, s.db)
 	if r := (*known)[orgID]; r != nil {
@@ -119,7 +121,8 @@ func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registr
 	return r, nil
 }
 
-// changeRegistry runs f while nobody writes contacts of the organization.
+// changeRegistry runs f in a transaction that excludes writes to contacts of the
+// organization.
 func (s audienceStore) changeRegistry(ctx context.Context, orgID string, f func(ctx context.Context, r *registry) error) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if s.db.Dialect() == engine.PostgreSQL {
@@ -204,7 +207,8 @@ func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a attr
 	})
 }
 
-// rename makes the values of an attribute follow it to another name.
+// rename makes the values of an attribute follow it to another name. It returns a
+// conflict if the name is taken.
 func (s audienceStore) rename(ctx context.Context, orgID string, r *registry, a attributes.Attribute, name string) error {
 	if _, taken := r.attributes[name]; taken {
 		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")

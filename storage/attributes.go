@@ -48,7 +48,7 @@ var (
 		WHERE org_id = $9 AND id = $10`)
 	deleteAttribute = engine.Register("delete attribute", `DELETE FROM attributes WHERE org_id = $1 AND id = $2`)
 
-	// Names are checked before they come here: SQLite would read others as paths.
+	// The caller has checked the names: SQLite would read others as paths.
 	attributeValues = engine.Register("values of an attribute", `
 		SELECT v.value, count(*) AS contacts FROM (
 			SELECT CAST(c.attributes/*pg ::json*/ -> $1 AS text) AS value FROM contacts AS c

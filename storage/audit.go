@@ -41,8 +41,8 @@ var (
 	findAuditByActor  = engine.Register("find audit by actor", findAuditWhere(`actor_id = $2`))
 )
 
-// findAuditWhere is the page of the log that begins before a place in it. The
-// first condition is the one that the statement's index is for.
+// findAuditWhere returns the statement of one page of the log, which begins below a given
+// place. first is the condition that matches the statement's index.
 func findAuditWhere(first string) string {
 	return `
 		SELECT ` + auditColumns + ` FROM audit_events
@@ -61,8 +61,8 @@ func (s auditStore) AuditEvents(ctx context.Context, orgID string, limit int) ([
 	return s.audit(ctx, auditEvents, orgID, limit)
 }
 
-// FindAudit chooses the statement whose index leads to the events; what else the
-// filter says is then looked at event by event.
+// FindAudit returns the events that match f. It chooses the statement by the actor or the
+// action, each of which has an index; the other conditions are tested for each event.
 func (s auditStore) FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error) {
 	by, first := findAudit, ""
 	switch {
@@ -79,8 +79,8 @@ func (s auditStore) FindAudit(ctx context.Context, orgID string, f access.AuditF
 	return s.audit(ctx, by, orgID, first, before, id, from, f.Action, f.SubjectID, f.Limit)
 }
 
-// endOfLog is the place that the events of a filter come before: the instant that
-// is too late, or the cursor when that is earlier.
+// endOfLog returns the place below which the page begins: the end of the filter, or its
+// cursor if that is earlier.
 func endOfLog(f access.AuditFilter) (engine.Time, string) {
 	end, id := engine.Time(math.MaxInt64), ""
 	if !f.To.IsZero() {

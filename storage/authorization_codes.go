@@ -25,8 +25,8 @@ var (
 	insertCode = engine.Register("insert authorization code", `
 		INSERT INTO authorization_codes (`+codeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
-	// Of callers at the same time one finds used_at NULL: PostgreSQL looks again
-	// once the row's lock is free, and SQLite has one writer.
+	// Of concurrent callers one finds used_at NULL. PostgreSQL checks again once the
+	// row's lock is free, and SQLite has one writer.
 	redeemCode = engine.Register("redeem authorization code", `
 		UPDATE authorization_codes SET used_at = $1
 		WHERE hash = $2 AND used_at IS NULL AND expires_at > $1 AND EXISTS (
@@ -35,7 +35,7 @@ var (
 		RETURNING `+codeColumns)
 	usedCode = engine.Register("used authorization code", `
 		SELECT `+codeColumns+` FROM authorization_codes WHERE hash = $1 AND used_at IS NOT NULL`)
-	// A grant whose code nobody redeemed in time never came to anything.
+	// A grant whose code expired before use was never active.
 	purgeUnredeemed = engine.Register("purge unredeemed grants", `
 		DELETE FROM grants WHERE (org_id, id) IN (
 			SELECT org_id, grant_id FROM authorization_codes WHERE used_at IS NULL AND expires_at <= $1)`)
@@ -47,16 +47,16 @@ func (s grantStore) InsertCode(ctx context.Context, c access.AuthorizationCode) 
 	return s.db.Insert(ctx, taken, insertCode, c.OrgID, c.Hash, c.GrantID, c.ClientID, c.RedirectURI, c.Challenge, engine.At(c.ExpiresAt))
 }
 
-// RedeemCode returns the code with Replayed too, for the audit log. A used code
-// that has expired is Replayed as long as PurgeGrants has not forgotten it; one
-// of a grant that was revoked before it was used is Unknown. Inside a transaction
-// the revocation stands only when that transaction commits, so a caller that
-// meets a replay must not end it with an error.
+// RedeemCode redeems a code once and returns it with the outcome. Replayed comes with the
+// code, for the audit log. An expired used code is Replayed until PurgeGrants deletes it.
+// A code whose grant was revoked before the first use is Unknown. Inside a transaction
+// the revocation takes effect only with its commit, so a caller must not return an error
+// after a replay.
 func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (access.AuthorizationCode, access.Redemption, error) {
 	var code access.AuthorizationCode
 	outcome := access.Unknown
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
-		code, outcome = access.AuthorizationCode{}, access.Unknown // of an attempt before
+		code, outcome = access.AuthorizationCode{}, access.Unknown // reset after an earlier attempt
 		redeemed, err := engine.List[codeRow](ctx, s.db, redeemCode, engine.At(at), hash)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ var (
 	deleteBulkJobs = engine.Register("delete bulk jobs", `
 		DELETE FROM bulk_jobs WHERE org_id = $1 AND id IN (
 			SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at < $2 ORDER BY completed_at, id LIMIT $3)`)
-	// The last of the chunks that are done may hold fewer outcomes than others.
+	// The last completed chunk may hold fewer outcomes than the others.
 	bulkOutcomes = engine.Register("bulk outcomes", `
 		SELECT outcomes FROM bulk_chunks
 		WHERE org_id = $1 AND job_id = $2 AND first_index + size > $3 AND first_index < CAST($3 AS bigint) + $4

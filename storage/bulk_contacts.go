@@ -16,10 +16,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/membership"
 )
 
-// contactsNamed finds many contacts by a column that names them, each by its index.
-// PostgreSQL is told so: as long as it has counted nothing it takes an organization
-// for small, and would read all of it for every chunk of an import. The names are
-// sorted, so that two that lock the same contacts do so in the same order.
+// contactsNamed returns a statement that finds many contacts by the values of a column,
+// each through its index. The text forces PostgreSQL to use the index: without statistics
+// it assumes a small organization and would read all of it for every chunk of an import.
+// The rows are sorted, so that two transactions lock the same contacts in the same order.
 func contactsNamed(column string) string {
 	return `
 		SELECT ` + contactColumns("c.") + `,
@@ -58,9 +58,9 @@ var (
 		RETURNING contact_id, list_id AS set_id`)
 )
 
-// manyOfOrg are the keys (organization, contact) of many contacts, from the parameters
-// with the organization and with the ids. PostgreSQL does not see that the
-// organization is always the same, and so does not read all of it.
+// manyOfOrg returns a subquery of the keys (organization, contact) of many contacts. org
+// and ids are parameters: the organization and a JSON array of ids. PostgreSQL cannot see
+// that the organization is constant, so it does not read all of its rows.
 func manyOfOrg(org, ids string) string {
 	return `(WITH j AS MATERIALIZED (SELECT CAST(` + org + ` AS bytetext) AS org, atom FROM json_each(CAST(` + ids + ` AS text)))
 			SELECT org, atom FROM j)`
@@ -181,8 +181,8 @@ func (s audienceStore) dropShells(ctx context.Context, orgID string, ids []strin
 	return err
 }
 
-// insertMany goes by address, so that two that insert the same ones meet at the
-// first of them instead of waiting for each other.
+// insertMany inserts contacts ordered by address. Two transactions that insert the same
+// addresses then wait at the first common one and cannot deadlock.
 func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []audience.Contact) error {
 	if len(contacts) == 0 {
 		return nil

@@ -10,10 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// New contacts have no slots that could stand in the way, and not to look for any is
-// a good part of the work. So is leaving out columns: attributes get the first ones
-// that are free, and most organizations have a handful.
-
+// New contacts have no slots that could conflict, and omitting that check saves much of
+// the work. So does omitting columns: attributes get the first free ones, and most
+// organizations have only a few attributes.
 var (
 	fewSlots = []string{"s1", "s2", "s3", "s4", "n1", "n2", "n3", "n4", "t1", "t2"}
 
@@ -33,7 +32,8 @@ func insertSlotsText(columns []string) string {
 		FROM ` + engine.ParameterRows(`$2`)
 }
 
-// slotParameter is the slots of new contacts as rows of a parameter, "" for none.
+// slotParameter returns the slots of new contacts as rows of a parameter, "" if there are
+// none.
 func (r *registry) slotParameter(contacts []audience.Contact) (string, error) {
 	if len(contacts) == 0 {
 		return "", nil
@@ -54,7 +54,8 @@ func (s audienceStore) insertSlots(ctx context.Context, orgID string, r *registr
 	return err
 }
 
-// slotInsertion stores every slot that an attribute has.
+// slotInsertion returns the shortest statement that stores every slot in use by an
+// attribute.
 func (r *registry) slotInsertion() *engine.Statement {
 	for _, row := range r.rows {
 		for _, slot := range []string{row.Slot, row.Filling} {

@@ -8,21 +8,21 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// contactColumn is a column of contacts that [contactRow] has a member for.
+// contactColumn is a column of contacts that has a field in [contactRow].
 type contactColumn struct {
 	name string
 	// cast is the SQL type that the column's value in JSON is cast to, "" for text.
 	cast string
-	// none is the value in a row of another kind; see contactWithLists.
+	// none is the SQL value of the column in a row of another kind; see contactWithLists.
 	none string
-	// isRead is false for a column that only statements look at, isChanged for one that
-	// never changes.
+	// isRead is false for a column that only conditions use. isChanged is false for a
+	// column that is never updated.
 	isRead, isChanged bool
-	// field is the member's index.
+	// field is the index of the struct field.
 	field int
 }
 
-// contactTable are the columns, in the order of the members.
+// contactTable lists the columns in the order of the fields.
 var contactTable = columnsOfContacts()
 
 func columnsOfContacts() []contactColumn {
@@ -47,7 +47,7 @@ func columnsOfContacts() []contactColumn {
 	return columns
 }
 
-// fromJSON is the column's value in the JSON v.
+// fromJSON returns the SQL of the column's value in the JSON object v.
 func (c contactColumn) fromJSON() string {
 	value := `v ->> '` + c.name + `'`
 	if c.cast == "" {
@@ -56,7 +56,8 @@ func (c contactColumn) fromJSON() string {
 	return `CAST(` + value + ` AS ` + c.cast + `)`
 }
 
-// joinColumns writes what text returns for each column, but for those it returns "" for.
+// joinColumns joins the results of text for each column with commas. It skips columns for
+// which text returns "".
 func joinColumns(text func(contactColumn) string) string {
 	var texts []string
 	for _, c := range contactTable {
@@ -67,8 +68,8 @@ func joinColumns(text func(contactColumn) string) string {
 	return strings.Join(texts, ", ")
 }
 
-// contactColumns are the columns that a [contactRow] is read from, of a table or an alias
-// of it that is given with its dot.
+// contactColumns returns the columns that a [contactRow] is scanned from. of is a table
+// or alias with its dot, or "".
 func contactColumns(of string) string {
 	return joinColumns(func(c contactColumn) string {
 		if !c.isRead {
@@ -78,8 +79,8 @@ func contactColumns(of string) string {
 	})
 }
 
-// contactPlaces are as many values as contactColumns are, with the values given by column
-// and none for the others.
+// contactPlaces returns as many SQL values as contactColumns has columns: the given
+// values by column name, and none for the others.
 func contactPlaces(values map[string]string) string {
 	return joinColumns(func(c contactColumn) string {
 		value, given := values[c.name]
@@ -93,7 +94,8 @@ func contactPlaces(values map[string]string) string {
 	})
 }
 
-// insertContactsText inserts the records of a parameter; $1 is the organization.
+// insertContactsText returns the statement that inserts the records of a parameter. $1 is
+// the organization.
 func insertContactsText(parameter string) string {
 	return `
 		INSERT INTO contacts (org_id, ` + joinColumns(func(c contactColumn) string { return c.name }) + `)
@@ -101,7 +103,8 @@ func insertContactsText(parameter string) string {
 		FROM ` + engine.ParameterRows(parameter) + ` WHERE TRUE`
 }
 
-// insertContactText inserts one record; $1 is the organization, and the values follow.
+// insertContactText returns the statement that inserts one record. $1 is the
+// organization, and the values follow.
 func insertContactText() string {
 	next := 1
 	return `
@@ -109,8 +112,8 @@ func insertContactText() string {
 		VALUES ($1, ` + joinColumns(func(contactColumn) string { next++; return fmt.Sprintf("$%d", next) }) + `)`
 }
 
-// setContactText sets the columns of a record that change, each from a value that text
-// returns.
+// setContactText returns the SET list of the columns that change; text returns the value
+// of each.
 func setContactText(text func(contactColumn) string) string {
 	return joinColumns(func(c contactColumn) string {
 		if !c.isChanged {
@@ -120,9 +123,10 @@ func setContactText(text func(contactColumn) string) string {
 	})
 }
 
-// updateContactText changes one record. The values that change come first, then the
-// organization and the id. A unique violation would end a transaction on PostgreSQL, so
-// the statement looks for another owner of the names itself.
+// updateContactText returns the statement that updates one record. The changed values
+// come first, then the organization and the id. The statement itself checks for another
+// owner of the address and external id, because a unique violation would end a
+// transaction on PostgreSQL.
 func updateContactText() string {
 	places := map[string]string{}
 	set := setContactText(func(c contactColumn) string {
@@ -138,7 +142,7 @@ func updateContactText() string {
 			AND (other.email_key = ` + places["email_key"] + ` OR other.external_id = ` + places["external_id"] + `))`
 }
 
-// values are the record's values, in the order of contactTable.
+// values returns the record's values in the order of contactTable.
 func (r *contactRow) values() []any {
 	row := reflect.ValueOf(r).Elem()
 	all := make([]any, len(contactTable))
@@ -148,7 +152,7 @@ func (r *contactRow) values() []any {
 	return all
 }
 
-// changes are the values of the columns that change, in the order of contactTable.
+// changes returns the values of the columns that change, in the order of contactTable.
 func (r *contactRow) changes() []any {
 	row := reflect.ValueOf(r).Elem()
 	all := make([]any, 0, len(contactTable))
@@ -160,7 +164,7 @@ func (r *contactRow) changes() []any {
 	return all
 }
 
-// targets are where contactColumns are scanned to.
+// targets returns the pointers that contactColumns are scanned to.
 func (r *contactRow) targets() []any {
 	row := reflect.ValueOf(r).Elem()
 	all := make([]any, 0, len(contactTable))

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// insertPushesText is of contacts that are new; see insertSlotsText.
+// insertPushesText inserts pushes of new contacts; see insertSlotsText.
 var insertPushesText = `
 		INSERT INTO contact_pushes (org_id, contact_id, queued_at, attempts, next_at, said)
 		SELECT $1, v ->> 'contact', CAST($2 AS bigint), 0, CAST($2 AS bigint), v ->> 'said'
@@ -30,8 +30,8 @@ var (
 			SELECT contact_id FROM contact_pushes WHERE org_id = $2 AND next_at <= $3
 			ORDER BY next_at, contact_id LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/)
 		RETURNING contact_id, attempts`)
-	// The consent comes to the contact as it was read: one that somebody wrote since
-	// keeps what it has, and its push stays.
+	// The update applies only to a contact that is unchanged since it was read. A contact
+	// that was written since keeps its consent, and its push stays queued.
 	mirrorPushed = engine.Register("mirror pushed consent", `
 		UPDATE contacts SET topic_preferences = v ->> 'preferences', unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean),
 			updated_at = CAST($1 AS bigint)
@@ -55,8 +55,8 @@ type queuedPush struct {
 	Said    string `json:"said"`
 }
 
-// pushParameters are the pushes of a write as rows of a parameter, "" for none: those
-// of new contacts for insertPushes, those of others for queuePushes.
+// pushParameters holds the pushes of a write as rows of parameters, "" if there are none.
+// insert is for new contacts (insertPushes), queue for existing ones (queuePushes).
 type pushParameters struct{ insert, queue string }
 
 func pushesOf(w audience.ContactsWrite) (pushParameters, error) {

@@ -14,8 +14,8 @@ import (
 )
 
 // contactRow is a contact's record as it is stored. Every statement that reads or writes
-// whole records is made from its members; see contact_columns.go. A new column is a member
-// here, and a line each in contactRow.contact and rowOf.
+// whole records is generated from its fields; see contact_columns.go. A new column needs
+// a field here, and a line each in contactRow.contact and rowOf.
 type contactRow struct {
 	ID               string                 `db:"id" json:"id"`
 	Email            string                 `db:"email" json:"email"`
@@ -31,8 +31,8 @@ type contactRow struct {
 	UpdatedAt        engine.Time            `db:"updated_at" json:"updated_at"`
 }
 
-// rowOf returns the record of a contact. attributes and preferences are in their stored
-// form.
+// rowOf returns the record of a contact. attributes and preferences must be in their
+// stored form.
 func rowOf(c audience.Contact, attributes, preferences string) contactRow {
 	return contactRow{
 		ID: c.ID, Email: c.Email, EmailKey: audience.EmailKey(c.Email), ExternalID: c.ExternalID, Status: c.Status,
@@ -61,7 +61,7 @@ func (r contactRow) contact() (audience.Contact, error) {
 	return c, nil
 }
 
-// encodePreferences is the stored form, with its keys sorted: equal choices are
+// encodePreferences returns the stored form, with sorted keys, so that equal choices give
 // equal text.
 func encodePreferences(preferences map[string]sending.Subscription) (string, error) {
 	if len(preferences) == 0 {
@@ -74,7 +74,7 @@ func encodePreferences(preferences map[string]sending.Subscription) (string, err
 	return string(b), nil
 }
 
-// decodePreferences reads the stored form, sorted by topic.
+// decodePreferences decodes the stored form and sorts the result by topic.
 func decodePreferences(stored string) ([]topics.Preference, error) {
 	if stored == emptyObject {
 		return []topics.Preference{}, nil
@@ -102,8 +102,8 @@ func inAttributeName(r rune) bool {
 	return r == '_' || (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9')
 }
 
-// jsonForms gives the JSON texts of an attribute whose value as text is value: a
-// string, and the number or boolean that is written so.
+// jsonForms returns the two JSON texts that match value: the string, and the number or
+// boolean of the same spelling.
 func jsonForms(value *string) (string, string, error) {
 	if value == nil {
 		return "", "", nil

@@ -15,7 +15,8 @@ import (
 
 var (
 	putSlots = engine.Register("put slots", putSlotsText())
-	// Contacts that a sync made have no attributes, and those it found have their row.
+	// A contact that a sync created has no attributes. A contact that the sync found
+	// already has its row.
 	addSlots = engine.Register("add slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
@@ -25,7 +26,8 @@ var (
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 )
 
-// putSlotsText writes the rows of contacts whose slots are other than they were.
+// putSlotsText returns the statement that writes the rows of contacts whose slots
+// changed.
 func putSlotsText() string {
 	names := append(slots.Columns(), slots.LongTexts)
 	read, set := make([]string, len(names)), make([]string, len(names))
@@ -55,16 +57,16 @@ func slotColumn(name string) string {
 	return value
 }
 
-// slottedContact is a contact of which slots are written.
+// slottedContact is a contact whose slots are to be written.
 type slottedContact struct {
 	id         string
 	status     audience.ContactStatus
 	attributes map[string]any
 }
 
-// slotAttributes brings the attributes of a contact that is about to be stored to
-// the registry and returns them with their stored form. Every write of a contact
-// calls it before, and writeSlots after.
+// slotAttributes converts the attributes of a contact to the current registry and returns
+// them with their stored form. Every write of a contact calls it before the write, and
+// writeSlots after it.
 func (s audienceStore) slotAttributes(ctx context.Context, orgID string, values map[string]any) (map[string]any, string, error) {
 	r, err := s.registry(ctx, orgID)
 	if err != nil {
@@ -75,8 +77,8 @@ func (s audienceStore) slotAttributes(ctx context.Context, orgID string, values 
 	return settled, encoded, err
 }
 
-// exceptionsOf are the names under which stored values may not be what reads show; see
-// [attributes.Exception]. There are none in most organizations.
+// exceptionsOf selects the names under which stored values may differ from what reads
+// show; see [attributes.Exception]. Most organizations have none.
 const exceptionsOf = `
 	SELECT l.name, coalesce(a.name, '') AS present, coalesce(a.type, '') AS type
 	FROM attribute_leftovers AS l LEFT JOIN attributes AS a ON a.org_id = l.org_id AND a.id = l.attribute_id
@@ -91,8 +93,8 @@ type exceptionRow struct {
 	Type    attributes.Type `db:"type"`
 }
 
-// exceptions are those of the registry that holds until the transaction ends, or of
-// the one that is there now.
+// exceptions returns the exceptions of the transaction's registry, or outside a
+// transaction those of the current one.
 func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]attributes.Exception, error) {
 	if s.db.InTransaction(ctx) {
 		r, err := s.registry(ctx, orgID)
@@ -109,7 +111,7 @@ func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]attribut
 	return all, err
 }
 
-// shown are contacts with their values as reads show them.
+// shown converts the attributes of contacts in place to the values that reads show.
 func (s audienceStore) shown(ctx context.Context, orgID string, contacts ...*audience.Contact) error {
 	contacts = slices.DeleteFunc(contacts, func(c *audience.Contact) bool { return len(c.Attributes) == 0 })
 	if len(contacts) == 0 {
@@ -122,8 +124,8 @@ func (s audienceStore) shown(ctx context.Context, orgID string, contacts ...*aud
 	return err
 }
 
-// settled are contacts that are about to be stored, with their attributes brought to
-// the registry.
+// settled returns copies of contacts whose attributes follow the current registry, ready
+// to be stored.
 func (r *registry) settled(contacts []audience.Contact) []audience.Contact {
 	settled := slices.Clone(contacts)
 	for i := range settled {
@@ -133,7 +135,7 @@ func (r *registry) settled(contacts []audience.Contact) []audience.Contact {
 	return settled
 }
 
-// slotted are stored contacts as writeSlots takes them.
+// slotted converts stored contacts to the argument of writeSlots.
 func slotted(contacts []audience.Contact) []slottedContact {
 	all := make([]slottedContact, len(contacts))
 	for i, c := range contacts {
@@ -142,8 +144,8 @@ func slotted(contacts []audience.Contact) []slottedContact {
 	return all
 }
 
-// writeSlots makes the slots of these contacts what their stored attributes say. An
-// archived contact has no row.
+// writeSlots sets the slots of contacts to the values of their stored attributes. An
+// archived contact has no row of slots.
 func (s audienceStore) writeSlots(ctx context.Context, orgID string, contacts []slottedContact) error {
 	r, err := s.registry(ctx, orgID)
 	if err != nil {
@@ -178,7 +180,8 @@ func (s audienceStore) writeSlots(ctx context.Context, orgID string, contacts []
 	return err
 }
 
-// slots is an element of the parameter of putSlots: the columns that have a value.
+// slots returns an element of the parameter of putSlots, with the columns that have a
+// value.
 func (r *registry) slots(c slottedContact) map[string]any {
 	row := map[string]any{"c": c.id}
 	var long map[string]string
@@ -211,8 +214,9 @@ func (r *registry) slots(c slottedContact) map[string]any {
 	return row
 }
 
-// beginning is what a slot holds of a longer text: whole characters, and more than
-// slots.TextBytes bytes, so that no text that it holds whole is equal.
+// beginning returns the part of a longer text that a slot holds. It consists of whole
+// characters and has more than slots.TextBytes bytes, so that it never equals a text that
+// a slot holds whole.
 func beginning(text string) string {
 	end := slots.TextBytes + 1
 	for end < len(text) && !utf8.RuneStart(text[end]) {
@@ -221,7 +225,7 @@ func beginning(text string) string {
 	return text[:end]
 }
 
-// addSlots gives rows to contacts without attributes.
+// addSlots inserts the rows of contacts without attributes.
 func (s audienceStore) addSlots(ctx context.Context, orgID string, contactIDs []string) error {
 	if len(contactIDs) == 0 {
 		return nil

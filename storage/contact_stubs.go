@@ -12,15 +12,16 @@ import (
 var (
 	insertStubs = engine.Register("insert stubs", insertContactsText(`$2`)+`
 		ON CONFLICT DO NOTHING`)
-	// addStubSlots gives their row to those of the stubs that were made: every active
-	// contact has one.
+	// addStubSlots inserts the slots rows of the stubs that were inserted, because every
+	// active contact has one.
 	addStubSlots = engine.Register("add stub slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
 		SELECT c.org_id, c.id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "id", Equals: "j.value ->> 'id'"})+`
 		ON CONFLICT DO NOTHING`)
 )
 
-// InsertStubs adds those people that are no contacts yet, known by activities alone.
+// InsertStubs inserts a stub for each person without a contact, and returns how many it
+// inserted. A stub is a contact known only from activities.
 func (s audienceStore) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
 	rows := make([]contactRow, len(people))
 	for i, p := range people {

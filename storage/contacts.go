@@ -15,18 +15,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// audienceStore is [audience.Store]. Each noun has its own file.
+// audienceStore is [audience.Store]. Its methods are in one file for each noun.
 type audienceStore struct{ db *engine.DB }
 
-// contactWithLists finds one contact and its lists in one statement: a second one
-// would cost a lookup half as much again. The contact is one row and each list
-// another, because its attributes may be long and its lists many: joined, they
-// would be read once for each list. The row of a list has no status, and its id,
-// key and name where a contact has id, address and attributes: columns that only
-// one of the two kinds fills would cost the ordinary lookup more than its lists.
+// contactWithLists returns the statement that finds one contact and its lists. A second
+// statement would cost half as much as the lookup again. The contact is one row and each
+// list another: attributes may be long and lists many, and a join would repeat the
+// attributes for each list. The row of a list has no status. It has its id, key and name
+// where a contact has id, address and attributes, because extra columns would slow down
+// the ordinary lookup.
 //
-// An attribute exception is a row of a third kind, for the same reason. A statement
-// that locks has none: inside a transaction the registry tells them.
+// An attribute exception is a row of a third kind, for the same reason. A statement that
+// locks returns no exceptions, because inside a transaction the registry provides them.
 func contactWithLists(by, lock string) string {
 	exceptions := `
 	UNION ALL
@@ -46,11 +46,11 @@ func contactWithLists(by, lock string) string {
 	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id` + exceptions
 }
 
-// exceptionKind stands in the place of a contact's status in the row of an exception.
+// exceptionKind replaces the contact's status in the row of an exception.
 const exceptionKind = "exception"
 
-// Within a transaction the contact is locked until its end, so that what is
-// written follows from what was read. SQLite has one writer anyway.
+// contactLock locks a contact until the transaction ends, so that writes follow from what
+// was read. SQLite has one writer.
 const contactLock = ` /*pg FOR UPDATE*/`
 
 var (
@@ -64,9 +64,9 @@ var (
 
 	countContacts = engine.Register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active' AND NOT stub`)
 
-	// A filter that is not set is an empty text or NULL and matches all. The
-	// effective choice about a topic is the explicit one, or else the default of a
-	// topic that no explicit choice covers. Attributes are compared as JSON text.
+	// An unset filter is an empty text or NULL and matches all contacts. The effective
+	// choice of a topic is the explicit choice, or else the topic's default. Attributes
+	// are compared as JSON text.
 	contactsPage = engine.Register("contacts page", `
 		SELECT `+contactColumns("c.")+` FROM contacts AS c
 		WHERE c.org_id = $1 AND c.status = $2 AND (c.created_at, c.id) < ($3, $4)
@@ -102,18 +102,18 @@ func (s audienceStore) lockedInside(ctx context.Context, read, lock *engine.Stat
 	return lock
 }
 
-// readPreferences are the topic preferences, as stored, of contacts that were read and so
-// locked in a transaction, until others are written.
+// readPreferences holds the stored topic preferences of contacts that the transaction has
+// read and locked. A write of preferences replaces them.
 var readPreferences engine.TxMemory[map[string]string]
 
-// contact reads one contact and its lists.
+// contact returns one contact with its lists.
 func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID, key string) (audience.Contact, error) {
 	var row contactRow
 	var on []lists.Ref
 	var exceptions []attributes.Exception
 	err := s.db.Retry(ctx, func() error {
 		row, on, exceptions = contactRow{}, []lists.Ref{}, nil
-		var c contactRow // every row is scanned into it
+		var c contactRow // the target of every row
 		targets := c.targets()
 		return s.db.Each(ctx, by, []any{orgID, key}, func(rows *sqlx.Rows) error {
 			err := rows.Scan(targets...)
@@ -181,8 +181,9 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 	return contacts, nil
 }
 
-// hides reports whether reads show no contact with this value of the attribute: another
-// attribute has the values of the name now, or none has, or the value is not of its type.
+// hides reports whether reads show this value of the attribute for no contact. That is so
+// if the values of the name belong to another attribute or to none, or if the value is
+// not of the attribute's type.
 func hides(exceptions []attributes.Exception, key string, value *string) bool {
 	return key != "" && slices.ContainsFunc(exceptions, func(e attributes.Exception) bool {
 		if e.Name != key || e.Present != key {

@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// mirrorContacts returns the rows that it made or changed; a contact whose
-// consent was the same, that is archived, was written later or has yet to come to the
-// account stays out.
+// mirrorContacts returns the rows that it inserted or updated. It skips a contact that
+// has the same consent, is archived, was written later or is queued for a push to the
+// account.
 var mirrorContacts = engine.Register("mirror contacts", insertContactsText(`$2`)+`
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
@@ -110,9 +110,9 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 	return count, touched, nil
 }
 
-// mirroredRows gives every contact an id in case it is new. They are sorted, so
-// that two mirrors at once lock rows in the same order, and an address that
-// comes twice counts as it came last.
+// mirroredRows returns the rows of a page, each with a new id in case the contact is new.
+// They are sorted, so that two concurrent mirrors lock rows in the same order. Of
+// repeated addresses the last one counts.
 func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 	rows := make([]mirrored, 0, len(page))
 	for _, c := range page {
@@ -130,8 +130,8 @@ func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 	return slices.CompactFunc(rows, func(a, b mirrored) bool { return a.EmailKey == b.EmailKey }), nil
 }
 
-// compare tells the updated contacts from the created ones, which carry the id
-// that was minted for them, and lists the choices of both.
+// compare returns the ids of the updated contacts, and the choices of created and updated
+// ones. A created contact has the id that mirroredRows gave it.
 func compare(rows []mirrored, written []mirroredRow) ([]string, []contactTopic) {
 	byKey := make(map[string]*mirrored, len(rows))
 	for i := range rows {

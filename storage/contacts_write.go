@@ -13,7 +13,7 @@ var (
 		ON CONFLICT DO NOTHING`)
 	updateContact = engine.Register("update contact", updateContactText())
 
-	// A contact with activities has a past that would be lost with it.
+	// A contact with activities is kept, because deleting it would lose them.
 	dropShell = engine.Register("drop shell", `
 		DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
@@ -60,7 +60,7 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audien
 		if err != nil {
 			return err
 		}
-		c.Shell = false // a caller has stated it now
+		c.Shell = false // the caller has now provided this contact
 		row := rowOf(c, attributes, preferences)
 		changed, err := s.db.Exec(ctx, updateContact, append(row.changes(), orgID, c.ID)...)
 		if err != nil {
@@ -101,7 +101,7 @@ func topicsOf(rows []contactTopic, contactID string, choices map[string]sending.
 	return rows
 }
 
-// replaceTopics makes rows the only explicit choices of these contacts.
+// replaceTopics replaces the explicit choices of these contacts with rows.
 func (s audienceStore) replaceTopics(ctx context.Context, orgID string, contactIDs []string, rows []contactTopic) error {
 	if len(contactIDs) > 0 {
 		ids, err := engine.JSONParameter(contactIDs)

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// credentialRow is a row of either kind of credential.
+// credentialRow is a row of an API key or an OAuth client.
 type credentialRow struct {
 	ID          string           `db:"id"`
 	OrgID       string           `db:"org_id"`
@@ -23,7 +23,7 @@ type credentialRow struct {
 	CreatedAt   engine.Time      `db:"created_at"`
 	RevokedAt   *engine.Time     `db:"revoked_at"`
 	ExpiresAt   *engine.Time     `db:"expires_at"`
-	// Of clients alone.
+	// The fields from here on are set only for clients.
 	RedirectURIs string `db:"redirect_uris"` // a JSON array
 	RefreshDays  int    `db:"refresh_days"`
 

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// The denylist knows no organizations: a token's id is unique over all of them,
-// and only a token that passed its signature check is looked up.
+// The denylist has no organizations: a token's id is unique over all of them, and only a
+// token that passed its signature check is looked up.
 var (
 	denyToken = engine.Register("deny token", `
 		INSERT INTO denied_tokens (token_id, expires_at) VALUES ($1, $2)
@@ -17,7 +17,8 @@ var (
 	purgeDenied = engine.Register("purge denied tokens", `DELETE FROM denied_tokens WHERE expires_at <= $1`)
 )
 
-// DenyToken may be called again for the same token.
+// DenyToken adds a token to the denylist until it expires. It may be repeated for the
+// same token.
 func (s grantStore) DenyToken(ctx context.Context, tokenID string, expires time.Time) error {
 	_, err := s.db.Exec(ctx, denyToken, tokenID, engine.At(expires))
 	return err

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// grantStore is [access.GrantStore]. Authorization codes, refresh tokens and the
-// denylist are in the files of these names.
+// grantStore is [access.GrantStore]. The methods for authorization codes, refresh tokens
+// and the denylist are in the files of those names.
 type grantStore struct{ db *engine.DB }
 
 // Grants returns the store of grants.
@@ -124,8 +124,8 @@ func resourceName(r access.Resource) (string, error) {
 	return "", fmt.Errorf("storage: no resource is numbered %d", r)
 }
 
-// resourceOf refuses a name it does not know: a grant of a resource that went
-// away must not become one of another.
+// resourceOf returns the resource of a stored name. It returns an error for an unknown
+// name, so that a grant of a removed resource cannot become a grant of another.
 func resourceOf(stored string) (access.Resource, error) {
 	switch stored {
 	case storedAPI:

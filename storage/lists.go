@@ -46,7 +46,7 @@ var (
 	deleteList = engine.Register("delete list", `DELETE FROM lists WHERE org_id = $1 AND id = $2`)
 	listByID   = engine.RegisterPoint("list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2`)
 	listByKey  = engine.RegisterPoint("list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2`)
-	// SQLite has one writer anyway.
+	// SQLite has one writer and needs no lock.
 	lockListByID  = engine.Register("lock list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2 /*pg FOR UPDATE*/`)
 	lockListByKey = engine.Register("lock list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2 /*pg FOR UPDATE*/`)
 	listsPage     = engine.Register("lists page", `

@@ -28,7 +28,7 @@ var (
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 AND user_id = $2`)
 	membersOfOrg = engine.Register("members of an organization", `
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 ORDER BY created_at, user_id`)
-	// The cast gives the name the same order on both engines.
+	// The cast makes both engines sort the name by its bytes.
 	membershipsOf = engine.Register("memberships of a user", `
 		SELECT m.org_id, m.user_id, m.role, m.permissions FROM members AS m JOIN orgs AS o ON o.id = m.org_id
 		WHERE m.user_id = $1 ORDER BY lower(CAST(o.name AS bytetext)), o.id`)
@@ -57,9 +57,9 @@ func (s memberStore) Members(ctx context.Context, orgID string) ([]members.Membe
 	return s.members(ctx, membersOfOrg, orgID)
 }
 
-// HoldMembers holds the organization's row, which stands for the list of its
-// members: a row that is not there yet cannot be held. On SQLite the transaction
-// itself is what nobody else is in.
+// HoldMembers locks the organization's row until the transaction ends. That row stands
+// for the list of members, because a missing member's row cannot be locked. On SQLite the
+// transaction itself excludes all others.
 func (s memberStore) HoldMembers(ctx context.Context, orgID string) error {
 	found, err := engine.Values[string](ctx, s.db, holdMembers, orgID)
 	if err == nil && len(found) == 0 {
@@ -103,8 +103,8 @@ func (s memberStore) AddMember(ctx context.Context, orgID, userID, role string) 
 	return s.db.Insert(ctx, taken, addMember, orgID, userID, role, engine.At(s.db.Now()))
 }
 
-// SetMember adds the member or replaces role and permissions. Whether somebody
-// is left to own the organization is for the caller to see to.
+// SetMember adds the member or replaces its role and permissions. The caller must check
+// that an owner remains.
 func (s memberStore) SetMember(ctx context.Context, m members.Member) error {
 	permissions, err := engine.JSONParameter(m.Permissions)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r memberRow) member() (members.Member, error) {
 
 const emptyList = "[]"
 
-// storedList reads what jsonParameter wrote into a column. An empty list is nil.
+// storedList decodes a column that engine.JSONParameter encoded. An empty list is nil.
 func storedList[T any](stored string) ([]T, error) {
 	if stored == emptyList {
 		return nil, nil

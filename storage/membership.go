@@ -20,9 +20,9 @@ var (
 		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
 		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING list_id`)
-	// Joining goes through the rows of both sides, so that neither a list nor a
-	// contact of another organization can be joined. A list that somebody deletes at
-	// this moment is waited for, and not there then; its key would fail.
+	// The insert selects from contacts and lists of the organization, so that neither can
+	// belong to another. It waits for a concurrent deletion of a list, which then no
+	// longer exists here; inserting its key directly would fail.
 	joinLists = engine.Register("join lists", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, c.id, CAST($1 AS bigint) FROM lists AS l
@@ -64,7 +64,7 @@ func (s audienceStore) ReplaceMembership(ctx context.Context, orgID, contactID s
 	return left, joined, nil
 }
 
-// logLists writes what a contact left and joined to the log.
+// logLists writes to the log which lists a contact left and joined.
 func (s audienceStore) logLists(ctx context.Context, orgID, contactID string, left, joined []string, at time.Time) error {
 	of := func(lists []string) []membership.InSet {
 		all := make([]membership.InSet, len(lists))

@@ -15,11 +15,11 @@ type blockedRow struct {
 	BlockedAt engine.Time `db:"blocked_at"`
 }
 
-// unusedDynamic is the condition on clients that nobody has let in so far.
+// unusedDynamic is the condition on dynamic clients that have no grant.
 const unusedDynamic = `kind = 'dynamic' AND NOT EXISTS (SELECT 1 FROM grants AS g WHERE g.client_id = clients.client_id)`
 
 var (
-	// A client id that is taken by another kind of client is left alone.
+	// A client id that belongs to another kind of client is not changed.
 	saveDocumentClient = engine.Register("save document client", `
 		INSERT INTO clients (org_id, id, client_id, name, environment, scopes, redirect_uris, refresh_days,
 			kind, document_read_at, created_at)
@@ -43,8 +43,8 @@ var (
 		SELECT org_id, client_id, blocked_at FROM blocked_clients WHERE org_id = $1 ORDER BY blocked_at DESC, client_id`)
 )
 
-// SaveDocumentClient leaves the id, the lifetime and the time of creation of a
-// client that is there already as they are, and a revoked one revoked.
+// SaveDocumentClient inserts or updates a client and returns it as stored. An existing
+// client keeps its id, lifetime and time of creation, and stays revoked if it was.
 func (s clientStore) SaveDocumentClient(ctx context.Context, c access.Client) (access.Client, error) {
 	redirects, err := engine.JSONParameter(c.RedirectURIs)
 	if err != nil {

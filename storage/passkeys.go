@@ -85,12 +85,13 @@ func (s passkeyStore) SetPasskey(ctx context.Context, p people.Passkey) error {
 	return s.db.Change(ctx, "passkey", setPasskey, p.Name, p.Credential, engine.OptionalAt(p.LastUsedAt), p.UserID, p.ID)
 }
 
-// DeletePasskey fails with not_found when the person has no such passkey.
+// DeletePasskey deletes a passkey. It returns not_found if the person has no such
+// passkey.
 func (s passkeyStore) DeletePasskey(ctx context.Context, userID, id string) error {
 	return s.db.Change(ctx, "passkey", deletePasskey, userID, id)
 }
 
-// DeletePasskeysOf succeeds also when there are none.
+// DeletePasskeysOf deletes all passkeys of a person. It succeeds if there are none.
 func (s passkeyStore) DeletePasskeysOf(ctx context.Context, userID string) error {
 	_, err := s.db.Exec(ctx, deletePasskeysOf, userID)
 	return err
@@ -101,7 +102,7 @@ func (s passkeyStore) InsertCeremony(ctx context.Context, c people.PasskeyCeremo
 	return s.db.Insert(ctx, taken, insertCeremony, c.Hash, c.UserID, c.Purpose, c.Data, engine.At(c.ExpiresAt))
 }
 
-// TakeCeremony gives a ceremony to one of any number of concurrent callers.
+// TakeCeremony deletes and returns a ceremony. Of concurrent callers one receives it.
 func (s passkeyStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (people.PasskeyCeremony, error) {
 	row, err := engine.One[ceremonyRow](ctx, s.db, "passkey ceremony", takeCeremony, hash, engine.At(now))
 	if err != nil {

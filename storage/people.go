@@ -12,7 +12,7 @@ import (
 // peopleStore is [people.Store].
 type peopleStore struct{ db *engine.DB }
 
-// People returns the store of links of resets, known devices and warnings.
+// People returns the store of reset links, known devices and warnings.
 func (db *DB) People() people.Store { return peopleStore{db.DB} }
 
 var _ people.Store = peopleStore{}
@@ -80,7 +80,7 @@ func (s peopleStore) Reset(ctx context.Context, hash []byte, now time.Time) (peo
 	return s.reset(ctx, resetByHash, hash, now)
 }
 
-// TakeReset gives a link to one of any number of concurrent callers.
+// TakeReset deletes and returns a reset link. Of concurrent callers one receives it.
 func (s peopleStore) TakeReset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
 	return s.reset(ctx, takeReset, hash, now)
 }
@@ -103,7 +103,7 @@ func (s peopleStore) OpenResets(ctx context.Context, userID string, now time.Tim
 	return counted[0], nil
 }
 
-// DeleteResetsOf succeeds also when there are none.
+// DeleteResetsOf deletes all reset links of a person. It succeeds if there are none.
 func (s peopleStore) DeleteResetsOf(ctx context.Context, userID string) error {
 	_, err := s.db.Exec(ctx, deleteResetsOf, userID)
 	return err
@@ -129,7 +129,8 @@ func (s peopleStore) Device(ctx context.Context, hash []byte, now time.Time) (pe
 	}, row.Email, nil
 }
 
-// DeleteDevicesOf succeeds also when there are none.
+// DeleteDevicesOf deletes all known devices of a person except but, if but is not empty.
+// It succeeds if there are none.
 func (s peopleStore) DeleteDevicesOf(ctx context.Context, userID string, but []byte) error {
 	if len(but) == 0 {
 		_, err := s.db.Exec(ctx, deleteDevicesOf, userID)

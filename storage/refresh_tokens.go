@@ -24,12 +24,12 @@ var (
 		ON CONFLICT DO NOTHING`)
 	refreshTokenByHash = engine.RegisterPoint("refresh token by hash", `
 		SELECT hash, org_id, grant_id, client_id, issued_at, used_at FROM refresh_tokens WHERE hash = $1`)
-	// Of callers at the same time one finds used_at NULL; see redeemCode.
+	// Of concurrent callers one finds used_at NULL; see redeemCode.
 	useRefreshToken = engine.Register("use refresh token", `
 		UPDATE refresh_tokens SET used_at = $1
 		WHERE org_id = $2 AND grant_id = $3 AND client_id = $4 AND hash = $5 AND used_at IS NULL AND EXISTS (
 			SELECT 1 FROM grants AS g WHERE g.org_id = $2 AND g.id = $3 AND g.revoked_at IS NULL)`)
-	// Tokens that were used tell a replay for as long as their grant has life in it.
+	// Used tokens reveal a replay, so they are kept until their grant has ended.
 	purgeRefreshTokens = engine.Register("purge refresh tokens", `
 		DELETE FROM refresh_tokens WHERE used_at IS NOT NULL AND EXISTS (
 			SELECT 1 FROM grants AS g WHERE g.org_id = refresh_tokens.org_id AND g.id = refresh_tokens.grant_id
@@ -49,13 +49,14 @@ func (s grantStore) PeekRefreshToken(ctx context.Context, hash []byte) (access.R
 	return row.token(), row.UsedAt != nil, nil
 }
 
-// RotateRefreshToken is Unknown also when the old token is not of the next one's
-// organization, grant and client, and when the grant was revoked before the old
-// token was used. For a replay inside a transaction see RedeemCode.
+// RotateRefreshToken replaces the old refresh token by next and returns the outcome. The
+// outcome is Unknown if the old token belongs to another organization, grant or client
+// than next. It is also Unknown if the grant was revoked before the old token was used.
+// For a replay inside a transaction see RedeemCode.
 func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next access.RefreshToken, at time.Time) (access.Redemption, error) {
 	outcome := access.Unknown
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
-		outcome = access.Unknown // whatever an attempt before found
+		outcome = access.Unknown // reset after an earlier attempt
 		used, err := s.db.Exec(ctx, useRefreshToken, engine.At(at), next.OrgID, next.GrantID, next.ClientID, old)
 		if err != nil {
 			return err

@@ -33,8 +33,8 @@ var (
 		WHERE authenticators.confirmed_at IS NULL`)
 	authenticatorOf = engine.RegisterPoint("authenticator app", `
 		SELECT `+authenticatorColumns+` FROM authenticators WHERE user_id = $1`)
-	// Of callers at the same time one finds a smaller step: PostgreSQL looks again
-	// once the row's lock is free, and SQLite has one writer.
+	// Of concurrent callers one finds a smaller step. PostgreSQL checks again once the
+	// row's lock is free, and SQLite has one writer.
 	useStep = engine.Register("use time step", `
 		UPDATE authenticators SET used_step = $1, confirmed_at = COALESCE(confirmed_at, $2)
 		WHERE user_id = $3 AND used_step < $1`)
@@ -69,7 +69,8 @@ func (s factorStore) UseStep(ctx context.Context, userID string, step int64, con
 	return taken == 1, err
 }
 
-// DeleteAuthenticatorApp succeeds also when there is none.
+// DeleteAuthenticatorApp deletes the person's authenticator app. It succeeds if there is
+// none.
 func (s factorStore) DeleteAuthenticatorApp(ctx context.Context, userID string) error {
 	_, err := s.db.Exec(ctx, deleteAuthenticator, userID)
 	return err

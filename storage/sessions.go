@@ -62,14 +62,14 @@ func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (
 	}, nil
 }
 
-// TouchSession fails with not_found when the session has ended in between, so
-// that nobody stays signed in after a sign-out.
+// TouchSession updates a session. It returns not_found if the session has ended, so that
+// a sign-out is final.
 func (s sessionStore) TouchSession(ctx context.Context, session people.Session) error {
 	return s.db.Change(ctx, "session", touchSession, engine.At(session.LastSeenAt), engine.At(session.ExpiresAt),
 		engine.OptionalAt(session.SecondFactorAt), session.OrgID, session.Hash, session.UserID)
 }
 
-// DeleteSession succeeds also when there is no such session.
+// DeleteSession deletes a session. It succeeds if there is no such session.
 func (s sessionStore) DeleteSession(ctx context.Context, hash []byte) error {
 	_, err := s.db.Exec(ctx, deleteSession, hash)
 	return err

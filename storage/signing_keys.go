@@ -24,8 +24,8 @@ type signingKeyRow struct {
 }
 
 var (
-	// A unique index admits one key that is not retired, so of two processes that
-	// insert at once one does nothing.
+	// A unique index permits one key that is not retired. Of two concurrent inserts one
+	// does nothing.
 	insertSigningKey = engine.Register("insert signing key", `
 		INSERT INTO signing_keys (id, algorithm, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
@@ -58,8 +58,8 @@ func (s signingStore) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return keys, nil
 }
 
-// HoldSigningKeys holds their rows. On SQLite the transaction itself is what nobody
-// else is in.
+// HoldSigningKeys locks the rows of the signing keys until the transaction ends. On
+// SQLite the transaction itself excludes all others.
 func (s signingStore) HoldSigningKeys(ctx context.Context) error {
 	_, err := engine.Values[string](ctx, s.db, holdSigningKeys)
 	return err
@@ -73,9 +73,9 @@ func (s signingStore) ReplaceSigningKeys(ctx context.Context, next signing.Key) 
 	return s.succeedSigningKeys(ctx, next, deleteSigningKeys)
 }
 
-// succeedSigningKeys ends the keys there are and stores the next. It leans on the
-// same index: a rotation that did not see the other one's key cannot insert its
-// own, and changes nothing.
+// succeedSigningKeys runs end, which retires the current keys, and inserts next. It
+// relies on the unique index of insertSigningKey. A rotation that did not see a
+// concurrent rotation's key cannot insert its own, and changes nothing.
 func (s signingStore) succeedSigningKeys(ctx context.Context, next signing.Key, end *engine.Statement, args ...any) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.Exec(ctx, end, args...); err != nil {

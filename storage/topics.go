@@ -19,7 +19,8 @@ var (
 // Topics returns the store of the mirrored topics.
 func (db *DB) Topics() topics.Store { return audienceStore{db.DB} }
 
-// TopicSync returns the store of what the sync compares with the sending account.
+// TopicSync returns the store of the data that the sync compares with the sending
+// account.
 func (db *DB) TopicSync() topics.SyncStore { return audienceStore{db.DB} }
 
 type topicRow struct {
