@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// maxClientID is the longest client id, in bytes. People are shown it, and it is
-// an indexed column.
+// maxClientID is the longest client id, in bytes. Client ids are shown to people and
+// stored in an indexed column.
 const maxClientID = 1000
 
-// unreserved are the characters besides letters and digits that need no escape
-// in a URL, and inPath those that may stand in a path besides (RFC 3986 sections
-// 2.3 and 3.3).
+// unreserved are the characters other than letters and digits that need no escape in a
+// URL. inPath are the further characters allowed in a path (RFC 3986 sections 2.3 and
+// 3.3).
 const (
 	unreserved = "-._~"
 	inPath     = unreserved + "!$&'()*+,;=:@/"
@@ -20,15 +20,15 @@ const (
 
 // clientURL is a client id in its canonical form.
 type clientURL struct {
-	text string // the whole
+	text string // the whole URL
 	host string // in lower case; an IPv6 address keeps its brackets
 	port string // empty for 443
 	path string
-	// literal is the address that stands in place of a name, if one does.
+	// literal is the host's IP address; the zero value for a name.
 	literal netip.Addr
 }
 
-// authority is host and port as a URL has them.
+// authority returns host and port as written in a URL.
 func (u clientURL) authority() string {
 	if u.port == "" {
 		return u.host
@@ -36,9 +36,8 @@ func (u clientURL) authority() string {
 	return u.host + ":" + u.port
 }
 
-// readClientID takes a client id that somebody presents. It has to be canonical
-// already: a client that could be written in two ways could be blocked under one
-// and used under the other.
+// readClientID parses a client id. It fails unless the id is in canonical form.
+// Otherwise a client blocked under one spelling could be used under another.
 func readClientID(text string) (clientURL, error) {
 	u, err := canonical(text)
 	if err != nil {
@@ -50,10 +49,10 @@ func readClientID(text string) (clientURL, error) {
 	return u, nil
 }
 
-// canonical reads a URL by the rules for client ids and normalizes what RFC 3986
-// section 6.2.2 calls equivalent: the case of scheme, host and escapes, escapes
-// that are not needed, and the default port. It removes nothing else. It works on
-// the text, so that nothing is accepted that it does not name.
+// canonical parses a URL by the rules for client ids. It normalizes what RFC 3986
+// section 6.2.2 calls equivalent: the case of scheme, host and escapes, unneeded
+// escapes, and the default port. It changes nothing else. It parses the text itself, so
+// that every accepted form is listed here.
 func canonical(text string) (clientURL, error) {
 	const scheme = "https://"
 	switch {
@@ -82,7 +81,7 @@ func canonical(text string) (clientURL, error) {
 	return u, nil
 }
 
-// readAuthority reads host and port.
+// readAuthority parses host and port.
 func readAuthority(authority string) (clientURL, error) {
 	if strings.Contains(authority, "@") {
 		return clientURL{}, refuse("The client id must not have a user.")
@@ -106,9 +105,9 @@ func readAuthority(authority string) (clientURL, error) {
 	return clientURL{host: host, port: port, literal: literal}, nil
 }
 
-// readHost accepts names of letters, digits and hyphens, and IP addresses in the
-// one form that everybody reads alike. What ends in a number but is no such
-// address is refused: 127.1, 0x7f.1 and 2130706433 lead to loopback for some.
+// readHost accepts names of letters, digits and hyphens, and IP addresses in the one
+// form that all parsers read alike. It refuses other hosts that end in a number. Some
+// parsers read 127.1, 0x7f.1 and 2130706433 as loopback.
 func readHost(host string) (netip.Addr, bool) {
 	if bare, v6 := strings.CutPrefix(host, "["); v6 {
 		bare, closed := strings.CutSuffix(bare, "]")
@@ -131,13 +130,13 @@ func readHost(host string) (netip.Addr, bool) {
 	return addr, err == nil
 }
 
-// isLabel: one label of a host's name (RFC 1123 section 2.1).
+// isLabel reports whether s is one label of a host's name (RFC 1123 section 2.1).
 func isLabel(s string) bool {
 	notInLabel := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
 	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-' && !strings.ContainsFunc(s, notInLabel)
 }
 
-// isNumber: what a browser would read as part of an IPv4 address.
+// isNumber reports whether a browser would read the label as part of an IPv4 address.
 func isNumber(label string) bool {
 	if _, hexadecimal := strings.CutPrefix(label, "0x"); hexadecimal {
 		return true

@@ -10,33 +10,33 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The bounds of a fetch, where [Config] sets no other.
+// The limits of a fetch, unless [Config] sets others.
 const (
 	defaultDeadline  = 5 * time.Second
 	defaultUserAgent = "Mailhelm (OAuth client metadata)"
 )
 
-// Config is what a [Reader] works with.
+// Config configures a [Reader].
 type Config struct {
-	// Allowed are networks that may be fetched from besides the public Internet,
-	// on any port. None by default; a test or a closed network names its own.
+	// Allowed are networks that may be fetched from in addition to the public Internet,
+	// on any port. It is empty by default and meant for tests and closed networks.
 	Allowed []netip.Prefix
-	// RootCAs sign the certificates that are believed; nil means the system's.
+	// RootCAs are the trusted certificate authorities; nil means the system's.
 	RootCAs *x509.CertPool
-	// Resolver finds addresses; nil means the system's.
+	// Resolver looks up addresses; nil means the system's.
 	Resolver *net.Resolver
-	// Deadline bounds a whole fetch, from the lookup to the last byte. Zero means
-	// five seconds.
+	// Deadline limits a whole fetch, from the lookup to the last byte; zero means five
+	// seconds.
 	Deadline time.Duration
-	// UserAgent names the product to whoever serves documents.
+	// UserAgent is the User-Agent header of fetches.
 	UserAgent string
-	// Clock ends what is remembered; nil means the machine's.
+	// Clock is used to expire the cache; nil means the machine's.
 	Clock core.Clock
-	// Log gets the causes that people are not told; nil means none.
+	// Log receives the causes that are not shown to people; nil means no log.
 	Log *slog.Logger
 }
 
-// withDefaults fills in what may be left out.
+// withDefaults returns the config with defaults for empty fields.
 func (c Config) withDefaults() Config {
 	if c.Deadline <= 0 {
 		c.Deadline = defaultDeadline

@@ -12,14 +12,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// The bounds on what a document holds, the same as for registered clients.
+// The limits of a document. They are the same as for registered clients.
 const (
-	maxName         = 100 // characters; a longer name is clipped
+	maxName         = 100 // characters; a longer name is shortened
 	maxRedirectURIs = 20
 )
 
-// document has the members that mean something here (RFC 7591 section 2). Others
-// are ignored, and so is a null.
+// document has the supported members (RFC 7591 section 2). Other members and null
+// values are ignored.
 type document struct {
 	ClientID      *string        `json:"client_id"`
 	Name          *string        `json:"client_name"`
@@ -31,7 +31,7 @@ type document struct {
 	SecretExpires jsontext.Value `json:"client_secret_expires_at"`
 }
 
-// readDocument applies every rule about what the document at u says.
+// readDocument applies all rules to the document at u.
 func readDocument(u clientURL, body []byte) (access.ClientDocument, error) {
 	d, err := decode(body)
 	if err != nil {
@@ -49,7 +49,8 @@ func readDocument(u clientURL, body []byte) (access.ClientDocument, error) {
 	return access.ClientDocument{ClientID: u.text, Name: displayName(u, d), RedirectURIs: d.RedirectURIs, Scope: scope}, nil
 }
 
-// decode reads strictly: members are told apart by case, and none comes twice.
+// decode parses strictly: names of members are case-sensitive, and duplicates are
+// refused.
 func decode(body []byte) (document, error) {
 	if err := core.CheckJSON(body); err != nil {
 		text := "The application's metadata document is not valid JSON."
@@ -65,7 +66,7 @@ func decode(body []byte) (document, error) {
 	if err := json.Unmarshal(body, &d); err != nil {
 		text := "The application's metadata document has a member of the wrong type."
 		if e, ok := errors.AsType[*json.SemanticError](err); ok {
-			// Only members that we know are read, so the name is one of ours.
+			// Only members of the struct are decoded, so the name is one of ours.
 			name, _, _ := strings.Cut(strings.TrimPrefix(string(e.JSONPointer), "/"), "/")
 			text = "In the application's metadata document, " + name + " has the wrong type."
 		}
@@ -74,7 +75,8 @@ func decode(body []byte) (document, error) {
 	return d, nil
 }
 
-// checkSelf: the document names itself, so that nobody is registered by a copy.
+// checkSelf checks that the document names its own URL, so that a copy elsewhere
+// registers no client.
 func checkSelf(u clientURL, d document) error {
 	if d.ClientID == nil {
 		return refuse("The application's metadata document has no client_id.")
@@ -85,7 +87,7 @@ func checkSelf(u clientURL, d document) error {
 	return nil
 }
 
-// checkAuthentication: a document that anybody can read shares no secret.
+// checkAuthentication refuses secrets: a public document cannot hold one.
 func checkAuthentication(_ clientURL, d document) error {
 	if d.Secret != nil || d.SecretExpires != nil {
 		return refuse("The application's metadata document must not hold a client secret.")
@@ -96,7 +98,8 @@ func checkAuthentication(_ clientURL, d document) error {
 	return nil
 }
 
-// checkGrants: without grant_types, RFC 7591 means authorization_code alone.
+// checkGrants checks the grant types. Without grant_types, RFC 7591 means
+// authorization_code alone.
 func checkGrants(_ clientURL, d document) error {
 	switch {
 	case d.GrantTypes != nil && !slices.Contains(d.GrantTypes, "authorization_code"):
@@ -107,8 +110,8 @@ func checkGrants(_ clientURL, d document) error {
 	return nil
 }
 
-// checkRedirects: codes go back to the origin of the document, whose owner the
-// document speaks for, or to the person's own machine.
+// checkRedirects checks the redirect URIs. Each must be at the origin of the document
+// or on the person's own computer.
 func checkRedirects(u clientURL, d document) error {
 	switch {
 	case len(d.RedirectURIs) == 0:
@@ -128,11 +131,12 @@ func checkRedirects(u clientURL, d document) error {
 	return nil
 }
 
-// isLoopback: the form rule lets no other http pass.
+// isLoopback reports whether uri is a loopback address. The rule on the form of
+// redirect URIs allows http only for those.
 func isLoopback(uri string) bool { return strings.HasPrefix(uri, "http://") }
 
-// sameOrigin compares the text of scheme, host and port (RFC 6454 section 5),
-// after the form rule, which leaves nothing in them that reads in two ways.
+// sameOrigin compares scheme, host and port as text (RFC 6454 section 5). Text is
+// sufficient because the rules on their form allow only one spelling.
 func sameOrigin(u clientURL, uri string) bool {
 	authority, ok := strings.CutPrefix(uri, "https://")
 	if !ok {
@@ -145,10 +149,9 @@ func sameOrigin(u clientURL, uri string) bool {
 	return authority == u.authority() || u.port == "" && authority == u.host+":443"
 }
 
-// declaredScope is the part of the declared list that exists here: RFC 7591
-// section 2 has a server replace what it does not know, and documents are written
-// for many servers. A list of which nothing is left is refused, for "none" must
-// not turn into "any".
+// declaredScope returns the declared scopes that exist here. RFC 7591 section 2 lets a
+// server replace unknown scopes, and documents are written for many servers. It fails
+// when no declared scope exists here, because an empty list would allow any scope.
 func declaredScope(d document) ([]string, error) {
 	if d.Scope == nil {
 		return nil, nil
@@ -165,8 +168,8 @@ func declaredScope(d document) ([]string, error) {
 	return scope, nil
 }
 
-// displayName is the name that the client gives itself, made fit to be shown;
-// anybody can write anything there.
+// displayName returns the client's own name, cleaned for display, because a client can
+// choose any text.
 func displayName(u clientURL, d document) string {
 	if d.Name != nil {
 		if name := core.Quotable(*d.Name, maxName); name != "" {

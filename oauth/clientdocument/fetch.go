@@ -13,18 +13,18 @@ import (
 	"syscall"
 )
 
-// The bounds of one answer, in bytes.
+// The limits of one response, in bytes.
 const (
 	maxBody   = 64 << 10
 	maxHeader = 16 << 10
 )
 
-// connectControl has the type of net.Dialer.Control.
+// connectControl is the type of net.Dialer.Control.
 type connectControl func(network, address string, conn syscall.RawConn) error
 
-// newTransport makes connections of which control approves, each for one
-// request. It takes no proxy from the environment, for behind a proxy the check
-// of the address would check the proxy's, and it decompresses nothing.
+// newTransport returns a transport that opens one connection per request, if control
+// allows it. It ignores proxies of the environment, because control would then check
+// the proxy's address. It does not decompress.
 func newTransport(c Config, control connectControl) *http.Transport {
 	dialer := net.Dialer{Timeout: c.Deadline, KeepAlive: -1, Resolver: c.Resolver, Control: control}
 	return &http.Transport{
@@ -37,8 +37,8 @@ func newTransport(c Config, control connectControl) *http.Transport {
 	}
 }
 
-// fetch gets the body of a document. It speaks to the transport itself, without
-// an http.Client: that is what follows redirects and keeps cookies.
+// fetch returns the body of a document. It uses the transport without an http.Client,
+// which would follow redirects and keep cookies.
 func (r *Reader) fetch(ctx context.Context, u clientURL) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.text, nil)
 	if err != nil {
@@ -56,7 +56,8 @@ func (r *Reader) fetch(ctx context.Context, u clientURL) ([]byte, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	if err == nil {
-		// Hanging up makes some servers end the body as if it were whole.
+		// After the context has ended, some servers end the body as if it were
+		// complete.
 		err = ctx.Err()
 	}
 	if err != nil {
@@ -68,7 +69,7 @@ func (r *Reader) fetch(ctx context.Context, u clientURL) ([]byte, error) {
 	return body, nil
 }
 
-// checkAnswer judges status and header.
+// checkAnswer checks the status and the header of the response.
 func checkAnswer(response *http.Response) error {
 	switch status := response.StatusCode; {
 	case status >= 300 && status < 400:
@@ -83,7 +84,7 @@ func checkAnswer(response *http.Response) error {
 	return nil
 }
 
-// isJSON: application/json, or a more specific type that is JSON (RFC 6839).
+// isJSON reports whether the type is application/json or another JSON type (RFC 6839).
 func isJSON(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -92,7 +93,8 @@ func isJSON(contentType string) bool {
 	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
 }
 
-// fetchFault tells people what the client's authors can mend, and no more.
+// fetchFault returns the error to show. It names only problems that the client's
+// authors can fix.
 func fetchFault(ctx context.Context, cause error) error {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok {
 		return refuseFor("The host of the application's metadata document has no certificate that is trusted.", cause)

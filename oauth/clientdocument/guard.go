@@ -8,28 +8,28 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound"
 )
 
-// publicPort is the one port of public addresses that is fetched from.
+// publicPort is the only port of public addresses that may be fetched from.
 const publicPort = 443
 
-// privateNames are domains that no public client has (RFC 6761, 6762, 7686, 8375
-// and names that networks use among themselves). Their addresses would be refused
-// as well; this spares the lookup.
+// privateNames are domains that no public client has (RFC 6761, 6762, 7686, 8375, and
+// names of internal networks). Their addresses would be refused too; this list saves
+// the lookup.
 var privateNames = []string{"localhost", "local", "internal", "intranet", "lan", "home", "corp", "arpa", "onion"}
 
-// guard decides where documents may be fetched from: the public Internet, and
-// the networks that the operator names.
+// guard decides which addresses may be fetched from: the public Internet, and the
+// networks in Config.Allowed.
 type guard struct {
 	outbound.Guard
-	networks bool // the operator names some
+	networks bool // Config.Allowed is not empty
 }
 
 func newGuard(allowed []netip.Prefix) guard {
 	return guard{outbound.New(allowed, publicPort), len(allowed) > 0}
 }
 
-// checkURL refuses before any lookup what cannot be a public client. Where the
-// operator names networks of their own, private names and other ports are theirs
-// to use, and Control alone decides.
+// checkURL refuses private names, other ports, and IP addresses outside Config.Allowed
+// before the lookup. When the operator allows networks, names and ports are
+// unrestricted, and only Control decides.
 func (g guard) checkURL(u clientURL) error {
 	switch {
 	case u.literal.IsValid() && g.Allows(u.literal):

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// How many fetches there are at a time, so that nobody can turn this server
-// against another.
+// The limits of concurrent fetches. They keep this server from being used to attack
+// another.
 const (
 	maxFetches     = 16
 	maxHostFetches = 2
-	// maxWaiting bounds those that wait for a place, too.
+	// maxWaiting is the most fetches that wait for a slot.
 	maxWaiting = 256
 )
 
-// places are what a fetch has to hold while it runs.
+// places are the slots for fetches: a number for all hosts, and a number for each host.
 type places struct {
 	all chan struct{}
 
@@ -23,7 +23,8 @@ type places struct {
 	hosts   map[string]*hostPlaces
 }
 
-// hostPlaces live as long as somebody holds or waits for one of them.
+// hostPlaces has the slots of one host. It is removed when no fetch holds or waits for
+// a slot.
 type hostPlaces struct {
 	held    chan struct{}
 	present int
@@ -33,8 +34,8 @@ func newPlaces() *places {
 	return &places{all: make(chan struct{}, maxFetches), hosts: map[string]*hostPlaces{}}
 }
 
-// enter waits for a place until ctx ends, and returns how to leave it again. It
-// waits for the host's first: who waits for a slow host keeps nobody out.
+// enter waits for a slot until ctx ends, and returns the function that releases it. It
+// takes the per-host slot first, so that one slow host cannot use up the global slots.
 func (p *places) enter(ctx context.Context, host string) (func(), bool) {
 	h, ok := p.arrive(host)
 	if !ok {

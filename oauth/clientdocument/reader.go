@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// How long is remembered what was read, and how much of it.
+// The lifetimes and the size of the cache.
 const (
 	documentLife = time.Hour
 	refusalLife  = 5 * time.Minute
 	maxOutcomes  = 512
 )
 
-// outcome is what reading a document came to: one of the two.
+// outcome is the result of reading a document: a document or an error.
 type outcome struct {
 	document access.ClientDocument
 	refusal  error
@@ -33,19 +33,19 @@ type Reader struct {
 	transport *http.Transport
 	places    *places
 	flights   singleflight.Group
-	// remembered drops what ends soonest when it is full, so a flood of refusals
-	// pushes out refusals.
+	// remembered is the cache. When full, it drops the entry that expires first, so a
+	// flood of refusals displaces refusals and not documents.
 	remembered *cache.Cache[string, outcome]
 }
 
 var _ access.DocumentReader = (*Reader)(nil)
 
-// New makes a reader.
+// New returns a reader.
 func New(config Config) *Reader {
 	return newReader(config, newGuard(config.Allowed).Control)
 }
 
-// newReader lets tests watch what is connected to.
+// newReader is New with the check of connections as a parameter, for tests.
 func newReader(config Config, control connectControl) *Reader {
 	config = config.withDefaults()
 	return &Reader{
@@ -54,10 +54,10 @@ func newReader(config Config, control connectControl) *Reader {
 	}
 }
 
-// ReadDocument fetches and checks the document at a client id, or returns what
-// is remembered of it: a document for an hour, a refusal for five minutes. Every
-// error is a *[Refusal]. Callers who ask for the same document at the same time
-// wait for one fetch, which goes on when one of them leaves.
+// ReadDocument returns the document at a client id. It fetches and checks the document,
+// or returns a cached result: a document for an hour, a refusal for five minutes. Every
+// error is a *[Refusal]. Concurrent calls for the same document share one fetch, which
+// continues when one of the callers leaves.
 func (r *Reader) ReadDocument(ctx context.Context, clientID string) (access.ClientDocument, error) {
 	u, err := readClientID(clientID)
 	if err != nil {
@@ -84,16 +84,16 @@ func (r *Reader) ReadDocument(ctx context.Context, clientID string) (access.Clie
 	}
 }
 
-// result is for one caller, who may change what it gets.
+// result returns a copy that the caller may modify.
 func (o outcome) result() (access.ClientDocument, error) {
 	d := o.document
 	d.RedirectURIs, d.Scope = slices.Clone(d.RedirectURIs), slices.Clone(d.Scope)
 	return d, o.refusal
 }
 
-// read is one flight: it waits for a place, fetches, judges and remembers.
+// read fetches and checks a document once, and caches the result.
 func (r *Reader) read(ctx context.Context, u clientURL) outcome {
-	// The flight before this one may have landed since the caller looked.
+	// The previous fetch may have ended since the caller looked in the cache.
 	if known, ok := r.remembered.Get(u.text, r.config.Clock()); ok {
 		return known
 	}

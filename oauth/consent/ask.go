@@ -10,26 +10,26 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/login"
 )
 
-// notes are what stands above the form when it is shown again.
+// notes are the messages above the form when it is shown again.
 type notes struct{ Notice, Problem string }
 
-// view is what the page shows.
+// view is the data of the page's template.
 type view struct {
 	notes
 	Client, Environment string
 	Test                bool
-	// Host is where the document of a client is that a document describes: all that
-	// is known for sure of who asks. Unverified is true for one that registered
-	// itself, of which nothing is known.
+	// Host is the host of the client's metadata document: the only verified fact about
+	// such a client. Unverified is true for a client that registered itself. No fact
+	// about it is verified.
 	Host       string
 	Unverified bool
-	// Loopback is true when the answer goes to some program on the person's own
-	// computer, and no secret says which.
+	// Loopback is true when the redirect goes to a program on the person's own computer
+	// and the client has no secret. Any local program could then be the receiver.
 	Loopback bool
 	Org      core.Org
 	User     access.User
 	Resource string
-	// Destination is the host that the browser is sent to afterwards.
+	// Destination is the host that the browser is redirected to afterwards.
 	Destination    string
 	Reads, Changes []choice
 	Grantable      bool
@@ -37,15 +37,15 @@ type view struct {
 	Request, Token, Address string
 }
 
-// choice is one scope to allow or not.
+// choice is one requested scope with its checkbox.
 type choice struct {
 	core.ScopeInfo
 	Checked bool
-	// Lacking is true when the person has not got the permission behind it.
+	// Lacking is true when the person lacks the permission behind the scope.
 	Lacking bool
 }
 
-// ask shows the page.
+// ask writes the page with the form.
 func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, n notes) {
 	v := view{
 		notes: n, Client: a.Client.Name, Environment: string(a.Client.Environment), Test: a.Client.Environment == core.Test,
@@ -59,7 +59,7 @@ func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, 
 		title = v.Host
 	case access.DynamicClient:
 		v.Unverified = true
-		title = "an unverified application" // the name is anybody's to choose
+		title = "an unverified application" // anyone can choose the name
 	}
 	v.Loopback = a.Client.SecretHash == nil && access.IsLoopbackRedirect(a.RedirectURI)
 	v.choices(a)
@@ -67,8 +67,9 @@ func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, 
 	p.login.Show(w, r, status, p.consent, "Allow "+title+"?", v)
 }
 
-// choices puts the requested scopes in the order of the catalogue. Only what
-// reads is marked beforehand; to let something be changed is the person's own act.
+// choices sorts the requested scopes in the order of the catalogue. Reading scopes are
+// preselected, except api.messages.unmask_recipients; the person has to select scopes that allow
+// changes.
 func (v *view) choices(a asked) {
 	may := a.visitor.Member.Scopes()
 	for _, info := range core.ScopeCatalogue() {
@@ -86,7 +87,7 @@ func (v *view) choices(a asked) {
 	}
 }
 
-// reads reports whether a scope lets nothing be changed.
+// reads reports whether a scope allows no changes.
 func reads(s core.Scope) bool {
 	return strings.HasSuffix(string(s), ".view") || s == core.MessagesUnmask
 }
@@ -98,7 +99,7 @@ func inWords(r access.Resource) string {
 	return "the public API, where programs read and write data"
 }
 
-// destination is the host of the redirect URI as people read it.
+// destination returns the host of the redirect URI for display.
 func destination(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	if err != nil {
@@ -107,8 +108,9 @@ func destination(redirectURI string) string {
 	return u.Host
 }
 
-// formTarget is the redirect URI's origin as a source of a content security
-// policy. The grammar has no IPv6 addresses, so for one the scheme has to do.
+// formTarget returns the redirect URI's origin as a source of a content security
+// policy. For an IPv6 address it returns only the scheme, because the policy's grammar
+// has no IPv6 addresses.
 func formTarget(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -124,7 +126,7 @@ func notInSource(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '-' && c != ':'
 }
 
-// elsewhere is what the page says when the client belongs to another organization.
+// elsewhere is the data of the page for a client of another organization.
 type elsewhere struct {
 	Client  string
 	Target  *core.Org // nil when the person is not a member of it
@@ -132,8 +134,8 @@ type elsewhere struct {
 	Address string
 }
 
-// offerOrg leads to the organization of the client, or says that the person does
-// not belong to it. The organization is named to its members alone.
+// offerOrg writes the page for a client of another organization. Members of that
+// organization get a link to switch to it; others are not shown its name.
 func (p *Page) offerOrg(w http.ResponseWriter, r *http.Request, a asked) {
 	orgs, err := p.login.Organizations(r, a.visitor)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/login"
 )
 
-// Path is where the page is, below the app's address.
+// Path is the path of the page below the app's address.
 const Path = "/oauth/authorize"
 
-// The names of the form's members, and the values of the decision.
+// The names of the form's fields, and the values of the decision.
 const (
 	fieldRequest  = "request"
 	fieldToken    = "token"
@@ -29,7 +29,7 @@ const (
 //go:embed pages/*.html
 var templates embed.FS
 
-// Config is what the page needs. All members are required.
+// Config configures the page. All fields are required.
 type Config struct {
 	Server *oauth.Server
 	Login  *login.Site
@@ -42,7 +42,7 @@ type Page struct {
 	consent, another *template.Template
 }
 
-// New makes the page. It fails when a template does not parse.
+// New returns the page. It fails when a template does not parse.
 func New(cfg Config) (*Page, error) {
 	consent, err := login.ParsePage(templates, "pages/consent.html")
 	if err != nil {
@@ -55,12 +55,13 @@ func New(cfg Config) (*Page, error) {
 	return &Page{server: cfg.Server, login: cfg.Login, consent: consent, another: another}, nil
 }
 
-// Handler answers GET with the page and POST with the decision.
+// Handler returns the handler that shows the page on GET and takes the decision on
+// POST.
 func (p *Page) Handler() http.Handler {
 	return p.login.Protect(login.Methods{http.MethodGet: p.show, http.MethodPost: p.decide})
 }
 
-// asked is a request that was checked, with the person it is put to.
+// asked is a validated request with the person who decides about it.
 type asked struct {
 	oauth.AuthorizationRequest
 	rawQuery string
@@ -73,8 +74,8 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// decide reads the request again and carries out the decision. Whatever changed
-// since the page was shown makes it be shown again.
+// decide validates the request again and carries out the decision. It shows the page
+// again when the state has changed since the form was shown.
 func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	rawQuery := r.PostForm.Get(fieldRequest)
 	a, ok := p.read(w, r, rawQuery)
@@ -113,9 +114,10 @@ func (p *Page) approve(w http.ResponseWriter, r *http.Request, a asked) {
 	redirect(w, location)
 }
 
-// read checks the request and finds the person. It has answered when it returns
-// false. A faulty request is refused before anybody is asked to sign in, unless
-// reading it means fetching a document, which is not done for just anybody.
+// read validates the request and returns it with the signed-in person. When it returns
+// false, it has written the response. Errors of a request are reported before the
+// person signs in. The exception is a client id that names a document: it is fetched
+// only for a signed-in person.
 func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (asked, bool) {
 	a := asked{rawQuery: rawQuery}
 	var ok bool
@@ -138,14 +140,14 @@ func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (as
 	return a, p.letsIn(w, r, a)
 }
 
-// visitor finds the person, who has met what the organization requires of
-// signing in. It has answered when it returns false.
+// visitor returns the signed-in person, who has met the organization's requirements for
+// signing in. When it returns false, it has written the response.
 func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) (people.Visitor, bool) {
 	return p.login.AdmitTo(w, r, address(rawQuery))
 }
 
-// letsIn checks that the person's organization may let the client in. It has
-// answered when it returns false.
+// letsIn checks that the person's organization allows the client. When it returns
+// false, it has written the response.
 func (p *Page) letsIn(w http.ResponseWriter, r *http.Request, a asked) bool {
 	if !a.Client.Open() && a.Client.OrgID != a.visitor.Org.ID {
 		p.offerOrg(w, r, a)
@@ -174,15 +176,15 @@ func (p *Page) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.Aut
 	}
 }
 
-// redirect sends the browser to the client with 303, so that it never repeats
-// the form there (RFC 9700 section 4.12).
+// redirect sends the browser to the client with 303, so that it does not send the form
+// to the client (RFC 9700 section 4.12).
 func redirect(w http.ResponseWriter, location string) {
 	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// address is this page with a request.
+// address returns the path of this page with a request.
 func address(rawQuery string) string { return Path + "?" + rawQuery }
 
-// question names the form for its token.
+// question returns the text that binds the form's token to a request.
 func question(rawQuery string) string { return "consent\x00" + rawQuery }

@@ -7,15 +7,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Admit finds who sent the request. It has answered when it returns false: with
-// the way to the sign-in page, or, where the organization requires a second
-// factor, with the way to setting one up or proving it.
+// Admit returns the signed-in visitor. When it returns false, it has written the
+// response: a redirect to the sign-in page, or an error. Where the organization requires
+// a second factor, it redirects to the page for setting one up or for proving it.
 func (s *Site) Admit(w http.ResponseWriter, r *http.Request) (people.Visitor, bool) {
 	return s.AdmitTo(w, r, here(r))
 }
 
-// AdmitTo is Admit for a page that knows better than the request where to come
-// back to: next is a path of this host.
+// AdmitTo is Admit with the path to return to after signing in. next is a path of this
+// host.
 func (s *Site) AdmitTo(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
 	visitor, ok := s.signedIn(w, r, next)
 	if !ok {
@@ -29,9 +29,9 @@ func (s *Site) AdmitTo(w http.ResponseWriter, r *http.Request, next string) (peo
 	return visitor, s.met(w, demand, next)
 }
 
-// Confirm asks for a second factor that was proven in the last ten minutes, when
-// the visitor's organization requires one. It has answered when it returns false;
-// afterwards the browser comes back to next, a path of this host.
+// Confirm requires a second factor proven in the last ten minutes, if the visitor's
+// organization requires one. When it returns false, it has redirected to the proof;
+// afterwards the browser returns to next, a path of this host.
 func (s *Site) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool {
 	demand, err := s.factors.DemandLately(r.Context(), v)
 	if err != nil {
@@ -41,7 +41,8 @@ func (s *Site) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor,
 	return s.met(w, demand, next)
 }
 
-// met leads to where a demand can be met, unless there is none.
+// met reports whether there is no demand. Otherwise it redirects to the page where the
+// demand is met.
 func (s *Site) met(w http.ResponseWriter, demand people.Demand, next string) bool {
 	switch demand {
 	case people.DemandSetUp:
@@ -54,8 +55,9 @@ func (s *Site) met(w http.ResponseWriter, demand people.Demand, next string) boo
 	return false
 }
 
-// signedIn finds who sent the request, whatever their organization requires: for
-// the pages on which that is set up.
+// signedIn returns the visitor without checking the organization's demands. It is for
+// the pages on which second factors are set up. When it returns false, it has written
+// the response.
 func (s *Site) signedIn(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
 	visitor, err := s.Visitor(r)
 	if IsSignedOut(err) {
@@ -69,8 +71,8 @@ func (s *Site) signedIn(w http.ResponseWriter, r *http.Request, next string) (pe
 	return visitor, true
 }
 
-// here is the page that was asked for, to come back to. A form is not sent again,
-// so there is nothing to come back to after one.
+// here returns the path to come back to after signing in: the requested page. It
+// returns "" after a form, because a form is not submitted again.
 func here(r *http.Request) string {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return ""
@@ -78,7 +80,7 @@ func here(r *http.Request) string {
 	return localPath(r.URL.RequestURI())
 }
 
-// withNext is a page of this host that leads on to next, if there is one.
+// withNext returns path with next as its parameter, or path alone when next is "".
 func withNext(path, next string) string {
 	if next == "" {
 		return path

@@ -10,16 +10,17 @@ import (
 	"github.com/pquerna/otp"
 )
 
-// appPage is what the page shows that sets up an authenticator app.
+// appPage is the data of the page that sets up an authenticator app.
 type appPage struct {
 	Token, Problem string
-	Next, Back     string // where the person was going, and the security page
-	// Secret is in groups, for typing.
+	Next, Back     string // the final destination, and the security page
+	// Secret is split into groups, for typing.
 	Secret string
 	QR     squares
 }
 
-// beginApp makes a fresh secret, so that no person scans one that was shown before.
+// beginApp shows a new secret on every call, so that a secret seen earlier is of no
+// use.
 func (s *Site) beginApp(w http.ResponseWriter, r *http.Request) {
 	v, ok := s.member(w, r)
 	if !ok {
@@ -33,7 +34,7 @@ func (s *Site) beginApp(w http.ResponseWriter, r *http.Request) {
 	s.showApp(w, r, v, key, nil)
 }
 
-// confirmApp takes the first code of the app.
+// confirmApp checks the first code of the app and stores the app.
 func (s *Site) confirmApp(w http.ResponseWriter, r *http.Request) {
 	v, ok := s.member(w, r)
 	if !ok {
@@ -75,25 +76,26 @@ func (s *Site) showApp(w http.ResponseWriter, r *http.Request, v people.Visitor,
 	s.Show(w, r, status, s.pages.app, "Authenticator app", page)
 }
 
-// squares is a QR code as the path of an SVG image that stands in the page, so
-// that the secret has no address of its own and the policy allows no images.
+// squares is a QR code as the path of an inline SVG image. Inline, the secret has no
+// URL of its own and the policy needs no image source.
 type squares struct {
 	Path string
-	Size int // the side with the quiet zone around it, in squares
+	Size int // the side in squares, including the quiet zone
 }
 
-// quiet is the empty border that scanners need (ISO/IEC 18004 section 6.3.8).
+// quiet is the width of the empty border that scanners need (ISO/IEC 18004 section
+// 6.3.8).
 const quiet = 4
 
-// The sides of the smallest and the largest QR code, and what lies between sizes.
+// The sides of the smallest and the largest QR code, and the step between sizes.
 const (
 	smallestQR = 21
 	largestQR  = 177
 	stepQR     = 4
 )
 
-// squaresOf draws the code at one point for each square, which is the smallest
-// image that the library makes of it.
+// squaresOf returns the QR code of uri. It asks the library for one pixel per square,
+// the smallest possible image.
 func squaresOf(uri string) (squares, error) {
 	key, err := otp.NewKeyFromURL(uri)
 	if err != nil {
@@ -117,7 +119,7 @@ func squaresOf(uri string) (squares, error) {
 	return squares{}, fmt.Errorf("QR code: %d characters are too many", len(uri))
 }
 
-// grouped puts spaces between groups of four characters.
+// grouped inserts a space after every fourth character.
 func grouped(secret string) string {
 	var groups []string
 	for len(secret) > 4 {

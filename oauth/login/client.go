@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-// clientOf names where a request comes from, for counting attempts. Headers that
-// say otherwise are believed of known proxies alone: anybody can send them.
+// clientOf returns the network of the request's client, for counting attempts. It uses
+// forwarding headers of trusted proxies only, because anyone can send such headers.
 func (s *Site) clientOf(r *http.Request) string {
 	return throttle.NetworkOf(s.proxies.Remote(r))
 }

@@ -7,23 +7,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// cookie is how a secret is kept in the browser.
+// cookie stores a secret in the browser.
 //
-// Over https it has the prefix __Host-, with which a browser takes it only when
-// it is Secure, for the whole host and for no other host, so neither a sibling
-// host nor an attacker on the network can plant one (RFC 6265bis section 4.1.3.2).
+// Over https its name has the prefix __Host-. Browsers accept such a cookie only if it
+// is Secure, for the whole host and for no other host. So neither a sibling host nor an
+// attacker on the network can set it (RFC 6265bis section 4.1.3.2).
 //
-// On http://localhost it has neither the prefix nor Secure. Chromium and Firefox
-// would take Secure there, Safari and programs that follow RFC 6265 would not
-// send it back, and what goes from a machine to itself passes no network.
+// On http://localhost it has neither the prefix nor Secure. Chromium and Firefox would
+// accept Secure there. Safari and programs that follow RFC 6265 would not send the
+// cookie back. Traffic to localhost does not pass a network.
 type cookie struct {
 	name   string
 	secure bool
 	life   time.Duration
 }
 
-// cookies are those that the pages keep in a browser: the session, and the device,
-// with which a person who signed in there before is let through while others guess.
+// cookies are the two cookies of the pages. session holds the session. device marks a
+// browser in which the person signed in before, and is exempt from the throttle that
+// guesses of others cause.
 type cookies struct{ session, device cookie }
 
 func cookiesFor(https bool) cookies {
@@ -37,8 +38,8 @@ func cookiesFor(https bool) cookies {
 	}
 }
 
-// read returns the secret, or "" when there is none or more than one: a second
-// cookie of the name was put there by somebody else.
+// read returns the secret, or "" when there is no cookie or more than one of the name.
+// A second cookie was set by another party.
 func (c cookie) read(r *http.Request) string {
 	found := r.CookiesNamed(c.name)
 	if len(found) != 1 {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// maxNext bounds what is carried from page to page, in bytes: an authorization
-// request of the longest kind with its path.
+// maxNext is the longest next, in bytes. It has room for the longest authorization
+// request with its path.
 const maxNext = 17 << 10
 
-// localPath returns next when it is a path of this host with or without a query,
-// and "" for anything else. It is strict because browsers are not: they drop tabs
-// and line breaks, read a backslash as a slash, and two slashes as another host.
+// localPath returns next when it is a path of this host, with or without a query, and
+// "" otherwise. It is strict because browsers are lenient. They drop tabs and line
+// breaks, read a backslash as a slash, and read two slashes as another host.
 func localPath(next string) string {
 	if len(next) > maxNext || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") {
 		return ""
@@ -28,8 +28,8 @@ func localPath(next string) string {
 	return next
 }
 
-// plain reports whether a decoded path has no empty or dot segments and nothing
-// that a second decoding or a browser would read as more than text.
+// plain reports whether a decoded path has no empty segments, no dot segments, and no
+// characters that a browser or a second decoding would interpret.
 func plain(decoded string) bool {
 	return path.Clean(decoded) == decoded && !strings.ContainsAny(decoded, "\\%") &&
 		!strings.ContainsFunc(decoded, func(c rune) bool { return c <= ' ' || c > '~' })

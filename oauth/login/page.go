@@ -42,8 +42,8 @@ func parsePages() (pages, error) {
 	return p, nil
 }
 
-// ParsePage makes a page in the frame from files, of which one defines the
-// template "content".
+// ParsePage returns a page in the frame, parsed from files. One of the files must
+// define the template "content".
 func ParsePage(files fs.FS, names ...string) (*template.Template, error) {
 	frame, err := template.ParseFS(templates, "pages/frame.html")
 	if err != nil {
@@ -56,18 +56,20 @@ func ParsePage(files fs.FS, names ...string) (*template.Template, error) {
 	return page, nil
 }
 
-// ParsePage is the function of this name, for pages that know the site alone.
+// ParsePage is the function ParsePage as a method, for packages that have only the
+// site.
 func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
 	return ParsePage(files, names...)
 }
 
-// frame is what the frame's template gets.
+// frame is the data of the frame's template.
 type frame struct {
 	Title, Style, DocsURL string
 	Data                  any
 }
 
-// Show writes a page. A page that cannot be made is a failure of ours.
+// Show writes a page with the status. A page that cannot be rendered is answered with
+// 500.
 func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {
 	var b bytes.Buffer
 	if err := page.Execute(&b, frame{Title: title, Style: StylePath, DocsURL: s.docsURL, Data: data}); err != nil {
@@ -80,20 +82,20 @@ func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, page *te
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(b.Bytes()) // a reader who has gone away is no failure of ours
+		_, _ = w.Write(b.Bytes()) // a client that has disconnected is not an error
 	}
 }
 
-// refusal is what the page of a refusal says.
+// refusal is the data of the page for errors.
 type refusal struct{ Heading, Text, RequestID string }
 
-// Refuse answers with a page that says what is wrong and what to do.
+// Refuse writes a page with the error and the next step.
 func (s *Site) Refuse(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
 	s.Show(w, r, status, s.pages.refusal, heading, refusal{Heading: heading, Text: text, RequestID: requestID(r)})
 }
 
-// Fail answers an error: a refusal in its own words, anything else as a failure
-// of ours, with its cause in the log alone.
+// Fail writes a page for err. An error of the API has its own text. Any other error is
+// shown as an internal error, and its cause is only in the log.
 func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := core.AsError(err)
 	retryLater(w, e)
@@ -116,7 +118,7 @@ func IsSignedOut(err error) bool {
 	return ok && e.Code == core.CodeInvalidKey
 }
 
-// serveFile serves a file of the pages that holds nothing of anybody.
+// serveFile returns a handler for a static file without personal data.
 func serveFile(kind string, content []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { writeFile(w, r, kind, content) })
 }
@@ -132,10 +134,10 @@ func writeFile(w http.ResponseWriter, r *http.Request, kind string, content []by
 	h.Set("Content-Type", kind+"; charset=utf-8")
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("Content-Length", strconv.Itoa(len(content)))
-	_, _ = w.Write(content) // on a failure the client has gone
+	_, _ = w.Write(content) // a failure means that the client has disconnected
 }
 
-// account is what the page of a signed-in person shows.
+// account is the data of the page of a signed-in person.
 type account struct {
 	Visitor       people.Visitor
 	Organizations []core.Org

@@ -13,7 +13,7 @@ import (
 //go:embed pages/passkey.js
 var passkeyScript []byte
 
-// signInWithPasskey begins a session of the person whose passkey answered.
+// signInWithPasskey checks the passkey's answer and begins a session of its owner.
 func (s *Site) signInWithPasskey(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get(fieldNext))
 	secret, err := s.factors.SignIn(r.Context(), people.PasskeySignIn{
@@ -27,19 +27,19 @@ func (s *Site) signInWithPasskey(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, orHome(next))
 }
 
-// askSignIn gives the script the question of a sign-in.
+// askSignIn returns the options of a sign-in to the script.
 func (s *Site) askSignIn(w http.ResponseWriter, r *http.Request) {
 	q, err := s.factors.AskSignIn(r.Context(), s.clientOf(r))
 	s.question(w, r, q, err)
 }
 
-// askProofPasskey gives the script the question of a proof.
+// askProofPasskey returns the options of a proof to the script.
 func (s *Site) askProofPasskey(w http.ResponseWriter, r *http.Request) {
 	q, err := s.factors.AskPasskey(r.Context(), s.cookies.session.read(r))
 	s.question(w, r, q, err)
 }
 
-// askNewPasskey gives the script the question for a new passkey.
+// askNewPasskey returns the options for a new passkey to the script.
 func (s *Site) askNewPasskey(w http.ResponseWriter, r *http.Request) {
 	v, err := s.Visitor(r)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Site) askNewPasskey(w http.ResponseWriter, r *http.Request) {
 	s.question(w, r, q, err)
 }
 
-// question answers the script: {"ceremony", "options"}, or {"problem"} in words for
-// the person.
+// question writes the response to the script: {"ceremony", "options"}, or {"problem"}
+// with a text for the person.
 func (s *Site) question(w http.ResponseWriter, r *http.Request, q people.PasskeyQuestion, err error) {
 	status := http.StatusOK
 	content := map[string]any{"ceremony": q.Ceremony, "options": json.RawMessage(q.Options)}
@@ -73,5 +73,5 @@ func (s *Site) question(w http.ResponseWriter, r *http.Request, q people.Passkey
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a reader who has gone away is no failure of ours
+	_, _ = w.Write(body) // a client that has disconnected is not an error
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// passwordForm is what the pages show on which a new password is chosen. A password
-// is never shown again.
+// passwordForm is the data of the pages on which a new password is chosen. It has no
+// password.
 type passwordForm struct {
 	Email   string
 	Token   string
-	Problem string // "" when nothing is wrong
-	Least   int    // characters of a password
+	Problem string // "" without a problem
+	Least   int    // the fewest characters of a password
 	Factors bool   // the person has a second factor
 }
 
-// showPassword asks for the old password and a new one, after a proof from a person
-// who has a second factor.
+// showPassword shows the form for the old and the new password. A person with a second
+// factor has to prove it first.
 func (s *Site) showPassword(w http.ResponseWriter, r *http.Request) {
 	v, ok := s.signedIn(w, r, PasswordPath)
 	if !ok {
@@ -42,7 +42,7 @@ func (s *Site) askPassword(w http.ResponseWriter, r *http.Request, v people.Visi
 	s.Show(w, r, status, s.pages.password, "Change password", form)
 }
 
-// changePassword sets a new password and comes back to the security page.
+// changePassword sets a new password and redirects to the security page.
 func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) {
 	v, ok := s.signedIn(w, r, PasswordPath)
 	if !ok || !s.current(w, r, v, PasswordPath) {
@@ -80,7 +80,7 @@ func (s *Site) passwordRefused(w http.ResponseWriter, r *http.Request, v people.
 	}
 }
 
-// chosenTwice is the new password of a form that asks for it twice. It fails with
+// chosenTwice returns the new password of a form with two fields for it. It fails with
 // validation_failed when the two differ.
 func chosenTwice(r *http.Request) (string, error) {
 	next := r.PostForm.Get(fieldPassword)

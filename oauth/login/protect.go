@@ -8,18 +8,18 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxForm is the longest form that is read, in bytes.
+// maxForm is the largest accepted form, in bytes.
 const maxForm = 64 << 10
 
 const requestIDHeader = "X-Request-Id"
 
-// Methods are the handlers of a path by method. Nothing is implied: HEAD is
-// answered only where it is listed.
+// Methods are the handlers of a path by method. HEAD is answered only when it is
+// listed.
 type Methods = map[string]http.HandlerFunc
 
-// Protect puts a page behind what every page for people needs: headers that
-// forbid framing, scripts, caching and telling other sites about it; a request
-// id; the refusal of forms from other sites and of methods that are not listed.
+// Protect wraps the handlers of a page. It sets headers against framing, scripts,
+// caching and referrers, and a request id. It refuses forms from other sites and
+// methods that are not listed.
 func (s *Site) Protect(methods Methods) http.Handler {
 	allow := make([]string, 0, len(methods))
 	for method := range methods {
@@ -59,12 +59,12 @@ func headers(next http.Handler) http.Handler {
 	})
 }
 
-// requestID is the id that headers has settled on.
+// requestID returns the id that Protect has assigned to the request.
 func requestID(r *http.Request) string { return r.Header.Get(requestIDHeader) }
 
-// SetPolicy sets the page's content security policy. formTarget is a source
-// beside this host that a form's answer may redirect to, which browsers count as
-// the form's target; "" means none.
+// SetPolicy sets the page's content security policy. formTarget is a further source
+// that the response to a form may redirect to; "" means none. Browsers apply
+// form-action to such redirects.
 func SetPolicy(w http.ResponseWriter, formTarget string) {
 	target := "'self'"
 	if formTarget != "" {
@@ -74,20 +74,20 @@ func SetPolicy(w http.ResponseWriter, formTarget string) {
 		"default-src 'none'; style-src 'self'; form-action "+target+"; base-uri 'none'; frame-ancestors 'none'")
 }
 
-// allowScript lets the page run the script of this host, which asks this host.
+// allowScript allows the page to run scripts of this host, and these to call this host.
 func allowScript(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; script-src 'self'; connect-src 'self'")
 }
 
-// LeadTo is a page that leads on to another of this host.
+// LeadTo returns a handler that redirects to another page of this host.
 func (s *Site) LeadTo(path string) http.Handler {
 	lead := func(w http.ResponseWriter, _ *http.Request) { seeOther(w, path) }
 	return s.Protect(Methods{http.MethodGet: lead, http.MethodHead: lead})
 }
 
-// seeOther redirects with 303, after which the browser asks with GET and does
-// not send the form on (RFC 9110 section 15.4.4).
+// seeOther redirects with 303. The browser then sends GET without the form (RFC 9110
+// section 15.4.4).
 func seeOther(w http.ResponseWriter, location string) {
 	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusSeeOther)

@@ -9,24 +9,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// ResetAddress is the address of the link of a reset, below the app's.
+// ResetAddress returns the URL of a reset link. appURL is the app's origin.
 func ResetAddress(appURL, secret string) string {
 	return appURL + NewPasswordPath + "?" + url.Values{fieldToken: {secret}}.Encode()
 }
 
-// forgotten is what the page shows on which a link is asked for.
+// forgotten is the data of the page for requesting a reset link.
 type forgotten struct {
 	Email   string
-	Problem string // "" when nothing is wrong
-	Mails   bool   // links can be mailed here
-	Sent    bool   // a link was asked for
+	Problem string // "" without a problem
+	Mails   bool   // this installation can send mail
+	Sent    bool   // a link was requested
 }
 
 func (s *Site) showForgotten(w http.ResponseWriter, r *http.Request) {
 	s.Show(w, r, http.StatusOK, s.pages.forgotten, "Forgotten password", forgotten{Mails: s.passwords.Mails()})
 }
 
-// askReset has a link mailed. The answer is the same for addresses that exist or not.
+// askReset mails a reset link. The response is the same whether or not the address has
+// an account.
 func (s *Site) askReset(w http.ResponseWriter, r *http.Request) {
 	page := forgotten{Email: r.PostForm.Get(fieldEmail), Mails: s.passwords.Mails()}
 	status := http.StatusOK
@@ -45,7 +46,7 @@ func (s *Site) askReset(w http.ResponseWriter, r *http.Request) {
 	s.Show(w, r, status, s.pages.forgotten, "Forgotten password", page)
 }
 
-// showNewPassword is where the link of a reset leads. Opening it changes nothing.
+// showNewPassword shows the form behind a reset link. Opening the link changes nothing.
 func (s *Site) showNewPassword(w http.ResponseWriter, r *http.Request) {
 	s.askNewPassword(w, r, r.URL.Query().Get(fieldToken), nil)
 }
@@ -69,7 +70,7 @@ func (s *Site) askNewPassword(w http.ResponseWriter, r *http.Request, secret str
 	s.Show(w, r, status, s.pages.newPassword, "Choose a new password", form)
 }
 
-// resetPassword sets the new password and leads to the sign-in page.
+// resetPassword sets the new password and redirects to the sign-in page.
 func (s *Site) resetPassword(w http.ResponseWriter, r *http.Request) {
 	secret := r.PostForm.Get(fieldToken)
 	next, err := chosenTwice(r)
@@ -91,7 +92,7 @@ func (s *Site) resetPassword(w http.ResponseWriter, r *http.Request) {
 	s.resetRefused(w, r, err)
 }
 
-// resetRefused answers a link that is not good with the way to a new one.
+// resetRefused writes the page for an invalid link, with a way to request a new one.
 func (s *Site) resetRefused(w http.ResponseWriter, r *http.Request, err error) {
 	e := core.AsError(err)
 	if e.Code != core.CodeNotFound {

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// The names of the members of forms.
+// The names of form fields.
 const (
 	fieldNext     = "next"
 	fieldToken    = "token"
@@ -21,22 +21,23 @@ const (
 	fieldCurrent  = "current"
 	fieldPassword = "password"
 	fieldRepeated = "repeated"
-	// fieldReset marks the address of a page to which a form of passwords leads.
+	// fieldReset marks the address of a page that opens after a password was set.
 	fieldReset = "password-set"
 )
 
-// proofForm is what the pages show that ask for a second factor.
+// proofForm is the data of the pages that request a second factor.
 type proofForm struct {
 	Action, Next, Token string
-	Problem             string // "" when nothing is wrong
+	Problem             string // "" without a problem
 	Email               string
-	// Codes and Passkeys are the ways there are; with neither, the password is asked.
+	// Codes and Passkeys are the factors that the person has. With neither, the form
+	// requests the password.
 	Codes, Passkeys bool
 	Awaiting        bool
 }
 
-// showProof asks for a second factor: on /login/second-factor of a session that
-// awaits it, on /login/confirm of one that is open.
+// showProof shows the form for a second factor. /login/second-factor is for a session
+// that awaits it, /login/confirm for an open one.
 func (s *Site) showProof(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.URL.Query().Get(fieldNext))
 	v, ok := s.asked(w, r, next)
@@ -50,7 +51,7 @@ func (s *Site) showProof(w http.ResponseWriter, r *http.Request) {
 	s.askProof(w, r, v, next, nil)
 }
 
-// askProof shows the page, with what was wrong if something was.
+// askProof writes the form, with the error in wrong unless it is nil.
 func (s *Site) askProof(w http.ResponseWriter, r *http.Request, v people.Visitor, next string, wrong *core.Error) {
 	has, err := s.factors.Of(r.Context(), v.User.ID)
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *Site) askProof(w http.ResponseWriter, r *http.Request, v people.Visitor
 	s.Show(w, r, status, s.pages.proof, title, form)
 }
 
-// prove takes a second factor and lets its person in.
+// prove checks a second factor and redirects to next.
 func (s *Site) prove(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get(fieldNext))
 	v, ok := s.asked(w, r, next)
@@ -101,7 +102,8 @@ func (s *Site) prove(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, orHome(next))
 }
 
-// asked finds whose second factor is asked for, or leads to the sign-in page.
+// asked returns the person whose second factor is requested. When it returns false, it
+// has written the response: a redirect to the sign-in page, or an error.
 func (s *Site) asked(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
 	v, err := s.factors.Asked(r.Context(), s.cookies.session.read(r))
 	if IsSignedOut(err) {
@@ -115,7 +117,7 @@ func (s *Site) asked(w http.ResponseWriter, r *http.Request, next string) (peopl
 	return v, true
 }
 
-// current holds a form to its token. It has answered when it returns false.
+// current checks the form's token. When it returns false, it has written the response.
 func (s *Site) current(w http.ResponseWriter, r *http.Request, v people.Visitor, question string) bool {
 	if v.FormTokenMatches(r.PostForm.Get(fieldToken), question) {
 		return true
@@ -124,7 +126,8 @@ func (s *Site) current(w http.ResponseWriter, r *http.Request, v people.Visitor,
 	return false
 }
 
-// logRefusal notes what was refused, and never why: it may hold what was typed.
+// logRefusal logs the code of a refusal. It omits the text, which may contain what the
+// person typed.
 func (s *Site) logRefusal(r *http.Request, of string, e *core.Error) {
 	s.log.LogAttrs(r.Context(), slog.LevelInfo, "proof refused",
 		slog.String("request_id", requestID(r)), slog.String("of", of), slog.String("outcome", string(e.Code)))

@@ -8,22 +8,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// security is what the page about a person's second factors shows.
+// security is the data of the page about a person's second factors.
 type security struct {
 	Visitor  people.Visitor
 	Factors  people.Factors
-	Offered  bool   // passkeys
-	Required bool   // by the organization, and there is none yet
-	Kept     string // why the last factor cannot be removed, or ""
+	Offered  bool   // passkeys can be used on this installation
+	Required bool   // the organization requires a factor, and the person has none
+	Kept     string // the reason why the last factor cannot be removed, or ""
 	Token    string
 	Problem  string
-	Notice   string // what has just happened, or ""
+	Notice   string // the result of the last action, or ""
 	Warning  people.Warning
-	Warned   bool   // many wrong passwords were tried lately
-	Next     string // where the person was going when they were led here, or ""
+	Warned   bool   // there were many wrong passwords lately
+	Next     string // the page to continue to, or ""
 }
 
-// showSecurity lists what the person has set up.
+// showSecurity shows the person's second factors.
 func (s *Site) showSecurity(w http.ResponseWriter, r *http.Request) {
 	if v, ok := s.signedIn(w, r, here(r)); ok {
 		s.listFactors(w, r, v, nil)
@@ -65,8 +65,8 @@ func (s *Site) listFactors(w http.ResponseWriter, r *http.Request, v people.Visi
 	s.Show(w, r, status, s.pages.security, "Security", page)
 }
 
-// changed runs a change of the security page and comes back to it: with what is
-// wrong, by way of a proof, or as it is then.
+// changed runs a change of the security page and shows the page again. It shows the
+// error of the change, or redirects to a proof when the change needs one.
 func (s *Site) changed(w http.ResponseWriter, r *http.Request, change func(people.Visitor) error) {
 	v, ok := s.member(w, r)
 	if !ok {
@@ -79,8 +79,8 @@ func (s *Site) changed(w http.ResponseWriter, r *http.Request, change func(peopl
 	seeOther(w, securityAddress(r))
 }
 
-// goingTo is where the person was going when they were led to the security page,
-// which its addresses and forms carry along; "" when they came by themselves.
+// goingTo returns the page to continue to after the security page, which its links and
+// forms carry along; "" without one.
 func goingTo(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return localPath(r.PostForm.Get(fieldNext))
@@ -88,10 +88,12 @@ func goingTo(r *http.Request) string {
 	return localPath(r.URL.Query().Get(fieldNext))
 }
 
-// securityAddress is the security page as it was before a form of it.
+// securityAddress returns the path of the security page, including the page to continue
+// to.
 func securityAddress(r *http.Request) string { return withNext(SecurityPath, goingTo(r)) }
 
-// member is who sent a form of the security page.
+// member returns the person who submitted a form of the security page. When it returns
+// false, it has written the response.
 func (s *Site) member(w http.ResponseWriter, r *http.Request) (people.Visitor, bool) {
 	v, ok := s.signedIn(w, r, securityAddress(r))
 	return v, ok && s.current(w, r, v, SecurityPath)
@@ -111,7 +113,7 @@ func (s *Site) securityRefused(w http.ResponseWriter, r *http.Request, v people.
 	}
 }
 
-// codesPage shows recovery codes, once, and leads on to Next.
+// codesPage shows recovery codes, once, and links to Next.
 type codesPage struct {
 	Codes []string
 	Next  string

@@ -8,15 +8,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// signInForm is what the sign-in page shows. A password is never shown again.
+// signInForm is the data of the sign-in page. It has no password.
 type signInForm struct {
 	Next, Email string
-	Problem     string // "" when nothing is wrong
-	Notice      string // what has just happened, or ""
+	Problem     string // "" without a problem
+	Notice      string // the result of the last action, or ""
 	Passkeys    bool
 }
 
-// showSignIn shows the form, or to a signed-in visitor the visitor's name.
+// showSignIn shows the form. A signed-in visitor gets the account page instead.
 func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.URL.Query().Get("next"))
 	visitor, err := s.Visitor(r)
@@ -63,8 +63,8 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, orHome(form.Next))
 }
 
-// letIn gives the browser its session, and notes the device unless the session still
-// awaits a second factor. The sign-in succeeds even if the device cannot be noted.
+// letIn sets the session cookie. It remembers the device unless the session still
+// awaits a second factor. The sign-in succeeds even if the device cannot be stored.
 func (s *Site) letIn(w http.ResponseWriter, r *http.Request, secret string) {
 	s.cookies.session.set(w, secret)
 	v, err := s.sessions.Current(r.Context(), secret)
@@ -81,7 +81,7 @@ func (s *Site) letIn(w http.ResponseWriter, r *http.Request, secret string) {
 	s.logFailure(r, fmt.Errorf("remember the device: %w", err))
 }
 
-// askSignInWith shows the form.
+// askSignInWith writes the form.
 func (s *Site) askSignInWith(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
 	if form.Passkeys = s.factors.PasskeysOffered(); form.Passkeys {
 		allowScript(w)

@@ -2,8 +2,8 @@ package login
 
 import "net/http"
 
-// signOut ends the session and leads to the sign-in page, from which `next`
-// leads on: that is how the consent page changes the person.
+// signOut ends the session and redirects to the sign-in page, which continues to
+// `next`. The consent page uses it to change the person.
 func (s *Site) signOut(w http.ResponseWriter, r *http.Request) {
 	err := s.sessions.SignOut(r.Context(), s.cookies.session.read(r), requestID(r))
 	s.signedOut(w, r, err)
@@ -23,7 +23,7 @@ func (s *Site) signedOut(w http.ResponseWriter, r *http.Request, err error) {
 	seeOther(w, signInAddress(localPath(r.PostForm.Get("next"))))
 }
 
-// switchOrg moves the session to another organization of the person.
+// switchOrg switches the session to another organization of the person.
 func (s *Site) switchOrg(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get("next"))
 	err := s.sessions.SwitchOrg(r.Context(), s.cookies.session.read(r), r.PostForm.Get("org_id"))

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
-// The paths of the pages, below the app's address.
+// The paths of the pages below the app's address.
 const (
 	SignInPath            = "/login"
 	SignOutPath           = "/logout"
@@ -29,30 +29,32 @@ const (
 
 const passkeyPath = "/login/passkey"
 
-// Config is what the pages need. All members but Proxies are required.
+// Config configures the pages. All fields except Proxies are required.
 type Config struct {
 	Sessions  *people.Sessions
 	Factors   *people.SecondFactors
 	Passwords *people.Passwords
-	// Devices remembers the devices on which people signed in; core/attempts has it.
+	// Devices stores the devices on which people signed in. Package core/attempts
+	// implements it.
 	Devices Devices
-	// AppURL is the origin of the pages, without a slash at the end. Its scheme
-	// decides about the cookie.
+	// AppURL is the origin of the pages, without a trailing slash. Its scheme
+	// determines the cookie's name and Secure attribute.
 	AppURL  string
 	DocsURL string
-	// Proxies are believed about where a request comes from.
+	// Proxies are the proxies whose forwarding headers are trusted.
 	Proxies proxies.Trusted
 	Log     *slog.Logger
 }
 
 // Devices remembers known devices.
 type Devices interface {
-	// Remember stores that a person has signed in on a device, and returns the secret
-	// for its cookie. It keeps a secret of a device of the same person.
+	// Remember records that a person has signed in on a device. It returns the secret
+	// for the device's cookie, which is the given one if it belongs to a device of this
+	// person.
 	Remember(ctx context.Context, userID, secret string) (string, error)
 }
 
-// Site is the pages for signing in and out, and the frame of the others.
+// Site has the pages for signing in and out, and the frame of other pages.
 type Site struct {
 	sessions  *people.Sessions
 	factors   *people.SecondFactors
@@ -66,7 +68,7 @@ type Site struct {
 	pages     pages
 }
 
-// New makes the pages. It fails when a template does not parse.
+// New returns the pages. It fails when a template does not parse.
 func New(cfg Config) (*Site, error) {
 	own, err := parsePages()
 	if err != nil {
@@ -81,7 +83,7 @@ func New(cfg Config) (*Site, error) {
 	return s, nil
 }
 
-// Routes are the handlers by path. A path is exact.
+// Routes returns the handlers by path. Paths match exactly.
 func (s *Site) Routes() map[string]http.Handler {
 	routes := map[string]http.Handler{
 		SignInPath:            s.Protect(Methods{http.MethodGet: s.showSignIn, http.MethodPost: s.signIn}),
@@ -118,13 +120,13 @@ func (s *Site) Visitor(r *http.Request) (people.Visitor, error) {
 	return s.sessions.Current(r.Context(), s.cookies.session.read(r))
 }
 
-// AskToSignIn leads to the sign-in page, and from there back to next, a path of
-// this host with its query.
+// AskToSignIn redirects to the sign-in page, which continues to next, a path of this
+// host with its query.
 func (s *Site) AskToSignIn(w http.ResponseWriter, next string) {
 	seeOther(w, signInAddress(next))
 }
 
-// Organizations lists where the visitor may switch to.
+// Organizations returns the organizations that the visitor may switch to.
 func (s *Site) Organizations(r *http.Request, v people.Visitor) ([]core.Org, error) {
 	return s.sessions.Organizations(r.Context(), v.User.ID)
 }

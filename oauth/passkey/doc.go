@@ -1,6 +1,6 @@
-// Package passkey is [access.PasskeyProtocol]: the WebAuthn ceremonies of Mailhelm.
+// Package passkey implements [people.PasskeyProtocol]: the WebAuthn ceremonies of
+// Mailhelm.
 //
-// It decides what is asked of authenticators: discoverable credentials, with
-// verification of the person every time, without attestation. It keeps nothing;
-// which passkeys there are and what a good answer means is core/access.
+// It requires discoverable credentials and user verification, without attestation. It
+// stores nothing. The caller stores the passkeys and acts on valid answers.
 package passkey

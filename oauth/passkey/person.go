@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// person is a user as the library wants to see one. The user handle is the id,
-// which tells nothing about the person to whoever reads the authenticator.
+// person implements the library's interface of a user. The user handle is the user's
+// id, so a person who reads the authenticator learns no personal data.
 type person struct {
 	id          string
 	user        access.User

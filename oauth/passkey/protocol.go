@@ -11,20 +11,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Protocol asks for passkeys of one site.
+// Protocol creates and verifies the ceremonies of one site.
 type Protocol struct{ site *webauthn.WebAuthn }
 
 var _ people.PasskeyProtocol = (*Protocol)(nil)
 
-// Offered reports whether the app can have passkeys at this origin: WebAuthn ties
-// them to a domain name or localhost, never to an IP address.
+// Offered reports whether passkeys work at this origin. WebAuthn binds them to a domain
+// name or localhost, never to an IP address.
 func Offered(appURL string) bool {
 	u, err := url.Parse(appURL)
 	return err == nil && protocol.ValidateRPID(u.Hostname()) == nil
 }
 
-// New makes the protocol for the app's origin, which has to be one that [Offered]
-// accepts.
+// New returns the protocol for the app's origin. It fails for an origin that [Offered]
+// rejects.
 func New(appURL string) (*Protocol, error) {
 	u, err := url.Parse(appURL)
 	if err != nil {
@@ -44,7 +44,8 @@ func New(appURL string) (*Protocol, error) {
 	return &Protocol{site: site}, nil
 }
 
-// Register asks for a new passkey on an authenticator that has none of these.
+// Register returns the options for a new passkey and the state of the ceremony.
+// Authenticators that hold an existing passkey are excluded.
 func (p *Protocol) Register(u access.User, existing []people.Passkey) (string, string, error) {
 	who, err := newPerson(u.ID, u, existing)
 	if err != nil {
@@ -57,7 +58,8 @@ func (p *Protocol) Register(u access.User, existing []people.Passkey) (string, s
 	return written(options, memory)
 }
 
-// Registered judges the answer to Register.
+// Registered verifies the answer to Register. memory is the state that Register
+// returned.
 func (p *Protocol) Registered(u access.User, memory, answer string) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {
@@ -74,7 +76,8 @@ func (p *Protocol) Registered(u access.User, memory, answer string) (people.Judg
 	return judged(p.site.CreateCredential(who, session, parsed))
 }
 
-// Ask asks for one of a person's passkeys, or for any of this site.
+// Ask returns the options for a proof and the state of the ceremony. An empty userID
+// allows any passkey of this site.
 func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string, error) {
 	if userID == "" {
 		options, memory, err := p.site.BeginDiscoverableLogin()
@@ -94,7 +97,7 @@ func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string
 	return written(options, memory)
 }
 
-// Answered judges the answer to Ask.
+// Answered verifies the answer to Ask. memory is the state that Ask returned.
 func (p *Protocol) Answered(memory, answer string, owner func([]byte) (string, []people.Passkey, error)) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {
@@ -119,7 +122,7 @@ func (p *Protocol) Answered(memory, answer string, owner func([]byte) (string, [
 	return judged(p.site.ValidateDiscoverableLogin(find, session, parsed))
 }
 
-// written is a question for the browser, and what has to be remembered of it.
+// written encodes the options for the browser and the state of the ceremony.
 func written(options, memory any) (string, string, error) {
 	question, err := json.Marshal(options)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package proxies finds out where a request comes from when it has passed through
-// proxies that are known. It judges addresses alone; what is counted by them, and
-// how coarsely, is the business of whoever asks.
+// Package proxies determines the client address of a request that has passed trusted
+// proxies. It does not count or limit requests; callers do.
 package proxies
 
 import (
@@ -10,11 +9,11 @@ import (
 	"strings"
 )
 
-// Trusted are the networks of proxies whose X-Forwarded-For is believed. The zero
-// value believes nobody.
+// Trusted are the networks of proxies whose X-Forwarded-For is trusted. The zero value
+// trusts no proxy.
 type Trusted struct{ networks []netip.Prefix }
 
-// Parse reads networks in CIDR form; an address stands for itself alone.
+// Parse parses networks in CIDR form and single addresses.
 func Parse(networks []string) (Trusted, error) {
 	var t Trusted
 	for _, text := range networks {
@@ -34,10 +33,10 @@ func Parse(networks []string) (Trusted, error) {
 	return t, nil
 }
 
-// Remote is where a request comes from, as host:port like Request.RemoteAddr. When
-// that is a trusted proxy, it is the last entry of X-Forwarded-For that is not one
-// itself: the entries further left are whatever the client chose to send. Where
-// that entry is no address, the request counts as the proxy's own.
+// Remote returns the client address as host:port, like Request.RemoteAddr. When
+// RemoteAddr is a trusted proxy, it returns the last entry of X-Forwarded-For that is
+// not a trusted proxy. Clients can forge the entries before it. When that entry is not
+// an address, it returns the proxy's address.
 func (t Trusted) Remote(r *http.Request) string {
 	direct, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !t.trusts(direct.Addr()) {
@@ -68,7 +67,7 @@ func (t Trusted) trusts(address netip.Addr) bool {
 	return false
 }
 
-// parseEntry reads an address with or without a port: proxies write either.
+// parseEntry parses an address with or without a port, because proxies write both.
 func parseEntry(text string) (netip.AddrPort, bool) {
 	if address, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return netip.AddrPortFrom(address, 0), true

@@ -102,8 +102,8 @@ func headersOf(all []sending.Header) []types.MessageHeader {
 	return headers
 }
 
-// tagsOf are the message's tags with ours: which template it was made from, which
-// the provider's events do not say, and whether it only tries something out.
+// tagsOf returns the message's tags and two of ours: the template's name, which the
+// provider's events omit, and the mark of a test message.
 func tagsOf(e sending.Envelope, template string) map[string]string {
 	all := maps.Clone(e.Tags)
 	if all == nil {

@@ -31,8 +31,8 @@ type Config struct {
 	// credentials.
 	Credentials Credentials
 	RoleARN     string
-	// ExternalID is the id that the role's trust policy requires. It prevents that
-	// another customer makes us assume the role.
+	// ExternalID is the id that the role's trust policy requires. It keeps other
+	// customers from making us assume the role.
 	ExternalID string
 
 	// HTTPClient carries the calls; nil means a client of this account alone.
