@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Config is what the audience needs. All members are required, unless they say
-// what nil means.
+// Config has the dependencies of an Audience. All fields are required, except those
+// whose comment says what nil means.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
@@ -39,18 +39,18 @@ type Config struct {
 
 	// Queue takes the jobs of bulk writes; with nil they wait for the periodic run.
 	Queue jobs.Queue
-	// Observe counts what became of rows of bulk writes and of pushes to accounts, by
-	// what it was and how it ended; nil counts nothing.
+	// Observe counts the outcomes of rows of bulk writes and of pushes to accounts; nil
+	// counts nothing.
 	Observe func(what, outcome string, n int)
 
-	// Changed is told, in the transaction of the write, whose contacts' record,
-	// consent or lists changed; nil tells nobody.
+	// Changed is called in the transaction of a write, with the contacts whose record,
+	// consent or lists changed. nil reports nothing.
 	Changed func(ctx context.Context, orgID string, contactIDs []string) error
 	// Written is called in the transaction of a bulk write, with its caller and the
 	// contacts that it changed. The rails report single writes. nil reports nothing.
 	Written func(ctx context.Context, orgID, caller string, contactIDs []string) error
-	// Record takes an activity of a contact, in the transaction of what it is about;
-	// nil records none.
+	// Record stores an activity of a contact, in the transaction of the write that
+	// caused it. nil records nothing.
 	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
 	// SegmentsOf counts the segments that a contact is in; nil counts none.
 	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
@@ -100,12 +100,12 @@ type Repairer interface {
 	Repair(ctx context.Context, orgID string) (int, error)
 }
 
-// Audience does the tasks of this package.
+// Audience runs the operations of this package.
 type Audience struct {
 	Config
 }
 
-// New makes an Audience.
+// New returns an Audience.
 func New(cfg Config) *Audience { return &Audience{cfg} }
 
 func (a *Audience) changed(ctx context.Context, orgID string, contactIDs ...string) error {
@@ -115,7 +115,7 @@ func (a *Audience) changed(ctx context.Context, orgID string, contactIDs ...stri
 	return a.Changed(ctx, orgID, contactIDs)
 }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the catalogue.
 func (a *Audience) Operations() []core.Operation {
 	return []core.Operation{
 		a.contactsLookup(),

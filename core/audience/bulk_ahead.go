@@ -6,27 +6,27 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// judgedChunk is a chunk of rows as far as they can be judged without the contacts;
-// items are the outcomes that follow from that, in the places of the rows.
+// judgedChunk is a chunk of rows that were checked without reading the contacts. items
+// holds the outcomes known from that, each at the index of its row.
 type judgedChunk struct {
 	first int
 	rows  []readRow
 	items []BulkItem
 }
 
-// chunkReader reads and judges the chunks of a job, and the next one while one is
-// written. What it has read is good for as long as the job is at that chunk, because
-// rows do not change until they are done.
+// chunkReader reads and checks the chunks of a job. It reads the next chunk while the
+// current one is written. That is safe because rows do not change until their chunk is
+// processed.
 type chunkReader struct {
 	audience *Audience
 	org, job string
-	// next is the chunk that begins at nextFirst, nil when none is being read.
+	// next returns the chunk that begins at nextFirst; nil when no chunk is being read.
 	next      func() (judgedChunk, error)
 	nextFirst int
 	stop      context.CancelFunc
 }
 
-// chunk is the one that begins at an index.
+// chunk returns the chunk that begins at an index.
 func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error) {
 	if r.next == nil || r.nextFirst != first {
 		r.close()
@@ -38,20 +38,20 @@ func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error)
 	return chunk, err
 }
 
-// ahead begins to read the chunk that begins at an index.
+// ahead starts reading the chunk that begins at an index.
 func (r *chunkReader) ahead(ctx context.Context, first int) {
 	ctx, r.stop = context.WithCancel(ctx)
 	r.nextFirst = first
 	r.next = core.Ahead(func() (judgedChunk, error) { return r.read(ctx, first) })
 }
 
-// close ends what is being read.
+// close stops the read in progress.
 func (r *chunkReader) close() {
 	if r.next == nil {
 		return
 	}
 	r.stop()
-	_, _ = r.next() // nobody wants it any more
+	_, _ = r.next() // the result is no longer needed
 	r.next = nil
 }
 

@@ -14,17 +14,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// readRow is a row that is right in itself, as a plan.
+// readRow is a valid row, as a plan.
 type readRow struct {
 	index int
 	plan  Plan
-	// misfit is why the registry does not take the values of the plan; they may be what
-	// the contact has. nil where it takes them.
+	// misfit is the error of the registry about the plan's values; nil if it accepts
+	// them. The row still passes if the contact already has these values.
 	misfit   error
 	registry attributes.Registry
 }
 
-// attributes are the row's values, given those that the contact has.
+// attributes returns the row's values, given the values that the contact has.
 func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 	if row.misfit == nil {
 		return row.plan.Attributes, nil
@@ -36,13 +36,13 @@ func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 	return coerced, nil
 }
 
-// bulkState is every contact that the rows of a chunk may be about, as it is after
-// the rows that are decided. Rows are decided one after the other, each by the rules
-// of a single write, and what comes of them is written for many at once.
+// bulkState holds every contact that the rows of a chunk may name, in the state after
+// the rows decided so far. Rows are decided in order, each by the rules of a single
+// write. The results are written for many contacts at once.
 //
-// A name that a contact gives up can be taken by another only when that is written,
-// because the database looks at names one contact at a time: decide then asks to be
-// called again after a write.
+// The database checks names one contact at a time. A name that one contact gives up can
+// therefore be taken by another only after a write. decide must then be called again
+// after that write.
 type bulkState struct {
 	now        time.Time
 	byEmail    map[string]*bulkContact
@@ -53,14 +53,14 @@ type bulkState struct {
 	touched    []*bulkContact
 }
 
-// bulkContact is a contact in the making.
+// bulkContact is a contact with the changes that are not yet written.
 type bulkContact struct {
 	Contact
-	stored  bool // in the database
+	stored  bool // whether the database has it
 	touched bool
 	lists   *lists.Change
-	said    *Said // what the account has yet to be told
-	tell    bool  // whether some of that is new
+	said    *Said // consent that is not yet at the account
+	tell    bool  // whether said has to be pushed
 }
 
 func newBulkState(now time.Time, known []NamedContact) *bulkState {
@@ -88,7 +88,7 @@ func (s *bulkState) ContactByEmail(_ context.Context, _, email string) (Contact,
 	return found(s.byEmail[EmailKey(email)])
 }
 
-// ContactByExternalID likewise.
+// ContactByExternalID finds among the contacts of the chunk.
 func (s *bulkState) ContactByExternalID(_ context.Context, _, externalID string) (Contact, error) {
 	return found(s.byExternal[externalID])
 }
@@ -102,13 +102,13 @@ func found(c *bulkContact) (Contact, error) {
 	return c.Contact, nil
 }
 
-// waits reports whether the row claims a name that another contact gave up and the
-// database does not know that yet.
+// waits reports whether the row claims a name that another contact gave up in a change
+// that is not yet written.
 func (s *bulkState) waits(cl Claim) bool {
 	return len(s.freed) > 0 && (cl.Email != "" && s.freed["@"+EmailKey(cl.Email)] || cl.ExternalID != "" && s.freed["#"+cl.ExternalID])
 }
 
-// decide is what a single write would make of the row, and says what became of it.
+// decide applies the row to the state as a single write would and returns the outcome.
 func (s *bulkState) decide(ctx context.Context, row readRow) BulkItem {
 	plan := row.plan
 	existing, shell, err := plan.Claim.find(ctx, s, "")
@@ -148,8 +148,8 @@ func (s *bulkState) decide(ctx context.Context, row readRow) BulkItem {
 	}
 }
 
-// inForce is the consent that a row starts from, as far as it is known here; the
-// account's own comes to it when the account is told.
+// inForce returns the consent that a row starts from, as the mirror knows it. The push
+// joins the account's own consent to it later.
 func (s *bulkState) inForce(was *Contact, shell, email string) sending.Contact {
 	if was == nil {
 		return sending.Contact{}
@@ -167,7 +167,7 @@ func (s *bulkState) drop(email string) {
 	delete(s.byEmail, EmailKey(email))
 }
 
-// put makes c what the plan makes of it and notes what is to be written.
+// put replaces c with after and records what has to be written and pushed.
 func (s *bulkState) put(c *bulkContact, after Contact, plan Plan) {
 	isNew, archived, wasStub, left := c.ID == "", c.Status == Archived, c.Stub, ""
 	if !isNew {
@@ -191,8 +191,8 @@ func (s *bulkState) put(c *bulkContact, after Contact, plan Plan) {
 	}
 }
 
-// release lets go of the names that a contact no longer has, and returns the
-// address that it leaves, "" for none.
+// release frees the names that a contact no longer has. It returns the address that the
+// contact leaves, "" for none.
 func (s *bulkState) release(c *bulkContact, after Contact) string {
 	left := ""
 	if key := EmailKey(c.Email); key != EmailKey(after.Email) {
@@ -212,7 +212,8 @@ func (s *bulkState) release(c *bulkContact, after Contact) string {
 	return left
 }
 
-// with is what was said so far and now. nil is nothing so far.
+// with returns s extended by the consent that the plan states at the time now. A nil s
+// is empty.
 func (s *Said) with(p Plan, left string, now time.Time) *Said {
 	said := Said{}
 	if s != nil {
@@ -256,8 +257,8 @@ func (s *Said) restating(c Contact, now time.Time) *Said {
 	return &said
 }
 
-// written hands over what is to be written, and starts anew with the contacts as
-// they are then.
+// written returns the pending write and resets the state: all its contacts now count as
+// stored.
 func (s *bulkState) written() ContactsWrite {
 	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]Said{}}
 	for _, c := range s.touched {
@@ -279,7 +280,7 @@ func (s *bulkState) written() ContactsWrite {
 	return w
 }
 
-// ids are those of the contacts that are to be written.
+// ids returns the ids of the contacts to write.
 func (w ContactsWrite) ids() []string {
 	ids := make([]string, 0, len(w.Update)+len(w.Insert))
 	for _, contacts := range [][]Contact{w.Update, w.Insert} {

@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// parseBulkRow reads a row and refuses what is wrong in it, whatever else there is.
+// parseBulkRow parses a row. It fails for a wrong member, whatever the other members
+// are.
 func parseBulkRow(raw json.RawMessage) (BulkRow, error) {
 	var row BulkRow
 	if err := core.ReadRow(raw, nil, row.take); err != nil {
@@ -21,7 +22,7 @@ func parseBulkRow(raw json.RawMessage) (BulkRow, error) {
 
 const kindOfTopics = "an array of topic and subscription_status, or an object from topic to status"
 
-// take reads one member.
+// take parses one member into the row.
 func (row *BulkRow) take(name string, value []byte) error {
 	switch name {
 	case "email":
@@ -46,8 +47,8 @@ func (row *BulkRow) take(name string, value []byte) error {
 	return core.UnknownMember(name, bulkMembers)
 }
 
-// checkTopics refuses what the choices would be read without: another kind of value,
-// and members that a choice does not have.
+// checkTopics refuses choices that the JSON decoder would silently drop: values of
+// another type, and unknown members.
 func checkTopics(value []byte) error {
 	wrong := core.Invalid("topic_preferences", "must be "+kindOfTopics)
 	switch value[0] {

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// MaxBulkRows is the most rows of one bulk write.
+// MaxBulkRows is the greatest number of rows in one bulk write.
 const MaxBulkRows = 5000
 
 const (
@@ -22,8 +22,8 @@ const (
 	maxTopicName   = 64
 )
 
-// BulkRow is one contact of a bulk write: what contacts_upsert_by_external_id takes,
-// with an address alone where there is no external id.
+// BulkRow is one contact of a bulk write. It takes the members of
+// contacts_upsert_by_external_id; a row without an external id needs an address.
 type BulkRow struct {
 	Email            *string        `json:"email,omitempty"`
 	ExternalID       *string        `json:"external_id,omitempty"`
@@ -34,8 +34,8 @@ type BulkRow struct {
 	Stated
 }
 
-// BulkRows are rows as they came. A row that is wrong in itself fails alone, so their
-// schema describes them and checks nothing.
+// BulkRows holds the rows as the caller sent them. An invalid row fails alone, so the
+// schema describes the rows and checks nothing.
 type BulkRows []json.RawMessage
 
 var bulkMembers = slices.Concat([]core.RowMember{
@@ -48,7 +48,7 @@ var bulkMembers = slices.Concat([]core.RowMember{
 	{Name: "lists", Description: "Array of exactly the static lists to be on, by id or key; left out or null: untouched."},
 })
 
-// JSONSchema describes a row.
+// JSONSchema returns the schema of the rows.
 func (BulkRows) JSONSchema() *jsonschema.Schema {
 	return core.RowsSchema(1, MaxBulkRows, "One contact. A row that is not valid becomes a failed item and holds up no other.", bulkMembers)
 }
@@ -78,7 +78,7 @@ func (row *BulkRow) faults() []core.FieldError {
 	return append(faults, row.TopicPreferences.Faults()...)
 }
 
-// claim is whose contact the row is about.
+// claim returns the names of the row's contact.
 func (row BulkRow) claim() Claim {
 	var cl Claim
 	if row.Email != nil {

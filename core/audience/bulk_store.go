@@ -6,41 +6,41 @@ import (
 	"time"
 )
 
-// BulkStore is what is remembered of bulk writes.
+// BulkStore stores bulk writes: jobs, their chunks of rows, and outcomes.
 type BulkStore interface {
-	// InsertBulkJob stores a new job with its rows, cut into chunks that follow each
-	// other. It fails with core.CodeConflict when there is a job with the id.
+	// InsertBulkJob stores a new job with its rows, cut into consecutive chunks. It
+	// fails with core.CodeConflict if a job with the id exists.
 	InsertBulkJob(ctx context.Context, orgID string, j BulkJob, chunks []BulkChunk) error
-	// BulkJob finds a job by id. Inside a transaction it is locked until the
-	// transaction ends, so that one at a time works on it.
+	// BulkJob returns a job by id. Inside a transaction it locks the job until the
+	// transaction ends, so that one worker at a time processes it.
 	BulkJob(ctx context.Context, orgID, id string) (BulkJob, error)
-	// UpdateBulkJob replaces what changes of a job found by id.
+	// UpdateBulkJob replaces the mutable columns of the job with j.ID.
 	UpdateBulkJob(ctx context.Context, orgID string, j BulkJob) error
-	// OpenBulkJobs are the ids of the jobs that are not finished, oldest first.
+	// OpenBulkJobs returns the ids of the unfinished jobs, oldest first.
 	OpenBulkJobs(ctx context.Context, orgID string) ([]string, error)
-	// DeleteBulkJobs forgets at most limit jobs that were finished before a time and
-	// returns how many it were.
+	// DeleteBulkJobs deletes at most limit jobs that finished before a time and returns
+	// how many it deleted.
 	DeleteBulkJobs(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 
-	// BulkChunk is the chunk that begins at an index.
+	// BulkChunk returns the chunk that begins at an index.
 	BulkChunk(ctx context.Context, orgID, jobID string, first int) (BulkChunk, error)
-	// FinishBulkChunk puts the outcomes in the place of the rows.
+	// FinishBulkChunk replaces the rows of a chunk with their outcomes.
 	FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []BulkItem) error
-	// BulkItems are outcomes in the order of the rows, from an index on: at least
-	// limit of them if there are so many, and perhaps more.
+	// BulkItems returns outcomes in the order of the rows, starting at an index. It
+	// returns at least limit of them if that many exist, and may return more.
 	BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]BulkItem, error)
 
-	// ContactsNamed finds contacts by EmailKey and by external id, archived ones too,
-	// without their lists, and locks them until the transaction ends. One that is
-	// found twice comes twice.
+	// ContactsNamed finds contacts by EmailKey and by external id, including archived
+	// ones, and locks them until the transaction ends. It leaves out their lists. A
+	// contact that matches twice is returned twice.
 	ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]NamedContact, error)
-	// WriteContacts stores many contacts at once. New ones must be new and changed
-	// ones keep names that nobody else has: who writes concurrently is found out, and
-	// then the transaction of the call runs again.
+	// WriteContacts stores many contacts at once. Inserted ids and all names must not
+	// belong to another contact. On a conflict with a concurrent writer, the transaction
+	// of the call runs again.
 	WriteContacts(ctx context.Context, orgID string, w ContactsWrite) error
 }
 
-// BulkStatus says how far a bulk write is.
+// BulkStatus is the progress of a bulk write.
 type BulkStatus string
 
 // The states of a bulk write.
@@ -48,14 +48,15 @@ const (
 	BulkQueued     BulkStatus = "queued"
 	BulkProcessing BulkStatus = "processing"
 	BulkCompleted  BulkStatus = "completed"
-	// BulkFailed: it could not go on. What is processed stays so.
+	// BulkFailed: the job was given up after repeated failures. Processed rows keep
+	// their outcomes.
 	BulkFailed BulkStatus = "failed"
 )
 
 // BulkJob is a bulk write.
 type BulkJob struct {
 	ID string
-	// Caller is who asked for it; see core.Principal.Caller.
+	// Caller is the caller of the bulk write; see core.Principal.Caller.
 	Caller      string
 	Status      BulkStatus
 	Total       int
@@ -67,43 +68,45 @@ type BulkJob struct {
 	CompletedAt *time.Time
 }
 
-// BulkChunk is rows that follow each other, as they came.
+// BulkChunk is a run of consecutive rows, as the caller sent them.
 type BulkChunk struct {
 	First int
 	Rows  []json.RawMessage
 }
 
-// NamedContact is a contact with what the account has yet to be told of it, nil for
-// nothing.
+// NamedContact is a contact with the consent that has not yet reached the account, nil
+// for none.
 type NamedContact struct {
 	Contact
 	Pending *Said
 }
 
-// ContactsWrite is what becomes of many contacts at one time, in the order in which
-// it has to be done.
+// ContactsWrite is a write of many contacts. Its fields are in the order in which the
+// store applies them.
 type ContactsWrite struct {
 	At time.Time
-	// Drop are shells, by id, that stand where others move to.
+	// Drop lists the ids of shells at addresses that other contacts move to.
 	Drop []string
-	// Update are contacts that exist, Insert those that do not; none is in both.
+	// Update lists contacts that exist, Insert contacts that do not. No contact is in
+	// both.
 	Update, Insert []Contact
-	// Lists are the static lists, by id, that a contact, by id, is on from now on.
+	// Lists maps a contact's id to the ids of the static lists that it is on after the
+	// write.
 	Lists map[string][]string
-	// Push are the contacts whose consent the account has to be told, by id.
+	// Push maps a contact's id to the consent to push to the account.
 	Push map[string]Said
 }
 
-// Said is what was said about a contact's consent and has not come to the account,
-// with the times in microseconds since 1970. What was said holds there against an
-// earlier no; about everything else what the account holds wins.
+// Said is consent that was stated here and has not reached the account, with the times
+// in microseconds since 1970. It overrides an earlier opt-out at the account. For
+// everything not stated here, the account's value holds.
 type Said struct {
-	// UnsubscribeAll is when the global opt-out was said, true or false; 0 for never.
+	// UnsubscribeAll is when the global opt-out was stated, true or false; 0 for never.
 	UnsubscribeAll int64            `json:"all,omitempty"`
 	Topics         map[string]int64 `json:"topics,omitempty"`
-	// Left are addresses that the contact had.
+	// Left lists earlier addresses of the contact.
 	Left []string `json:"left,omitempty"`
-	// Fresh is true when the address was another contact's just before: what the
-	// account holds there is that one's consent.
+	// Fresh is true when another contact had the address just before. The consent that
+	// the account holds for it is then the other contact's.
 	Fresh bool `json:"fresh,omitempty"`
 }

@@ -14,27 +14,28 @@ import (
 )
 
 const (
-	// bulkEvery is how long a bulk write waits at most whose job was lost.
+	// bulkEvery is the longest time until a bulk write whose job was lost is resumed.
 	bulkEvery   = time.Minute
 	bulkTimeout = 10 * time.Minute
-	// bulkAttempts of one chunk in a row that fail end a bulk write as failed.
+	// bulkAttempts is how many failures of one chunk in a row end a bulk write as
+	// failed.
 	bulkAttempts = 10
 	// bulkKept is how long a finished bulk write can be read.
 	bulkKept  = 7 * 24 * time.Hour
 	bulkPurge = 100
 )
 
-// BulkArgs are the arguments of a bulk write. Without any it goes on with all that
-// are not finished, and forgets old ones.
+// BulkArgs names the bulk write to process. Empty arguments resume all unfinished bulk
+// writes and delete old ones.
 type BulkArgs struct {
 	OrgID string `json:"org_id,omitempty"`
 	JobID string `json:"job_id,omitempty"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (BulkArgs) Kind() string { return "contacts_bulk" }
 
-// BulkWorker does bulk writes.
+// BulkWorker returns the worker that processes bulk writes.
 func (a *Audience) BulkWorker() jobs.Worker[BulkArgs] {
 	return jobs.Worker[BulkArgs]{Work: a.workBulk, Every: bulkEvery, Timeout: bulkTimeout}
 }
@@ -61,10 +62,10 @@ func (a *Audience) workBulk(ctx context.Context, args BulkArgs) error {
 	})
 }
 
-// finishBulk does what is left of a bulk write, chunk by chunk. It may be cut off
-// anywhere and called again, also by several at once: a chunk is its contacts and
-// its outcomes in one transaction, which holds the job. It returns the outcomes of
-// the chunks that it did itself.
+// finishBulk processes the rest of a bulk write, chunk by chunk. It may be interrupted
+// and repeated, also by several processes at once: one transaction locks the job and
+// stores a chunk's contacts and outcomes. It returns the outcomes of the chunks that
+// this call processed.
 func (a *Audience) finishBulk(ctx context.Context, org, id string) ([]BulkItem, error) {
 	var did []BulkItem
 	chunks := &chunkReader{audience: a, org: org, job: id}
@@ -72,7 +73,7 @@ func (a *Audience) finishBulk(ctx context.Context, org, id string) ([]BulkItem, 
 	for {
 		job, err := a.Store.BulkJob(ctx, org, id)
 		if isNotFound(err) {
-			return did, nil // forgotten since
+			return did, nil // the job was deleted since
 		}
 		if err != nil || job.CompletedAt != nil {
 			return did, err
@@ -88,8 +89,8 @@ func (a *Audience) finishBulk(ctx context.Context, org, id string) ([]BulkItem, 
 	}
 }
 
-// bulkStep does the chunk that a job is at, unless somebody else has, and has the next
-// one read meanwhile.
+// bulkStep processes the chunk at job.Processed, unless another process has done so.
+// While it writes, it reads the next chunk.
 func (a *Audience) bulkStep(ctx context.Context, org string, job BulkJob, chunks *chunkReader) ([]BulkItem, error) {
 	chunk, err := chunks.chunk(ctx, job.Processed)
 	if err != nil {
@@ -126,7 +127,7 @@ func (a *Audience) bulkStep(ctx context.Context, org string, job BulkJob, chunks
 	return outcomes, err
 }
 
-// written tells of the contacts of a chunk.
+// written reports the contacts that a chunk changed to Config.Written.
 func (a *Audience) written(ctx context.Context, org, caller string, outcomes []BulkItem) error {
 	if a.Written == nil || caller == "" {
 		return nil
@@ -140,7 +141,7 @@ func (a *Audience) written(ctx context.Context, org, caller string, outcomes []B
 	return a.Written(ctx, org, caller, ids)
 }
 
-// count takes a chunk's outcomes into the job.
+// count adds a chunk's outcomes to the job.
 func (j *BulkJob) count(outcomes []BulkItem, now time.Time) {
 	for _, item := range outcomes {
 		j.Processed++
@@ -167,8 +168,8 @@ func (a *Audience) observeBulk(ctx context.Context, org string, before, after Bu
 	}
 }
 
-// noteBulkFailure counts a chunk that could not be done, and gives a job up whose
-// chunk has failed too often.
+// noteBulkFailure counts a failed attempt at a chunk. After bulkAttempts failures it
+// marks the job as failed.
 func (a *Audience) noteBulkFailure(ctx context.Context, org, id string, failure error) error {
 	return a.Transactor.InTx(ctx, func(ctx context.Context) error {
 		job, err := a.Store.BulkJob(ctx, org, id)
@@ -184,8 +185,8 @@ func (a *Audience) noteBulkFailure(ctx context.Context, org, id string, failure 
 	})
 }
 
-// readRows reads a chunk as far as its rows can be judged without the contacts. Rows
-// that are wrong in themselves have their outcome then.
+// readRows parses the rows of a chunk and checks them without reading the contacts. It
+// returns the valid rows, and the items with the outcomes of the invalid ones.
 func (a *Audience) readRows(ctx context.Context, org string, chunk BulkChunk) ([]readRow, []BulkItem, error) {
 	r := &rowReader{audience: a, org: org}
 	items := make([]BulkItem, len(chunk.Rows))
@@ -216,7 +217,7 @@ func (a *Audience) readRows(ctx context.Context, org string, chunk BulkChunk) ([
 	return rows, items, nil
 }
 
-// rowReader judges rows by what the organization has defined.
+// rowReader checks rows against the attributes, topics and lists of the organization.
 type rowReader struct {
 	audience *Audience
 	org      string
@@ -225,7 +226,7 @@ type rowReader struct {
 	lists    map[string]string // ids by id and by key
 }
 
-// load reads what the rows name.
+// load reads the attributes, topics and lists that the rows name.
 func (r *rowReader) load(ctx context.Context, rows []BulkRow) error {
 	attributes, topics, names := false, false, map[string]bool{}
 	for _, row := range rows {
@@ -275,7 +276,7 @@ func (r *rowReader) loadLists(ctx context.Context, names map[string]bool) error 
 	return err
 }
 
-// read judges one row.
+// read checks one row and returns its plan.
 func (r *rowReader) read(row BulkRow) (readRow, error) {
 	read := readRow{plan: Plan{
 		Way: Upserting, Claim: row.claim(), Attributes: row.Attributes, Topics: row.TopicPreferences, Stated: row.Stated,
@@ -311,8 +312,8 @@ func (r *rowReader) read(row BulkRow) (readRow, error) {
 	return read, nil
 }
 
-// writeRows decides the rows one after the other and writes what comes of them, and
-// puts each outcome in its place in outcomes, which begin at the index first.
+// writeRows decides the rows in order and writes the results. It stores each outcome in
+// outcomes, whose first element belongs to the row with the index first.
 func (a *Audience) writeRows(ctx context.Context, org string, rows []readRow, outcomes []BulkItem, first int) error {
 	state, err := a.loadState(ctx, org, rows)
 	if err != nil || len(rows) == 0 {

@@ -13,17 +13,17 @@ func consentOf(c Contact) sending.Contact {
 	return sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ByTopic(c.TopicPreferences)}
 }
 
-// withConsent returns the contact with the consent that the account holds.
+// withConsent returns the contact with the given consent.
 func (c Contact) withConsent(consent sending.Contact) Contact {
 	c.UnsubscribeAll = consent.UnsubscribeAll
 	c.TopicPreferences = topics.ChoicesOf(consent.Preferences)
 	return c.judged()
 }
 
-// liveConsent returns the consent in force. It asks the account; for an address that the
-// account does not know it returns what the mirror remembers. It does not ask about an
-// archived contact, because archiving takes addresses off the account's list. Consent
-// that has yet to be pushed to the account counts as pushed.
+// liveConsent returns the consent in force, as read from the account. If the account
+// does not have the address, it returns the mirror's. It does not call the account for
+// an archived contact, because archiving removes addresses from the account's list.
+// Consent that waits to be pushed counts as pushed.
 func (a *Audience) liveConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
 	if c.Status == Archived {
 		return consentOf(c), nil
@@ -48,8 +48,8 @@ func (a *Audience) rememberedConsent(ctx context.Context, orgID string, c Contac
 	return a.List.Remembered(ctx, orgID, consentOf(c))
 }
 
-// knownTopics fails with core.CodeValidationFailed when a choice is about a topic that
-// the account does not have.
+// knownTopics fails with core.CodeValidationFailed if a choice names a topic that the
+// account does not have.
 func (a *Audience) knownTopics(ctx context.Context, orgID string, choices topics.Choices) error {
 	if len(choices) == 0 {
 		return nil

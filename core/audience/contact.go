@@ -29,17 +29,18 @@ type Contact struct {
 	TopicPreferences []topics.Preference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
 	UnsubscribeAll   bool                `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
 	Mailable         bool                `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all: it is in use, not opted out of everything, and not known by activities alone. Topics and suppression are looked at for each message."`
-	// Hidden are stored values that no answer shows: of deleted attributes, and such as
-	// do not fit their attribute's type. A write keeps them unless it states all values.
+	// Hidden holds stored values that no answer shows: of deleted attributes, and values
+	// that do not fit their attribute's type. A write keeps them unless it states all
+	// values.
 	Hidden map[string]any `json:"-"`
-	// Shell is true as long as only a sync has made the contact: nobody has said
-	// anything about it here. A create may fill it, a move may take its place.
+	// Shell is true as long as only a sync has made the contact and no caller has
+	// written it. A create may fill it; a move may take its place.
 	Shell bool `json:"-"`
-	// Stub is true as long as only activities have named the contact: nobody has
-	// consented, and the account does not know the address. It is not mailable and
-	// subscribed to nothing. It ends with a write that states consent or the whole
-	// contact, and when a sync finds the address at the account; see
-	// [Plan.keepsStub]. Since it has a past, a move may not take its place.
+	// Stub is true as long as only activities have named the contact. It has not
+	// consented, the account does not have the address, and it is not mailable. A write
+	// that states consent or the whole contact ends it, as does a sync that finds the
+	// address at the account; see [Plan.keepsStub]. A move may not take its place,
+	// because it has activities.
 	Stub bool `json:"-"`
 	// Lists is present in answers about one contact, nil and absent in pages.
 	Lists     []lists.Ref `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
@@ -47,14 +48,14 @@ type Contact struct {
 	UpdatedAt time.Time   `json:"updated_at"`
 }
 
-// EmailKey is the form of an address under which contacts are found and unique:
-// lower case throughout. Mailbox providers treat the local part so, and so does
-// the sending account's contact list, although RFC 5321 would allow otherwise.
-// An internationalized domain and its ASCII form are the same.
+// EmailKey returns the lower-case form of an address. Contacts are found by it, and it
+// is unique in an organization. RFC 5321 allows case-sensitive local parts, but mailbox
+// providers and the account's contact list ignore case. An internationalized domain and
+// its ASCII form have the same key.
 func EmailKey(email string) string { return core.EmailKey(email) }
 
-// addressed is an address as it is stored and handed to the account; what is none
-// stays as it is.
+// addressed returns an address in the form that is stored and sent to the account. It
+// returns invalid text unchanged.
 func addressed(email string) string {
 	if canonical, ok := core.CanonicalEmail(email); ok {
 		return canonical
@@ -62,14 +63,15 @@ func addressed(email string) string {
 	return email
 }
 
-// judged returns the contact with Mailable set by what decides it.
+// judged returns the contact with Mailable computed from its status and consent.
 func (c Contact) judged() Contact {
 	c.Mailable = c.Status == Active && !c.Stub && !c.UnsubscribeAll
 	return c
 }
 
-// mailableNote says in a sentence whether mail may be sent to the contact, from what
-// an answer shows of it: an answer that is remembered for a repeated call holds no more.
+// mailableNote returns a sentence that says whether mail may be sent to the contact. It
+// reads only fields that an answer shows, because a stored answer to a repeated call has
+// no others.
 func mailableNote(c Contact) string {
 	switch {
 	case c.Status == Archived:

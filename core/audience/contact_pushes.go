@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// pushEvery is how often somebody looks for consent that an account lacks.
+	// pushEvery is how often the job looks for consent that has not reached an account.
 	pushEvery   = 15 * time.Second
 	pushTimeout = 10 * time.Minute
-	// pushBatch is how many contacts wait for their turn while an account is written.
+	// pushBatch is the number of contacts that are claimed and locked together.
 	pushBatch = 200
-	// pushReaders is how many contacts are asked about at a time.
+	// pushReaders is the number of contacts read from the account at a time.
 	pushReaders = 8
-	// pushLease is how long a batch is left to the process that took it.
+	// pushLease is how long a batch belongs to the process that claimed it.
 	pushLease    = 5 * time.Minute
 	pushFirst    = 10 * time.Second
 	pushLongest  = time.Hour
 	pushNoAnswer = 2 // batches without any success end a run
 )
 
-// PushArgs are the arguments of the job that brings consent to accounts.
+// PushArgs has the arguments of the job that pushes consent to accounts.
 type PushArgs struct {
 	// OrgID is the organization; empty means all.
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (PushArgs) Kind() string { return "contact_pushes" }
 
-// PushWorker brings consent that was stored here first to the sending accounts: that
-// of bulk writes. It asks the account what it holds of each contact and joins the two
-// by what was said when; see [settled].
+// PushWorker returns the worker that pushes the consent stored by bulk writes to the
+// sending accounts. It reads each contact at the account and merges both by the time of
+// each statement; see [settled].
 func (a *Audience) PushWorker() jobs.Worker[PushArgs] {
 	return jobs.Worker[PushArgs]{Work: a.pushAll, Every: pushEvery, Timeout: pushTimeout}
 }
@@ -61,14 +61,15 @@ func (a *Audience) pushAll(ctx context.Context, args PushArgs) error {
 	})
 }
 
-// PushReport counts what became of pushes.
+// PushReport counts the outcomes of pushes.
 type PushReport struct {
-	// Settled the account holds, Refused it will never take, PutOff are tried again.
+	// Settled counts pushes that the account accepted, Refused those it will never
+	// accept, PutOff those to retry.
 	Settled, Refused, PutOff int
 }
 
-// Push brings to one organization's account what is due, until nothing is or the
-// account does not take any more.
+// Push pushes one organization's due consent to its account. It stops when nothing is
+// due or the account accepts nothing more.
 func (a *Audience) Push(ctx context.Context, org string) (PushReport, error) {
 	var report PushReport
 	for barren := 0; barren < pushNoAnswer; {
@@ -92,7 +93,7 @@ func (a *Audience) Push(ctx context.Context, org string) (PushReport, error) {
 	return report, nil
 }
 
-// pushedBatch is pushes that were claimed together.
+// pushedBatch is a batch of pushes that were claimed together.
 type pushedBatch struct {
 	audience *Audience
 	org      string
@@ -100,8 +101,8 @@ type pushedBatch struct {
 	report   PushReport
 }
 
-// work takes the turn of every address, so that no write of a single contact comes
-// between what the account is asked and what it is told.
+// work pushes a batch. It locks every address first, so that no write of a single
+// contact happens between the read from the account and the write to it.
 func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	var keys []string
 	for _, p := range pushes {
@@ -117,13 +118,13 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	failures := b.ask(ctx, pushes)
 	b.tell(ctx, pushes, failures)
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // the lease ends, and somebody else takes them
+		return context.Cause(ctx) // the lease ends, and another process claims the pushes
 	}
 	return b.finish(ctx, pushes, failures)
 }
 
-// ask joins what the account holds to each contact. What it could not say is a
-// failure.
+// ask reads each contact from the account and merges the consent. It returns an error
+// for each contact that it could not read.
 func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 	failures := make([]error, len(pushes))
 	known, err := b.audience.List.Topics(ctx, b.org)
@@ -147,8 +148,8 @@ func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 	return failures
 }
 
-// withTopics leaves out choices about topics that the account does not have any more:
-// it would refuse the whole contact.
+// withTopics drops choices about topics that the account no longer has, because the
+// account would refuse the whole contact.
 func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact {
 	for topic := range consent.Preferences {
 		if !slices.ContainsFunc(known, func(t sending.Topic) bool { return t.Name == topic }) {
@@ -158,8 +159,9 @@ func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact 
 	return consent
 }
 
-// heldOf is what the account holds of a contact, at the address that it has and at
-// those that it had: a no at any of them counts. nil when it knows none of them.
+// heldOf returns the consent that the account holds of a contact, at its address and its
+// earlier ones. An opt-out at any of them counts. It returns nil if the account has none
+// of them.
 func (a *Audience) heldOf(ctx context.Context, org string, p Push) (*sending.Contact, error) {
 	var held *sending.Contact
 	addresses := p.Said.Left
@@ -187,9 +189,9 @@ func (a *Audience) heldOf(ctx context.Context, org string, p Push) (*sending.Con
 	return held, nil
 }
 
-// settled is the consent that shall hold of a contact, here and at the account. held
-// is what the account holds, nil for nothing. What was said here holds, unless the
-// account has a no that is younger; about everything else the account is right.
+// settled returns the consent to store here and at the account. held is what the account
+// holds, nil for nothing. A statement made here holds unless the account has a later
+// opt-out. For everything else the account's value holds.
 func settled(held *sending.Contact, c Contact, said Said) sending.Contact {
 	here := consentOf(c)
 	if held == nil {
@@ -211,7 +213,8 @@ func settled(held *sending.Contact, c Contact, said Said) sending.Contact {
 	return joined
 }
 
-// tell brings the consent to the account. Archived contacts are not on its list.
+// tell writes the consent of active contacts to the account and removes their earlier
+// addresses from its list. It sets the failure of each push that the account refused.
 func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error) {
 	var put []sending.Contact
 	var places []int
@@ -244,7 +247,7 @@ func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error)
 	}
 }
 
-// leave takes an address off the account's list, unless another contact has it now.
+// leave removes an address from the account's list, unless another contact has it now.
 func (b *pushedBatch) leave(ctx context.Context, address string) error {
 	_, err := b.audience.Store.ContactByEmail(ctx, b.org, address)
 	if err == nil || !isNotFound(err) {
@@ -253,8 +256,8 @@ func (b *pushedBatch) leave(ctx context.Context, address string) error {
 	return b.audience.Account.DeleteContact(ctx, b.org, address)
 }
 
-// finish settles what came to an end, and has the rest tried again, later the more
-// often it failed.
+// finish completes the pushes that succeeded or failed for good, and schedules a retry
+// of the others with backOff.
 func (b *pushedBatch) finish(ctx context.Context, pushes []Push, failures []error) error {
 	now := b.audience.Clock()
 	var ended []Push
@@ -298,13 +301,13 @@ func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error)
 	}
 }
 
-// isFinal reports whether no waiting makes the account take it.
+// isFinal reports whether the error is permanent, so that a retry is useless.
 func isFinal(err error) bool {
 	failure, ok := errors.AsType[*sending.Failure](err)
 	return ok && !topics.IsWithoutList(err) && (failure.Kind == sending.Invalid || failure.Kind == sending.Unsupported)
 }
 
-// backOff is how long a push waits that failed for the nth time.
+// backOff returns how long a push waits after its nth failed attempt.
 func backOff(attempts int, err error) time.Duration {
 	pause := pushFirst << min(max(attempts-1, 0), 10)
 	if failure, ok := errors.AsType[*sending.Failure](err); ok {

@@ -20,25 +20,26 @@ type write struct {
 	Told
 }
 
-// Told is what the first half of a write found and what it told the account.
+// Told is what the first half of a write read and wrote at the account.
 type Told struct {
-	// Consent is what the account accepted, with the address that it has it for.
+	// Consent is the consent that the account accepted, with the address it belongs to.
 	Consent sending.Contact
-	// Shell is the contact that stands where the contact moves to; the latest look sets it.
+	// Shell is the id of the shell at the address that the contact moves to. Each lookup
+	// sets it again.
 	Shell string
-	// IsNew is true if no contact was there.
+	// IsNew is true if the contact did not exist.
 	IsNew bool
-	// Left is the address that the contact had.
+	// Left is the address that the contact had before the write.
 	Left string
-	// Spared is true if the account was not asked, because a stub stays one.
+	// Spared is true if the account was not called, because the contact stays a stub.
 	Spared bool
-	// Note is the id of the note about what the account was told.
+	// Note is the id of the note about the write to the account.
 	Note string
 }
 
-// settles reports whether the account has what it should once the contact is stored:
-// push wrote the address it gets and took back the one it had. A contact that another
-// process has given a third would leave somebody's consent where no contact is.
+// settles reports whether the account is right once the contact is stored: push wrote
+// the new address and removed the old one. If another process has moved the contact to a
+// third address, consent would remain at an address without a contact.
 func (w *write) settles(existing *Contact) bool {
 	if existing == nil {
 		return true
@@ -51,26 +52,27 @@ func (w *write) settles(existing *Contact) bool {
 type ContactWritten struct {
 	Contact Contact `json:"contact"`
 	Result  string  `json:"result"` // created, updated or reactivated
-	// VisitorID is shown and not remembered with the result: it is a credential.
+	// VisitorID appears in the answer and is not stored with it for repeated calls: it
+	// is a credential.
 	VisitorID string `json:"-"`
 }
 
-// RESTView is the contact alone.
+// RESTView returns the contact alone.
 func (w ContactWritten) RESTView() Contact { return w.Contact }
 
 // WasCreated reports whether the contact is new.
 func (w ContactWritten) WasCreated() bool { return w.Result == "created" }
 
-// existing returns the contact that the write is about, nil if it does not exist.
+// existing returns the contact that the write names, nil if it does not exist.
 func (w *write) existing(ctx context.Context, store contactFinder, org string) (*Contact, error) {
 	existing, shell, err := w.find(ctx, store, org)
 	w.Shell = shell
 	return existing, err
 }
 
-// push is the first half: it asks the account and returns with the consent
-// stored there. It holds the addresses, and the one that the contact has now,
-// until the call is over.
+// push is the first half of a write. It writes the consent to the account and records in
+// w what the account accepted. It locks the addresses, including the contact's current
+// one, until the call ends.
 func (a *Audience) push(ctx context.Context, c *core.Call, w *write) error {
 	org := c.Principal.Org.ID
 	existing, err := a.hold(ctx, c, w)
@@ -98,7 +100,7 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *write) error {
 	w.Consent = w.decide(existing, inForce)
 	w.Consent.Email = after.Email
 	err = a.List.OnList(ctx, org, func(bare bool) error {
-		if bare { // choices about topics of a list that is gone went with it
+		if bare { // choices about topics of a deleted list are deleted with it
 			w.Consent.Preferences = nil
 		}
 		return a.Account.PutContact(ctx, org, w.Consent)
@@ -106,7 +108,8 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *write) error {
 	if err != nil {
 		return topics.Unavailable(err)
 	}
-	// An account may have the address spelled with an internationalized domain.
+	// The account may store the address with an internationalized domain in its other
+	// form.
 	if existing != nil && !strings.EqualFold(existing.Email, after.Email) {
 		return topics.Unavailable(a.Account.DeleteContact(ctx, org, existing.Email))
 	}
@@ -115,10 +118,10 @@ func (a *Audience) push(ctx context.Context, c *core.Call, w *write) error {
 
 const maxMoves = 5
 
-// hold takes the turn for all names of the write and returns the contact as it is
-// then. While it waits the contact may move to an address that nobody holds; then
-// it lets go of the addresses and takes that one too. The external id it keeps
-// meanwhile, which is always waited for before any address.
+// hold locks all names of the write and returns the contact as it is then. If the
+// contact has another address by then, hold releases the addresses and locks that one
+// too. It keeps the lock on the external id throughout: that one is always taken before
+// any address.
 func (a *Audience) hold(ctx context.Context, c *core.Call, w *write) (*Contact, error) {
 	org := c.Principal.Org.ID
 	var keys []string
@@ -151,17 +154,16 @@ func (a *Audience) hold(ctx context.Context, c *core.Call, w *write) (*Contact, 
 	}
 }
 
-// turnOf is the key under which writers of an address take turns.
+// turnOf returns the key under which writers of an address take turns.
 func turnOf(c *core.Call, address string) string {
 	return sending.AddressTurn(c.Principal.Org.ID, address)
 }
 
-// consentInForce is the consent a write to an address starts from. It gathers
-// what is known: of an active contact what holds now, of an archived one what it left
-// with, and of the address whatever the account has, be
-// it new to the mirror or another than before. A no from anywhere counts.
-// listed is false when the account does not list the address, of another contact than
-// an active one that has it.
+// consentInForce returns the consent that a write to an address starts from. It joins
+// the live consent of an active contact, or the stored consent of an archived one, with
+// the account's consent for the address. An opt-out from any source counts.
+// listed is false when the account does not list the address. For an active contact that
+// keeps its address, it is always true.
 func (a *Audience) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, bool, error) {
 	var inForce sending.Contact
 	switch {
@@ -193,8 +195,8 @@ func (a *Audience) consentInForce(ctx context.Context, org string, existing *Con
 	return topics.JoinConsent(inForce, known), true, topics.Unavailable(err)
 }
 
-// store is the second half. A sync may end between its look for the contact and
-// its write, and leave a shell where nothing was; then it looks once more.
+// store is the second half of a write. A sync may create a shell between the read of the
+// contact and the insert; store then tries once more.
 func (a *Audience) store(ctx context.Context, c *core.Call, w *write) (ContactWritten, error) {
 	org := c.Principal.Org.ID
 	existing, err := w.existing(ctx, a.Store, org)
@@ -227,7 +229,8 @@ func (a *Audience) store(ctx context.Context, c *core.Call, w *write) (ContactWr
 	return written, a.changed(ctx, org, written.Contact.ID)
 }
 
-// put stores the edited contact in place of the existing one, nil when there is none.
+// put stores the edited contact in place of the existing one; existing is nil when there
+// is none.
 func (a *Audience) put(ctx context.Context, c *core.Call, w *write, existing *Contact) (ContactWritten, error) {
 	org := c.Principal.Org.ID
 	after, err := w.apply(existing)
@@ -239,12 +242,12 @@ func (a *Audience) put(ctx context.Context, c *core.Call, w *write, existing *Co
 			return ContactWritten{}, err
 		}
 	}
-	// Dated now and not when the call began: a sync tells by this date that the
-	// page it read from the account meanwhile is older than the mirror.
+	// The time is that of the write, not of the call: a sync compares it with the time
+	// of the page that it read, to see which is newer.
 	now := a.Clock()
 	consent := w.Consent
 	if w.Spared && existing != nil {
-		consent = consentOf(*existing) // also where it is no stub any more
+		consent = consentOf(*existing) // also for a contact that ceased to be a stub
 	}
 	after = after.stored(consent, w.Spared && after.Stub, now)
 	if existing == nil {
@@ -255,13 +258,13 @@ func (a *Audience) put(ctx context.Context, c *core.Call, w *write, existing *Co
 	case existing.Status == Archived:
 		result = "reactivated"
 	case (existing.Shell || existing.Stub) && w.IsNew:
-		result = "created" // a sync found at the account what push had put there, or an activity came first
+		result = "created" // a sync stored the address that push had written, or an activity came first
 	}
 	return ContactWritten{Contact: after, Result: result}, a.Store.UpdateContact(ctx, org, after)
 }
 
-// stored returns the contact in use with this consent, as it is stored at a time. A new
-// contact gets an id.
+// stored returns the contact in use, with this consent and the time at which it is
+// stored. A new contact gets an id.
 func (c Contact) stored(consent sending.Contact, stub bool, at time.Time) Contact {
 	c.Status, c.UpdatedAt, c.Shell, c.Stub = Active, at, false, stub
 	if c.ID == "" {

@@ -8,18 +8,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// ArchiveContactIn names the contact to archive, one way or the other.
+// ArchiveContactIn names the contact to archive, by address or by external id.
 type ArchiveContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
 
-	// left is the consent in force when the contact left, nil when there was none to
-	// archive. The mirror may not know yet what the person said to the account.
+	// left is the consent in force at the time of archiving, nil when there was no
+	// contact to archive. It comes from the account, because the mirror may not have the
+	// contact's last opt-out yet.
 	left *sending.Contact
-	note string // of what the account is about to be told
+	note string // the id of the note about the write to the account
 }
 
-// ArchivedContact says what became of an archiving.
+// ArchivedContact is the result of archiving a contact.
 type ArchivedContact struct {
 	Archived bool   `json:"archived" jsonschema_description:"Whether this call archived the contact."`
 	Summary  string `json:"summary" voice:"ours" jsonschema_description:"What happened, in a sentence."`
@@ -40,8 +41,8 @@ func (a *Audience) contactsArchive() core.Operation {
 	})
 }
 
-// prepareArchive takes the address off the account's list. One that said no to
-// anything stays there, so that the account goes on honouring it.
+// prepareArchive removes the address from the account's list. An address with any
+// opt-out stays there, so that the account keeps honouring it.
 func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchiveContactIn, error) {
 	if (in.Email == "") == (in.ExternalID == "") {
 		return in, core.Invalid("email", "or `external_id` is required, and not both")
@@ -63,7 +64,7 @@ func (a *Audience) prepareArchive(ctx context.Context, c *core.Call, in ArchiveC
 	}
 	err = a.Account.DeleteContact(ctx, org, existing.Email)
 	if sending.IsAbsent(err) {
-		return in, nil // nothing holds the address
+		return in, nil // the account does not have the address
 	}
 	return in, topics.Unavailable(err)
 }
@@ -84,7 +85,7 @@ func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactI
 	if err := a.dropNote(ctx, org, in.note); err != nil {
 		return ArchivedContact{}, err
 	}
-	now := a.Clock() // as applyMembership has it
+	now := a.Clock() // the same clock as in applyMembership
 	if in.left != nil {
 		contact = contact.withConsent(*in.left)
 	}
@@ -102,7 +103,7 @@ func (a *Audience) archive(ctx context.Context, c *core.Call, in ArchiveContactI
 	return ArchivedContact{Archived: true, Summary: archivedSummary(left)}, a.changed(ctx, org, contact.ID)
 }
 
-// claim returns the name that the call gave, the only one.
+// claim returns the one name that the call gave.
 func (in ArchiveContactIn) claim() Claim { return Claim{Email: in.Email, ExternalID: in.ExternalID} }
 
 func archivedSummary(lists int) string {

@@ -7,16 +7,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// bulkChunk is how many rows one transaction writes. It is what a server that is
-// killed does again, and for how long other writers of SQLite wait.
+// bulkChunk is how many rows one transaction writes. A server that is killed repeats at
+// most one chunk. Other writers of SQLite wait for one chunk at a time.
 const bulkChunk = 1000
 
-// BulkIn is many contacts to create or change.
+// BulkIn has the contacts to create or change.
 type BulkIn struct {
 	Contacts BulkRows `json:"contacts" jsonschema_description:"The rows, in the order in which they are done."`
 }
 
-// BulkAccepted says that a bulk write was taken.
+// BulkAccepted confirms that a bulk write was stored and will be processed.
 type BulkAccepted struct {
 	JobID  string     `json:"job_id" jsonschema:"format=uuid" jsonschema_description:"Reads how far it is."`
 	Status BulkStatus `json:"status" jsonschema:"enum=queued"`
@@ -42,8 +42,8 @@ func (a *Audience) contactsBulk() core.Operation {
 	})
 }
 
-// acceptBulk stores the rows under a new id and leaves the work to a job. caller is ""
-// for rows that come from no call.
+// acceptBulk stores the rows under a new id and queues the job. caller is "" for rows
+// that come from no call.
 func (a *Audience) acceptBulk(ctx context.Context, org, caller, id string, rows []json.RawMessage) error {
 	var chunks []BulkChunk
 	for first := 0; first < len(rows); first += bulkChunk {

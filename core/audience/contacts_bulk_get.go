@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ItemStatus is what became of a row of a bulk write.
+// ItemStatus is the outcome of a row of a bulk write.
 type ItemStatus string
 
 // The outcomes of a row.
@@ -42,13 +42,13 @@ func mailability(is bool) *bool {
 	return &notMailable
 }
 
-// BulkFault says what is wrong with one member of a row. It may repeat the row's words.
+// BulkFault describes an error in one member of a row. It may quote the row.
 type BulkFault struct {
 	Field  string `json:"field" voice:"untrusted" jsonschema_description:"Path of the member with dots; empty for the whole row."`
 	Reason string `json:"reason" voice:"untrusted"`
 }
 
-// failedItem is a row that was refused.
+// failedItem returns the outcome of a row that was refused.
 func failedItem(index int, cl Claim, err error) BulkItem {
 	refusal := core.AsError(err)
 	item := BulkItem{Index: index, Status: ItemFailed, Email: core.Quotable(cl.Email, maxEmailLength), Reason: string(refusal.Code)}
@@ -76,7 +76,7 @@ type GetBulkIn struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from next_cursor of the previous page."`
 }
 
-// BulkProgress is how far a bulk write is, with a page of outcomes.
+// BulkProgress is the progress of a bulk write, with a page of outcomes.
 type BulkProgress struct {
 	JobID       string     `json:"job_id" jsonschema:"format=uuid"`
 	Status      BulkStatus `json:"status" jsonschema:"enum=queued,enum=processing,enum=completed,enum=failed"`
@@ -116,7 +116,7 @@ func (a *Audience) bulkProgress(ctx context.Context, org string, in GetBulkIn) (
 			return BulkProgress{}, core.Invalid("cursor", "is not a cursor of this job")
 		}
 	}
-	// The job first: rows that are done since then are on a later page.
+	// The job is read first: rows that are processed in between appear on a later page.
 	job, err := a.Store.BulkJob(ctx, org, in.JobID)
 	if err != nil {
 		return BulkProgress{}, err

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// CreateContactIn is a new contact. Members that are left out take their defaults.
+// CreateContactIn is a new contact. Members that are absent take their defaults.
 type CreateContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each must be in the attribute registry."`
@@ -30,7 +30,7 @@ func (a *Audience) contactsCreate() core.Operation {
 		Prepare: a.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {
 			written, err := a.store(ctx, c, in.write)
-			written.Result = "created" // also of a shell or an archived contact: it is what the caller asked for
+			written.Result = "created" // also for a shell or an archived contact: the caller asked for a creation
 			return written, err
 		},
 	})
@@ -53,9 +53,10 @@ func (a *Audience) prepareCreate(ctx context.Context, c *core.Call, in CreateCon
 	return in, a.push(ctx, c, in.write)
 }
 
-// checkPlan checks what every plan carries, attributes against the registry and choices
-// against the account's topics, and types the attributes. A value that the registry does
-// not take any more passes where the contact has it: what was read may be written back.
+// checkPlan checks a plan's attributes against the registry and its choices against the
+// account's topics, and converts the attributes to their types. A value that the
+// registry no longer accepts passes if the contact already has it, so that a caller may
+// write back what it read.
 func (a *Audience) checkPlan(ctx context.Context, org string, p *Plan) error {
 	if len(p.Attributes) > 0 {
 		r, err := a.readRegistry(ctx, org)

@@ -7,25 +7,26 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// IdentifyContactIn says who is visiting the website.
+// IdentifyContactIn names the visitor of a website.
 type IdentifyContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"nullable,format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; an address that is new makes a contact."`
 	ExternalID string `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email it is given to the contact with that address, if it has none."`
 
 	write  *write
-	pushed bool // the account has what write stores
+	pushed bool // the first half has already written to the account
 }
 
-// Identified is who is visiting.
+// Identified is the contact of a visitor.
 type Identified struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	Result    string `json:"result" jsonschema:"enum=created,enum=existing"`
 	Mailable  bool   `json:"mailable"`
-	// VisitorID is shown and not remembered with the result: it is a credential.
+	// VisitorID appears in the answer and is not stored with it for repeated calls: it
+	// is a credential.
 	VisitorID string `json:"-"`
 }
 
-// IdentifiedView is the answer to whoever asks.
+// IdentifiedView is the answer over REST.
 type IdentifiedView struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	VisitorID string `json:"visitor_id" voice:"ours" jsonschema_description:"Recognizes the contact on your website; the same until the contact is archived. Treat it as a credential."`
@@ -33,7 +34,7 @@ type IdentifiedView struct {
 	Mailable  bool   `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all."`
 }
 
-// RESTView shows the visitor id.
+// RESTView returns the answer with the visitor id.
 func (i Identified) RESTView() IdentifiedView {
 	return IdentifiedView{ContactID: i.ContactID, VisitorID: i.VisitorID, Result: i.Result, Mailable: i.Mailable}
 }
@@ -60,12 +61,12 @@ func (a *Audience) contactsIdentify() core.Operation {
 	})
 }
 
-// prepareIdentify writes to the account only when there is something to write: a
-// visitor who is known as named is answered also while the account is away.
+// prepareIdentify calls the account only if the write changes something. A visitor whose
+// names are known gets an answer even while the account is unavailable.
 func (a *Audience) prepareIdentify(ctx context.Context, c *core.Call, in IdentifyContactIn) (IdentifyContactIn, error) {
 	if in.Email == "" && in.ExternalID == "" {
 		missing := core.Invalid("email", "or `external_id` is required")
-		missing.Status = 400 // a body that names nobody is no request about a contact
+		missing.Status = 400 // a body without a name is a malformed request
 		return in, missing
 	}
 	org := c.Principal.Org.ID
@@ -79,20 +80,20 @@ func (a *Audience) prepareIdentify(ctx context.Context, c *core.Call, in Identif
 }
 
 // errArchivedVisitor returns the conflict for a visitor whose contact is archived. The
-// contact was taken out of use on purpose, and signing in is no consent.
+// contact was archived on purpose, and signing in does not state consent.
 func errArchivedVisitor() *core.Error {
 	return core.Conflict("The contact is archived, and identifying a visitor does not bring it back.",
 		"Take the contact back into use first with `PUT /v1/contacts/{email}` or contacts_upsert, or leave it archived and set no visitor cookie.")
 }
 
-// isKnownAs reports whether the contact is in use and has the names given. A shell
-// is not: it has to become a contact that nobody drops.
+// isKnownAs reports whether the contact is in use and has the names given. It is false
+// for a shell: the write must turn it into a contact that no move drops.
 func (in IdentifyContactIn) isKnownAs(c Contact) bool {
 	return c.Status == Active && !c.Shell && (in.ExternalID == "" || c.ExternalID != nil && *c.ExternalID == in.ExternalID)
 }
 
-// findVisitor looks for the contact of a visitor. It refuses names that belong to two contacts: a visitor is one person, and
-// neither moves to the other's name by visiting.
+// findVisitor returns the contact of a visitor. It refuses names that belong to two
+// contacts, because a visit does not move a contact to another one's name.
 func (cl Claim) findVisitor(ctx context.Context, store contactFinder, org string) (Contact, error) {
 	if cl.ExternalID == "" {
 		return store.ContactByEmail(ctx, org, cl.Email)

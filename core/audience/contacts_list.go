@@ -29,7 +29,7 @@ func (a *Audience) contactsList() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListContactsIn) core.Cost {
-			if in.Topic != "" || in.UnsubscribeAll != nil || in.AttributeKey != "" { // filters are looked at row by row
+			if in.Topic != "" || in.UnsubscribeAll != nil || in.AttributeKey != "" { // these filters are checked row by row
 				return core.Heavy
 			}
 			return core.Light
@@ -56,7 +56,7 @@ func (a *Audience) listContacts(ctx context.Context, c *core.Call, in ListContac
 	}, func(c Contact) core.After { return core.After{At: c.CreatedAt, ID: c.ID} })
 }
 
-// check refuses half of a filter that has two halves.
+// check refuses incomplete pairs of filters.
 func (in ListContactsIn) check() error {
 	switch {
 	case in.SubscriptionStatus != "" && in.Topic == "":
@@ -71,7 +71,8 @@ func (in ListContactsIn) check() error {
 
 func (in ListContactsIn) status() ContactStatus { return cmp.Or(in.Status, Active) }
 
-// filterText names the filters, so that a cursor fits no other list.
+// filterText returns the filters as text, so that a cursor is valid only for a list with
+// the same filters.
 func (in ListContactsIn) filterText() string {
 	unsubscribed, value := "any", ""
 	if in.UnsubscribeAll != nil {

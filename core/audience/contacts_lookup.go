@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// LookupContactIn names the contact to read, in exactly one way.
+// LookupContactIn names the contact to read, by exactly one of its names.
 type LookupContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact."`
@@ -15,8 +15,8 @@ type LookupContactIn struct {
 	found Contact
 }
 
-// FoundContact is one contact with everything known about it. An agent gets the
-// last two besides.
+// FoundContact is one contact with all its details. Only AgentView returns the last two
+// fields.
 type FoundContact struct {
 	Contact   Contact
 	VisitorID string
@@ -31,10 +31,10 @@ type LookupView struct {
 	Segments     int     `json:"segments_count" jsonschema_description:"How many segments the contact is in."`
 }
 
-// RESTView is the contact alone.
+// RESTView returns the contact alone.
 func (f FoundContact) RESTView() Contact { return f.Contact }
 
-// AgentView adds what a model needs to tell its user.
+// AgentView returns the contact with what a model needs to inform its user.
 func (f FoundContact) AgentView() LookupView {
 	return LookupView{Contact: f.Contact, MailableNote: mailableNote(f.Contact), VisitorID: f.VisitorID, Segments: f.Segments}
 }

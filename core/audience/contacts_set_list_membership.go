@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 )
 
-// SetListMembershipIn names a contact and the lists it shall join and leave.
+// SetListMembershipIn names a contact, the lists it joins and the lists it leaves.
 type SetListMembershipIn struct {
 	Contact string   `json:"contact" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Contact id, address or external id."`
 	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, by id or key."`
@@ -17,7 +17,7 @@ type SetListMembershipIn struct {
 	edit *lists.Change
 }
 
-// ListsOfContact are the lists that a contact is on.
+// ListsOfContact has the lists that a contact is on.
 type ListsOfContact struct {
 	Lists []lists.Ref `json:"lists"`
 }
@@ -54,7 +54,7 @@ func (a *Audience) setListMembership(ctx context.Context, c *core.Call, in SetLi
 		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Take it back into use with contacts_upsert first.")
 	}
 	c.About(contact.ID)
-	if contact.Shell { // somebody said something about it now
+	if contact.Shell { // a caller has now written it
 		if err := a.Store.UpdateContact(ctx, org, contact); err != nil {
 			return ListsOfContact{}, err
 		}
@@ -66,8 +66,8 @@ func (a *Audience) setListMembership(ctx context.Context, c *core.Call, in SetLi
 	return ListsOfContact{Lists: on}, a.changed(ctx, org, contact.ID)
 }
 
-// named finds a contact by whichever of its names the text is. An external id may
-// look like an address; the address comes first.
+// named returns the contact with this address or external id. If the text fits both, the
+// contact with the address wins.
 func (a *Audience) named(ctx context.Context, org, name string) (Contact, error) {
 	finders := []func(context.Context, string, string) (Contact, error){a.Store.ContactByExternalID}
 	if strings.Contains(name, "@") {

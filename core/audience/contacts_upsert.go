@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// UpsertContactIn names a contact by address, external id or both, and what to
-// change of it.
+// UpsertContactIn names a contact by address, external id or both, with the changes to
+// it.
 type UpsertContactIn struct {
 	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. With external_id, that contact's new address."`
 	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
@@ -20,7 +20,7 @@ type UpsertContactIn struct {
 	write *write
 }
 
-// Upserted is a contact write as an agent sees it.
+// Upserted is the result of a contact write, for an agent.
 type Upserted struct {
 	Contact      Contact `json:"contact"`
 	Result       string  `json:"result" jsonschema:"enum=created,enum=updated,enum=reactivated"`
@@ -28,7 +28,7 @@ type Upserted struct {
 	MailableNote string  `json:"mailable_note" voice:"ours" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
 }
 
-// AgentView adds what a model needs to tell its user.
+// AgentView returns the result with what a model needs to inform its user.
 func (w ContactWritten) AgentView() Upserted {
 	return Upserted{Contact: w.Contact, Result: w.Result, VisitorID: w.VisitorID, MailableNote: mailableNote(w.Contact)}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// UpsertByExternalIDIn is what to change of the contact with an external id, or
-// the contact to create under it.
+// UpsertByExternalIDIn has the changes to the contact with an external id. If no contact
+// has the id, it is the contact to create.
 type UpsertByExternalIDIn struct {
 	ExternalID       string         `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, unique in the organization. Percent-encode it in the path."`
 	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. Another one than the contact has moves the contact to it; left out, the address stays."`

@@ -2,7 +2,7 @@ package audience
 
 import "strconv"
 
-// countOf writes a number with its noun: 1 list, 2 lists.
+// countOf returns a number with its noun: 1 list, 2 lists.
 func countOf(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -1,16 +1,20 @@
-// Package audience owns contacts: the people an organization may write to, with values of
-// attributes, consent and memberships; and the bulk writes, pushes and imports of them.
+// Package audience owns contacts: the people an organization may write to, with
+// attribute values, consent and list memberships. It also has bulk writes, pushes and
+// imports of contacts.
 //
-// The sending account decides about consent (choices about topics, the global opt-out). A
-// write asks the account first and mirrors its answer; a read of one contact asks the
-// account. External ids, values, memberships and archiving are Mailhelm's alone.
+// The sending account decides about consent (choices about topics, the global opt-out).
+// A write calls the account first and mirrors its answer; a read of one contact reads
+// the account. External ids, values, memberships and archiving exist only in Mailhelm.
 //
-// Definitions belong to rooms of their own: core/attributes, core/lists and core/topics,
-// which also syncs the mirror with the account. A contact speaks their vocabulary.
-// Reads and writes of those rooms go through the interfaces in audience.go.
+// Attributes, lists and topics are defined in packages of their own: core/attributes,
+// core/lists and core/topics. The last one also syncs the mirror with the account. A
+// contact uses their types. Reads and writes of those packages go through the interfaces
+// in audience.go.
 //
-// One file holds one task: contacts_upsert.go is the whole of contacts_upsert. Files named
-// after a noun hold what several tasks share: contact.go, consent.go, plan.go.
+// One file holds one operation: contacts_upsert.go is the whole of contacts_upsert.
+// Files named after a noun hold what several operations share: contact.go, consent.go,
+// plan.go.
 //
-// It knows neither SQL (store.go states what it needs stored), nor HTTP, nor a provider.
+// The package contains no SQL (store.go states what it needs stored), no HTTP and no
+// code for a particular provider.
 package audience

@@ -8,26 +8,25 @@ import (
 )
 
 // Claim names a contact by external id, by address or by both, in a write that may
-// create it, move it to the address or give it the id. An external id is compared
-// byte for byte; no two contacts of an organization have the same, archived ones
-// included.
+// create it, move it to the address or give it the id. External ids are compared byte
+// for byte and are unique in an organization, archived contacts included.
 type Claim struct {
 	Email, ExternalID string
-	// Rebind takes the address's contact from the external id it is bound to.
+	// Rebind allows the write to replace the external id that the address's contact has.
 	Rebind bool
-	// Bound is true in a write that cannot rebind, so that no refusal advises it.
+	// Bound is true in a write that cannot rebind, so that no error message advises it.
 	Bound bool
 }
 
-// contactFinder is as much of [Store] as it takes to judge a claim.
+// contactFinder is the part of [Store] that resolves a claim.
 type contactFinder interface {
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 }
 
-// find looks for the external id first, then the address, and refuses what the two
-// together make impossible. shell is the contact that stands where the one found
-// moves to, when nobody has said anything about it here; it may be dropped.
+// find looks up the external id first, then the address. It refuses a claim whose names
+// contradict each other. shell is the id of a shell at the address that the contact
+// moves to; the write may drop it.
 func (cl Claim) find(ctx context.Context, store contactFinder, org string) (Contact, string, error) {
 	if cl.ExternalID == "" {
 		c, err := store.ContactByEmail(ctx, org, cl.Email)
@@ -57,13 +56,13 @@ func (cl Claim) find(ctx context.Context, store contactFinder, org string) (Cont
 	return Contact{}, "", taken.WithCall("contacts_lookup", map[string]any{"external_id": cl.ExternalID})
 }
 
-// mayTake fails with contact_external_id_mismatch when the contact that has the
-// address is bound to another external id.
+// mayTake fails with contact_external_id_mismatch if the contact that has the address
+// has another external id.
 func (cl Claim) mayTake(incumbent Contact) error {
 	if cl.Rebind || incumbent.ExternalID == nil || *incumbent.ExternalID == cl.ExternalID {
 		return nil
 	}
-	next := "" // the catalogue's
+	next := "" // use the advice of the catalogue
 	if cl.Bound {
 		next = "Leave `external_id` out to change the contact of this address as it is, or send the external id that it has. " +
 			"To give it another one, use the API's route by external id, which can rebind."
@@ -79,8 +78,8 @@ func (cl Claim) mayTake(incumbent Contact) error {
 	}
 }
 
-// apply is the contact with the address and the external id claimed for it; nil is
-// a new one, which needs an address.
+// apply returns the contact with the claimed address and external id. A nil existing
+// means a new contact, which needs an address.
 func (cl Claim) apply(existing *Contact) (Contact, error) {
 	if existing == nil && cl.Email == "" {
 		return Contact{}, &core.Error{Code: core.CodeUnknownExternalID, Message: "No contact has this external id, and no address was given to create one."}
@@ -98,8 +97,8 @@ func (cl Claim) apply(existing *Contact) (Contact, error) {
 	return changed, nil
 }
 
-// lostRace turns a name that was free in Prepare and is taken in Do into
-// contact_claim_race: another process claimed it in between.
+// lostRace turns a conflict about a name into contact_claim_race: the name was free in
+// Prepare, and another process took it before Do.
 func lostRace(err error) error {
 	if !isConflict(err) {
 		return err

@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Import does rows as contacts_bulk does them and returns when they are done, with
-// what became of each. The id is the caller's: rows that were taken in under it
-// before are not done again, and what was left of them is. At most MaxBulkRows.
+// Import writes rows as contacts_bulk does, waits for the result and returns the
+// outcomes. It takes at most MaxBulkRows. It may be repeated with the same id, which the
+// caller chooses: rows stored under it are processed once.
 func (a *Audience) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]BulkItem, error) {
 	err := a.acceptBulk(ctx, orgID, "", id, rows)
 	if err != nil && !isConflict(err) {
@@ -31,7 +31,8 @@ func (a *Audience) Import(ctx context.Context, orgID, id string, rows []json.Raw
 	return a.Store.BulkItems(ctx, orgID, id, 0, MaxBulkRows)
 }
 
-// Imported reports whether rows were taken in under an id and all of them are done.
+// Imported reports whether the rows under an id were stored and all of them are
+// processed.
 func (a *Audience) Imported(ctx context.Context, orgID, id string) (bool, error) {
 	job, err := a.Store.BulkJob(ctx, orgID, id)
 	if isNotFound(err) {
@@ -40,7 +41,7 @@ func (a *Audience) Imported(ctx context.Context, orgID, id string) (bool, error)
 	return job.Status == BulkCompleted, err
 }
 
-// TryImport says what Import would make of the rows, and changes nothing.
+// TryImport returns the outcomes that Import would have, and changes nothing.
 func (a *Audience) TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]BulkItem, error) {
 	read, items, err := a.readRows(ctx, orgID, BulkChunk{Rows: rows})
 	if err != nil {
@@ -52,13 +53,13 @@ func (a *Audience) TryImport(ctx context.Context, orgID string, rows []json.RawM
 	}
 	for _, row := range read {
 		if items[row.index] = state.decide(ctx, row); items[row.index].Status == ItemCreated {
-			items[row.index].ContactID = "" // it is nobody's
+			items[row.index].ContactID = "" // the contact is not stored
 		}
 	}
 	return items, nil
 }
 
-// AttributeNames are the registered attributes.
+// AttributeNames returns the names of the registered attributes.
 func (a *Audience) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
 	all, err := a.Attributes.Attributes(ctx, orgID)
 	names := make([]string, len(all))

@@ -10,21 +10,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Plan is a write of one contact as data. Every write of a contact is a Plan: of one
-// contact by its address or external id, of a row of a bulk write or an import, of a
-// visitor who is identified, and of a stub. It is made before the transaction from what
-// the caller sent, and applied to the contact as it is inside. Its methods are pure, so
-// that both halves of a write come to the same result.
+// Plan is a write of one contact as data. Every write is a Plan: of one contact by its
+// name, of a row of a bulk write or import, of an identified visitor, and of a stub. It
+// is built from the request before the transaction, and applied to the stored contact
+// inside it. Its methods are pure, so that both halves of a write have the same result.
 type Plan struct {
 	Way   Way
 	Claim Claim
-	// Attributes are values by name, as the registry types them. nil clears a value.
+	// Attributes has values by name, converted to the types of the registry. nil clears
+	// a value.
 	Attributes map[string]any
 	Topics     topics.Choices
 	Stated
-	// Lists is nil where membership stays as it is.
+	// Lists is nil where memberships stay as they are.
 	Lists *lists.Change
-	// Read is what the caller repeats from a read, nil for nothing.
+	// Read has the read-only members that the caller sent back from a read; nil for
+	// none.
 	Read *ReadBack
 }
 
@@ -47,8 +48,8 @@ const (
 	Stubbing Way = "stub"
 )
 
-// find returns the contact that the plan is about, nil if it does not exist. shell is the
-// id of a contact at the address that the contact moves to; it may be dropped.
+// find returns the contact that the plan names, nil if it does not exist. shell is the
+// id of a shell at the address that the contact moves to; the write may drop it.
 func (p Plan) find(ctx context.Context, store contactFinder, org string) (existing *Contact, shell string, err error) { //nolint:nonamedreturns // says which
 	var c Contact
 	if p.Way == Identifying {
@@ -87,7 +88,7 @@ func (p Plan) apply(existing *Contact) (Contact, error) {
 	return p.Stated.apply(claimed.withAttributes(p.Attributes)), err
 }
 
-// check refuses what the plan's way does not do to the contact.
+// check refuses a contact in a state that the plan's way does not allow.
 func (p Plan) check(existing *Contact) error {
 	switch {
 	case p.Way == Creating && existing != nil && existing.isInUse():
@@ -104,20 +105,21 @@ func (p Plan) check(existing *Contact) error {
 	return nil
 }
 
-// isInUse reports whether a caller has stated the contact, and not archived it since.
+// isInUse reports whether a caller has written the contact and not archived it since.
 func (c Contact) isInUse() bool { return c.Status == Active && !c.Shell && !c.Stub }
 
 // statesConsent reports whether the plan names a choice about a topic or the global opt-out.
 func (p Plan) statesConsent() bool { return p.UnsubscribeAll != nil || len(p.Topics) > 0 }
 
-// keepsStub reports whether the contact is a stub and stays one: the plan states neither
-// consent nor the whole contact, and the contact does not move to the address of a shell.
+// keepsStub reports whether a stub stays a stub. It does if the plan states neither
+// consent nor the whole contact, and the contact does not move to the address of a
+// shell.
 func (p Plan) keepsStub(existing *Contact, shell string) bool {
 	return existing != nil && existing.Stub && p.Way != Creating && p.Way != Replacing && !p.statesConsent() && shell == ""
 }
 
-// decide returns the consent that shall hold, given the consent in force. The global
-// opt-out changes only if the plan names it.
+// decide returns the consent to store, given the consent in force. The global opt-out
+// changes only if the plan states it.
 func (p Plan) decide(existing *Contact, inForce sending.Contact) sending.Contact {
 	decided := sending.Contact{UnsubscribeAll: inForce.UnsubscribeAll, Preferences: p.choices(existing, inForce.Preferences)}
 	if p.UnsubscribeAll != nil {
@@ -146,8 +148,8 @@ func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription
 	return named
 }
 
-// StubOf returns the contact that an activity makes of the names it was sent with, as it
-// is stored at a time. It has not consented, so it is not mailable.
+// StubOf returns the stub that an activity creates from the names it was sent with, at
+// the time it is stored. A stub has not consented, so it is not mailable.
 func StubOf(id string, claim Claim, at time.Time) (Contact, error) {
 	stub, err := Plan{Way: Stubbing, Claim: claim}.apply(nil)
 	if err != nil {

@@ -6,9 +6,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ReadBack are the members of a contact that a read shows and no write sets. A PUT takes
-// them, so that the body of a GET can be changed and sent back. They are compared with
-// the contact, except for the derived ones, which may have changed since the read.
+// ReadBack has the members of a contact that a read shows and no write sets. A PUT
+// accepts them, so that a caller can change the body of a GET and send it back. They
+// must equal the contact's, except for derived ones, which may have changed since the
+// read.
 type ReadBack struct {
 	ID        string        `json:"id,omitempty" jsonschema:"format=uuid" jsonschema_description:"As a read showed it; another id is refused."`
 	Status    ContactStatus `json:"status,omitempty" jsonschema:"enum=active,enum=archived" jsonschema_description:"active, which the contact is after the write; archived is refused."`
@@ -16,12 +17,13 @@ type ReadBack struct {
 	CreatedAt *time.Time    `json:"created_at,omitempty" jsonschema:"nullable" jsonschema_description:"As a read showed it; another time is refused."`
 	UpdatedAt *time.Time    `json:"updated_at,omitempty" jsonschema:"nullable" jsonschema_description:"Derived, so it changes nothing."`
 
-	// externalID is repeated from a read by a write that names the contact by address.
+	// externalID is the external id that a read showed, in a write that names the
+	// contact by address.
 	externalID *string
 }
 
-// differences returns a fault for each member that is not the contact's. existing is nil
-// for a contact that the write makes.
+// differences returns a fault for each member that differs from the contact's. existing
+// is nil for a contact that the write creates.
 func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	var faults []core.FieldError
 	fault := func(field, reason string) { faults = append(faults, core.FieldError{Field: field, Reason: reason}) }
@@ -48,7 +50,7 @@ func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	return faults
 }
 
-// check fails with validation_failed and the members that are not the contact's.
+// check fails with validation_failed for the members that differ from the contact's.
 func (r ReadBack) check(existing *Contact) error {
 	faults := r.differences(existing)
 	if faults == nil {

@@ -4,9 +4,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Stated are the members of a contact that every write takes in the same way: the single
-// writes, the write by external id, rows of bulk writes and imports. A new field of the
-// contact is a member here and a line in each function of this file.
+// Stated has the members of a contact that every write accepts alike: single writes,
+// rows of bulk writes and imports. A new field of the contact is a member here and a
+// line in each function of this file.
 type Stated struct {
 	UnsubscribeAll *bool `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in."`
 }
@@ -16,7 +16,7 @@ var statedMembers = []core.RowMember{
 	{Name: "unsubscribe_all", Description: "true opts out of everything, false back in; left out or null: untouched."},
 }
 
-// take reads a member of a row. It reports whether the member is one of Stated.
+// take parses a member of a row. It reports whether Stated has the member.
 func (s *Stated) take(name string, value []byte) (bool, error) {
 	switch name {
 	case "unsubscribe_all":
@@ -25,6 +25,6 @@ func (s *Stated) take(name string, value []byte) (bool, error) {
 	return false, nil
 }
 
-// apply returns the contact with what is stated about it, except for its consent, which
-// the account decides.
+// apply returns the contact with the stated members. It leaves out consent, which the
+// account decides.
 func (s Stated) apply(c Contact) Contact { return c }

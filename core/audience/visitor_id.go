@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// A visitor id recognizes a contact on the customer's website. Whoever has it can
-// act as the contact there, so the database keeps its hash to find the contact by,
-// and the id itself only sealed. It holds 130 random bits.
+// A visitor id identifies a contact on the customer's website. It is a credential: its
+// holder can act as the contact there. The database stores its hash, to find the
+// contact, and the id itself only sealed. It has 130 random bits.
 const (
 	visitorPrefix   = "vis_"
 	visitorAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -28,7 +28,7 @@ func mintVisitorID() string {
 	random := make([]byte, visitorLength)
 	_, _ = rand.Read(random) // never fails; see crypto/rand
 	for i, b := range random {
-		random[i] = visitorAlphabet[int(b)%len(visitorAlphabet)] // 32 letters: no letter is likelier
+		random[i] = visitorAlphabet[int(b)%len(visitorAlphabet)] // 32 letters: each is equally likely
 	}
 	return visitorPrefix + string(random)
 }
@@ -43,7 +43,7 @@ func hashOfVisitorID(id string) []byte {
 	return sum[:]
 }
 
-// visitorID is the id that the contact has, "" when it has none.
+// visitorID returns the id that the contact has, "" when it has none.
 func (a *Audience) visitorID(ctx context.Context, org, contactID string) (string, error) {
 	v, err := a.Store.VisitorID(ctx, org, contactID)
 	if isNotFound(err) {
@@ -59,8 +59,8 @@ func (a *Audience) visitorID(ctx context.Context, org, contactID string) (string
 	return string(id), nil
 }
 
-// issueVisitorID is the id that the contact has, or a new one. It runs in the
-// transaction of a write that holds the contact.
+// issueVisitorID returns the contact's visitor id, and creates one if there is none. It
+// must run in the transaction of a write that locks the contact.
 func (a *Audience) issueVisitorID(ctx context.Context, org, contactID string, now time.Time) (string, error) {
 	id, err := a.visitorID(ctx, org, contactID)
 	if id != "" || err != nil {
@@ -78,8 +78,8 @@ func (a *Audience) issueVisitorID(ctx context.Context, org, contactID string, no
 	return id, a.Record(ctx, org, contactID, siteIdentified, now)
 }
 
-// ContactOfVisitor is the id of the contact that a visitor id was issued for. It
-// fails with core.CodeNotFound for one that is none, or was revoked.
+// ContactOfVisitor returns the id of the contact that a visitor id was issued for. It
+// fails with core.CodeNotFound for an unknown or revoked visitor id.
 func (a *Audience) ContactOfVisitor(ctx context.Context, orgID, visitorID string) (string, error) {
 	if !isVisitorID(visitorID) {
 		return "", core.NotFound("contact")

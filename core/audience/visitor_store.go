@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// VisitorStore remembers visitor ids. A contact has at most one.
+// VisitorStore stores visitor ids. A contact has at most one.
 type VisitorStore interface {
-	// VisitorID fails with core.CodeNotFound when the contact has none.
+	// VisitorID returns the contact's visitor id. It fails with core.CodeNotFound when
+	// the contact has none.
 	VisitorID(ctx context.Context, orgID, contactID string) (VisitorID, error)
-	// InsertVisitorID fails with core.CodeConflict when the contact has one.
+	// InsertVisitorID stores a visitor id. It fails with core.CodeConflict when the
+	// contact has one.
 	InsertVisitorID(ctx context.Context, orgID string, v VisitorID) error
-	// DeleteVisitorID revokes the contact's id, if it has one.
+	// DeleteVisitorID deletes the contact's visitor id, if it has one.
 	DeleteVisitorID(ctx context.Context, orgID, contactID string) error
-	// ContactOfVisitor finds the contact whose id has the hash.
+	// ContactOfVisitor returns the id of the contact whose visitor id has the hash.
 	ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error)
 }
 
