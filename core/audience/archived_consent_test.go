@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestArchivedOptOutsHold: whichever write takes a contact back into use, it has the
-// opt-outs that it left with, here and at the account, also where the account has
-// forgotten them or the mirror never knew. A choice that the write states replaces one.
+// TestArchivedOptOutsHold checks that every write that reactivates a contact keeps its
+// opt-outs, here and at the account. That holds even if the account has deleted them or
+// the mirror never had them. A choice that the write states replaces the opt-out.
 func TestArchivedOptOutsHold(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -60,8 +60,9 @@ func TestArchivedOptOutsHold(t *testing.T) {
 	})
 }
 
-// TestCreatedContactsKeepTheAccountsOptOuts: a create of an address that only the account
-// knows does not sign the person up again, known to a sync or not.
+// TestCreatedContactsKeepTheAccountsOptOuts checks that creating a contact whose address
+// the account has with an opt-out keeps the opt-out. It runs with and without an earlier
+// sync.
 func TestCreatedContactsKeepTheAccountsOptOuts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

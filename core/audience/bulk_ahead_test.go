@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// watchedStore tells of reads of chunks and of writes of contacts before it does them.
+// watchedStore reports reads of chunks and writes of contacts before it performs them.
 type watchedStore struct {
 	audience.Store
 	read   func(ctx context.Context, first int) error
@@ -45,7 +45,7 @@ func people(n int) []string {
 	return rows
 }
 
-// The chunk behind the one that is written is read meanwhile, and no other.
+// The next chunk is read while the current one is written. No other chunk is.
 func TestNextChunkIsReadWhileOneIsWritten(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -68,7 +68,7 @@ func TestNextChunkIsReadWhileOneIsWritten(t *testing.T) {
 				}
 			},
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // else it would wait for ever
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // without a deadline, a failure would block for ever
 		defer cancel()
 		id := b.accept(t, people(2500)...)
 		if err := b.audience.BulkWorker().Work(ctx, audience.BulkArgs{OrgID: b.org.ID, JobID: id}); err != nil {
@@ -91,7 +91,7 @@ func TestNextChunkIsReadWhileOneIsWritten(t *testing.T) {
 	})
 }
 
-// What goes wrong with a chunk that is read ahead is that chunk's failure alone.
+// An error while reading a chunk ahead fails only that chunk.
 func TestChunkThatCannotBeReadAhead(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

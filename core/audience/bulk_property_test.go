@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// randomRow names few people, so that rows are often about the same ones.
+// randomRow draws from few people, so that rows often name the same ones.
 func randomRow(r *rand.Rand) map[string]any {
 	row := map[string]any{}
 	email := fmt.Sprintf("p%d@x.example", r.IntN(5))
@@ -51,8 +51,8 @@ func randomRow(r *rand.Rand) map[string]any {
 	return row
 }
 
-// single does with one row what the operation for single contacts does with it. An
-// address alone cannot say lists there, so the row loses them in both.
+// single returns the call for a single contact that matches the row. That call takes no
+// lists for a contact named by address alone, so it removes them from the row as well.
 func single(row map[string]any) (string, map[string]any) {
 	if row["external_id"] != nil {
 		return "contacts_upsert_by_external_id", row
@@ -62,8 +62,8 @@ func single(row map[string]any) (string, map[string]any) {
 	return "contacts_upsert", row
 }
 
-// For random rows, a bulk write comes to the state that single writes of the same
-// rows come to, one after the other: here, at the account and in what is refused.
+// For random rows, a bulk write has the same effect as single writes of the rows in
+// order: on the contacts, at the account and in the refusals.
 func TestBulkAndSingleWritesAgree(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -112,7 +112,7 @@ func TestBulkAndSingleWritesAgree(t *testing.T) {
 	})
 }
 
-// everything is what there is of the people of randomRow: the record, and what the
+// everything returns the state of the people of randomRow: their contacts, and what the
 // account holds.
 func (b *bundle) everything(t *testing.T) map[string]any {
 	t.Helper()
@@ -137,7 +137,7 @@ func (b *bundle) everything(t *testing.T) map[string]any {
 	return all
 }
 
-// Several workers over one database do the rows of a bulk write once, in order.
+// Several workers on one database process each row of a bulk write once, in order.
 func TestTwoWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -146,7 +146,8 @@ func TestTwoWorkersAtOnce(t *testing.T) {
 		for job := range 4 {
 			var rows []string
 			for i := range 1500 {
-				// The same people in every job, so that the jobs meet at the contacts too.
+				// Every job names the same people, so that the jobs also compete for
+				// contacts.
 				rows = append(rows, fmt.Sprintf(`{"email":"p%d@x.example","external_id":"%d","attributes":{"age":%d}}`, (i*7+job)%1500, (i*7+job)%1500, job))
 			}
 			ids = append(ids, b.accept(t, rows...))

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// A job is kept for seven days after its end, and however long it is not finished.
+// A finished job is kept for seven days, an unfinished one for ever.
 func TestFinishedJobsAreForgotten(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -32,7 +32,7 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 	})
 }
 
-// A chunk that cannot be done ends its job, after which nobody tries any more.
+// A chunk that always fails ends its job. Afterwards no worker tries it again.
 func TestAJobThatCannotGoOnFails(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

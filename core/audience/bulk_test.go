@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// bulk does rows as a bulk write, tells the account, and returns the outcomes.
+// bulk writes rows in bulk, pushes their consent to the account, and returns the
+// outcomes.
 func (b *bundle) bulk(t *testing.T, rows ...string) []map[string]any {
 	t.Helper()
 	items := b.accepted(t, b.accept(t, rows...))
@@ -23,7 +24,7 @@ func (b *bundle) bulk(t *testing.T, rows ...string) []map[string]any {
 	return items
 }
 
-// accept takes rows in and returns the id of the job.
+// accept starts a bulk write and returns the id of the job.
 func (b *bundle) accept(t *testing.T, rows ...string) string {
 	t.Helper()
 	var raw []json.RawMessage
@@ -41,7 +42,7 @@ func (b *bundle) accept(t *testing.T, rows ...string) string {
 	return taken["job_id"].(string)
 }
 
-// accepted works the jobs that are open and returns the outcomes of one of them.
+// accepted processes the open jobs and returns the outcomes of one of them.
 func (b *bundle) accepted(t *testing.T, id string) []map[string]any {
 	t.Helper()
 	if err := b.audience.BulkWorker().Work(t.Context(), audience.BulkArgs{}); err != nil {
@@ -50,7 +51,7 @@ func (b *bundle) accepted(t *testing.T, id string) []map[string]any {
 	return b.outcomes(t, id)
 }
 
-// outcomes pages through those of a job that is completed.
+// outcomes returns all outcomes of a completed job, read page by page.
 func (b *bundle) outcomes(t *testing.T, id string) []map[string]any {
 	t.Helper()
 	var items []map[string]any
@@ -120,7 +121,7 @@ func TestBulkRowsFollowTheUpsert(t *testing.T) {
 	})
 }
 
-// synced brings the topics of the account into the mirror, which bulk writes go by.
+// synced copies the topics of the account into the mirror, which bulk writes read.
 func (b *bundle) synced(t *testing.T) {
 	t.Helper()
 	if _, err := b.sync.Run(t.Context(), b.org.ID); err != nil {
@@ -161,8 +162,8 @@ func TestHostileRowsFailAlone(t *testing.T) {
 	})
 }
 
-// Names go from one contact to another within one bulk write, in the order of the
-// rows, although the database looks at them one contact at a time.
+// Names move between contacts within one bulk write, in the order of the rows, although
+// the database checks them one contact at a time.
 func TestNamesChangeHandsInOneChunk(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -195,7 +196,7 @@ func TestNamesChangeHandsInOneChunk(t *testing.T) {
 	})
 }
 
-// A bulk write that is cut off goes on where it was, and no row is done twice.
+// An interrupted bulk write resumes where it stopped and processes no row twice.
 func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -215,7 +216,7 @@ func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 		if first["processed"] != 0.0 || len(first["results"].([]any)) != 0 || first["next_cursor"] == nil {
 			t.Fatalf("after the first end: %v", first)
 		}
-		// Between the second chunk and the third.
+		// This runs between the second chunk and the third.
 		ctx, cancel = context.WithCancel(t.Context())
 		calls := 0
 		b.onChanged(func() {
@@ -243,7 +244,8 @@ func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 	})
 }
 
-// onChanged has f called whenever contacts are written, inside the transaction.
+// onChanged makes the audience call f inside the transaction whenever contacts are
+// written.
 func (b *bundle) onChanged(f func()) {
 	b.audience.Changed = func(ctx context.Context, org string, ids []string) error {
 		if f != nil {

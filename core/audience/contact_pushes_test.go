@@ -21,7 +21,7 @@ func (b *bundle) push(t *testing.T) audience.PushReport {
 	return report
 }
 
-// atTheAccount changes what the account holds, as a person does who unsubscribes.
+// atTheAccount changes a contact at the account, as a person who unsubscribes does.
 func (b *bundle) atTheAccount(t *testing.T, c sending.Contact) {
 	t.Helper()
 	if err := b.account.PutContact(t.Context(), b.org.ID, c); err != nil {
@@ -29,8 +29,8 @@ func (b *bundle) atTheAccount(t *testing.T, c sending.Contact) {
 	}
 }
 
-// A no at the account holds against everything that was not said, and against what
-// was said before it.
+// An opt-out at the account overrides everything that was not stated here, and what was
+// stated before it.
 func TestPushesNeverLowerConsent(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -49,7 +49,7 @@ func TestPushesNeverLowerConsent(t *testing.T) {
 		b.advance(time.Minute)
 		b.atTheAccount(t, sending.Contact{Email: "later@x.example", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut}})
 		b.advance(time.Minute)
-		// Another row that says nothing about consent does not make it younger.
+		// A later row that states nothing about consent does not renew the statement.
 		b.accepted(t, b.accept(t, `{"email":"later@x.example","attributes":{"age":1}}`))
 
 		shown := b.want(t, "contacts_lookup", `{"email":"later@x.example"}`)
@@ -77,8 +77,8 @@ func TestPushesNeverLowerConsent(t *testing.T) {
 	})
 }
 
-// What the account does not take waits, longer each time, and is not lost; a sync
-// meanwhile does not take it back.
+// A push that the account does not accept waits, longer after each attempt, and is not
+// lost. A sync in between does not undo the consent.
 func TestPushesWaitForTheAccount(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

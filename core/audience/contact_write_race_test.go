@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// raced runs an operation as the rails do, and a step between its two halves.
+// raced runs an operation as the rails do, with a step between its two halves.
 func (b *bundle) raced(t *testing.T, name, arguments string, between func()) (audience.ContactWritten, *core.Error) {
 	t.Helper()
 	op := b.ops[name]
@@ -34,7 +34,7 @@ func (b *bundle) raced(t *testing.T, name, arguments string, between func()) (au
 	return written, core.AsError(err)
 }
 
-// syncNow brings the mirror up to the account, in a transaction of its own.
+// syncNow syncs the mirror with the account, in a transaction of its own.
 func (b *bundle) syncNow(t *testing.T, created int) {
 	t.Helper()
 	if report, err := b.sync.Run(t.Context(), b.org.ID); err != nil || report.Created != created {
@@ -42,8 +42,8 @@ func (b *bundle) syncNow(t *testing.T, created int) {
 	}
 }
 
-// writeRaces are writes that a sync overtakes. It finds at the account what the
-// first half put there, and that must not change what the call says it did.
+// writeRaces are writes with a sync between their halves. The sync finds the address
+// that the first half wrote to the account. That must not change the result of the call.
 var writeRaces = []struct {
 	before          []string // calls of contacts_upsert and contacts_archive, in turn
 	surface         core.Surface
@@ -70,7 +70,7 @@ var (
 	archived = append(known, `{"email":"a@example.com"}`)
 )
 
-// prepared is an organization with the contacts that a race begins with.
+// prepared returns an organization with the contacts that a race starts with.
 func prepared(t *testing.T, db *storage.DB, before []string) *bundle {
 	t.Helper()
 	b := setupOn(t, db)
@@ -95,7 +95,7 @@ func TestASyncBetweenTheHalvesHidesNoCreation(t *testing.T) {
 	})
 }
 
-// overtaken is a store that lets something happen just before it writes a contact.
+// overtaken is a store that calls a function just before it writes a contact.
 type overtaken struct {
 	audience.Store
 	by func()
@@ -111,8 +111,8 @@ func (s overtaken) UpdateContact(ctx context.Context, orgID string, c audience.C
 	return s.Store.UpdateContact(ctx, orgID, c)
 }
 
-// On PostgreSQL a sync may also end inside the second half, after it has looked
-// for the contact and before it stores it. SQLite lets nobody else write then.
+// On PostgreSQL a sync may also end inside the second half, between its read and its
+// write of the contact. On SQLite no other writer can run then.
 func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -130,9 +130,9 @@ func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 	}
 }
 
-// Another process gives the contact another address between the halves of a claim.
-// Nobody's consent may stay at an address that no contact has, so the claim is lost,
-// and the same call again finds the contact where it is.
+// Another process changes the contact's address between the halves of a claim. Consent
+// must not stay at an address without a contact, so the claim fails, and repeating the
+// call finds the contact.
 func TestAClaimIsLostToAMove(t *testing.T) {
 	t.Parallel()
 	const upsert = "contacts_upsert_by_external_id"
@@ -178,8 +178,8 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 	}
 }
 
-// A visitor who is known is found before the transaction, and archived or renamed by
-// somebody else before it begins.
+// A known visitor is found before the transaction, and another caller archives or
+// renames the contact before it begins.
 func TestAVisitorGoesMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

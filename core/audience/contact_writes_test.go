@@ -81,8 +81,8 @@ func TestUpdateMerges(t *testing.T) {
 	b.refuse(t, "contacts_update", `{"email":"nobody@example.com"}`, core.CodeNotFound)
 }
 
-// TestMergeStartsFromTheAccount: a person who unsubscribed a moment ago, which the
-// mirror has not heard of, must not be subscribed again by an unrelated change.
+// TestMergeStartsFromTheAccount checks that an unrelated change does not subscribe a
+// person who has just unsubscribed at the account, before the mirror was synced.
 func TestMergeStartsFromTheAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -196,8 +196,8 @@ func TestArchive(t *testing.T) {
 	})
 }
 
-// TestAnOptOutOutlivesArchiving: the account goes on honouring it, and taking the
-// contact back into use does not lift it.
+// TestAnOptOutOutlivesArchiving checks that the account keeps honouring the opt-out of
+// an archived contact, and that reactivating the contact does not lift it.
 func TestAnOptOutOutlivesArchiving(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

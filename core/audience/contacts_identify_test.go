@@ -75,8 +75,8 @@ func TestIdentifyRefusesNamesOfTwo(t *testing.T) {
 	}
 }
 
-// Archiving revokes the id for good. A visit does not bring the contact back; who does
-// gets another id for it, with the consent that was left behind.
+// Archiving revokes the visitor id for good. A visit does not reactivate the contact. A
+// write that does issues another id and keeps the consent that the contact had.
 func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -107,7 +107,7 @@ func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	}
 }
 
-// Somebody who is known signs in also while the account is away.
+// Identifying a known visitor succeeds even while the account is unavailable.
 func TestIdentifyOfTheKnownNeedsNoAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -119,7 +119,7 @@ func TestIdentifyOfTheKnownNeedsNoAccount(t *testing.T) {
 	b.refuse(t, "contacts_identify", `{"email":"new@example.com"}`, core.CodeUpstreamUnavailable)
 }
 
-// An agent sees the id, the routes about contacts do not.
+// An agent's answer has the visitor id; the routes about contacts omit it.
 func TestAgentsSeeTheVisitorID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -47,8 +47,8 @@ func TestSetListMembership(t *testing.T) {
 	b.refuse(t, set, `{"contact":"crm@1","add":["beta"]}`, core.CodeConflict)
 }
 
-// A contact that only a sync has made stays once it is on a list: nobody's move to
-// its address takes its place any more.
+// A shell that joins a list becomes a contact. A move to its address can no longer
+// replace it.
 func TestAShellOnAListIsAContact(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -63,8 +63,8 @@ func TestAShellOnAListIsAContact(t *testing.T) {
 	b.refuse(t, "contacts_upsert_by_external_id", `{"external_id":"1","email":"shell@example.com"}`, core.CodeContactEmailTaken)
 }
 
-// Adding, removing and setting at once: whatever the order, each edit is whole, and
-// the log tells the story that ends where the contact is.
+// Memberships are added, removed and set concurrently. Each edit applies as a whole, in
+// any order, and replaying the log leads to the contact's final lists.
 func TestMembershipRaces(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -76,8 +76,8 @@ func TestUpsertByExternalID(t *testing.T) {
 	b.refuse(t, "contacts_lookup", `{}`, core.CodeValidationFailed)
 }
 
-// TestANewAddressKeepsItsOwnNo: the account may know the new address and what its
-// owner said no to; a change of address must not undo it.
+// TestANewAddressKeepsItsOwnNo checks that a change of address keeps the opt-outs that
+// the account already has for the new address.
 func TestANewAddressKeepsItsOwnNo(t *testing.T) {
 	t.Parallel()
 	b := upserting(t)

@@ -16,8 +16,8 @@ import (
 
 var errAway = errors.New("the database went away")
 
-// cutOff takes an operation to the account and fails its transaction: before it opened,
-// or after everything in it was done.
+// cutOff runs an operation whose write reaches the account and whose transaction fails,
+// either before it begins or at its end.
 func (b *bundle) cutOff(t *testing.T, name, arguments string, inside bool) {
 	t.Helper()
 	op := b.ops[name]
@@ -44,8 +44,8 @@ func (b *bundle) cutOff(t *testing.T, name, arguments string, inside bool) {
 	}
 }
 
-// everywhere is who is active in the mirror and who is listed at the account, with
-// their opt-outs.
+// everywhere returns the active contacts of the mirror and the addresses that the
+// account lists, each with its opt-outs.
 func (b *bundle) everywhere(t *testing.T) (mirror, account map[string]string) {
 	t.Helper()
 	mirror, account = map[string]string{}, map[string]string{}
@@ -74,7 +74,8 @@ func preferences(c audience.Contact) map[string]sending.Subscription {
 	return chosen
 }
 
-// refusals says what of news and everything a person has opted out of.
+// refusals returns as text what a person has opted out of: the topic news, everything,
+// or both.
 func refusals(c sending.Contact) string {
 	said := "subscribed"
 	if c.Preferences["news"] == sending.OptOut {
@@ -128,7 +129,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 					}
 					b.cutOff(t, tc.operation, tc.arguments, inside)
 					b.advance(time.Second)
-					if _, err := b.sync.Run(t.Context(), b.org.ID); err != nil { // too early to repair what may still run
+					if _, err := b.sync.Run(t.Context(), b.org.ID); err != nil { // too early: the write may still be running, so it must not be repaired yet
 						t.Fatal(err)
 					}
 					b.syncLater(t)
@@ -152,7 +153,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	})
 }
 
-// before does what was there before the write; a shell is made by a sync.
+// before runs the steps that come before the write; a sync creates the shells.
 func (b *bundle) before(t *testing.T, steps [][2]string) {
 	t.Helper()
 	for _, step := range steps {

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// claims is many upserts of one external id at once, to a handful of addresses. It
-// counts the outcomes by code; "" is success.
+// claims upserts one external id many times at once, to a handful of addresses. It
+// returns the number of outcomes by code; "" is success.
 func claims(t *testing.T, many int, through ...*bundle) map[core.Code]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -69,8 +69,8 @@ func TestAThousandClaimsOfOneExternalID(t *testing.T) {
 	})
 }
 
-// Two processes do not wait for each other. There is one contact all the same, and
-// whoever lost is told so.
+// Two processes do not wait for each other. Exactly one contact exists afterwards, and
+// the losing calls fail with contact_claim_race.
 func TestClaimsOfTwoProcesses(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -89,7 +89,8 @@ func TestClaimsOfTwoProcesses(t *testing.T) {
 	})
 }
 
-// otherProcess works on the same database and account without knowing this one.
+// otherProcess returns an audience on the same database and account that shares no locks
+// with this one.
 func (b *bundle) otherProcess() *bundle {
 	other := &bundle{db: b.db, account: b.account, org: b.org, surface: b.surface, now: b.now, ops: map[string]core.Operation{}}
 	alone := b.audience.Config
@@ -101,8 +102,8 @@ func (b *bundle) otherProcess() *bundle {
 	return other
 }
 
-// Of many sign-ins at once of somebody new, one makes the contact, and all get the
-// same visitor id.
+// Of many concurrent calls that identify a new visitor, one creates the contact. All
+// return the same visitor id.
 func TestIdentifyingAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

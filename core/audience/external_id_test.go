@@ -71,7 +71,8 @@ func TestExternalIDRefusalsAndRebinding(t *testing.T) {
 	})
 }
 
-// Leaving by external id is never refused, and is a line of the log for each list.
+// Leaving lists by archiving by external id is never refused, and adds a log entry for
+// each list.
 func TestArchiveByExternalID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -16,14 +16,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// wire stands between the product and PostgreSQL and notes what the product waits for
-// an answer to: each round trip by the beginning of its SQL.
+// wire is a proxy between the product and PostgreSQL. It records each round trip that
+// the product waits for, by the beginning of its SQL.
 type wire struct {
 	mu    sync.Mutex
 	trips []string
 }
 
-// wiretapped is the URL of a database of its own, through the wire.
+// wiretapped returns the URL of a new database, reached through the wire.
 func wiretapped(t *testing.T) (*wire, string) {
 	t.Helper()
 	u, err := url.Parse(storagetest.PostgresURL(t))
@@ -61,7 +61,7 @@ func wiretapped(t *testing.T) (*wire, string) {
 	return w, u.String()
 }
 
-// read passes on what the client sends (PostgreSQL's message flow, protocol 3.0).
+// read forwards what the client sends (PostgreSQL's message flow, protocol 3.0).
 func (w *wire) read(client io.Reader, server io.Writer) error {
 	in := bufio.NewReader(client)
 	texts, last := map[string]string{}, ""
@@ -109,7 +109,7 @@ func (w *wire) note(text string) {
 	w.trips = append(w.trips, text[:min(len(text), 90)])
 }
 
-// noted are the round trips since the last call.
+// noted returns the round trips since the last call.
 func (w *wire) noted() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,8 +118,9 @@ func (w *wire) noted() []string {
 	return all
 }
 
-// TestRoundTripsOfAContactWrite: how often a write of one contact waits for
-// PostgreSQL, and how often in its transaction. Whoever adds one changes the number here.
+// TestRoundTripsOfAContactWrite checks how often a write of one contact waits for
+// PostgreSQL, in total and inside its transaction. A change that adds a round trip has
+// to change the number here.
 func TestRoundTripsOfAContactWrite(t *testing.T) {
 	t.Parallel()
 	w, address := wiretapped(t)
@@ -140,7 +141,8 @@ func TestRoundTripsOfAContactWrite(t *testing.T) {
 		{core.REST, "contacts_replace", `{"email":"ann@example.com","attributes":{"age":%}}`, 10, 7},
 	} {
 		b.surface = write.surface
-		// Each connection prepares a statement when it first runs it.
+		// A connection prepares a statement when it first runs it, so the first calls
+		// have more round trips.
 		for _, n := range []string{"1", "2", "3"} {
 			b.want(t, write.name, strings.ReplaceAll(write.arguments, "%", n))
 		}

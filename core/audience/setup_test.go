@@ -22,7 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// bundle is an audience over a real mirror and a simulated account.
+// bundle is an audience over a real database and a simulated account.
 type bundle struct {
 	db       *storage.DB
 	account  *simulator.Simulator
@@ -63,7 +63,7 @@ func (b *bundle) noteActivity(_ context.Context, org, contactID, activity string
 	return nil
 }
 
-// noted are the contacts that somebody was told had changed, since the last call.
+// noted returns the contacts that were reported as changed since the last call.
 func (b *bundle) noted() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,7 +150,7 @@ func (b *bundle) define(t *testing.T) {
 	}
 }
 
-// run takes an operation through what the rails do with it.
+// run runs an operation with the steps that the rails take.
 func (b *bundle) run(ctx context.Context, name, arguments string) (any, *core.Error) {
 	op := b.ops[name]
 	call := &core.Call{Principal: core.Principal{Org: b.org}, Surface: b.surface, Now: b.clock()}
@@ -170,8 +170,8 @@ func (b *bundle) run(ctx context.Context, name, arguments string) (any, *core.Er
 	return out, core.AsError(err)
 }
 
-// want runs an operation that must succeed and returns its result as JSON would
-// show it on the surface.
+// want runs an operation that must succeed and returns its result as JSON shows it on
+// the surface.
 func (b *bundle) want(t *testing.T, name, arguments string) map[string]any {
 	t.Helper()
 	out, err := b.run(t.Context(), name, arguments)
@@ -206,7 +206,7 @@ func (b *bundle) refusal(t *testing.T, name, arguments string, code core.Code) *
 	return err
 }
 
-// atAccount is what the account holds of an address.
+// atAccount returns what the account holds of an address, and whether it lists it.
 func (b *bundle) atAccount(t *testing.T, email string) (sending.Contact, bool) {
 	t.Helper()
 	c, err := b.account.Contact(t.Context(), b.org.ID, email)
@@ -219,7 +219,7 @@ func (b *bundle) atAccount(t *testing.T, email string) (sending.Contact, bool) {
 	return c, true
 }
 
-// choices is topic_preferences of a shown contact by topic.
+// choices returns the topic_preferences of a shown contact by topic.
 func choices(contact map[string]any) map[string]any {
 	m := map[string]any{}
 	for _, p := range contact["topic_preferences"].([]any) {
@@ -228,7 +228,7 @@ func choices(contact map[string]any) map[string]any {
 	return m
 }
 
-// keys are the keys of the lists of a shown contact.
+// keys returns the keys of the lists of a shown contact.
 func keys(contact map[string]any) []string {
 	var names []string
 	lists, _ := contact["lists"].([]any)

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// stub is a contact that only an activity has named.
+// stub stores a contact that only an activity has named.
 func (b *bundle) stub(t *testing.T, email string) activities.Person {
 	t.Helper()
 	p := activities.Person{ID: core.NewID(), Email: email, EmailKey: email}
@@ -22,8 +22,8 @@ func (b *bundle) stub(t *testing.T, email string) activities.Person {
 	return p
 }
 
-// TestAStubIsFilled: a write that states the whole contact, or says what it consents to,
-// ends the stub, and it stays the contact that it was.
+// TestAStubIsFilled checks that a write that states the whole contact or any consent
+// ends the stub. The contact keeps its id.
 func TestAStubIsFilled(t *testing.T) {
 	t.Parallel()
 	for _, write := range [][2]string{
@@ -49,7 +49,8 @@ func TestAStubIsFilled(t *testing.T) {
 	}
 }
 
-// writeAs runs a write as its surface does, and a row as a bulk write that is done.
+// writeAs runs a write on its surface. It runs a row as a bulk write and waits for the
+// end.
 func (b *bundle) writeAs(t *testing.T, name, arguments string) map[string]any {
 	t.Helper()
 	if name == "contacts_bulk" {
@@ -63,9 +64,9 @@ func (b *bundle) writeAs(t *testing.T, name, arguments string) map[string]any {
 	return b.want(t, name, arguments)
 }
 
-// TestAttributesAreNoConsent: a write that changes parts and says nothing about consent
-// leaves a stub a stub, and the account without it, also when it moves, is archived and
-// comes back.
+// TestAttributesAreNoConsent checks that a write that changes parts without stating
+// consent keeps the stub and does not call the account. That also holds when the stub
+// moves, is archived and is reactivated.
 func TestAttributesAreNoConsent(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -103,7 +104,8 @@ func TestAttributesAreNoConsent(t *testing.T) {
 		if c, _ := b.db.Audience().ContactByID(t.Context(), b.org.ID, p.ID); c.Attributes["city"] != "Oslo" || c.Attributes["plan"] != "pro" {
 			t.Errorf("%+v", c)
 		}
-		// A stub that moves to an address which the account knows has that address's consent.
+		// A stub that moves to an address which the account has takes over that
+		// address's consent.
 		b.advance(time.Minute)
 		b.atTheAccount(t, sending.Contact{Email: "known@x.example", UnsubscribeAll: true})
 		b.syncLater(t)
@@ -114,8 +116,8 @@ func TestAttributesAreNoConsent(t *testing.T) {
 	})
 }
 
-// TestStubsMeetOtherWrites checks a write during which another write ends the stub or
-// makes it. Both are kept, whichever state of the contact the first write had read.
+// TestStubsMeetOtherWrites checks a write during which another write ends or creates the
+// stub. The effects of both are kept, whichever state the first write had read.
 func TestStubsMeetOtherWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -149,8 +151,8 @@ func TestAStubIsNotMailable(t *testing.T) {
 	}
 }
 
-// TestASyncEndsAStub: the account knows the address, so it is an ordinary contact that
-// nobody has said anything about.
+// TestASyncEndsAStub checks that a sync which finds the address at the account turns the
+// stub into a shell.
 func TestASyncEndsAStub(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -65,7 +65,7 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 		if again := w.channel(t, "marketing"); again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt) {
 			t.Errorf("another channel came back: %+v", again)
 		}
-		// The same name in another account is another channel, which no member adopted.
+		// The same name in another account is a different channel, which is not adopted.
 		w.account[w.org].overview.AccountID = "999999999999"
 		status(channels.Discovered)
 	})
@@ -83,7 +83,7 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		if _, err := w.Adopt(t.Context(), w.org, "main"); err != nil {
 			t.Fatal(err)
 		}
-		for _, taken := range []string{"main", "second"} { // the second for its identity
+		for _, taken := range []string{"main", "second"} { // the second because of its identity
 			_, err := w.Adopt(t.Context(), other, taken)
 			if code(err) != core.CodeConflict || strings.Contains(err.Error(), w.org) {
 				t.Errorf("%s: %v", taken, err)
@@ -96,13 +96,13 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		if _, err := w.Adopt(t.Context(), other, "free"); err != nil {
 			t.Error(err)
 		}
-		// What the account lost for the one is still not the other's.
+		// A claim stays when the account no longer has the thing.
 		w.shows(w.org, shown{})
 		w.sync(t, w.org)
 		if _, err := w.Adopt(t.Context(), other, "main"); code(err) != core.CodeConflict {
 			t.Errorf("%v", err)
 		}
-		// Accounts without an id of the provider's are never the same.
+		// Accounts without an id from the provider are never treated as shared.
 		for _, org := range []string{w.org, other} {
 			w.shows(org, shown{sets: sets})
 			w.account[org].overview.AccountID = ""
@@ -114,8 +114,8 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 	})
 }
 
-// Of several organizations that adopt one thing at the same moment, exactly one
-// has it, and the others are notified.
+// If several organizations adopt the same thing at once, exactly one succeeds, and the
+// others get an error.
 func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -123,7 +123,8 @@ func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 		orgs := make([]string, rivals)
 		for i := range orgs {
 			orgs[i] = core.NewID()
-			// Each by a channel of its own, bound to the one identity.
+			// Each organization adopts a channel of its own; all are bound to the same
+			// identity.
 			own := fmt.Sprint("own-", i)
 			w.shows(orgs[i], shown{
 				sets: []sending.ConfigurationSet{{Name: "main"}, {Name: own}}, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: own}},
@@ -160,7 +161,7 @@ func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 	})
 }
 
-// likeAnID is the name of a configuration set, and so a slug.
+// likeAnID is the name of a configuration set, and a slug, that has the form of an id.
 const likeAnID = "0b8f9f0e-6f0c-4b2e-9a55-1f7a2a4b6c01"
 
 func TestChannelsAreFoundByIDSlugAndName(t *testing.T) {

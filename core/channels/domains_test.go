@@ -43,8 +43,8 @@ func TestIdentitiesAreFoundWhateverTheirCase(t *testing.T) {
 	})
 }
 
-// looks counts how often the records of the tracking domain are looked up while
-// the job runs every 2 minutes for some time, each time as late as it is.
+// looks returns how often the records of the tracking domain are looked up while the job
+// runs every 2 minutes for a time. late returns the delay of each run.
 func (w *world) looks(t *testing.T, during time.Duration, late func() time.Duration) int {
 	t.Helper()
 	checked := func() time.Time {
@@ -109,7 +109,7 @@ func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
 		if got := w.tracking(t); got.Status != channels.TrackingVerified {
 			t.Errorf("a sync took the verification back: %+v", got)
 		}
-		// Another region needs another record.
+		// Another region requires another record.
 		w.account[w.org].overview.Region = "us-east-1"
 		w.sync(t, w.org)
 		if got := w.tracking(t); got.Status != channels.TrackingPending || got.VerifiedAt != nil || got.Records[0].Value != channels.RedirectHost("us-east-1") {
@@ -123,8 +123,8 @@ func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
 	})
 }
 
-// A job is never started to the second, and a look that was late makes none after it
-// miss its turn.
+// Checks become less frequent with the age of the domain and then stop. A check that was
+// late does not make the next run skip one that is due.
 func TestLookingSlowsDownAndEnds(t *testing.T) {
 	t.Parallel()
 	uneven := rand.New(rand.NewPCG(1, 2))
@@ -149,7 +149,7 @@ func looksSlowDownAndEnd(t *testing.T, late func() time.Duration) {
 	if n := w.looks(t, 23*time.Hour, late); n != 23*6 {
 		t.Errorf("%d looks in the rest of the first day", n)
 	}
-	w.down = true // name servers that do not answer are no reason to give up early
+	w.down = true // name servers that do not answer must not end the checks early
 	if n := w.looks(t, 6*24*time.Hour-time.Minute, late); n != 6*24 {
 		t.Errorf("%d looks in the rest of the week", n)
 	}

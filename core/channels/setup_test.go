@@ -16,8 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// world is two organizations, accounts that a test fills, and name servers that
-// know what it says.
+// world has two organizations, accounts that a test fills, and simulated name servers.
 type world struct {
 	*channels.Channels
 	db   *storage.DB
@@ -28,7 +27,7 @@ type world struct {
 	account
 }
 
-// account shows what it holds, by organization.
+// account is the content of the account of each organization.
 type account map[string]*shown
 
 type shown struct {
@@ -55,7 +54,7 @@ func (a account) ConfigurationSets(_ context.Context, orgID string) ([]sending.C
 	return a[orgID].sets, nil
 }
 
-// Published answers from the zone.
+// Published looks the record up in the zone.
 func (w *world) Published(_ context.Context, _ string, r channels.Record) (bool, error) {
 	if w.down {
 		return false, errors.New("no name server")
@@ -77,14 +76,14 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	return w
 }
 
-// each runs a test on both engines.
+// each runs a test on both database engines.
 func each(t *testing.T, f func(*testing.T, *world)) {
 	t.Helper()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) { f(t, newWorld(t, db)) })
 }
 
-// shows is an account of the organization's, of the provider's account that all
-// share.
+// shows sets the content of the organization's account. All organizations share one
+// account of the provider.
 func (w *world) shows(orgID string, s shown) {
 	s.overview = sending.Overview{AccountID: "123456789012", Region: "eu-central-1"}
 	w.account[orgID] = &s
@@ -114,7 +113,7 @@ func (w *world) call(t *testing.T, orgID, name, arguments string) (any, error) {
 	return nil, nil
 }
 
-// read is the result of an operation that must not fail.
+// read runs an operation that must succeed and returns its result.
 func read[T any](t *testing.T, w *world, name, arguments string) T {
 	t.Helper()
 	out, err := w.call(t, w.org, name, arguments)
@@ -136,7 +135,7 @@ func code(err error) core.Code {
 	return core.AsError(err).Code
 }
 
-// simulated is a simulated account with a domain and a tracking domain.
+// simulated returns a simulated account with a domain and a tracking domain.
 func simulated(t *testing.T, orgID string) *simulator.Simulator {
 	t.Helper()
 	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})

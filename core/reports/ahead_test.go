@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The provider's clock may be ahead of ours. Its messages count as soon as the time of
-// their sending has come.
+// The provider's clock may be ahead of ours. Its messages count once their time of
+// sending has passed.
 func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -61,7 +61,7 @@ func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
 	})
 }
 
-// asked counts how parts of days are read.
+// asked counts the reads of parts of days.
 type asked struct {
 	reports.Store
 	parts int
@@ -72,7 +72,8 @@ func (a *asked) FromEvents(ctx context.Context, orgID string, f reports.Filter) 
 	return a.Store.FromEvents(ctx, orgID, f)
 }
 
-// A window that ends now has a slow edge only when there is something behind it.
+// A window that ends now reads part of its last day only if messages are dated after its
+// end.
 func TestTheUsualWindowHasNoPartAtItsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -14,7 +14,8 @@ func (c *Counts) add(o Counts) {
 	c.UniqueClicks += o.UniqueClicks
 }
 
-// counter is where events of the type are counted, nil for those that are not.
+// counter returns the counter for events of the type, nil for types that are not
+// counted.
 func (c *Counts) counter(t messages.EventType) *int64 {
 	switch t {
 	case messages.Send:
@@ -36,8 +37,8 @@ func (c *Counts) counter(t messages.EventType) *int64 {
 	}
 }
 
-// unique is where the first of a recipient's events of the type is counted, nil
-// for types without such a count.
+// unique returns the counter for the first event of the type by a recipient, nil for
+// types without one.
 func (c *Counts) unique(t messages.EventType) *int64 {
 	switch t {
 	case messages.Open:
@@ -49,7 +50,7 @@ func (c *Counts) unique(t messages.EventType) *int64 {
 	}
 }
 
-// Tally adds what a store counted from events of one type.
+// Tally adds the numbers that a store counted of one event type.
 func (c *Counts) Tally(t messages.EventType, events, uniques int64) {
 	if counter := c.counter(t); counter != nil {
 		*counter += events
@@ -59,7 +60,7 @@ func (c *Counts) Tally(t messages.EventType, events, uniques int64) {
 	}
 }
 
-// The rates, from 0 to 1. Each is 0 where there is nothing to relate to.
+// The rates are from 0 to 1. A rate is 0 when its denominator is 0.
 
 func (c Counts) deliveryRate() float64  { return ratio(c.Delivered, c.Sent) }
 func (c Counts) bounceRate() float64    { return ratio(c.Bounced, c.Sent) }
@@ -71,8 +72,8 @@ func (c Counts) rates() Rates {
 	return Rates{Delivery: c.deliveryRate(), Bounce: c.bounceRate(), Complaint: c.complaintRate(), Open: c.openRate(), Click: c.clickRate()}
 }
 
-// ratio is at most 1. A part is greater than its whole where events are missing: a
-// delivery counts although the Send of its message never arrived.
+// ratio returns part/whole, at most 1. A part exceeds its whole when events are missing:
+// a delivery counts even if the Send of its message never arrived.
 func ratio(part, whole int64) float64 {
 	if whole == 0 {
 		return 0

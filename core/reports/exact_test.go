@@ -18,9 +18,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// instants are where a report could go wrong: midnights, of which some begin a
-// week or a month, the start of an hour, the moments beside them, the middle of
-// hours and days, and the time of the call and after it.
+// instants draws the boundary cases of a report: midnights (also of the start of a week
+// or month), the starts of hours, the moments next to them, the middle of hours and
+// days, and times around the call.
 func instants() *rapid.Generator[time.Time] {
 	return rapid.Custom(func(t *rapid.T) time.Time {
 		day := time.Date(2026, 2, 26, 0, 0, 0, 0, time.UTC).AddDate(0, 0, rapid.IntRange(0, 14).Draw(t, "day"))
@@ -29,7 +29,7 @@ func instants() *rapid.Generator[time.Time] {
 	})
 }
 
-// mailOf is what every event of a message repeats.
+// mailOf draws the fields that every event of a message repeats.
 func mailOf(t *rapid.T) messages.Mail {
 	return messages.Mail{
 		From:     rapid.SampledFrom([]string{"me@Shop.example", "me@post.example"}).Draw(t, "from"),
@@ -75,7 +75,7 @@ func eventsOf(n int) *rapid.Generator[[]messages.Event] {
 
 var messageIDs = []string{"m1", "m2", "m3", "m4", "m5", "m6"}
 
-// question is what a report is asked; empty members are left out.
+// question has the arguments of a report; empty fields are omitted.
 type question struct {
 	from, to, group, channel, identity, template string
 }
@@ -113,8 +113,8 @@ func (q question) in(names ...string) map[string]any {
 	return in
 }
 
-// scan counts the plain way: it looks at every event and asks the clock's own
-// calendar, and shares nothing with what it checks.
+// scan computes the expected counts from every event, with the calendar of package time.
+// It shares no code with the reports that it checks.
 func scan(events []messages.Event, q question, key func(messages.Event) string) map[string]reports.Counts {
 	from, _ := time.Parse(time.RFC3339Nano, q.from)
 	to := now
@@ -190,7 +190,7 @@ func TestReportsEqualAFullScan(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		rapid.Check(t, func(rt *rapid.T) {
 			b, events := setupOn(db), eventsOf(40).Draw(rt, "events")
-			again := events[:10] // and some of them twice, in a batch and across batches
+			again := events[:10] // repeat some of them, in the batch and across batches
 			for _, batch := range [][]messages.Event{events[:20], slices.Concat(again, again), events[15:]} {
 				if err := b.record(t.Context(), batch); err != nil {
 					rt.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// figures are what was counted in a window. A member that the caller did not ask for is nil.
+// figures holds the counts of a window. A field that the caller did not request is nil.
 type figures struct {
 	days   map[time.Time]Counts
 	groups map[Group]Counts
@@ -19,12 +19,13 @@ type figures struct {
 
 type wanted struct{ days, groups bool }
 
-// read counts what passes the filter: whole days from what is kept of them, parts
-// of days from whole hours and from events.
+// read counts the events that pass the filter. Whole days come from stored daily counts,
+// parts of days from stored hourly counts and from events.
 //
-// A day that goes on as the window ends is whole so far, unless a clock ahead of
-// ours told of messages sent in its later hours. That is asked after the figures were
-// read, so that none of them can hold a message that the answer does not know of.
+// If the window ends now or later, its last day is read as a whole day, which is faster.
+// The exception are messages that a clock ahead of ours dated after the end of the
+// window. The check for them runs after the figures are read, so that it cannot miss a
+// message that the figures include.
 func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
 	later := rest(f.Window)
 	if later.From.Before(now.Truncate(time.Microsecond)) || !later.From.Before(later.To) {
@@ -83,7 +84,7 @@ func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wan
 	return nil
 }
 
-// readPart counts a part of one day.
+// readPart adds the counts of a part of one day.
 func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into figures) error {
 	type source struct {
 		count  func(context.Context, string, Filter) ([]GroupCounts, error)
@@ -125,7 +126,7 @@ func total[K comparable](sums map[K]Counts) Counts {
 	return all
 }
 
-// series are days by the period they are in, oldest first, without empty ones.
+// series sums days by period, oldest first, without empty periods.
 func series(days map[time.Time]Counts, p Period) []DayCounts {
 	periods := map[time.Time]Counts{}
 	for at, c := range days {
@@ -140,8 +141,8 @@ func series(days map[time.Time]Counts, p Period) []DayCounts {
 	return points
 }
 
-// filterBy makes a filter of what a caller over REST asked for. ok is false when
-// there is no such channel, of which nothing was counted.
+// filterBy returns the filter for a request over REST. ok is false if no channel has the
+// id; all counts are then zero.
 func (r *Reports) filterBy(ctx context.Context, c *core.Call, from, to *time.Time, channelID, identity string) (f Filter, ok bool, err error) {
 	f = Filter{Identity: domainOf(identity)}
 	if f.Window, err = core.WindowOf(from, to, c.Now, c.Principal.Org.RetentionDays); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// WarningCode is what a warning is about.
+// WarningCode identifies the kind of a warning.
 type WarningCode string
 
 // The warnings.
@@ -22,8 +22,8 @@ const (
 	LowVolume       WarningCode = "low_volume"
 )
 
-// The rates from which the provider reviews an account, and from which it may stop
-// its sending, in thousandths.
+// The rates, in thousandths, at which the provider reviews an account, and at which it
+// may pause its sending.
 const (
 	bounceReview    = 50
 	bouncePause     = 100
@@ -31,16 +31,17 @@ const (
 	complaintPause  = 5
 )
 
-// reaches reports whether part is at least so many thousandths of whole, exactly.
+// reaches reports whether part is at least so many thousandths of whole. It computes
+// exactly, in integers.
 func reaches(part, whole, thousandths int64) bool {
 	return whole > 0 && part*1000 >= whole*thousandths
 }
 
-// fewMessages is how many messages say little: below it a single complaint is
-// beyond the threshold for a review.
+// fewMessages is the number of messages below which rates mean little: a single
+// complaint would exceed the threshold for a review.
 const fewMessages = 1000
 
-// warningsOf is what needs attention, the gravest of each rate alone.
+// warningsOf returns the warnings, only the most severe one for each rate.
 func warningsOf(c Counts) []Warning {
 	found := []Warning{}
 	warn := func(code WarningCode, format string, args ...any) {
@@ -67,7 +68,7 @@ func warningsOf(c Counts) []Warning {
 	return found
 }
 
-// changeOf says in words how two windows differ.
+// changeOf describes in words how two windows differ.
 func changeOf(now, then Counts) string {
 	switch {
 	case then.Sent == 0 && now.Sent == 0:
@@ -84,7 +85,8 @@ func changeOf(now, then Counts) string {
 		moved("open rate", now.openRate(), then.openRate()))
 }
 
-// moved compares rates as they are shown: what looks the same did not move.
+// moved describes how a rate changed. It compares the rates as displayed, so a change
+// too small to see is no change.
 func moved(name string, now, then float64) string {
 	if percent(now) == percent(then) {
 		return name + " unchanged at " + percent(now)
@@ -98,26 +100,27 @@ func moved(name string, now, then float64) string {
 
 const (
 	maxMovers = 4
-	// A complaint weighs as much as fifty bounces: that is how the thresholds for a
-	// review relate.
+	// A complaint weighs as much as fifty bounces, which is the ratio of the two
+	// thresholds for a review.
 	complaintWeight = 50
 )
 
-// mover is one of several that are compared with the window before.
+// mover is a channel or template with its counts in two windows.
 type mover struct {
 	name      string
 	now, then Counts
 }
 
-// trouble is how many bounces there are more or fewer, complaints weighed in.
+// trouble returns the absolute change in bounces, with each complaint counted as
+// complaintWeight bounces.
 func (m mover) trouble() int64 {
 	return distance(m.now.Bounced+complaintWeight*m.now.Complained, m.then.Bounced+complaintWeight*m.then.Complained)
 }
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// movers are those that changed most: by bounces and complaints, and where these
-// did not change, by volume.
+// movers returns the channels or templates that changed most: by bounces and complaints,
+// and among equals by volume.
 func movers(kind string, now, then map[string]Counts) []Notable {
 	var all []mover
 	for name, c := range now {
@@ -142,7 +145,7 @@ func movers(kind string, now, then map[string]Counts) []Notable {
 	return notable
 }
 
-// longestName is how much of a name is shown.
+// longestName is the length to which names are cut.
 const longestName = 80
 
 func (m mover) notable(kind string) Notable {
@@ -152,7 +155,7 @@ func (m mover) notable(kind string) Notable {
 		moved("complaint rate", m.now.complaintRate(), m.then.complaintRate()))}
 }
 
-// grouped is a number with commas between thousands.
+// grouped returns a number with commas between thousands.
 func grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

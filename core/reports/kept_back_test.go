@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The provider judges an account by what it tried to deliver. What it kept back
-// because the address is on the account's own list is sent, and no bounce and no
-// complaint, wherever it is counted or shown.
+// The provider's rates cover only mail that it tried to deliver. A message to an address
+// on the account's own list therefore counts as sent, but its bounce or complaint is
+// never counted or shown.
 func TestWhatTheAccountsListKeptBackIsNeitherBounceNorComplaint(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

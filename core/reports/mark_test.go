@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// What is counted as it comes and what is counted anew from storage take the same
-// addresses for one recipient.
+// Counting as events arrive and counting from storage treat the same spellings of an
+// address as one recipient.
 func TestAMarkIsOfEverySpellingOfItsRecipient(t *testing.T) {
 	t.Parallel()
 	first := markOf(Subject{}, &messages.Event{Type: messages.Open, MessageID: "m", Recipient: "ann@xn--mnchen-3ya.example"})

@@ -8,19 +8,19 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Overview is how sending went in the last whole days and today, for a person.
+// Overview has the figures of the last whole days and today, for the dashboard.
 type Overview struct {
 	// From is the first midnight of the window, UTC.
 	From   time.Time
 	Totals Counts
-	// Rates are exact: the code that writes them rounds them, once.
+	// Rates are not rounded; the code that displays them rounds them.
 	Rates Rates
-	// Days are all days of the window, oldest first, those without events too.
+	// Days has all days of the window, oldest first, including those without events.
 	Days     []DayCounts
 	Warnings []Warning
-	// Domains are those with the most bounces, most first.
+	// Domains has the domains with the most bounces, most first.
 	Domains []DomainBounces
-	// Bounces are the newest, newest first, with the recipients masked.
+	// Bounces has the most recent bounces, newest first, with masked recipients.
 	Bounces []Bounce
 }
 
@@ -29,8 +29,8 @@ const (
 	shownBounces = 10
 )
 
-// Overview sums up the last days, of which today is one. Recipients are masked
-// unless the reader may see them.
+// Overview returns the figures of the last days, including today. It masks recipients
+// unless unmasked is true.
 func (r *Reports) Overview(ctx context.Context, orgID string, days int, unmasked bool) (Overview, error) {
 	now := r.Clock()
 	window := core.LastDays(now, days)

@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Rates counts, over a window, what the provider looks at when it reviews an
-// account: messages sent, bounced and complained about, of all channels.
+// Rates returns the counts that the provider reviews an account by: messages sent,
+// bounced and complained about in a window, over all channels.
 func (r *Reports) Rates(ctx context.Context, orgID string, w core.Window) (sent, bounced, complained int64, err error) { //nolint:nonamedreturns // says which
 	found, err := r.read(ctx, orgID, Filter{Window: w}, r.Clock(), wanted{days: true})
 	if err != nil {

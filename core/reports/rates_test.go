@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Everything counts on the day of sending, in whatever order and however late it comes,
-// and an open of three days is one. So no rate is above 1, except by a Send that never
-// came, which no rate shows either.
+// Every event counts on the day of sending, in any order and however late it arrives.
+// Opens by one recipient on three days are one unique open. No rate exceeds 1: where a
+// Send is missing, the rate is cut to 1.
 func TestRatesAreByTheDayOfSending(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -30,7 +30,7 @@ func TestRatesAreByTheDayOfSending(t *testing.T) {
 			event(messages.Click, "a", monday, 50*time.Hour), event(messages.Open, "a", monday, time.Hour), event(messages.Open, "a", monday, 25*time.Hour),
 			event(messages.Open, "a", monday, 49*time.Hour), event(messages.Delivery, "a", monday, 20*time.Minute), event(messages.Send, "a", monday, 0),
 			event(messages.Send, "b", monday, 0), event(messages.Bounce, "b", monday, 26*time.Hour), event(messages.Complaint, "a", monday, 60*time.Hour),
-			// Of two messages of Wednesday, one Send never came.
+			// Two messages were sent on Wednesday; the Send event of one is missing.
 			event(messages.Send, "c", monday.AddDate(0, 0, 2), 0), event(messages.Delivery, "c", monday.AddDate(0, 0, 2), time.Hour), event(messages.Delivery, "d", monday.AddDate(0, 0, 2), time.Hour),
 		}
 		for _, e := range events {
@@ -41,7 +41,7 @@ func TestRatesAreByTheDayOfSending(t *testing.T) {
 		b.pointsAre(t, map[string]any{},
 			reports.DeliverabilityPoint{Period: monday.Truncate(24 * time.Hour), Sent: 2, Delivered: 1, Bounced: 1, Complained: 1, DeliveryRate: 0.5},
 			reports.DeliverabilityPoint{Period: monday.AddDate(0, 0, 2).Truncate(24 * time.Hour), Sent: 1, Delivered: 2, DeliveryRate: 1})
-		// A window is about what was sent in it, to the microsecond.
+		// A window covers what was sent in it, to the microsecond.
 		b.pointsAre(t, map[string]any{"from": monday.Add(time.Microsecond).Format(time.RFC3339Nano), "to": monday.Add(24 * time.Hour).Format(time.RFC3339Nano)})
 		b.pointsAre(t, map[string]any{"from": monday.Format(time.RFC3339Nano), "to": monday.Add(time.Microsecond).Format(time.RFC3339Nano)},
 			reports.DeliverabilityPoint{Period: monday.Truncate(24 * time.Hour), Sent: 2, Delivered: 1, Bounced: 1, Complained: 1, DeliveryRate: 0.5})
@@ -53,7 +53,7 @@ func TestRatesAreByTheDayOfSending(t *testing.T) {
 		if err != nil || page.Totals != h.Totals || len(page.Domains) != 1 || page.Domains[0].Bounced != 1 || len(page.Bounces) != 1 {
 			t.Errorf("%+v, %v", page, err)
 		}
-		// Of today alone, nothing was sent, and so nothing bounced.
+		// Nothing was sent today, so a report on today has no bounces either.
 		if page, err = b.reports.Overview(t.Context(), b.org.ID, 1, true); err != nil || page.Totals != (reports.Counts{}) || len(page.Domains)+len(page.Bounces) > 0 {
 			t.Errorf("%+v, %v", page, err)
 		}
@@ -68,7 +68,7 @@ func (b *bundle) pointsAre(t *testing.T, in map[string]any, want ...reports.Deli
 	}
 }
 
-// What the rates of the last days count is what the page of as many days shows.
+// The rates of the last days equal those on the page about the same days.
 func TestRatesOfTheLastDaysAreThoseOfThePage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -18,10 +18,10 @@ import (
 
 var _ messages.Recorder = (*Reports)(nil)
 
-// Recorded counts new events; see [messages.Recorder]. Those of test messages
-// count nowhere, nor do bounces and complaints that only say that the address is on
-// the account's own list: no message bounced and no person complained again, and the
-// provider leaves both out of the rates that it judges by.
+// Recorded counts new events; see [messages.Recorder]. It ignores events of test
+// messages. It also ignores bounces and complaints that only report an address on the
+// account's own list. No message bounced and no person complained then, and the provider
+// leaves both out of its rates.
 func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
 	t := tallyOf(events)
 	if len(t.marks) > 0 {
@@ -53,12 +53,13 @@ func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.
 	return nil
 }
 
-// tally is a batch of events, counted before a database is asked to add anything:
-// thousands of events are a handful of rows.
+// tally holds the counts of a batch of events. It sums them in memory, so that thousands
+// of events become a handful of rows.
 type tally struct {
 	counts map[Subject]*Counts
 	hours  map[Subject]*Counts
-	// marks leads to the counters of uniques that each mark, if new, adds one to.
+	// marks maps each mark to the unique counters that increase by one if the mark is
+	// new.
 	marks   map[string][]*int64
 	bounces map[DomainBounces]int64 // by day and domain
 }
@@ -99,7 +100,8 @@ func countsIn(counted map[Subject]*Counts, s Subject) *Counts {
 	return counts
 }
 
-// rowsOf are sorted, so that concurrent batches lock what they add to in one order.
+// rowsOf returns the counts as sorted rows, so that concurrent batches lock rows in the
+// same order.
 func rowsOf(counted map[Subject]*Counts) []Counted {
 	rows := make([]Counted, 0, len(counted))
 	for s, c := range counted {
@@ -123,22 +125,22 @@ func (t tally) bounceRows() []DomainBounces {
 	return rows
 }
 
-// markOf is the mark of a recipient's open or click of a message. It begins with the
-// day of sending, so that marks of a day lie together. The subject and the moment of
-// sending are in it: should events disagree about their message, each counts its own,
-// in whatever order they come.
+// markOf returns the mark of a recipient's open or click of a message. It begins with
+// the day of sending, so that marks of a day are adjacent. It includes the subject and
+// the time of sending. If events disagree about their message, each version counts once,
+// in any order of arrival.
 func markOf(s Subject, e *messages.Event) string {
 	return MarkDay(s.From) + MarkDigest(
 		string(e.Type), e.MessageID, core.EmailKey(e.Recipient), s.Channel, s.Identity, s.Template,
 		strconv.FormatInt(e.SentAt().UnixMicro(), 10))
 }
 
-// MarkDay is how the marks of a day begin: the number of days since 1970, in the five
-// digits that it has until 2243.
+// MarkDay returns the prefix of all marks of a day: the number of days since 1970, in
+// five digits (valid until 2243).
 func MarkDay(t time.Time) string { return fmt.Sprintf("%05d", t.Unix()/int64(day/time.Second)) }
 
-// MarkDigest is the part of a mark that tells opens and clicks of one day apart. Half a
-// SHA-256 keeps strangers apart.
+// MarkDigest returns the part of a mark that distinguishes opens and clicks of one day.
+// Half a SHA-256 suffices to avoid collisions.
 func MarkDigest(parts ...string) string {
 	digest := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(digest[:16])
@@ -146,7 +148,7 @@ func MarkDigest(parts ...string) string {
 
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// domainOf is the domain of an address, or the domain itself, in lower case.
+// domainOf returns the domain of an address, or the domain itself, in lower case.
 func domainOf(address string) string {
 	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
 }

@@ -6,26 +6,26 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Config is what the package needs.
+// Config has the dependencies of Reports.
 type Config struct {
 	Store Store
-	// Channels may be nil, which knows none.
+	// Channels may be nil; then no channel is ever found.
 	Channels Channels
 	Clock    core.Clock
 }
 
-// Channels knows what the organization's channels are called at the provider,
-// which is how events name them. All fail with core.CodeNotFound.
+// Channels translates between the channels of an organization and their names at the
+// provider, which events use. All methods fail with core.CodeNotFound.
 type Channels interface {
 	ChannelName(ctx context.Context, orgID, id string) (string, error)
 	ChannelNameOf(ctx context.Context, orgID, reference string) (string, error)
 	ChannelSlug(ctx context.Context, orgID, name string) (string, error)
 }
 
-// Reports does the tasks of this package.
+// Reports runs the operations of this package.
 type Reports struct{ Config }
 
-// New makes a Reports.
+// New returns a Reports.
 func New(cfg Config) *Reports {
 	if cfg.Channels == nil {
 		cfg.Channels = noChannels{}
@@ -47,7 +47,7 @@ func (noChannels) ChannelNameOf(context.Context, string, string) (string, error)
 	return "", core.NotFound("channel")
 }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the catalogue.
 func (r *Reports) Operations() []core.Operation {
 	return []core.Operation{
 		r.sendingHealth(),

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// SeriesIn is the window of a report over time, and what narrows it.
+// SeriesIn has the window and the filters of a report over time.
 type SeriesIn struct {
 	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; without it 30 days before now, or before an earlier to."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, not included; now without it."`
@@ -43,7 +43,7 @@ func (r *Reports) deliverability() core.Operation {
 	})
 }
 
-// seriesOf is a report over time with its points made by point.
+// seriesOf returns a report over time whose points are made by point.
 func seriesOf[P any](ctx context.Context, r *Reports, c *core.Call, in SeriesIn, point func(DayCounts) P) (core.Collection[P], error) {
 	report := core.Collection[P]{Data: []P{}}
 	f, ok, err := r.filterBy(ctx, c, in.From, in.To, in.Channel, in.Identity)

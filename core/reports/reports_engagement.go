@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// EngagementPoint is what recipients did, at any time, with the messages that were sent in a period.
+// EngagementPoint has the opens and clicks, at any time, of the messages that were sent
+// in a period.
 type EngagementPoint struct {
 	Period       time.Time `json:"period" jsonschema_description:"Start of the period in which the messages were sent, UTC."`
 	Sent         int64     `json:"sent"`

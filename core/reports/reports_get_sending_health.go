@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// HealthIn is the window of the figures, and what narrows them.
+// HealthIn has the window and the filters of the figures.
 type HealthIn struct {
 	From     *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days before to."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"Now, if absent."`
@@ -18,7 +18,7 @@ type HealthIn struct {
 	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Made longer beyond 31 points."`
 }
 
-// Health is how sending goes, for an agent: what it needs to say so, and no more.
+// Health describes how sending goes, for an agent. It is short on purpose.
 type Health struct {
 	From    time.Time      `json:"from"`
 	To      time.Time      `json:"to"`
@@ -32,7 +32,7 @@ type Health struct {
 	Notable []Notable      `json:"notable"`
 }
 
-// Rates are parts of sent, or of delivered for opens and clicks.
+// Rates are fractions of sent, or of delivered for opens and clicks.
 type Rates struct {
 	Delivery  float64 `json:"delivery"`
 	Bounce    float64 `json:"bounce"`
@@ -41,7 +41,7 @@ type Rates struct {
 	Click     float64 `json:"click"`
 }
 
-// ComparedRates is the window before, in short.
+// ComparedRates has the main figures of the window before.
 type ComparedRates struct {
 	Sent      int64   `json:"sent"`
 	Bounce    float64 `json:"bounce"`
@@ -49,7 +49,7 @@ type ComparedRates struct {
 	Open      float64 `json:"open"`
 }
 
-// TrendPoint is a period, in short.
+// TrendPoint has the main figures of a period.
 type TrendPoint struct {
 	Period      time.Time `json:"period"`
 	Sent        int64     `json:"sent"`
@@ -59,20 +59,20 @@ type TrendPoint struct {
 	UniqueOpens int64     `json:"unique_opens"`
 }
 
-// Warning is something that needs attention.
+// Warning is a problem that needs attention.
 type Warning struct {
 	Code WarningCode `json:"code" jsonschema:"enum=bounce_review,enum=bounce_pause,enum=complaint_review,enum=complaint_pause,enum=low_volume"`
 	Text string      `json:"text" voice:"ours"`
 }
 
-// Notable is a channel or template that moved.
+// Notable is a channel or template whose figures changed.
 type Notable struct {
 	Kind string `json:"kind" jsonschema:"enum=channel,enum=template"`
 	Name string `json:"name" voice:"untrusted"`
 	Text string `json:"text" voice:"ours"`
 }
 
-// maxTrend bounds the points of a trend.
+// maxTrend is the greatest number of points in a trend.
 const maxTrend = 31
 
 func (r *Reports) sendingHealth() core.Operation {
@@ -120,7 +120,7 @@ func (r *Reports) channelOf(ctx context.Context, orgID, reference string) (strin
 	return name, err
 }
 
-// compare fills in what changed since the window of the same length before.
+// compare fills in the changes since the preceding window of the same length.
 func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figures, h *Health) error {
 	length := f.To.Sub(f.From)
 	f.Window = core.Window{From: f.From.Add(-length), To: f.From}
@@ -146,8 +146,8 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 	return nil
 }
 
-// channelMovers are the channels that changed most, by the slug that `channel`
-// takes. One that is no longer known has the provider's name.
+// channelMovers returns the channels that changed most, by the slug that `channel`
+// takes. A deleted channel has the provider's name.
 func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before figures) ([]Notable, error) {
 	notable := movers("channel", byChannel(now.groups), byChannel(before.groups))
 	for i, n := range notable {
@@ -162,8 +162,8 @@ func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before f
 	return notable, nil
 }
 
-// trendOf is at most maxTrend points, the newest, of the period that was asked
-// for or a longer one.
+// trendOf returns the newest points, at most maxTrend, of the requested period or a
+// longer one.
 func trendOf(days map[time.Time]Counts, p Period) (Period, []TrendPoint) {
 	if p == "" {
 		p = Day
@@ -191,7 +191,8 @@ func ratesOf(c Counts) Rates {
 	}
 }
 
-// rounded keeps a thousandth of a per cent, which is finer than any threshold.
+// rounded rounds a rate to a thousandth of a per cent, which is finer than any
+// threshold.
 func rounded(rate float64) float64 { return math.Round(rate*1e5) / 1e5 }
 
 func percent(rate float64) string { return fmt.Sprintf("%.2f %%", 100*rate) }

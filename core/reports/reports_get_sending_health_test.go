@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// twoWeeks is a week without trouble and, after it, one with a template that
-// bounces. A third channel is new.
+// twoWeeks returns a week without problems, followed by one with a bouncing template and
+// a new channel.
 func twoWeeks() []messages.Event {
 	var all []messages.Event
 	for day := range 14 {
@@ -118,7 +118,7 @@ func TestHealthComparesNothingThatIsNotKept(t *testing.T) {
 	}
 }
 
-// What a tool answers is bounded, whatever names there are and however long the window.
+// The size of a tool's answer is bounded, for any names and any length of the window.
 func TestHealthIsBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TemplatePerformanceIn is the window, and what narrows it.
+// TemplatePerformanceIn has the window and the filters of the report.
 type TemplatePerformanceIn struct {
 	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; without it 30 days before now, or before an earlier to."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, not included; now without it."`

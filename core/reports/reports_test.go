@@ -37,8 +37,8 @@ func TestWindowsAreRefusedByName(t *testing.T) {
 	refused(t, err, core.CodeValidationFailed)
 }
 
-// Batches at once, each with the same subjects in another order, neither deadlock
-// nor lose a count.
+// Concurrent batches with the same subjects in different orders neither deadlock nor
+// lose a count.
 func TestConcurrentBatchesCountEverything(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -75,7 +75,7 @@ func TestConcurrentBatchesCountEverything(t *testing.T) {
 	})
 }
 
-// Figures and events agree when a transaction is undone.
+// A transaction that is rolled back leaves neither events nor figures.
 func TestUndoneEventsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

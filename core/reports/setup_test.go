@@ -23,7 +23,7 @@ const (
 	nobodyID = "0b8f9f0e-6f0c-4b2e-9a55-1f7a2a4b6c02"
 )
 
-// namedChannels knows one channel, called "shop-set" at the provider.
+// namedChannels has one channel, called "shop-set" at the provider.
 type namedChannels struct{}
 
 func (namedChannels) ChannelName(_ context.Context, _, id string) (string, error) {
@@ -47,7 +47,7 @@ func (namedChannels) ChannelNameOf(_ context.Context, _, slug string) (string, e
 	return "shop-set", nil
 }
 
-// bundle is reports over a real database, kept as messages arrive.
+// bundle is a Reports over a real database.
 type bundle struct {
 	db      *storage.DB
 	reports *reports.Reports
@@ -69,8 +69,8 @@ func setup(t *testing.T) *bundle {
 	return setupOn(storagetest.SQLite(t))
 }
 
-// record takes events in as the product does: the figures in the transaction that
-// stores them, for those alone that are new.
+// record stores events as the product does: it counts the new ones in the transaction
+// that stores them.
 func (b *bundle) record(ctx context.Context, events []messages.Event) error {
 	return b.db.InTx(ctx, func(ctx context.Context) error {
 		fresh, err := b.db.Messages().RecordEvents(ctx, b.org.ID, events, now)
@@ -81,7 +81,7 @@ func (b *bundle) record(ctx context.Context, events []messages.Event) error {
 	})
 }
 
-// call does an operation and decodes what it answers on the surface.
+// call runs an operation and decodes its answer on the surface.
 func call[Out any](ctx context.Context, b *bundle, s core.Surface, name string, in map[string]any) (Out, error) {
 	var out Out
 	if in == nil {
@@ -118,8 +118,8 @@ func refused(t *testing.T, err error, code core.Code) {
 	}
 }
 
-// mail is n messages of a channel and a template, and their outcomes: so many
-// events of a type, the first recipients first.
+// mail is n messages of a channel and a template with their outcomes: the number of
+// events of each type. The first recipients have the events.
 type mail struct {
 	prefix            string
 	at                time.Time

@@ -8,33 +8,34 @@ import (
 
 const day = 24 * time.Hour
 
-// span is a window cut at its first and last midnight, UTC.
+// span is a window split into whole UTC days and the parts before and after them.
 type span struct {
-	// days are whole, empty when From is not before To.
+	// days are the whole days; empty when From is not before To.
 	days core.Window
-	// parts are of one day each, at most two, and never empty.
+	// parts are the at most two partial days; none is empty.
 	parts []core.Window
 }
 
-// cut takes a window apart.
+// cut splits a window at its first and last midnight, UTC.
 func cut(w core.Window) span {
 	days, parts := cutAt(core.Window{From: w.From.UTC().Truncate(time.Microsecond), To: w.To.UTC().Truncate(time.Microsecond)}, day)
 	return span{days, parts}
 }
 
-// rest is what the last day of a window has left, empty when From is not before To.
+// rest returns the time from the end of a window to the next midnight; empty when From
+// is not before To.
 func rest(w core.Window) core.Window {
 	to := w.To.UTC().Truncate(time.Microsecond)
 	return core.Window{From: to, To: nextMidnight(to)}
 }
 
-// cutAtHours takes a part of a day apart into its whole hours and what is left.
+// cutAtHours splits a part of a day into its whole hours and the rest.
 func cutAtHours(w core.Window) (hours core.Window, minutes []core.Window) { //nolint:nonamedreturns // says which is which
 	return cutAt(w, time.Hour)
 }
 
-// cutAt takes a window apart into what lies between multiples of a unit, empty
-// when From is not before To, and the at most two parts that are left.
+// cutAt splits a window into the range between multiples of a unit and the at most two
+// parts outside it. The range is empty when From is not before To.
 func cutAt(w core.Window, unit time.Duration) (core.Window, []core.Window) {
 	whole := core.Window{From: w.From.Add(unit - 1).Truncate(unit), To: w.To.Truncate(unit)}
 	if whole.From.After(whole.To) {
@@ -50,10 +51,10 @@ func cutAt(w core.Window, unit time.Duration) (core.Window, []core.Window) {
 	return whole, parts
 }
 
-// nextMidnight is t itself when it is one.
+// nextMidnight returns the first midnight, UTC, that is not before t.
 func nextMidnight(t time.Time) time.Time { return dayOf(t.Add(day - 1)) }
 
-// Period is how long a point of a report is.
+// Period is the length of time that a point of a report covers.
 type Period string
 
 // The periods. Weeks begin on Monday, and all begin at midnight UTC.
@@ -63,7 +64,7 @@ const (
 	Month Period = "month"
 )
 
-// of is the start of the period that t is in.
+// of returns the start of the period that contains t.
 func (p Period) of(t time.Time) time.Time {
 	midnight := dayOf(t)
 	switch p {

@@ -9,11 +9,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 )
 
-// A threshold is reached by the message that reaches it, and not by the one before.
+// A warning appears with the message that reaches the threshold, and not one earlier.
 func TestWarningsBeginExactlyAtTheirThresholds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	const many = 1_000_000_000_000 // where a rate as a float would be rounded
+	const many = 1_000_000_000_000 // a rate computed in floating point would be rounded here
 	for _, c := range []struct {
 		counts reports.Counts
 		want   []reports.WarningCode

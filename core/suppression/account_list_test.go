@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// account is a list in the order of its addresses, so that its pages say nothing
-// about time. It counts calls and can fail.
+// account is a list sorted by address, so that its pages are not in the order of time.
+// It counts calls and can fail.
 type account struct {
 	mu      sync.Mutex
 	entries []sending.Suppressed
@@ -70,7 +70,7 @@ func (a *account) pass(d time.Duration) {
 	a.now = a.now.Add(d)
 }
 
-// newAccount has n entries, one for each step back from now.
+// newAccount returns a list of n entries, one for each step back from now.
 func newAccount(n int, step time.Duration) *account {
 	a := &account{now: noon}
 	for i := range n {
@@ -125,7 +125,7 @@ func emails(items []Suppressed) []string {
 	return all
 }
 
-// A small account is read with one call, and then answers every page of a minute.
+// A small list is read with one call, which serves every page for a minute.
 func TestSmallListIsReadOnce(t *testing.T) {
 	t.Parallel()
 	a := newAccount(300, time.Hour)
@@ -158,7 +158,7 @@ func TestSmallListIsReadOnce(t *testing.T) {
 	}
 }
 
-// A page of a long list takes a few calls, and the pages together are the list.
+// A page of a long list takes a few calls, and all pages together are the list.
 func TestLongListIsReadFromItsNewEnd(t *testing.T) {
 	t.Parallel()
 	a := newAccount(120_000, 20*time.Minute) // over four and a half years
@@ -184,7 +184,8 @@ func TestLongListIsReadFromItsNewEnd(t *testing.T) {
 	}
 }
 
-// A search needs all of it. What one call does not come to, the next goes on with.
+// A search reads the whole list. If one call cannot, the next call continues where it
+// stopped.
 func TestLongListIsReadInTurns(t *testing.T) {
 	t.Parallel()
 	a := newAccount(120_000, time.Minute)
@@ -212,7 +213,7 @@ func TestWhatWasReadOutlivesAFailure(t *testing.T) {
 	t.Parallel()
 	for kind, c := range map[sending.FailureKind]struct{ status, calls int }{
 		sending.Throttled: {503, 4}, sending.TimedOut: {504, 4},
-		sending.Refused: {503, 5}, sending.Invalid: {503, 5}, // these begin anew
+		sending.Refused: {503, 5}, sending.Invalid: {503, 5}, // these start again from the first page
 	} {
 		a := newAccount(2500, time.Hour)
 		a.fail = func(call int) error {
@@ -232,7 +233,7 @@ func TestWhatWasReadOutlivesAFailure(t *testing.T) {
 	}
 }
 
-// Callers at once share one reading, and one that leaves takes nothing along.
+// Concurrent callers share one read. The read continues if one of them gives up.
 func TestCallersShareAReading(t *testing.T) {
 	t.Parallel()
 	a := newAccount(20_000, time.Minute)
@@ -260,8 +261,7 @@ func TestCallersShareAReading(t *testing.T) {
 	}
 }
 
-// A span of time includes its start and not its end, whatever the account takes
-// its ends for.
+// A span includes its start and excludes its end, however the account treats its bounds.
 func TestSuppressionsOfASpan(t *testing.T) {
 	t.Parallel()
 	a := newAccount(10, time.Hour)
@@ -269,7 +269,7 @@ func TestSuppressionsOfASpan(t *testing.T) {
 	from, to := noon.Add(-5*time.Hour), noon.Add(-2*time.Hour)
 	for name, c := range map[string]struct {
 		in   ListSuppressionsIn
-		want int // how many hours before noon each was added, from
+		want int // the times at which entries were added, in hours before noon
 		n    int
 	}{
 		"from":        {ListSuppressionsIn{From: &from}, 0, 6},
@@ -289,7 +289,7 @@ func TestSuppressionsOfASpan(t *testing.T) {
 	}
 }
 
-// A list whose reading takes longer than it may be stale is never shown whole.
+// A list whose read takes longer than listLife is never returned whole.
 func TestSlowReadingIsNotShownStale(t *testing.T) {
 	t.Parallel()
 	a := newAccount(120_000, time.Minute)

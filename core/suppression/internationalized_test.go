@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// However an event spells the domain, it speaks against one address.
+// Events count against the same address in every spelling of its domain.
 func TestAnAddressIsListedInEverySpellingOfItsDomain(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

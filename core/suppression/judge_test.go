@@ -75,7 +75,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Soft bounces accumulate where neither kind repeats often enough by itself.
+// Soft bounces add up even if neither kind alone occurs often enough.
 func TestSoftBouncesAccumulate(t *testing.T) {
 	t.Parallel()
 	rules := RulesOf(Aggressive)
@@ -129,15 +129,16 @@ func TestOtherRulesJudgeAnew(t *testing.T) {
 	if !back.same(*listed) {
 		t.Errorf("back again: %+v, want %+v", back, listed)
 	}
-	// Without a change of rules what was listed stays, also when old events are gone.
+	// Without a change of rules, a listed address stays listed, even after its old
+	// events are purged.
 	kept := standard.judge(listed, history[2:], false, noon)
 	if !kept.same(*listed) {
 		t.Errorf("events gone: %+v", kept)
 	}
 }
 
-// What one event ever proved holds under other rules too once that event is
-// forgotten, be there later ones that prove less, or nothing.
+// A listing by a rule that needs one event survives a change of rules after that event
+// is purged, with or without later events.
 func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 	t.Parallel()
 	standard, strict := RulesOf(Standard), RulesOf(Strict)
@@ -152,15 +153,15 @@ func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 			}
 		}
 	}
-	// What takes several events needs them.
+	// A rule that needs several events does not keep its listing without them.
 	soft := standard.judge(nil, transient(0, 1, 2, 400), false, noon)
 	if got := strict.judge(soft, transient(400), true, noon); got.Status != Excluded {
 		t.Errorf("%s: %+v", soft.Reason, got)
 	}
 }
 
-// Whatever the order of events, the entry is the same: those before a person
-// excludes the address, and those that arrive afterwards, whenever they happened.
+// The order of events does not change the entry, for events before and after a person
+// excludes the address.
 func TestOrderDoesNotShow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -210,7 +211,7 @@ func drawAdverse(t *rapid.T) Adverse {
 	return a
 }
 
-// inOrder is events as the store hands them out.
+// inOrder returns events in the order in which the store returns them.
 func inOrder(events []Adverse) []Adverse {
 	slices.SortStableFunc(events, func(a, b Adverse) int {
 		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))

@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// poll takes what changed since the greatest time received and brings a copy up to
-// it, as the documentation tells a caller to.
+// poll reads the changes since the greatest time received and applies them to a copy, as
+// the documentation advises.
 func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
 	b.t.Helper()
 	greatest := since
@@ -44,8 +44,8 @@ func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
 	}
 }
 
-// Several processes judge and exclude at once while a program polls, and their clocks
-// are minutes apart: a change is never stored with a time that the poll has passed.
+// Several processes with clocks minutes apart judge and exclude at once while a program
+// polls. No change is stored with a time that the poll has passed.
 func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -102,13 +102,13 @@ func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 				tombstones++
 			}
 		}
-		if tombstones != writers*3 { // each excludes what it wrote in every fourth round
+		if tombstones != writers*3 { // each writer excludes its address in every fourth round
 			t.Errorf("%d tombstones", tombstones)
 		}
 	})
 }
 
-// A clock that is set back does not hide a change, by any process.
+// A clock that is set back hides no change, whichever process makes it.
 func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -133,8 +133,7 @@ func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
 	})
 }
 
-// However often an address bounces, judging it reads a bounded number of events,
-// and what it was listed for stays.
+// Judging an address reads a bounded number of events, and its listing stays.
 func TestEndlessBouncesAreJudgedByTheNewest(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -162,7 +161,7 @@ func TestEndlessBouncesAreJudgedByTheNewest(t *testing.T) {
 		if got := shown(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		// Rules that know transient bounces no more leave what one event proved.
+		// Rules without the one for transient bounces keep a listing by a single event.
 		_, err = b.s.SetRules(t.Context(), b.org, suppression.RulesOf(suppression.Strict))
 		b.must(err)
 		b.must(b.s.Rejudge(t.Context(), b.org))

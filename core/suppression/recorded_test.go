@@ -39,7 +39,7 @@ type bundle struct {
 func (b *bundle) clock() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.now = b.now.Add(time.Millisecond) // so that no two changes are at one instant
+	b.now = b.now.Add(time.Millisecond) // so that no two changes have the same time
 	return b.now
 }
 
@@ -67,7 +67,7 @@ func (b *bundle) must(err error) {
 	}
 }
 
-// event is one that speaks against an address, on a day.
+// event returns an event that counts against an address, on a day.
 func (b *bundle) event(recipient string, kind messages.EventType, bounce string, day int) messages.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ func (b *bundle) event(recipient string, kind messages.EventType, bounce string,
 	return e
 }
 
-// record stores events and judges, as taking events in does.
+// record stores events and judges their recipients in one transaction.
 func (b *bundle) record(ctx context.Context, events ...messages.Event) error {
 	return b.db.InTx(ctx, func(ctx context.Context) error {
 		fresh, err := b.db.Messages().RecordEvents(ctx, b.org, events, noon)
@@ -94,7 +94,7 @@ func (b *bundle) record(ctx context.Context, events ...messages.Event) error {
 	})
 }
 
-// call runs an operation as the rails do and returns what the surface shows.
+// call runs an operation as the rails do and returns its result on the surface.
 func (b *bundle) call(surface core.Surface, name, arguments string) (map[string]any, any, error) {
 	b.t.Helper()
 	for _, op := range b.s.Operations() {
@@ -197,8 +197,8 @@ func TestEventsListAddresses(t *testing.T) {
 	})
 }
 
-// Transactions at once, each with one event about the same address, miss no rule
-// that only all of them together fulfil.
+// Concurrent transactions, each with one event about the same address, detect a rule
+// that only all events together meet.
 func TestEventsAtOnceAreJudgedTogether(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -219,7 +219,7 @@ func TestEventsAtOnceAreJudgedTogether(t *testing.T) {
 	})
 }
 
-// A failure leaves neither event nor entry.
+// A failure rolls back both events and entries.
 func TestJudgingIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -297,9 +297,9 @@ func TestOtherRulesJudgeEverythingAnew(t *testing.T) {
 	})
 }
 
-// A caller who reads all pages and then polls from the greatest last_changed_at received
-// sees every change, also those that happen between two pages: they move in front of the
-// first page.
+// A caller reads all pages and then polls from the greatest last_changed_at received. It
+// sees every change, also those made between two pages: they move in front of the first
+// page.
 func TestPollingMissesNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -10,7 +10,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// nameServer answers on the loopback over UDP and TCP until the test ends.
+// nameServer starts a name server on the loopback, over UDP and TCP. It runs until the
+// test ends.
 func nameServer(t *testing.T, handler dns.HandlerFunc) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,7 +32,7 @@ func nameServer(t *testing.T, handler dns.HandlerFunc) string {
 	return listener.Addr().String()
 }
 
-// zone knows one alias, refuses one name, and answers one over TCP alone.
+// zone has one alias. It refuses one name, and answers another over TCP only.
 func zone(w dns.ResponseWriter, q *dns.Msg) {
 	answer := new(dns.Msg).SetReply(q)
 	alias := &dns.CNAME{
