@@ -7,20 +7,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Status is where a channel stands.
+// Status is the state of a channel.
 type Status string
 
-// The states. The account shows a channel, a member adopts it, and the account may
-// lose it again. Nothing here archives a channel or leaves one pending yet.
+// The states. A channel that the account has is discovered; a member of the organization
+// adopts it; it is detached when the account no longer has it. No code archives a
+// channel or leaves one pending yet.
 const (
 	Active     Status = "active"
 	Discovered Status = "discovered"
 	Detached   Status = "detached"
 )
 
-// StatusOf is the state that follows from two facts: whether the account has the
-// channel, and whether the organization adopted it. A channel that comes back is
-// what it was before.
+// StatusOf returns the state that follows from two facts: whether the account has the
+// channel, and whether the organization adopted it. A channel that reappears gets its
+// earlier state.
 func StatusOf(present, adopted bool) Status {
 	switch {
 	case !present:
@@ -43,7 +44,7 @@ type Channel struct {
 	CreatedAt         time.Time `json:"created_at" jsonschema_description:"When it was first seen here."`
 }
 
-// IdentityType is what an identity names.
+// IdentityType says whether an identity is a domain or an address.
 type IdentityType string
 
 // The types.
@@ -61,13 +62,13 @@ type Identity struct {
 	DKIM           sending.VerificationStatus `json:"dkim_status" jsonschema:"enum=pending,enum=success,enum=failed" jsonschema_description:"Always equal to verification_status."`
 	MailFromDomain *string                    `json:"mail_from_domain" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"Always null."`
 	CreatedAt      time.Time                  `json:"created_at" jsonschema_description:"When it was first seen here."`
-	// Tokens are the DKIM tokens of a domain, Channel the name of its default
+	// Tokens has the DKIM tokens of a domain. Channel is the name of its default
 	// configuration set.
 	Tokens  []string `json:"-"`
 	Channel string   `json:"-"`
 }
 
-// Records are what a domain has to publish; an address has none.
+// Records returns the DNS records that a domain has to publish; none for an address.
 func (i Identity) Records() []Record {
 	if i.Type != DomainIdentity {
 		return nil
@@ -75,7 +76,7 @@ func (i Identity) Records() []Record {
 	return dkimRecords(strings.ToLower(i.Identity), i.Tokens)
 }
 
-// TypeOf tells an address from a domain.
+// TypeOf returns the type of an identity.
 func TypeOf(identity string) IdentityType {
 	if strings.Contains(identity, "@") {
 		return EmailIdentity

@@ -9,38 +9,38 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config is what the package needs. All members are required.
+// Config has the dependencies of Channels. All fields are required.
 type Config struct {
 	Store   Store
 	Account Account
-	// DNS tells whether a record is published.
+	// DNS looks up whether a record is published.
 	DNS DNS
-	// Orgs lists every organization, for the jobs that visit all.
+	// Orgs returns every organization, for the jobs that visit all.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// Account is what the sync asks of the sending account.
+// Account is the part of the sending account that the sync reads.
 type Account interface {
 	Overview(ctx context.Context, orgID string) (sending.Overview, error)
 	Identities(ctx context.Context, orgID string) ([]sending.Identity, error)
 	ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error)
 }
 
-// DNS is where records are looked up. An error means that the answer is unknown: the name
-// servers did not answer.
+// DNS looks up records. An error means that the answer is unknown, because no name
+// server answered.
 type DNS interface {
 	Published(ctx context.Context, orgID string, r Record) (bool, error)
 }
 
-// Channels does the tasks of this package.
+// Channels runs the operations of this package.
 type Channels struct{ Config }
 
-// New makes a Channels.
+// New returns a Channels.
 func New(cfg Config) *Channels { return &Channels{Config: cfg} }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the catalogue.
 func (c *Channels) Operations() []core.Operation {
 	return []core.Operation{
 		c.channelsList(), c.channelsGet(),
@@ -49,35 +49,35 @@ func (c *Channels) Operations() []core.Operation {
 	}
 }
 
-// ChannelName is the name at the provider of the channel with this id. It fails
+// ChannelName returns the name at the provider of the channel with this id. It fails
 // with core.CodeNotFound.
 func (c *Channels) ChannelName(ctx context.Context, orgID, id string) (string, error) {
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{ID: id})
 	return channel.Name, err
 }
 
-// ChannelNameOf is the name at the provider of the channel with this id or slug. It
+// ChannelNameOf returns the name at the provider of the channel with this id or slug. It
 // fails with core.CodeNotFound.
 func (c *Channels) ChannelNameOf(ctx context.Context, orgID, reference string) (string, error) {
 	if core.IsID(reference) {
 		name, err := c.ChannelName(ctx, orgID, strings.ToLower(reference))
 		if err == nil || core.AsError(err).Code != core.CodeNotFound {
-			return name, err // else a configuration set may be called like an id
+			return name, err // a slug may have the form of an id
 		}
 	}
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: reference})
 	return channel.Name, err
 }
 
-// ChannelSlug is the slug of the channel with this name at the provider. It fails
+// ChannelSlug returns the slug of the channel with this name at the provider. It fails
 // with core.CodeNotFound.
 func (c *Channels) ChannelSlug(ctx context.Context, orgID, name string) (string, error) {
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Name: name})
 	return channel.Slug, err
 }
 
-// Adopt makes a discovered channel active; see [Store]. Whether its caller may is
-// the caller's to know.
+// Adopt makes a discovered channel active; see [Store]. The caller must check
+// permissions.
 func (c *Channels) Adopt(ctx context.Context, orgID, slug string) (Channel, error) {
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: slug})
 	if err != nil {
@@ -89,13 +89,13 @@ func (c *Channels) Adopt(ctx context.Context, orgID, slug string) (Channel, erro
 	return c.Store.Channel(ctx, orgID, ChannelKey{ID: channel.ID})
 }
 
-// PageIn pages a list.
+// PageIn has the page of a list.
 type PageIn struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 }
 
-// pageOf reads a page with a finder of the store.
+// pageOf returns the page that read finds in the store.
 func pageOf[T any](in PageIn, filter string, read func(after *core.After, limit int) ([]T, error), place func(T) core.After) (core.Page[T], error) {
 	return core.ReadPage(filter, in.Cursor, in.Limit, read, place)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListChannelsIn pages the channels.
+// ListChannelsIn has the page of the channels.
 type ListChannelsIn struct{ PageIn }
 
 func (c *Channels) channelsList() core.Operation {

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListIdentitiesIn pages the identities.
+// ListIdentitiesIn has the page of the identities.
 type ListIdentitiesIn struct{ PageIn }
 
 func (c *Channels) identitiesList() core.Operation {

@@ -7,16 +7,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Standing is the newest of everything, as a person sees it on one page.
+// Standing has the newest channels, identities and tracking domains, for the dashboard.
 type Standing struct {
 	Channels   []Channel
 	Identities []Identity
 	Tracking   []TrackingDomain
-	More       bool      // some are left out
+	More       bool      // whether some are left out
 	SyncedAt   time.Time // zero before the first sync
 }
 
-// Standing reads at most limit of each kind.
+// Standing returns at most limit of each kind.
 func (c *Channels) Standing(ctx context.Context, orgID string, limit int) (Standing, error) {
 	var s Standing
 	sync, err := c.Store.LastSync(ctx, orgID)

@@ -13,21 +13,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// SyncEvery is how often the mirror follows the sending account.
+// SyncEvery is the interval between syncs with the sending account.
 const SyncEvery = 15 * time.Minute
 
-// SyncArgs are the arguments of the sync.
+// SyncArgs has the arguments of the sync.
 type SyncArgs struct {
 	// OrgID is the organization to sync, such as one that has just connected its
 	// account; empty means all.
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (SyncArgs) Kind() string { return "channel_sync" }
 
-// SyncWorker brings the configuration sets and identities of every organization's
-// account into the mirror.
+// SyncWorker returns the worker that copies the configuration sets and identities of
+// every organization's account into the mirror.
 func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{
 		Work: func(ctx context.Context, args SyncArgs) error {
@@ -37,9 +37,9 @@ func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	}
 }
 
-// Sync brings one organization's mirror up to its account: what is new is
-// discovered, what is gone is detached, and nothing becomes active by itself.
-// Without an account everything stays as it is, and after a failure too.
+// Sync updates one organization's mirror from its account. New channels become
+// discovered, missing ones detached; none becomes active by itself. Without an account,
+// or after a failure, the mirror stays as it is.
 func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	overview, err := c.Account.Overview(ctx, orgID)
 	if sending.IsAbsent(err) {
@@ -71,7 +71,8 @@ func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// accountKey names the account at its provider, where organizations may share one.
+// accountKey returns the name of the account at its provider. Organizations may share an
+// account.
 func accountKey(orgID string, o sending.Overview) string {
 	if o.AccountID == "" {
 		return "org/" + orgID
@@ -79,7 +80,7 @@ func accountKey(orgID string, o sending.Overview) string {
 	return o.AccountID + "/" + o.Region
 }
 
-// unsupported: a kind of account without channels has none.
+// unsupported reports whether the error means that this kind of account has no channels.
 func unsupported(err error) bool {
 	f, ok := errors.AsType[*sending.Failure](err)
 	return ok && f.Kind == sending.Unsupported
@@ -87,14 +88,14 @@ func unsupported(err error) bool {
 
 const longestName = 320
 
-// storable reports whether both databases take the name. The provider has none
-// that they do not; a stand-in for it may.
+// storable reports whether both databases accept the name. All names of the provider
+// pass; a simulated provider may have others.
 func storable(name string) bool {
 	return name != "" && len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }
 
-// Slugs gives each name that is not in known a slug that no other has: URL-safe,
-// made from the name. known holds slugs by name and is added to.
+// Slugs returns a new slug for each name that known does not have. Slugs are URL-safe,
+// made from the name, and distinct from all others. known maps names to their slugs.
 func Slugs(known map[string]string, names []string) map[string]string {
 	taken := map[string]bool{}
 	for _, slug := range known {
@@ -117,8 +118,8 @@ func Slugs(known map[string]string, names []string) map[string]string {
 
 const longestSlug = 64
 
-// slugOf is the name in lower case with a hyphen for each run of characters that
-// would need escaping in a path.
+// slugOf returns the name in lower case, with a hyphen for each run of characters that
+// need escaping in a path.
 func slugOf(name string) string {
 	var slug strings.Builder
 	for _, r := range strings.ToLower(name) {

@@ -4,17 +4,17 @@ import (
 	"time"
 )
 
-// TrackingStatus is how far the verification of a tracking domain is.
+// TrackingStatus is the progress of verifying a tracking domain.
 type TrackingStatus string
 
-// The states. Failed means that no job checks any more.
+// The states. Failed means that the domain is no longer checked.
 const (
 	TrackingPending  TrackingStatus = "pending"
 	TrackingVerified TrackingStatus = "verified"
 	TrackingFailed   TrackingStatus = "failed"
 )
 
-// TrackingDomain is a domain that links of messages lead through.
+// TrackingDomain is a domain that the links of messages lead through.
 type TrackingDomain struct {
 	ID         string         `json:"-"`
 	Domain     string         `json:"domain" voice:"untrusted"`
@@ -35,15 +35,15 @@ type Record struct {
 	Value string `json:"value" voice:"untrusted"`
 }
 
-// describe fills in what follows from the row and the tokens of the identity of
-// the same domain.
+// describe fills in the fields that follow from the row and from the tokens of the
+// identity of the same domain.
 func (d TrackingDomain) describe(tokens []string) TrackingDomain {
 	d.SSL = map[TrackingStatus]string{TrackingPending: "pending", TrackingVerified: "active", TrackingFailed: "failed"}[d.Status]
 	d.Records = append([]Record{{Type: "CNAME", Name: d.Domain, Value: RedirectHost(d.Region)}}, dkimRecords(d.Domain, tokens)...)
 	return d
 }
 
-// RedirectHost is the provider's host that counts opens and clicks in a region.
+// RedirectHost returns the provider's host that counts opens and clicks in a region.
 func RedirectHost(region string) string { return "r." + region + ".awstrack.me" }
 
 func dkimRecords(domain string, tokens []string) []Record {
@@ -54,8 +54,8 @@ func dkimRecords(domain string, tokens []string) []Record {
 	return records
 }
 
-// How often a pending domain is looked at, by its age. DNS is usually published
-// within the hour, or days later by another person.
+// These are the intervals at which a pending domain is checked, by its age. DNS records
+// are usually published within the hour, or days later by another person.
 const (
 	firstHour = time.Hour
 	firstDay  = 24 * time.Hour
@@ -65,13 +65,12 @@ const (
 	everyTenMinutes = 10 * time.Minute
 	everyHour       = time.Hour
 
-	// early is how much before its time a look may come. The job comes every two
-	// minutes, though never to the second: a look that was a little late must not
-	// make the next one miss its turn.
+	// early is how much a check may be before its time. The job runs every two minutes,
+	// never exactly. A check that was a little late must not make the next run skip one.
 	early = time.Minute
 )
 
-// due reports whether it is time to look.
+// due reports whether the domain has to be checked now.
 func (d TrackingDomain) due(now time.Time) bool {
 	if d.CheckedAt == nil {
 		return true
@@ -86,7 +85,7 @@ func (d TrackingDomain) due(now time.Time) bool {
 	return !now.Before(d.CheckedAt.Add(every - early))
 }
 
-// judged is the domain after a look at its records.
+// judged returns the domain after a check of its records.
 func (d TrackingDomain) judged(published bool, now time.Time) TrackingDomain {
 	d.CheckedAt = &now
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListTrackingDomainsIn pages the tracking domains.
+// ListTrackingDomainsIn has the page of the tracking domains.
 type ListTrackingDomainsIn struct{ PageIn }
 
 func (c *Channels) trackingDomainsList() core.Operation {
@@ -34,7 +34,7 @@ func (c *Channels) trackingDomains(ctx context.Context, orgID string, after *cor
 	return rows, c.describe(ctx, orgID, rows)
 }
 
-// describe fills in the records of every domain.
+// describe fills in the DNS records of every domain.
 func (c *Channels) describe(ctx context.Context, orgID string, rows []TrackingDomain) error {
 	names := make([]string, len(rows))
 	for i, d := range rows {

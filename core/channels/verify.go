@@ -8,15 +8,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// VerifyArgs are the arguments of the look at tracking domains.
+// VerifyArgs has the arguments of the job that checks tracking domains. It has none.
 type VerifyArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (VerifyArgs) Kind() string { return "tracking_domain_verify" }
 
-// VerifyWorker looks whether the records of pending tracking domains are
-// published: every 2 minutes in the first hour, every 10 minutes on the first day,
-// then hourly for a week, after which the domain has failed.
+// VerifyWorker returns the worker that checks whether the records of pending tracking
+// domains are published. It checks every 2 minutes in the first hour, every 10 minutes
+// on the first day, then hourly for a week, after which the domain has failed.
 func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 	return jobs.Worker[VerifyArgs]{
 		Work: func(ctx context.Context, _ VerifyArgs) error {
@@ -26,9 +26,8 @@ func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 	}
 }
 
-// Verify looks at those of one organization's tracking domains whose time has
-// come. A name server that does not answer leaves a domain pending until the
-// next time.
+// Verify checks one organization's tracking domains that are due. A domain stays pending
+// if no name server answers.
 func (c *Channels) Verify(ctx context.Context, orgID string) error {
 	rows, err := c.Store.Unverified(ctx, orgID)
 	if err != nil {
@@ -57,7 +56,7 @@ func (c *Channels) Verify(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// published reports whether all records are.
+// published reports whether all records are published.
 func (c *Channels) published(ctx context.Context, orgID string, records []Record) (bool, error) {
 	for _, r := range records {
 		found, err := c.DNS.Published(ctx, orgID, r)

@@ -14,25 +14,26 @@ import (
 )
 
 const (
-	// listLife is how stale an answer from an account's list may be, counted from
-	// the moment its reading began.
+	// listLife is the greatest age of an answer from an account's list, counted from the
+	// start of its read.
 	listLife = 60 * time.Second
-	// maxPagesACall bounds what one call reads. The next call goes on from there.
+	// maxPagesACall bounds the pages that one call reads. The next call continues after
+	// them.
 	maxPagesACall = 50
-	// maxRemembered bounds the entries that are remembered, of all organizations.
+	// maxRemembered bounds the number of cached entries, over all organizations.
 	maxRemembered = 500_000
 )
 
-// span is a part of an account's list by the time of adding: since belongs to it
-// and until does not. A zero time leaves that end open.
+// span is a range of an account's list by the time of adding: from since, inclusive, to
+// until, exclusive. A zero time leaves that end open.
 type span struct{ since, until time.Time }
 
 func (s span) holds(at time.Time) bool {
 	return (s.since.IsZero() || !at.Before(s.since)) && (s.until.IsZero() || at.Before(s.until))
 }
 
-// asked is the span as the account is asked for it: providers keep whole seconds
-// and do not say which of the ends belong.
+// asked returns the bounds to request from the account. They are wider than the span,
+// because providers store whole seconds and do not say whether bounds are inclusive.
 func (s span) asked() (since, until time.Time) {
 	if !s.since.IsZero() {
 		since = s.since.Truncate(time.Second).Add(-time.Second)
@@ -48,9 +49,9 @@ type listKey struct {
 	span span
 }
 
-// accountLists reads accounts' lists, of which it remembers every part for a
-// minute. One caller reads a part at a time; others wait for what it finds. What a
-// caller has read is kept when it gives up or fails, so the next goes on.
+// accountLists reads the lists of accounts and caches every part for listLife. One
+// caller reads a part at a time; others wait for its result. Pages that a caller has
+// read stay cached when it gives up or fails, so the next caller continues after them.
 type accountLists struct {
 	source sending.Suppressions
 	clock  core.Clock
@@ -59,22 +60,22 @@ type accountLists struct {
 	parts map[listKey]*listPart
 }
 
-// listPart is what is read of one part.
+// listPart is the cached state of one part of a list.
 type listPart struct {
 	turn chan struct{} // holds one token, which the reading call takes
 
 	begun    time.Time // zero when nothing was read
 	token    string
-	entries  []sending.Suppressed // once complete, newest first and never changed
+	entries  []sending.Suppressed // when complete: sorted newest first, and immutable
 	complete bool
-	size     int // len(entries), under the lock of accountLists
+	size     int // len(entries), guarded by the lock of accountLists
 }
 
 func newAccountLists(source sending.Suppressions, clock core.Clock) *accountLists {
 	return &accountLists{source: source, clock: clock, parts: map[listKey]*listPart{}}
 }
 
-// reading is one call's budget of pages.
+// reading has the remaining number of pages that one call may read.
 type reading struct {
 	lists *accountLists
 	org   string
@@ -83,7 +84,7 @@ type reading struct {
 
 func (l *accountLists) reading(org string) *reading { return &reading{l, org, maxPagesACall} }
 
-// all is every entry of the span, newest first.
+// all returns every entry of the span, newest first.
 func (r *reading) all(ctx context.Context, s span) ([]sending.Suppressed, error) {
 	entries, complete, err := r.part(ctx, s, r.pages)
 	if err == nil && !complete {
@@ -92,8 +93,8 @@ func (r *reading) all(ctx context.Context, s span) ([]sending.Suppressed, error)
 	return entries, err
 }
 
-// part reads at most so many more pages of the span. Its entries are in order once
-// they are complete.
+// part reads at most the given number of further pages of the span. The entries are
+// sorted only if complete is true.
 func (r *reading) part(ctx context.Context, s span, pages int) (entries []sending.Suppressed, complete bool, err error) { //nolint:nonamedreturns // says which
 	part := r.lists.remembered(listKey{r.org, s})
 	select {
@@ -112,7 +113,7 @@ func (r *reading) part(ctx context.Context, s span, pages int) (entries []sendin
 	return part.entries, part.complete, nil
 }
 
-// page reads one page more.
+// page reads the next page.
 func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 	since, until := s.asked()
 	page, next, err := r.lists.source.SuppressedPage(ctx, r.org, since, until, part.token)
@@ -131,8 +132,10 @@ func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 	return r.lists.grown(part)
 }
 
-// failed keeps the place where the same page can be asked for once more. An
-// account that does not know the place any more is read from the start next time.
+// failed returns the error for the caller of a failed read. After throttling or a
+// timeout it keeps the position, so that the same page can be requested again. Otherwise
+// the next call reads from the start, for example because the account no longer accepts
+// the position.
 func (p *listPart) failed(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
 	if ok && (f.Kind == sending.Throttled || f.Kind == sending.TimedOut) {
@@ -146,14 +149,15 @@ func (p *listPart) failed(err error) error {
 	return sending.Unavailable(err)
 }
 
-// refresh forgets what is too old.
+// refresh clears the part if it is older than listLife.
 func (p *listPart) refresh(now time.Time) {
 	if p.begun.IsZero() || now.Sub(p.begun) >= listLife || now.Before(p.begun) {
 		p.begun, p.token, p.entries, p.complete = now, "", nil, false
 	}
 }
 
-// remembered is the part under the key, and drops those that are too old.
+// remembered returns the cached part with the key. For a new part it first removes
+// expired ones.
 func (l *accountLists) remembered(key listKey) *listPart {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,7 +171,7 @@ func (l *accountLists) remembered(key listKey) *listPart {
 	return part
 }
 
-// sweep drops parts that are too old. One that a call reads stays.
+// sweep removes expired parts, except those that a call is reading.
 func (l *accountLists) sweep() {
 	now := l.clock()
 	for key, part := range l.parts {
@@ -182,8 +186,8 @@ func (l *accountLists) sweep() {
 	}
 }
 
-// grown counts what is remembered. When there is too much, all other parts that
-// no call reads are dropped; when the part alone is too much, so is the part.
+// grown updates the size of the part. If the cache is too large, it removes all other
+// parts that no call reads. It fails if the part alone is too large.
 func (l *accountLists) grown(part *listPart) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,8 +214,8 @@ func (l *accountLists) grown(part *listPart) error {
 	return nil
 }
 
-// newestFirst also keeps an address that came twice, because the list changed
-// while it was read, only as it was last added.
+// newestFirst sorts the entries. Of an address that occurs twice, because the list
+// changed during the read, it keeps the newest entry.
 func newestFirst(entries []sending.Suppressed) []sending.Suppressed {
 	slices.SortFunc(entries, byNewest)
 	seen := make(map[string]bool, len(entries))
@@ -223,7 +227,8 @@ func newestFirst(entries []sending.Suppressed) []sending.Suppressed {
 	})
 }
 
-// byNewest orders as a list newest first does everywhere: by time, then by id.
+// byNewest compares entries for the order of lists: newest first, then by id,
+// descending.
 func byNewest(a, b sending.Suppressed) int {
 	if order := b.At.Compare(a.At); order != 0 {
 		return order

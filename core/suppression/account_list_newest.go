@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// firstStretch is how far back a long list is read at first; each further
+	// firstStretch is the length of the newest stretch of a long list. Each further
 	// stretch is twice as long as the one before.
 	firstStretch = 30 * 24 * time.Hour
-	// stretches is how many there are before the rest is read as one.
+	// stretches is the number of stretches before the rest, which is read as one.
 	stretches = 7
 )
 
-// newest is the first n entries of the span behind the place, newest first, that
-// wanted lets through. The account has no order by time to offer. A list that fits
-// into one page is read whole; of a longer one, stretches of time are, from the
-// newest backwards, until there are enough, so that a page of a list of hundreds
-// of thousands takes a few calls.
+// newest returns the first n entries of the span after the position, newest first, for
+// which wanted is true. The account cannot sort by time. A list of one page is read
+// whole. A longer list is read in stretches of time, from the newest backwards, until
+// there are enough entries. A page of a list of hundreds of thousands thus takes a few
+// calls.
 func (r *reading) newest(ctx context.Context, s span, after *core.After, n int, wanted func(sending.Suppressed) bool) ([]sending.Suppressed, error) {
 	keep := func(entries []sending.Suppressed) (kept []sending.Suppressed) { //nolint:nonamedreturns // grows
 		for _, e := range entries {
@@ -62,8 +62,8 @@ func isAfter(e sending.Suppressed, after *core.After) bool {
 	return after == nil || e.At.Before(after.At) || e.At.Equal(after.At) && suppressedID(e) < after.ID
 }
 
-// stretches cut the span up from the place where a page starts. They begin and end
-// at midnight, so that the pages of one day share them.
+// stretches splits the span, from the position where a page starts backwards. Stretches
+// begin and end at midnight, so that the pages of one day share them.
 func (s span) stretches(now time.Time, after *core.After) []span {
 	until := now
 	if !s.until.IsZero() && s.until.Before(now) {
@@ -74,7 +74,7 @@ func (s span) stretches(now time.Time, after *core.After) []span {
 	}
 	until = until.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	var cut []span
-	// The first one is open, for an account whose clock is ahead of ours.
+	// The first stretch has no end, because the account's clock may be ahead of ours.
 	if first := (span{since: until}); after == nil && s.until.IsZero() {
 		cut = append(cut, first)
 	}

@@ -269,7 +269,7 @@ func TestSuppressionsOfASpan(t *testing.T) {
 	from, to := noon.Add(-5*time.Hour), noon.Add(-2*time.Hour)
 	for name, c := range map[string]struct {
 		in   ListSuppressionsIn
-		want int // the times at which entries were added, in hours before noon
+		want int // the age of the newest expected entry, in hours before noon
 		n    int
 	}{
 		"from":        {ListSuppressionsIn{From: &from}, 0, 6},

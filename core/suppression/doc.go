@@ -1,8 +1,8 @@
-// Package suppression is whom not to mail: the sending account's own list, which
-// is read live, and the addresses that Mailhelm judges undeliverable from events,
-// which is advice. Neither follows the other: what is taken off one list stays on
-// the other, and nothing here adds to the account's list or keeps a message back.
+// Package suppression decides which addresses not to mail. The sending account's own
+// list is read live. The addresses that Mailhelm judges undeliverable from events are
+// advice. The two lists are independent: an address removed from one stays on the other.
+// The package neither adds to the account's list nor blocks a message.
 //
-// It owns the rules of judging, what is judged and what an operator excludes. The
-// events themselves belong to messages; a Suppression is one of their recorders.
+// It owns the rules of judging, the judged entries and the exclusions by operators. The
+// events belong to messages; a Suppression is one of their recorders.
 package suppression

@@ -6,35 +6,36 @@ import (
 	"time"
 )
 
-// Status is whether an address is judged undeliverable now.
+// Status says whether an address is judged undeliverable now.
 type Status string
 
-// The statuses. An excluded entry is what remains of a listed one.
+// The statuses. An excluded entry is one that was listed before.
 const (
 	Listed   Status = "listed"
 	Excluded Status = "excluded"
 )
 
-// Entry is what is known of one address that is or was listed.
+// Entry is the judgement about one address that is or was listed.
 type Entry struct {
 	Key           string // see [AddressKey]
-	Email         string // as the first event spells it
+	Email         string // in the spelling of the first event
 	Status        Status
 	Reason        Reason
 	FirstSeenAt   time.Time
 	LastSeenAt    time.Time
 	LastChangedAt time.Time
 	EventCount    int
-	// ExcludedAt and ExclusionReason are of an excluded entry alone; nil and "".
+	// ExcludedAt and ExclusionReason are set on an excluded entry only; otherwise nil
+	// and "".
 	ExcludedAt      *time.Time
 	ExclusionReason string
-	// ForgivenAt is when a person last excluded the address. Events up to then do
-	// not count any more.
+	// ForgivenAt is when a person last excluded the address. Events up to then no longer
+	// count.
 	ForgivenAt *time.Time
 }
 
-// ID names the entry where its address should not stand: in the address of a page,
-// in the audit log, in a cursor.
+// ID returns a name of the entry without its address, for URLs of pages, the audit log
+// and cursors.
 func (e Entry) ID() string { return entryID(e.Key) }
 
 func entryID(key string) string {
@@ -48,12 +49,13 @@ func IsEntryID(text string) bool {
 	return err == nil && len(raw) == 16 && hex.EncodeToString(raw) == text
 }
 
-// excludedByPerson tells a tombstone that a person made from one of other rules.
+// excludedByPerson reports whether a person excluded the entry, rather than a change of
+// rules.
 func (e Entry) excludedByPerson() bool {
 	return e.Status == Excluded && e.ForgivenAt != nil && e.ExcludedAt.Equal(*e.ForgivenAt)
 }
 
-// same reports whether both say the same, apart from when they changed.
+// same reports whether both entries are equal, apart from the time of their last change.
 func (e Entry) same(other Entry) bool {
 	return e.Key == other.Key && e.Email == other.Email && e.Status == other.Status && e.Reason == other.Reason &&
 		e.FirstSeenAt.Equal(other.FirstSeenAt) && e.LastSeenAt.Equal(other.LastSeenAt) && e.EventCount == other.EventCount &&

@@ -9,14 +9,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// MaxExclusionReason is how long the reason of an exclusion may be, in characters.
+// MaxExclusionReason is the greatest length of the reason of an exclusion, in
+// characters.
 const MaxExclusionReason = 300
 
-// Exclude takes a listed address off the list and leaves a tombstone with the
-// reason. What happened so far does not count any more: later events that qualify
-// by themselves list the address again. It fails with core.CodeNotFound, with
-// core.CodeConflict for an address that is excluded already, and with
-// core.CodeValidationFailed on the field "reason".
+// Exclude removes a listed address from the list and keeps an excluded entry with the
+// reason. Events up to now no longer count; later events that qualify by themselves list
+// the address again. It fails with core.CodeNotFound, with core.CodeConflict for an
+// address that is already excluded, and with core.CodeValidationFailed on the field
+// "reason".
 func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (Entry, error) {
 	reason = strings.TrimSpace(reason)
 	if err := checkExclusionReason(reason); err != nil {
@@ -40,7 +41,8 @@ func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (En
 		if entry.LastChangedAt, err = s.changeTime(ctx, orgID); err != nil {
 			return err
 		}
-		// A provider's clock may be ahead of ours; what is known by now is forgiven.
+		// A provider's clock may be ahead of ours, so all events stored by now are
+		// forgiven.
 		at := s.now()
 		if entry.LastSeenAt.After(at) {
 			at = entry.LastSeenAt
@@ -64,8 +66,8 @@ func checkExclusionReason(reason string) error {
 	return nil
 }
 
-// Undeliverable is the advisory record of one address, matched without regard to
-// case, nil when there is none.
+// Undeliverable returns the advisory record of one address, ignoring case; nil when
+// there is none.
 func (s *Suppression) Undeliverable(ctx context.Context, orgID, email string) (*Undeliverable, error) {
 	key := AddressKey(email)
 	entries, err := s.Store.Entries(ctx, orgID, []string{key})

@@ -8,24 +8,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// Adverse is an event that may speak against an address.
+// Adverse is an event that may count against an address.
 type Adverse struct {
-	// Recipient is the address as the event spells it.
+	// Recipient is the address in the spelling of the event.
 	Recipient  string
 	OccurredAt time.Time
 	Type       messages.EventType
-	// Bounced is of a Bounce; of a Complaint, its SubType is that of the complaint.
+	// Bounced has the type and subtype of a Bounce. For a Complaint, its SubType is that
+	// of the complaint.
 	Bounced messages.BounceKind
 }
 
-// channelLimitReached is a detail of the provider beside the type of a bounce.
+// channelLimitReached is the subtype of a bounce that means a limit of the channel.
 const channelLimitReached = "ChannelLimitExceeded"
 
-// speaksFor is the rule that the event is evidence for by its kind, "" for none.
-// The provider did not try to deliver to an address on the account's own list:
-// such a bounce or complaint repeats a decision, which may have been a person's,
-// and is no evidence. Its list over all accounts is: mail of another account bounced
-// there.
+// speaksFor returns the rule that the event is evidence for, "" for none. The provider
+// does not attempt delivery to an address on the account's own list. Such a bounce or
+// complaint only repeats a decision, possibly a person's, and is no evidence. A bounce
+// due to the provider's global list is evidence, because mail of another account
+// bounced.
 func (a Adverse) speaksFor() Reason {
 	if a.Bounced.SubType == messages.OnAccountList {
 		return ""
@@ -48,15 +49,15 @@ func (a Adverse) speaksFor() Reason {
 	return ""
 }
 
-// isSoft reports whether the event counts as a soft bounce. A recipient who is
-// mailed too often for the channel's limit is no worse an address for it.
+// isSoft reports whether the event counts as a soft bounce. A bounce due to a limit of
+// the channel says nothing about the address.
 func (a Adverse) isSoft() bool {
 	reason := a.speaksFor()
 	return (reason == RepeatedTransient || reason == Undetermined) && a.Bounced.SubType != channelLimitReached
 }
 
-// reasonFor is the weightiest reason that holds, "" when none does. evidence is in
-// order of time.
+// reasonFor returns the most severe reason that applies, "" if none does. evidence must
+// be in order of time.
 func (s *RuleSet) reasonFor(evidence []Adverse) Reason {
 	times := map[Reason][]time.Time{}
 	for _, a := range evidence {
@@ -74,10 +75,10 @@ func (s *RuleSet) reasonFor(evidence []Adverse) Reason {
 	return ""
 }
 
-// judge brings an address's entry up to its history, which is in order of time;
-// known is nil when it has none yet. It returns nil when there is nothing to say.
-// An entry follows from history, rules and what operators excluded, and from
-// nothing else: not from the order in which events arrive.
+// judge returns an address's entry according to its history, which must be in order of
+// time. known is the stored entry, nil if there is none. It returns nil if there is
+// nothing to store. The result depends on history, rules and exclusions by operators,
+// and not on the order in which events arrive.
 func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now time.Time) *Entry {
 	evidence := slices.DeleteFunc(slices.Clone(history), func(a Adverse) bool { return a.speaksFor() == "" })
 	before, since := split(evidence, known)
@@ -94,7 +95,7 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 	case known == nil:
 		return nil
 	case known.Status == Listed && rulesChanged && cut && s.Rule(known.Reason).Locked:
-		return known // by an event that is not looked at, or forgotten
+		return known // listed by an event that is not read any more
 	case known.Status == Listed && rulesChanged:
 		entry := *known
 		entry.Status, entry.ExcludedAt, entry.ExclusionReason = Excluded, &now, rulesChangedText
@@ -107,11 +108,11 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 	return known
 }
 
-// rulesChangedText is the exclusion reason of what no longer qualifies.
+// rulesChangedText is the exclusion reason of an entry that no longer qualifies.
 const rulesChangedText = "rules changed"
 
-// split parts evidence at the last exclusion by a person: what came up to then was
-// forgiven.
+// split divides evidence at the last exclusion by a person. Events up to then no longer
+// count.
 func split(evidence []Adverse, known *Entry) (before, since []Adverse) {
 	if known == nil || known.ForgivenAt == nil {
 		return nil, evidence
@@ -123,14 +124,15 @@ func split(evidence []Adverse, known *Entry) (before, since []Adverse) {
 	return evidence[:at], evidence[at:]
 }
 
-// entryOf counts the evidence, of which there is some.
+// entryOf returns an entry with the figures of the evidence, which must not be empty.
 func entryOf(known *Entry, evidence []Adverse) Entry {
 	first := evidence[0]
 	entry := Entry{
 		Key: AddressKey(first.Recipient), Email: first.Recipient, FirstSeenAt: first.OccurredAt,
 		LastSeenAt: evidence[len(evidence)-1].OccurredAt, EventCount: len(evidence),
 	}
-	// Of events of one instant the spelling that sorts first, whichever came first.
+	// Of events with the same time, the spelling that sorts first counts, in any order
+	// of arrival.
 	for _, a := range evidence {
 		if a.OccurredAt.Equal(first.OccurredAt) && a.Recipient < entry.Email {
 			entry.Email = a.Recipient
@@ -142,20 +144,20 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 	return entry
 }
 
-// maxHistory is how many events of an address are looked at, the newest, so that
-// judging one that bounces without end stays cheap. What earlier ones proved is
-// kept, and the count of events ends here.
+// maxHistory is the greatest number of events read of an address, the newest ones. It
+// bounds the cost of judging an address that keeps bouncing. What earlier events proved
+// is kept in the entry; its count of events stops here.
 const maxHistory = 1000
 
-// outlives reports whether the entry was listed by events from before the evidence,
-// which are forgotten.
+// outlives reports whether the entry was listed by events older than the evidence, which
+// were purged.
 func (e *Entry) outlives(evidence []Adverse) bool {
 	return e.Status == Listed && (len(evidence) == 0 || e.FirstSeenAt.Before(evidence[0].OccurredAt))
 }
 
-// keep holds on to what is known from events that are no longer looked at. While
-// all of them are, it changes nothing. Under other rules only a reason of one event
-// ever is sure to hold still.
+// keep preserves in e what is known from events that are no longer read. If all of them
+// are read, it changes nothing. After a change of rules it keeps only a reason that
+// needs a single event, since any rules confirm it.
 func (e *Entry) keep(known Entry, rulesChanged bool) {
 	weightier := slices.Index(reasons, known.Reason) < slices.Index(reasons, e.Reason)
 	if weightier && (!rulesChanged || slices.Index(reasons, known.Reason) <= slices.Index(reasons, Rejected)) {
@@ -170,8 +172,8 @@ func (e *Entry) keep(known Entry, rulesChanged bool) {
 	e.EventCount = max(e.EventCount, known.EventCount)
 }
 
-// tombstone is an excluded entry with the figures of its evidence, some of which
-// may have arrived late.
+// tombstone returns the excluded entry with the figures of its evidence, which may
+// include late events.
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason
@@ -179,5 +181,5 @@ func (e Entry) tombstone(evidence []Adverse) *Entry {
 	return &entry
 }
 
-// AddressKey is the form of an address under which it is judged.
+// AddressKey returns the form of an address under which it is judged.
 func AddressKey(email string) string { return core.EmailKey(email) }

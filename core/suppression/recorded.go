@@ -9,8 +9,8 @@ import (
 )
 
 // Recorded judges the recipients of new bounces, complaints and rejects; see
-// messages.Recorder. Two transactions with events about the same address judge one
-// after the other, so the second sees what the first stored.
+// messages.Recorder. It locks the organization's rules, so that concurrent transactions
+// with events about the same address judge one after the other.
 func (s *Suppression) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
 	var keys []string
 	for _, e := range events {
@@ -36,8 +36,8 @@ func (s *Suppression) Recorded(ctx context.Context, orgID string, events []messa
 	})
 }
 
-// judge brings the entries of the addresses up to their events. The caller holds
-// the rules.
+// judge updates the entries of the addresses from their events. The caller must hold the
+// rules.
 func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys []string, rulesChanged bool) error {
 	histories, err := s.Store.Adverse(ctx, orgID, keys, maxHistory)
 	if err != nil {
@@ -67,10 +67,10 @@ func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys
 	return s.Store.SaveEntries(ctx, orgID, changed)
 }
 
-// changeTime is when what changes now has changed. The caller holds the rules, so
-// changes are stored in the order of these times; none is earlier than one that
-// was stored before, also when the clocks of two processes differ or one was set
-// back. A program that polls from the greatest time received therefore misses nothing.
+// changeTime returns the time to store with a change. It is never before the time of an
+// earlier change, even if the clocks of processes differ or one was set back. The caller
+// must hold the rules, so that changes are stored in the order of their times. A program
+// that polls from the greatest time received therefore misses nothing.
 func (s *Suppression) changeTime(ctx context.Context, orgID string) (time.Time, error) {
 	last, err := s.Store.LastChange(ctx, orgID)
 	if now := s.now(); now.After(last) {
@@ -79,5 +79,5 @@ func (s *Suppression) changeTime(ctx context.Context, orgID string) (time.Time, 
 	return last, err
 }
 
-// now is as exact as what is stored.
+// now returns the time with the precision of storage.
 func (s *Suppression) now() time.Time { return s.Clock().UTC().Truncate(time.Microsecond) }

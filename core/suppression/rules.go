@@ -11,8 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Reason is why an address is judged undeliverable, and the name of the rule that
-// says so.
+// Reason is why an address is judged undeliverable. It is also the name of the rule.
 type Reason string
 
 // The reasons.
@@ -25,11 +24,11 @@ const (
 	SoftBounceAccumulation Reason = "soft_bounce_accumulation"
 )
 
-// reasons are in the order of their weight: of those that hold, the first is shown.
+// reasons lists the reasons by severity: if several apply, the first one is shown.
 var reasons = []Reason{PermanentBounce, Complaint, Rejected, RepeatedTransient, Undetermined, SoftBounceAccumulation}
 
-// Rule says when a reason holds. A locked rule cannot be switched off, and one
-// event ever is enough for it: its WindowDays is nil.
+// Rule says when a reason applies. A locked rule cannot be switched off, needs a single
+// event, and has no window: its WindowDays is nil.
 type Rule struct {
 	Enabled    bool `json:"enabled"`
 	Locked     bool `json:"locked" jsonschema_description:"Whether the rule cannot be changed; one event ever is enough then."`
@@ -37,7 +36,7 @@ type Rule struct {
 	WindowDays *int `json:"window_days" jsonschema:"nullable" jsonschema_description:"The window in days; null means ever."`
 }
 
-// RuleSet is all six rules.
+// RuleSet has all six rules.
 type RuleSet struct {
 	PermanentBounce        Rule `json:"permanent_bounce"`
 	Complaint              Rule `json:"complaint"`
@@ -47,7 +46,7 @@ type RuleSet struct {
 	SoftBounceAccumulation Rule `json:"soft_bounce_accumulation"`
 }
 
-// Rule is the rule of this name, to read or to change; nil when there is none.
+// Rule returns a pointer to the rule of this name; nil when there is none.
 func (s *RuleSet) Rule(r Reason) *Rule {
 	switch r {
 	case PermanentBounce:
@@ -66,21 +65,21 @@ func (s *RuleSet) Rule(r Reason) *Rule {
 	return nil
 }
 
-// Reasons are all names, the weightiest first.
+// Reasons returns all names, the most severe first.
 func Reasons() []Reason { return slices.Clone(reasons) }
 
-// Version is a short hash of the rules: two sets that judge alike have the same.
+// Version returns a short hash of the rules. Equal rules have the same version.
 func (s RuleSet) Version() string {
 	text, _ := json.Marshal(s) // numbers and booleans always marshal
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
 }
 
-// Profile is a set of rules by name.
+// Profile is the name of a set of rules.
 type Profile string
 
-// The profiles. Strict has the locked rules alone, Standard is the default, and
-// Custom is whatever an organization chose.
+// The profiles. Strict has the locked rules alone, Standard is the default, and Custom
+// has the rules that an organization chose.
 const (
 	Strict     Profile = "strict"
 	Standard   Profile = "standard"
@@ -88,13 +87,13 @@ const (
 	Custom     Profile = "custom"
 )
 
-// Rules are an organization's.
+// Rules are the rules of an organization, with their profile.
 type Rules struct {
 	Profile Profile
 	RuleSet
 }
 
-// RulesOf are the rules of a profile; those of Custom start as the standard ones.
+// RulesOf returns the rules of a profile. Custom starts with the standard rules.
 func RulesOf(p Profile) Rules {
 	locked := Rule{Enabled: true, Locked: true, Events: 1}
 	soft := func(enabled bool, events int) Rule {
@@ -114,7 +113,7 @@ const (
 	maxRuleWindow = 365
 )
 
-// check refuses rules that are not as the profile has them or out of bounds.
+// check refuses rules that differ from their profile or are out of bounds.
 func (r Rules) check() error {
 	switch r.Profile {
 	case Strict, Standard, Aggressive:
@@ -144,8 +143,8 @@ func (r Rules) check() error {
 	return nil
 }
 
-// met reports whether events at these times, which are in order, are enough: all
-// within any span as long as the window.
+// met reports whether enough events occurred within a span as long as the rule's window.
+// times must be sorted.
 func (r *Rule) met(times []time.Time) bool {
 	if !r.Enabled {
 		return false

@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// Rules are an organization's rules.
+// Rules returns an organization's rules.
 func (s *Suppression) Rules(ctx context.Context, orgID string) (Rules, error) {
 	return s.Store.Rules(ctx, orgID)
 }
 
-// SetRules changes an organization's rules and returns those before. New events
-// are judged by them at once; the job judges every address anew.
+// SetRules changes an organization's rules and returns the previous ones. They apply to
+// new events at once; the job judges all addresses again.
 func (s *Suppression) SetRules(ctx context.Context, orgID string, wanted Rules) (Rules, error) {
 	if err := wanted.check(); err != nil {
 		return Rules{}, err
@@ -32,30 +32,31 @@ func (s *Suppression) SetRules(ctx context.Context, orgID string, wanted Rules) 
 	return before, err
 }
 
-// RejudgeArgs are the arguments of judging anew. It has none.
+// RejudgeArgs has the arguments of the job that judges all addresses again. It has none.
 type RejudgeArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (RejudgeArgs) Kind() string { return "undeliverable_rejudge" }
 
 const (
 	rejudgeEvery = time.Minute
-	// rejudgeTimeout bounds one run; the next goes on where it stopped.
+	// rejudgeTimeout bounds one run; the next run continues where it stopped.
 	rejudgeTimeout = 10 * time.Minute
 	rejudgeBatch   = 200
 )
 
-// RejudgeWorker judges every address anew where the rules were changed.
+// RejudgeWorker returns the worker that judges all addresses of organizations whose
+// rules changed.
 func (s *Suppression) RejudgeWorker() jobs.Worker[RejudgeArgs] {
 	return jobs.Worker[RejudgeArgs]{Every: rejudgeEvery, Timeout: rejudgeTimeout, Work: func(ctx context.Context, _ RejudgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", s.Orgs, "judging addresses anew", s.Rejudge)
 	}}
 }
 
-// Rejudge judges every address of an organization by its rules, if they were
-// changed, in batches of their own transactions. Listed addresses that no longer
-// qualify become excluded. An address whose events are no longer stored stays as
-// it is: there is nothing to judge it by.
+// Rejudge judges every address of an organization again if its rules changed. It works
+// in batches, each in its own transaction, and continues where an earlier call stopped.
+// Listed addresses that no longer qualify become excluded. An address whose events were
+// purged keeps its entry, because there is no evidence.
 func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 	to, err := s.Store.JudgedTo(ctx, orgID)
 	if err != nil || to == nil {
@@ -75,8 +76,8 @@ func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// rejudgeBatch reads how far judging has come under the hold, since another process may
-// have changed the rules once more.
+// rejudgeBatch judges the next batch. It reads the position while it holds the rules,
+// because another process may have changed them again.
 func (s *Suppression) rejudgeBatch(ctx context.Context, orgID string) (more bool, err error) { //nolint:nonamedreturns // says which
 	rules, err := s.Store.HoldRules(ctx, orgID)
 	if err != nil {

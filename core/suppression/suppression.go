@@ -8,29 +8,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config is what the package needs. All members are required.
+// Config has the dependencies of a Suppression. All fields are required.
 type Config struct {
 	Account    sending.Suppressions
 	Store      Store
 	Transactor core.Transactor
-	// Orgs lists every organization, for the job.
+	// Orgs returns every organization, for the job.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// Suppression does the tasks of this package. It is a messages.Recorder.
+// Suppression runs the operations of this package. It is a messages.Recorder.
 type Suppression struct {
 	Config
 	lists *accountLists
 }
 
-// New makes a Suppression.
+// New returns a Suppression.
 func New(cfg Config) *Suppression {
 	return &Suppression{Config: cfg, lists: newAccountLists(cfg.Account, cfg.Clock)}
 }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the catalogue.
 func (s *Suppression) Operations() []core.Operation {
 	return []core.Operation{
 		s.suppressionsCheckAddress(), s.suppressionsList(), s.suppressionsGet(),

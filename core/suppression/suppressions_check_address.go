@@ -15,7 +15,7 @@ type CheckAddressIn struct {
 	found *Suppressed
 }
 
-// CheckedAddress is what both lists say about one address.
+// CheckedAddress has the entries of one address on both lists.
 type CheckedAddress struct {
 	Suppressed    bool                       `json:"suppressed" jsonschema_description:"Whether the account refuses to mail it."`
 	Reason        *sending.SuppressionReason `json:"reason" jsonschema:"nullable,enum=bounce,enum=complaint,enum=manual"`

@@ -26,7 +26,7 @@ func suppressedOf(e sending.Suppressed) Suppressed {
 	return s
 }
 
-// ListSuppressionsIn narrows and pages the account's list.
+// ListSuppressionsIn has the filters and the page of the account's list.
 type ListSuppressionsIn struct {
 	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only for this reason."`
 	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only what was added since."`
@@ -87,7 +87,7 @@ func (s *Suppression) prepareSuppressions(ctx context.Context, c *core.Call, in 
 	return in, err
 }
 
-// check refuses what the schema cannot, and returns the time that is asked for.
+// check refuses arguments that the schema cannot, and returns the requested span.
 func (in ListSuppressionsIn) check() (span, error) {
 	var when span
 	for _, from := range []*time.Time{in.Since, in.From} {

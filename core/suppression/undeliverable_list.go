@@ -32,7 +32,7 @@ func recordOf(e Entry) Undeliverable {
 	return u
 }
 
-// ListUndeliverableIn narrows and pages the undeliverable addresses.
+// ListUndeliverableIn has the filters and the page of the undeliverable addresses.
 type ListUndeliverableIn struct {
 	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Without since, listed."`
 	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only what changed at or after this second, excluded too."`
@@ -40,22 +40,22 @@ type ListUndeliverableIn struct {
 	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
 }
 
-// UndeliverablePage is a page with the version of the rules that judge.
+// UndeliverablePage is a page with the version of the rules.
 type UndeliverablePage struct {
 	core.Page[Undeliverable]
 	RulesVersion string
 }
 
-// VersionedEnvelope is the page over REST, where the version is a header.
+// VersionedEnvelope is the page over REST, where the version is in a header.
 type VersionedEnvelope struct {
 	core.Envelope[Undeliverable]
 	version string
 }
 
-// HeaderValue is the version.
+// HeaderValue returns the version.
 func (e VersionedEnvelope) HeaderValue() string { return e.version }
 
-// RESTView is the page as an envelope.
+// RESTView returns the page as an envelope.
 func (p UndeliverablePage) RESTView() VersionedEnvelope {
 	return VersionedEnvelope{p.Page.RESTView(), p.RulesVersion}
 }
@@ -69,7 +69,7 @@ func (s *Suppression) undeliverableList() core.Operation {
 		Effect: core.Reads,
 		Cost:   core.Heavy,
 		CostOf: func(c *core.Call, _ ListUndeliverableIn) core.Cost {
-			if c.Surface == core.Agent { // the answer to an agent has the total
+			if c.Surface == core.Agent { // the answer to an agent includes the total
 				return core.Heavy
 			}
 			return core.Light
@@ -79,9 +79,9 @@ func (s *Suppression) undeliverableList() core.Operation {
 	})
 }
 
-// listUndeliverable pages the latest change first. An entry that changes while a caller
-// pages moves in front of the first page, with a greater last_changed_at than that page
-// had, so the caller's next poll finds it.
+// listUndeliverable returns a page, the latest change first. An entry that changes while
+// a caller reads pages moves in front of the first page. Its last_changed_at is then
+// greater than any on that page, so the caller's next poll finds it.
 func (s *Suppression) listUndeliverable(ctx context.Context, c *core.Call, in ListUndeliverableIn) (UndeliverablePage, error) {
 	org, limit := c.Principal.Org.ID, core.Limit(in.Limit)
 	f := EntryFilter{Status: in.Status, Limit: limit + 1}

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// RulesIn has no members.
+// RulesIn has no fields.
 type RulesIn struct{}
 
 // RulesDocument is an organization's rules as callers see them.

@@ -1,5 +1,5 @@
-// Package resolver looks DNS records up at the name servers of this machine. It
-// asks for one record of one name, and follows nothing.
+// Package resolver looks up DNS records at the name servers of this machine. It queries
+// one record of one name, and does not follow aliases.
 package resolver
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Resolver asks name servers. Safe for concurrent use.
+// Resolver queries name servers. It is safe for concurrent use.
 type Resolver struct {
-	// Servers are asked in turn until one answers, each as host:port.
+	// Servers are queried in turn until one answers, each as host:port.
 	Servers []string
-	// Timeout bounds one question; zero means 5 seconds.
+	// Timeout bounds one query; zero means 5 seconds.
 	Timeout time.Duration
 }
 
@@ -29,8 +29,8 @@ const (
 	defaultTimeout = 5 * time.Second
 )
 
-// System asks the name servers that this machine is set up with. Without any, no
-// question is answered.
+// System returns a Resolver for the name servers that this machine is configured with.
+// If there are none, every query fails.
 func System() *Resolver {
 	r := &Resolver{}
 	if config, err := dns.ClientConfigFromFile(systemFile); err == nil {
@@ -63,7 +63,7 @@ func (r *Resolver) Published(ctx context.Context, _ string, record channels.Reco
 	return false, failure
 }
 
-// ask goes over UDP, and over TCP when the answer did not fit.
+// ask sends a query over UDP, and repeats it over TCP if the answer was truncated.
 func (r *Resolver) ask(ctx context.Context, question *dns.Msg, server string) (*dns.Msg, error) {
 	timeout := r.Timeout
 	if timeout == 0 {
