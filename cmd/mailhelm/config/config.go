@@ -17,40 +17,40 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
-// Role is the part of the work that a process does.
+// Role selects what a process does.
 type Role string
 
-// The roles. An api process answers calls, a worker process does background
-// jobs and answers nothing but its admin address.
+// The roles. An api process answers calls. A worker process runs background jobs and
+// serves only its admin address.
 const (
 	All    Role = "all"
 	API    Role = "api"
 	Worker Role = "worker"
 )
 
-// Config is what a server is made of. Clock and Log may be nil.
+// Config is the configuration of a server. Clock and Log may be nil.
 type Config struct {
-	// DataDir holds the SQLite database, the master key and the simulated sending
-	// account. It is made when missing.
+	// DataDir holds the SQLite database, the master key and the simulated sending account. A
+	// server creates it if it is missing.
 	DataDir string
-	// DatabaseURL is PostgreSQL's; "" means SQLite in DataDir.
+	// DatabaseURL is the address of PostgreSQL; "" means SQLite in DataDir.
 	DatabaseURL string
-	// MaxConns bounds the connections to PostgreSQL; 0 means storage's default.
+	// MaxConns limits the connections to PostgreSQL; 0 means storage's default.
 	MaxConns int
-	// CallerWait is how long calls wait for a connection to the database; 0 means
-	// storage's default.
+	// CallerWait limits how long a call waits for a database connection; 0 means storage's
+	// default.
 	CallerWait time.Duration
-	// RedisURL is where processes share rate limits; "" means that each counts for
-	// itself.
+	// RedisURL is the Redis in which processes share rate limits; "" means that each process
+	// counts alone.
 	RedisURL string
-	// RedisTimeout is what a call waits for Redis at most; 0 means guardrails' own.
+	// RedisTimeout limits how long a call waits for Redis; 0 means guardrails' default.
 	RedisTimeout time.Duration
-	// ActivitiesPerMinute is how many activities a minute an organization may send; 0
-	// means activities.DefaultVolume.
+	// ActivitiesPerMinute limits the activities of an organization in a minute; 0 means
+	// activities.DefaultVolume.
 	ActivitiesPerMinute int
-	// MasterKey is 64 hexadecimal digits; "" means the file in DataDir.
+	// MasterKey is the master key in 64 hexadecimal digits; "" means the file in DataDir.
 	MasterKey string
-	// NoMigrate leaves the schema as it is.
+	// NoMigrate turns off migrations at start.
 	NoMigrate bool
 	Role      Role
 	Public    Public
@@ -59,39 +59,37 @@ type Config struct {
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
 	DynamicRegistration bool
-	// NoIntrospection keeps clients from asking about tokens.
+	// NoIntrospection turns off token introspection (RFC 7662) for clients.
 	NoIntrospection bool
-	// TrustedProxies are the networks, in CIDR form, of the proxies in front, which
-	// are believed about where a request comes from.
+	// TrustedProxies are the networks, in CIDR form, of the proxies in front. The server
+	// trusts their X-Forwarded-For header.
 	TrustedProxies []string
-	// ClientDocumentNetworks are the networks, in CIDR form, from which metadata
-	// documents are fetched besides the public Internet.
+	// ClientDocumentNetworks are private networks, in CIDR form, from which metadata
+	// documents may be fetched. The public Internet is always allowed.
 	ClientDocumentNetworks []string
-	// ClientDocumentCAs sign the certificates of hosts with metadata documents; nil
-	// means those that the system believes.
+	// ClientDocumentCAs sign the certificates of hosts with metadata documents; nil means
+	// the system's CAs.
 	ClientDocumentCAs *x509.CertPool
-	// MailServerNetworks are the networks, in CIDR form, in which SMTP servers may be
-	// that people connect on the pages, besides the public Internet.
+	// MailServerNetworks are private networks, in CIDR form, in which people may connect
+	// SMTP servers on the pages. The public Internet is always allowed.
 	MailServerNetworks []string
-	// AmazonClient asks Amazon SES and Amazon SNS; nil means clients of our own.
+	// AmazonClient sends requests to Amazon SES and Amazon SNS; nil means Mailhelm's own
+	// clients.
 	AmazonClient *http.Client
-	// NotificationCAs sign the certificates of Amazon SNS; nil means those that the
-	// system believes.
+	// NotificationCAs sign the certificates of Amazon SNS; nil means the system's CAs.
 	NotificationCAs *x509.CertPool
-	// SystemSMTP is the operator's own SMTP server, as a URL, and SystemFrom the sender
-	// of the mail of the service to its people that goes through it. Both "" mail
-	// nothing.
+	// SystemSMTP is the URL of the operator's own SMTP server for mail to people. SystemFrom
+	// is the sender of that mail. Without both, no such mail is sent.
 	SystemSMTP, SystemFrom string
-	// SystemCAs sign the certificate of that server; nil means those that the system
-	// believes.
+	// SystemCAs sign the certificate of that server; nil means the system's CAs.
 	SystemCAs *x509.CertPool
-	// OTLPEndpoint is the base URL of the collector that gets spans; "" makes none.
+	// OTLPEndpoint is the base URL of the collector of spans; "" turns spans off.
 	OTLPEndpoint string
-	// Recipients is what becomes of mail that simulated accounts send; the zero
-	// value has all of it delivered.
+	// Recipients determines how simulated recipients react to mail. The zero value delivers
+	// all of it.
 	Recipients simulator.Behaviour
-	// Operations are appended to those of the product, and mounted on the same surfaces
-	// behind the same rails. The program mailhelm appends none.
+	// Operations are added to those of the product, on the same surfaces and behind the same
+	// guardrails. The program mailhelm adds none.
 	Operations []core.Operation
 	Build      Build
 	Clock      core.Clock
@@ -101,16 +99,16 @@ type Config struct {
 // Build identifies the program.
 type Build struct{ Version, Commit string }
 
-// Public is the addresses that others know the services by. An empty one
-// follows from where its service listens.
+// Public holds the public addresses of the services. An empty one is derived from the
+// listen address of its service.
 type Public struct{ API, Auth, App, MCP, Fetch, Docs string }
 
-// Listen is where the services listen, as host:port. The authorization server
-// and the app share one.
+// Listen holds the listen addresses of the services, as host:port. The authorization
+// server and the app share one.
 type Listen struct{ API, App, MCP, Fetch, SMTP, Admin string }
 
-// DefaultListen is the loopback only: what is to be reached from elsewhere is
-// said explicitly.
+// DefaultListen returns addresses on the loopback only. The operator must configure any
+// other address explicitly.
 func DefaultListen() Listen {
 	return Listen{
 		API: loopback(8080), App: loopback(8081), MCP: loopback(8082),
@@ -118,7 +116,7 @@ func DefaultListen() Listen {
 	}
 }
 
-// PortRow is six ports of the loopback in a row, from first.
+// PortRow returns six consecutive ports of the loopback, from first.
 func PortRow(first int) Listen {
 	return Listen{
 		API: loopback(first), App: loopback(first + 1), MCP: loopback(first + 2),
@@ -126,7 +124,7 @@ func PortRow(first int) Listen {
 	}
 }
 
-// AnyPorts is free ports of the loopback, chosen by the system.
+// AnyPorts returns free ports of the loopback, chosen by the system.
 func AnyPorts() Listen {
 	free := loopback(0)
 	return Listen{API: free, App: free, MCP: free, Fetch: free, SMTP: free, Admin: free}
@@ -141,21 +139,21 @@ const (
 	accountFile   = "sending-account.db"
 )
 
-// MasterKeyFile is where the master key is when it is not configured.
+// MasterKeyFile returns the path of the master key that is used if none is configured.
 func (c Config) MasterKeyFile() string { return filepath.Join(c.DataDir, masterKeyFile) }
 
-// AccountFile is where the simulated sending account is.
+// AccountFile returns the path of the simulated sending account.
 func (c Config) AccountFile() string { return filepath.Join(c.DataDir, accountFile) }
 
-// DatabaseFile is where the SQLite database is.
+// DatabaseFile returns the path of the SQLite database.
 func (c Config) DatabaseFile() string { return filepath.Join(c.DataDir, databaseFile) }
 
-// DocumentNetworks is ClientDocumentNetworks, parsed.
+// DocumentNetworks returns ClientDocumentNetworks, parsed.
 func (c Config) DocumentNetworks() ([]netip.Prefix, error) {
 	return networksOf("--client-document-networks", c.ClientDocumentNetworks)
 }
 
-// MailNetworks is MailServerNetworks, parsed.
+// MailNetworks returns MailServerNetworks, parsed.
 func (c Config) MailNetworks() ([]netip.Prefix, error) {
 	return networksOf("--mail-server-networks", c.MailServerNetworks)
 }
@@ -172,7 +170,7 @@ func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// Proxies is TrustedProxies, parsed.
+// Proxies returns TrustedProxies, parsed.
 func (c Config) Proxies() (proxies.Trusted, error) {
 	trusted, err := proxies.Parse(c.TrustedProxies)
 	if err != nil {
@@ -181,7 +179,8 @@ func (c Config) Proxies() (proxies.Trusted, error) {
 	return trusted, nil
 }
 
-// Check finds what is wrong with a configuration in itself.
+// Check returns an error if the configuration is invalid or contradicts itself. It
+// contacts nothing.
 func (c Config) Check() error {
 	if c.DataDir == "" {
 		return fmt.Errorf("no data folder is configured")

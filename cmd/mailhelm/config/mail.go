@@ -28,8 +28,8 @@ const (
 
 var errServer = errors.New("must be an SMTP server such as smtp://user:password@mail.example.com:587, or smtps:// for TLS from the beginning")
 
-// parseMailServer reads a server from a URL: smtp:// encrypts by STARTTLS, which is required
-// but for a server on this machine; smtps:// begins with TLS. An error never repeats
+// parseMailServer parses the URL of a mail server. smtp:// means STARTTLS, which only a
+// server on this machine may lack. smtps:// means implicit TLS. An error never repeats
 // the URL, which may hold a password.
 func parseMailServer(address, from string) (MailServer, error) {
 	u, err := url.Parse(address)
@@ -55,7 +55,7 @@ func parseMailServer(address, from string) (MailServer, error) {
 	return s, nil
 }
 
-// checkSender judges the sender.
+// checkSender returns an error unless from is one address, with or without a name.
 func checkSender(from string) error {
 	a, err := mail.ParseAddress(from)
 	if err != nil || !core.IsEmail(a.Address) || strings.ContainsFunc(from, func(r rune) bool { return r < ' ' || r == 0x7f }) {
@@ -64,7 +64,7 @@ func checkSender(from string) error {
 	return nil
 }
 
-// SystemMail is the operator's own SMTP server, false when none is configured. An
+// SystemMail returns the operator's own SMTP server, and false if none is configured. An
 // error does not repeat the URL, which may hold a password.
 func (c Config) SystemMail() (MailServer, bool, error) {
 	switch {

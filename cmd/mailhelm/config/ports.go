@@ -7,12 +7,12 @@ type Port struct {
 	Addr    string
 }
 
-// Flag is what sets the address.
+// Flag returns the flag that sets the address.
 func (p Port) Flag() string { return "--" + p.Service + "-addr" }
 
-// Shares reports whether the service may share its address: web services that name the same address share it, and the Host header
-// tells them apart. SMTP has no such header, and the admin address must not be
-// reachable through a public one.
+// Shares reports whether the service may share its address with others. Web services on
+// one address are selected by the Host header. SMTP has no such header. The admin
+// address must not be reachable through a public one.
 func (p Port) Shares() bool { return p.Service != SMTPService && p.Service != AdminService }
 
 // The services that listen.
@@ -25,7 +25,7 @@ const (
 	AdminService = "admin"
 )
 
-// Ports lists what a process of this configuration listens on.
+// Ports returns the ports on which a process of this configuration listens.
 func (c Config) Ports() []Port {
 	admin := Port{AdminService, c.Listen.Admin}
 	if c.Role == Worker {

@@ -13,8 +13,8 @@ import (
 
 const probeTimeout = 2 * time.Second
 
-// Probe asks the service on a port whether it is ours. nil means yes. It tells a
-// running Mailhelm from another program without any credential.
+// Probe returns nil if a Mailhelm service answers on the port. It needs no credential.
+// It waits at most two seconds.
 func (p Port) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()

@@ -14,16 +14,16 @@ type PublicURL struct {
 	URL  string
 }
 
-// URLs lists the addresses that are origins, so all but the documentation's.
+// URLs returns the addresses that must be origins: all but that of the documentation.
 func (p Public) URLs() []PublicURL {
 	return []PublicURL{
 		{"--base-url", p.API}, {"--auth-url", p.Auth}, {"--app-url", p.App}, {"--mcp-url", p.MCP}, {"--fetch-url", p.Fetch},
 	}
 }
 
-// Check holds the addresses that are given to their form, and the two resource
-// hosts apart: a token names its resource by address, so one address for both
-// would make every token good for both.
+// Check returns an error if a configured address is malformed, or if the API and the
+// agent endpoint share one. An access token names its resource by address, so with one
+// address every token would be valid for both.
 func (p Public) Check() error {
 	for _, one := range p.URLs() {
 		if one.URL == "" {
@@ -47,7 +47,7 @@ func (p Public) Check() error {
 	return nil
 }
 
-// checkOrigin wants a web address that has nothing behind the host.
+// checkOrigin returns an error unless raw is a web address without a path.
 func checkOrigin(raw string) error {
 	u, err := parseWeb(raw)
 	if err == nil && u.Path != "" {
@@ -69,7 +69,7 @@ func parseWeb(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// complete fills in what is empty from where the services listen now.
+// complete derives the empty addresses from the listen addresses.
 func (p Public) complete(l Listen) Public {
 	for _, one := range []struct {
 		into *string
@@ -88,11 +88,12 @@ func (p Public) complete(l Listen) Public {
 	return p
 }
 
-// Complete is the addresses as they will be when every port is a fixed one.
+// Complete returns the public addresses, derived ones included. Those on port 0 become
+// known when the host listens.
 func (c Config) Complete() Public { return c.Public.complete(c.Listen) }
 
-// LocalURL names the machine itself: a service without a public address is for
-// whoever sits there.
+// LocalURL returns the address of a service on this machine, as http://localhost with
+// its port. It returns "" for an invalid listen address.
 func LocalURL(addr string) string {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -67,7 +67,7 @@ func (s Settings) Server() Config {
 	}
 }
 
-// listen returns the addresses that are set, and the row of ports for the others.
+// listen returns the configured addresses. The others come from the row of ports.
 func (s Settings) listen() Listen {
 	l := DefaultListen()
 	if s.Port > 0 {

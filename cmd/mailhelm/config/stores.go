@@ -7,7 +7,7 @@ import (
 )
 
 // OpenMasterKey returns the configured master key, or the one in the data folder. It
-// creates that one if it is missing.
+// creates the key in the data folder if it is missing.
 func (c Config) OpenMasterKey() (signing.MasterKey, error) {
 	if c.MasterKey != "" {
 		key, err := signing.ParseMasterKey(c.MasterKey)
