@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// account sets up the simulated sending account: out of the sandbox, a channel
-// for each kind of mail, one identity still waiting for its DNS records.
+// account creates the simulated sending account. It is out of the sandbox and has a
+// channel for each kind of mail. One identity still waits for its DNS records.
 func (s Seeder) account(ctx context.Context, orgID string, people []person) error {
 	contacts := make([]sending.Contact, len(people))
 	for i, p := range people {
@@ -27,7 +27,7 @@ func (s Seeder) account(ctx context.Context, orgID string, people []person) erro
 	})
 }
 
-// overview is an account out of the sandbox.
+// overview returns the state of an account out of the sandbox.
 func overview(sentLast24Hours int64) *sending.Overview {
 	return &sending.Overview{
 		Region: "eu-central-1", SendingEnabled: true,
@@ -35,7 +35,7 @@ func overview(sentLast24Hours int64) *sending.Overview {
 	}
 }
 
-// configurationSets are a channel for each kind of mail.
+// configurationSets hold one channel for each kind of mail.
 var configurationSets = []sending.ConfigurationSet{
 	{Name: "default", SuppressionPolicy: []string{"BOUNCE"}},
 	{Name: "transactional", SuppressionPolicy: []string{"BOUNCE"}},

@@ -16,7 +16,7 @@ type Command struct {
 	LogLevel string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (Command) Help() string {
 	return `Starts the whole service on the loopback with SQLite and a simulated sending account, which sends nothing. It creates an invented organization with 500 contacts and 90 days of mail, and prints credentials and commands to paste. A second start with the same folder keeps all data; remove the folder to start over.
 
@@ -44,7 +44,7 @@ func (c *Command) Run(p *cli.Program) error {
 	if err := c.show(p, h); err != nil {
 		return h.Abandon(err)
 	}
-	// After the demo's data is made: that takes memory which serving does not need.
+	// Call this after creating the demo's data, which needs memory that serving does not.
 	h.TuneMemory(p.Ctx)
 	return h.RunUntilSignal(p.Ctx)
 }
@@ -66,7 +66,7 @@ func (c *Command) show(p *cli.Program, h *serve.Host) error {
 	return printDemo(p, h.Addresses(), credentials, c.Data)
 }
 
-// makePast makes 90 days of mail at the first start, which takes a few seconds.
+// makePast creates 90 days of mail at the first start, which takes a few seconds.
 func makePast(p *cli.Program, h *serve.Host, orgID string) error {
 	line := cli.NewProgress(p.Stderr, 1, h.Clock())
 	defer line.End()

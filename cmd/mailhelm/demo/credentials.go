@@ -13,10 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// credentialsFile keeps the secrets that the database does not: it holds hashes.
+// credentialsFile stores the demo's secrets. The database holds only their hashes.
 const credentialsFile = "demo.json"
 
-// Credentials open the demo organization.
+// Credentials are the credentials of the demo organization.
 type Credentials struct {
 	OrgID            string `json:"org_id"`
 	ClientID         string `json:"client_id"`
@@ -29,7 +29,7 @@ type Credentials struct {
 	UserPassword     string `json:"user_password"`
 }
 
-// create makes a client and a key for each environment, with every scope.
+// create adds a client and a key for each environment, with every scope.
 func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error {
 	for _, one := range []struct {
 		env                   core.Environment
@@ -51,7 +51,7 @@ func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error
 	return nil
 }
 
-// write replaces the file whole, readable by its owner alone.
+// write replaces the file atomically. Only its owner may read it.
 func (c Credentials) write(path string) error {
 	text, err := json.MarshalIndent(c, "", "  ") //nolint:gosec // the file is where the secrets are kept
 	if err != nil {
@@ -69,7 +69,7 @@ func (c Credentials) write(path string) error {
 	return os.Rename(temp.Name(), path)
 }
 
-// readCredentials reads what write wrote for the organization with this id.
+// readCredentials reads the stored credentials of the organization with this id.
 func readCredentials(path, orgID string) (Credentials, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,24 +11,25 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// HistoryDays is how far back the history of the demo goes.
+// HistoryDays is the length of the demo's history in days.
 const HistoryDays = 90
 
-// badDaysAgo is when an announcement went to a list that was years old.
+// badDaysAgo is the age, in days, of a campaign to a years-old list. It gives the demo a
+// day with many bounces.
 const badDaysAgo = 21
 
-// failingDomain hosts the mailboxes that are often full.
+// failingDomain is the domain whose mailboxes are often full.
 const failingDomain = "mail.example.net"
 
-// PastEvent is one event as Amazon SES publishes it.
+// PastEvent is one event in the form in which Amazon SES publishes it.
 type PastEvent struct {
 	At  time.Time
 	Raw json.RawMessage
 }
 
-// History makes the events of the last 90 days, in their order and none after now:
-// receipts, a weekly newsletter and the letters to new customers. The source of
-// chance is fixed, so that the same now gives the same events.
+// History returns the events of the last 90 days in order of time, none after now. They
+// cover receipts, a weekly newsletter and the onboarding of new customers. The random
+// seed is fixed, so the same now gives the same events.
 func History(now time.Time) []PastEvent {
 	h := history{
 		now: now, chance: rand.New(rand.NewPCG(9006, 16)), //nolint:gosec // repeatable on purpose
@@ -58,12 +59,12 @@ type history struct {
 	now                time.Time
 	chance             *rand.Rand
 	addresses, readers []string
-	gone               map[string]time.Time // who is not written to any more, since when
+	gone               map[string]time.Time // when an address bounced permanently or complained
 	messages           int
 	events             []PastEvent
 }
 
-// letterKind is a kind of mail with how often it is opened, clicked and complained of.
+// letterKind is a kind of mail with its open, click and complaint rates.
 type letterKind struct {
 	channel, template, from, subject string
 	opened, clicked, complained      float64
@@ -112,8 +113,7 @@ func (h *history) upTo(d time.Duration) time.Duration {
 }
 func (h *history) happens(probability float64) bool { return h.chance.Float64() < probability }
 
-// send makes the course of one message; old says that the address was not written to
-// for years.
+// send adds the events of one message. old marks an address that had no mail for years.
 func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	at = at.Truncate(time.Millisecond)
 	if since, gone := h.gone[to]; at.After(h.now) || gone && at.After(since) {
@@ -142,7 +142,7 @@ func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	}
 }
 
-// bounced decides whether the message comes back, and tells of it.
+// bounced decides whether the message bounces, adds the event if so, and reports it.
 func (h *history) bounced(m pastMail, failing, old bool) bool {
 	probability, permanent := 0.004, 0.8
 	switch {
@@ -167,7 +167,8 @@ func (h *history) bounced(m pastMail, failing, old bool) bool {
 	return true
 }
 
-// delivered tells what follows a delivery: fewer and fewer open as days go by.
+// delivered adds the delivery and what follows it. The delay until an open is
+// exponential, so opens become rarer over time.
 func (h *history) delivered(m pastMail) {
 	at := m.at.Add(time.Second + h.upTo(4*time.Second)).Truncate(time.Millisecond)
 	h.add("Delivery", m, at, map[string]any{
@@ -211,7 +212,7 @@ func recipients(to, status, diagnostic string) []map[string]string {
 	return []map[string]string{r}
 }
 
-// members are where each type of event says more.
+// members maps each type of event to the JSON member that holds its details.
 var members = map[string]string{
 	"Send": "send", "Delivery": "delivery", "Bounce": "bounce", "Complaint": "complaint",
 	"Open": "open", "Click": "click", "DeliveryDelay": "deliveryDelay",
@@ -239,7 +240,7 @@ func (h *history) add(kind string, m pastMail, at time.Time, details map[string]
 		},
 	})
 	if err != nil {
-		panic(err) // made of texts and numbers alone
+		panic(err) // cannot happen: only texts and numbers
 	}
 	h.events = append(h.events, PastEvent{at, raw})
 }

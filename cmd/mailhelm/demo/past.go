@@ -16,29 +16,29 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// Past gives the demo organization a connected account and what it has sent. All
-// members are required but the last.
+// Past creates a connected account and 90 days of mail for the demo organization. All
+// fields but Progress are required.
 type Past struct {
 	DB          *storage.DB
 	Account     *simulator.Simulator
 	Connections sending.Connections
-	// Forget makes the process feel a new connection: see [sending.Connecting].
+	// Forget removes the cached connection of this process; see [sending.Connecting].
 	Forget  func(orgID string)
 	Domains catalogue.Domains
 	Clock   core.Clock
-	// Progress, when it is not nil, is told how many of all events are stored.
+	// Progress, if not nil, receives the number of stored events and of all events.
 	Progress func(done, all int)
 }
 
-// recordedAtOnce is how many events are stored at a time. Beyond a few thousand
-// more do not make it faster, and the progress would jump.
+// recordedAtOnce is the number of events in one batch. Larger batches are not faster,
+// and the displayed progress would jump.
 const recordedAtOnce = 2_000
 
-// Recipients is how the people of a demo take the mail that is sent to them now.
+// Recipients determines how the demo's people react to mail that is sent to them now.
 var Recipients = simulator.Behaviour{Delay: 0.01, Bounce: 0.01, Open: 0.45, Click: 0.25, Unsubscribe: 0.01, Complaint: 0.001}
 
-// Ensure makes the past, unless the organization has sent anything: after that
-// everything is the user's, who may have changed it.
+// Ensure creates the past, unless the organization has any messages. After that the data
+// belongs to the user, who may have changed it.
 func (p Past) Ensure(ctx context.Context, orgID string) error {
 	found, err := p.Domains.Messages.Store.CountMessages(ctx, orgID, messages.Filter{
 		Window: core.Window{From: time.Time{}, To: p.Clock().AddDate(1, 0, 0)}, Limit: 1,
@@ -52,8 +52,8 @@ func (p Past) Ensure(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// make does all that the database keeps in one transaction: a start that was
-// interrupted leaves nothing of it, and the next one begins anew.
+// make stores the past in one transaction. An interrupted start therefore stores
+// nothing, and the next start begins again.
 func (p Past) make(ctx context.Context, orgID string) error {
 	now := p.Clock()
 	events, err := parsed(now)
@@ -76,7 +76,7 @@ func (p Past) make(ctx context.Context, orgID string) error {
 	})
 }
 
-// parsed is the history as it would come in.
+// parsed returns the history as the server would parse it from a notification.
 func parsed(now time.Time) ([]messages.Event, error) {
 	var events []messages.Event
 	for _, past := range History(now) {
@@ -98,7 +98,7 @@ func (p Past) connect(ctx context.Context, orgID string) error {
 	return err
 }
 
-// audit writes a line of the audit log in the name of the installation.
+// audit appends a line to the audit log, with the installation as actor.
 func (p Past) audit(ctx context.Context, orgID, action string, detail map[string]any) error {
 	text, err := json.Marshal(detail)
 	if err != nil {
@@ -110,7 +110,7 @@ func (p Past) audit(ctx context.Context, orgID, action string, detail map[string
 	})
 }
 
-// grant: production access was asked for before the first message, and granted on
+// grant stores a request for production access from before the first message, granted
 // the day after.
 func (p Past) grant(ctx context.Context, orgID string) error {
 	asked := p.Clock().AddDate(0, 0, -HistoryDays-7)
@@ -130,7 +130,7 @@ func (p Past) grant(ctx context.Context, orgID string) error {
 	return err
 }
 
-// channels adopts all but the one that came with the account.
+// channels adopts all channels but the one that came with the account.
 func (p Past) channels(ctx context.Context, orgID string) error {
 	if err := p.Domains.Channels.Sync(ctx, orgID); err != nil {
 		return err
@@ -157,8 +157,8 @@ func (p Past) record(ctx context.Context, orgID string, events []messages.Event)
 	return nil
 }
 
-// exclude forgives the first who bounced for good: there is an address that was
-// undeliverable and is not any more.
+// exclude excludes the first address that bounced permanently, so that the demo has an
+// address that is no longer undeliverable.
 func (p Past) exclude(ctx context.Context, orgID string, events []messages.Event) error {
 	for _, e := range events {
 		if !bouncedForGood(e) {

@@ -27,14 +27,14 @@ var (
 	domains = []string{"example.com", "example.org", "example.net"}
 )
 
-// person is a contact and what stands beside it.
+// person is a contact with its lists and choices.
 type person struct {
 	audience.Contact
 	lists []string
 }
 
-// everybody makes the people. The source of chance is fixed, so that they are
-// the same each time; their dates are counted back from now.
+// everybody returns the people. The random seed is fixed, so they are always the same.
+// Their dates are relative to now.
 func everybody(now time.Time) []person {
 	chance := rand.New(rand.NewPCG(2606, 500)) //nolint:gosec // repeatable on purpose
 	people := make([]person, PeopleCount)
@@ -66,8 +66,8 @@ func somebody(i int, now time.Time, chance *rand.Rand) person {
 	return p
 }
 
-// customer is the attributes. Who never ordered has no last order, so that
-// something is missing now and then, as in real data.
+// customer returns the attributes of a person. A person without orders has no last
+// order, so that some values are missing, as in real data.
 func customer(given, family string, joined, now time.Time, chance *rand.Rand) map[string]any {
 	orders := int(chance.ExpFloat64() * 6)
 	attributes := map[string]any{
@@ -87,7 +87,7 @@ func customer(given, family string, joined, now time.Time, chance *rand.Rand) ma
 	return attributes
 }
 
-// choose makes explicit choices about some topics; the rest follow the defaults.
+// choose sets explicit choices for some topics. The others follow the defaults.
 func (p *person) choose(chance *rand.Rand) {
 	for _, t := range accountTopics {
 		choice := sending.OptIn
@@ -115,7 +115,7 @@ func (p *person) join(chance *rand.Rand) {
 	}
 }
 
-// consent is the person as the sending account knows him.
+// consent returns the person as a contact of the sending account.
 func (p person) consent() sending.Contact {
 	c := sending.Contact{
 		Email: p.Email, UnsubscribeAll: p.UnsubscribeAll, UpdatedAt: p.UpdatedAt,
@@ -129,5 +129,6 @@ func (p person) consent() sending.Contact {
 
 var withoutMarks = strings.NewReplacer("ö", "o", "é", "e", "í", "i", "á", "a", "ä", "a", "ı", "i", "'", "")
 
-// plainLetters is a name as people write it in an address.
+// plainLetters returns a name in the form used in addresses: lower case, without
+// diacritics.
 func plainLetters(name string) string { return withoutMarks.Replace(strings.ToLower(name)) }

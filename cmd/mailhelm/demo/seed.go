@@ -23,7 +23,7 @@ const (
 	userEmail = "robin@example.com"
 )
 
-// Seeder is what the data goes into.
+// Seeder creates the demo's data in these stores.
 type Seeder struct {
 	DB      *storage.DB
 	Account *simulator.Simulator
@@ -31,8 +31,8 @@ type Seeder struct {
 	Clock   core.Clock
 }
 
-// Ensure makes the demo organization in an installation that lacks it, and gives
-// the credentials of the one that is there. dir is where they are remembered.
+// Ensure creates the demo organization unless it exists, and returns its credentials.
+// dir holds the file with the credentials.
 func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
 	path := filepath.Join(dir, credentialsFile)
 	org, err := s.DB.Orgs().OrgBySlug(ctx, Slug)
@@ -45,12 +45,12 @@ func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
 	return s.Seed(ctx, path)
 }
 
-// Seed makes the organization, and remembers its credentials in the file at path.
+// Seed creates the organization and writes its credentials to the file at path.
 func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 	var c Credentials
-	// The file is written before the commit: a crash in between leaves a file
-	// without an organization, which the next start replaces. The other way
-	// round the secrets would be lost.
+	// The file is written before the commit. A crash in between leaves a file without an
+	// organization, which the next start replaces. In the other order the secrets would be
+	// lost.
 	err := s.DB.InTx(ctx, func(ctx context.Context) error {
 		var err error
 		if c, err = s.seed(ctx); err != nil {
@@ -87,8 +87,8 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	return c, s.mirror(ctx, org.ID, people)
 }
 
-// mirror stores the registry, the lists, the segments and the people. Who is in a
-// segment is found out by its job.
+// mirror stores the attribute registry, the lists, the segments and the people. A job
+// computes the members of the segments later.
 func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error {
 	store, now := s.DB.Audience(), s.Clock()
 	for _, attribute := range registeredAttributes(now) {

@@ -68,8 +68,8 @@ func TestCredentialsOfAnotherDatabaseAreRefused(t *testing.T) {
 	}
 }
 
-// A crash between writing the file and the commit leaves a file that belongs to
-// nothing; the next start must not believe it.
+// A crash between writing the file and the commit leaves a file without an organization.
+// The next start must not use it.
 func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -87,7 +87,7 @@ func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
 	}
 }
 
-// Each segment of the demo has somebody in it, and nobody has everybody.
+// Each segment of the demo has some of the people, and none has all of them.
 func TestSegmentsOfTheDemoDivide(t *testing.T) {
 	t.Parallel()
 	db, dir := storagetest.SQLite(t), t.TempDir()
@@ -104,7 +104,7 @@ func TestSegmentsOfTheDemoDivide(t *testing.T) {
 		t.Fatalf("%d segments, %v", len(all), err)
 	}
 	for _, s := range all {
-		// Nobody has opened anything before the past is made.
+		// Before the past exists, no message has been opened.
 		if some := s.Key != "engaged-readers"; (s.MemberCount > 0) != some || s.MemberCount == PeopleCount {
 			t.Errorf("%s has %d members", s.Key, s.MemberCount)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// accountOf is what the history has left in the account: its templates, what it
-// sent today, and the addresses on its own list.
+// accountOf returns the state that the history leaves in the account: its templates, the
+// messages sent today, and its suppression list.
 func accountOf(events []messages.Event, now time.Time) simulator.Setup {
 	setup := simulator.Setup{Templates: letters}
 	yesterday, sent := now.Add(-24*time.Hour), int64(0)
@@ -27,8 +27,8 @@ func accountOf(events []messages.Event, now time.Time) simulator.Setup {
 	return setup
 }
 
-// suppressedBy is the entry that the event makes, by the policy of the channel
-// that the message went through.
+// suppressedBy returns the suppression entry that the event causes under the policy of
+// the message's channel. It returns false if the event causes none.
 func suppressedBy(e messages.Event) (sending.Suppressed, bool) {
 	entry := sending.Suppressed{Email: e.Recipient, At: e.OccurredAt}
 	word := ""
@@ -42,7 +42,7 @@ func suppressedBy(e messages.Event) (sending.Suppressed, bool) {
 	return entry, word != "" && at >= 0 && slices.Contains(configurationSets[at].SuppressionPolicy, word)
 }
 
-// letters are the templates that the history was rendered from.
+// letters are the templates of the mail in the history.
 var letters = []sending.Template{
 	letter(newsletter, "A washed coffee from Huila is in, and the tasting on Thursday has two seats left."),
 	letter(receipt, "Thank you for your order {{order}}. It leaves the roastery tomorrow."),

@@ -67,10 +67,11 @@ For an MCP client's configuration:
 Ctrl-C stops the 
 `
 
-// tokenVariable is what the commands pass the token on in.
+// tokenVariable is the shell variable that holds the access token in the printed
+// commands.
 const tokenVariable = "MAILHELM_TOKEN"
 
-// The commands need nothing but a POSIX shell, curl and sed.
+// The printed commands need only a POSIX shell, curl and sed.
 
 func tokenCommand(a serve.Addresses, c Credentials) string {
 	return fmt.Sprintf(`export %s=$(curl -sS %s/oauth/token -u '%s:%s' \
