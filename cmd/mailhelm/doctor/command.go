@@ -11,7 +11,7 @@ type Command struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (Command) Help() string {
 	return `Takes the same flags, variables and file as 'mailhelm serve' and reports for each part whether it is ok, needs attention (warn) or is broken (fail), with the next step. It changes nothing. The exit status is 1 when a part is broken.
 

@@ -14,12 +14,12 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// database looks at the database and at what can only be judged with it: the
-// sealed keys, the sending account of each organization, the clock.
+// database checks the database and the parts that need it: the sealed keys, the sending
+// account of each organization, the clock.
 func (e *examination) database(ctx context.Context) {
 	const name = "database"
 	if e.cfg.DatabaseURL == "" {
-		// Opening would make the file.
+		// Opening the database would create the file.
 		path := e.cfg.DatabaseFile()
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			e.add(name, OK, path+" does not exist yet; the first start makes it", "")
@@ -64,8 +64,8 @@ func (e *examination) contents(ctx context.Context, db *storage.DB) {
 	e.sendingAccounts(ctx, db)
 }
 
-// signingKeys opens the stored keys with the master key. It is called when there
-// are some, so none is made.
+// signingKeys checks that the master key decrypts the stored keys. Call it only if keys
+// are stored, because it would create one otherwise.
 func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 	master, err := e.cfg.OpenMasterKey()
 	if err != nil {
@@ -78,7 +78,7 @@ func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 	e.add("signing keys", OK, "open with the master key", "")
 }
 
-// sendingAccounts asks each organization's account for its state.
+// sendingAccounts checks the state of each organization's account.
 func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 	const name = "sending account"
 	path := e.cfg.AccountFile()
@@ -106,11 +106,11 @@ func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 	e.add(name, OK, fmt.Sprintf("simulated; answers for %d organizations", len(orgs)), "")
 }
 
-// programDate is before this program was written: no clock that is right shows it.
+// programDate is before this program was written. A clock before it is wrong.
 var programDate = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// clock compares with the newest thing that is known to have happened. A clock
-// that is behind makes tokens that are not valid yet.
+// clock compares the clock with the newest recorded event. A clock that is behind issues
+// tokens that are not valid yet.
 func (e *examination) clock(newest time.Time) {
 	now := e.cfg.Clock()
 	known := programDate

@@ -17,24 +17,24 @@ import (
 // Status is the outcome of a check.
 type Status string
 
-// The outcomes. A server does not start, or is not safe, with a Fail; a Warn is
-// worth a look.
+// The outcomes. With a Fail a server does not start or is not safe. With a Warn it
+// works, but something needs attention.
 const (
 	OK   Status = "ok"
 	Warn Status = "warn"
 	Fail Status = "fail"
 )
 
-// Check is what was found out about one part.
+// Check is the result for one part.
 type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	// Next is what to do; empty when there is nothing to do.
+	// Next is the next step; empty if none is needed.
 	Next string `json:"next,omitempty"`
 }
 
-// Report is all checks and the worst of their outcomes.
+// Report holds all checks and the worst outcome.
 type Report struct {
 	Status Status  `json:"status"`
 	Checks []Check `json:"checks"`
@@ -42,7 +42,8 @@ type Report struct {
 
 const checkTimeout = 10 * time.Second
 
-// Examine checks a configuration. file is the configuration file, "" for none.
+// Examine runs all checks on a configuration. file is the configuration file, "" for
+// none.
 func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock

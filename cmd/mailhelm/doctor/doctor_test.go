@@ -20,7 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// fresh is a configuration that nothing is wrong with, on ports that are free.
+// fresh returns a valid configuration on free ports.
 func fresh(t *testing.T) config.Config {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -33,7 +33,7 @@ func fresh(t *testing.T) config.Config {
 	}}
 }
 
-// used is one that a server has run with.
+// used returns a configuration with which a server has run.
 func used(t *testing.T) config.Config {
 	t.Helper()
 	cfg := fresh(t)
@@ -161,7 +161,7 @@ func TestBrokenThingsAreFound(t *testing.T) {
 	}
 }
 
-// mailServer names a server for mail to people.
+// mailServer sets the server for mail to people.
 func mailServer(address string) func(*testing.T, *config.Config) {
 	return func(_ *testing.T, cfg *config.Config) {
 		cfg.SystemSMTP, cfg.SystemFrom = address, "mailhelm@example.com"
@@ -181,8 +181,8 @@ func TestRedisIsAsked(t *testing.T) {
 	}
 }
 
-// The server for mail to people is signed in to, with encryption where it is not on
-// this machine.
+// The check signs in to the server for mail to people. It requires encryption unless the
+// server is on this machine.
 func TestMailServerIsAsked(t *testing.T) {
 	t.Parallel()
 	cfg := fresh(t)
@@ -214,7 +214,7 @@ type quiet struct{}
 func (quiet) Printf(string, ...any) {}
 func (quiet) Println(...any)        {}
 
-// mailSession takes the user of the test and no mail.
+// mailSession accepts the sign-in of the test's user. It cannot receive mail.
 type mailSession struct{ smtp.Session }
 
 func (mailSession) AuthMechanisms() []string { return []string{sasl.Plain} }
@@ -259,7 +259,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// empty makes the database one without any table.
+// empty replaces the database by one without tables.
 func empty(t *testing.T, cfg *config.Config) {
 	t.Helper()
 	for _, suffix := range []string{"-wal", "-shm"} {
@@ -270,7 +270,7 @@ func empty(t *testing.T, cfg *config.Config) {
 
 func at(now time.Time) core.Clock { return func() time.Time { return now } }
 
-// taken is a port on which something else listens.
+// taken returns a port on which another listener is open.
 func taken(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// configurationFile: it may hold the passwords of the database, of Redis and of the
-// mail server, and the master key.
+// configurationFile checks who may read the configuration file. It may hold the master
+// key and the passwords of the database, Redis and the mail server.
 func (e *examination) configurationFile(path string) {
 	if path == "" {
 		return
@@ -25,7 +25,7 @@ func (e *examination) configurationFile(path string) {
 	}
 }
 
-// dataFolder looks at the folder, then at the key in it.
+// dataFolder checks the data folder and the master key in it.
 func (e *examination) dataFolder() {
 	dir := e.cfg.DataDir
 	info, err := os.Stat(dir)
@@ -46,7 +46,7 @@ func (e *examination) dataFolder() {
 	e.masterKey()
 }
 
-// missingFolder is fine when it can be made at the first start.
+// missingFolder checks whether the first start can create the data folder.
 func (e *examination) missingFolder() {
 	parent := filepath.Dir(filepath.Clean(e.cfg.DataDir))
 	for parent != filepath.Dir(parent) {
@@ -62,7 +62,8 @@ func (e *examination) missingFolder() {
 	e.add("data folder", OK, e.cfg.DataDir+" does not exist yet; the first start makes it", "")
 }
 
-// writable tries: permission bits alone do not tell about mounts and root.
+// writable reports whether a file can be created in dir. It creates one, because
+// permission bits do not show read-only mounts or the rights of root.
 func writable(dir string) bool {
 	f, err := os.CreateTemp(dir, ".mailhelm-doctor-*")
 	if err != nil {

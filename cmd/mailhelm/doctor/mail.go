@@ -6,14 +6,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 )
 
-// mail signs in to the operator's SMTP server and hands nothing over. A server starts
-// without it, and people then cannot reset their passwords themselves.
+// mail signs in to the operator's SMTP server and sends nothing. A failure is a Warn: a
+// server starts without it, but people cannot reset their passwords.
 func (e *examination) mail(ctx context.Context) {
 	const name = "mail to people"
 	server, configured, err := e.cfg.SystemMail()
 	switch {
 	case err != nil:
-		return // told by the check of the settings
+		return // the check of the settings reports it
 	case !configured:
 		e.add(name, OK, "no SMTP server is configured; a forgotten password is set by 'mailhelm admin user set-password'", "")
 		return

@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// ports tries to listen on each port, and asks who is there when that fails.
+// ports tries to listen on each port. If that fails, it checks whether Mailhelm is
+// already listening there.
 func (e *examination) ports(ctx context.Context) {
 	var free, ours []string
 	seen := map[string]bool{}

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// publicURLs looks at the addresses together; that each is well-formed is the
-// check of the settings.
+// publicURLs checks the public addresses in combination. The check of the settings
+// covers the form of each.
 func (e *examination) publicURLs() {
 	const name = "public addresses"
 	if e.cfg.Check() != nil {
@@ -33,7 +33,7 @@ func (e *examination) publicURLs() {
 	}
 }
 
-// unsafe: plain http is for this machine alone.
+// unsafe reports whether an address uses plain http for another machine.
 func unsafe(address string) bool {
 	u, err := url.Parse(address)
 	return err != nil || u.Scheme != "https" && !isLocal(u.Hostname())
@@ -44,8 +44,9 @@ func isLocal(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// sharedOrigins: mail that strangers sent is read on the fetch host, so scripts
-// in it must not run in the origin of anything else.
+// sharedOrigins reports a Fail if the fetch host shares its origin with another service.
+// The fetch host shows mail from strangers, and scripts in it must not run in another
+// origin.
 func (e *examination) sharedOrigins(name string, public config.Public) {
 	for _, other := range public.URLs() {
 		if other.Flag != "--fetch-url" && other.URL == public.Fetch {
@@ -54,8 +55,8 @@ func (e *examination) sharedOrigins(name string, public config.Public) {
 	}
 }
 
-// localPorts: an address on this machine leads to a listener here, so its port
-// has to be one.
+// localPorts warns if an address on this machine has a port on which its service does
+// not listen.
 func (e *examination) localPorts(name string, public config.Public) {
 	l := e.cfg.Listen
 	for _, one := range []struct{ flag, address, listen string }{

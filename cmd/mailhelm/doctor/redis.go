@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 )
 
-// redis asks the Redis with the shared rate limits, if one is configured and this
-// role uses it. A server starts and answers without it, so its absence is a Warn.
+// redis checks the Redis with the shared rate limits, if one is configured and this role
+// uses it. A failure is a Warn, because a server works without it.
 func (e *examination) redis(ctx context.Context) {
 	const name = "redis"
 	if e.cfg.RedisURL == "" || e.cfg.Role == config.Worker {
