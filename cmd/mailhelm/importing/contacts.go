@@ -35,7 +35,7 @@ type contacts struct {
 	Again         bool              `help:"Import rows again that an earlier run of this command imported within seven days."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (contacts) Help() string {
 	return `Imports contacts from a CSV file by the rules of POST /v1/contacts/bulk: a row creates a contact, or updates the one with its external id or its address. It restores an archived contact. Empty cells leave their fields unchanged.
 

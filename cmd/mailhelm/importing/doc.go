@@ -1,6 +1,6 @@
-// Package importing is `mailhelm ingest` and `mailhelm import`: they bring data that was
-// kept elsewhere into an installation from a file.
+// Package importing is `mailhelm ingest` and `mailhelm import`: they import existing
+// data from a file into an installation.
 //
-// It owns the commands and what they print. Reading the files is in packages backfill,
-// contactfile and contactimport below; the domains store what the files hold.
+// It owns the commands and what they print. The packages backfill, contactfile and
+// contactimport below read the files; the domains store the data.
 package importing

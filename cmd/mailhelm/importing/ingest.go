@@ -21,7 +21,7 @@ type Events struct {
 	Org  string `help:"Slug or id of the organization that the events belong to. Default: the only organization." placeholder:"ORG" once:""`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (Events) Help() string {
 	return `Imports events of Amazon SES that were kept elsewhere, as JSON lines: plain, or inside the notification of Amazon SNS or the envelope of Amazon EventBridge that delivered them. Events that are stored already are skipped, so an interrupted run can be repeated. A server may run at the same time. Lines without an event are counted and listed, and the run continues.
 
@@ -86,7 +86,7 @@ func printEvents(s *installation.Session, org core.Org, sum backfill.Summary) er
 	})
 }
 
-// lineCount returns a count of lines with the numbers of the first ones.
+// lineCount returns a count of lines followed by the numbers of the first of them.
 func lineCount(count int, first []int) string {
 	if count == 0 {
 		return "0"

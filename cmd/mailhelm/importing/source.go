@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// open returns an organization, the only one without a reference, and the file to import
-// for it.
+// open returns an organization and the file to import for it. Without a reference it
+// returns the only organization.
 func open(ctx context.Context, s *installation.Session, ref, name string) (core.Org, *counted, error) {
 	org, err := s.OrgOrOnly(ctx, ref)
 	if err != nil {
@@ -42,14 +42,14 @@ func openFile(stdin io.Reader, name string) (*counted, error) {
 	return &counted{ReadCloser: file, size: info.Size()}, nil
 }
 
-// counted counts the bytes read of a file. size is 0 if unknown.
+// counted is a file that counts the bytes read. size is 0 if unknown.
 type counted struct {
 	io.ReadCloser
 	size  int64
 	bytes atomic.Int64
 }
 
-// Read reads the next bytes.
+// Read reads and counts the next bytes.
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.ReadCloser.Read(b)
 	c.bytes.Add(int64(n))

@@ -1,6 +1,5 @@
-// Package backfill takes in events that were kept somewhere else, from a file with
-// one event a line. It owns reading such files; what an event says and whether it
-// is there already is core/messages'.
+// Package backfill imports stored events from a file with one event a line. It owns
+// reading such files. Package core/messages parses an event and detects duplicates.
 package backfill
 
 import (
@@ -17,54 +16,55 @@ import (
 )
 
 const (
-	// maxBatch is how many events one transaction takes.
+	// maxBatch is the largest number of events in one transaction.
 	maxBatch = 500
-	// maxLine is the longest line: an event of the greatest size, wrapped in a
-	// notification, in which every character may be escaped.
+	// maxLine is the longest line in bytes: an event of the largest size, wrapped in a
+	// notification, with every character escaped.
 	maxLine = 2 * messages.MaxSESEvent
-	// maxNoted is how many lines of one kind are named in a summary.
+	// maxNoted is the largest number of lines of one kind that a summary names.
 	maxNoted = 10
-	// lookEvery is after how many lines at most somebody is told how far it is, and
-	// asked whether to go on.
+	// lookEvery is the number of lines after which Run reports progress and checks ctx, at
+	// the latest.
 	lookEvery = 10_000
-	// maxFailures in a row are no longer the fault of single events.
+	// maxFailures is the number of consecutive failures that ends a run. So many are not
+	// caused by single events.
 	maxFailures = 20
 )
 
-// byteOrderMark is what some programs begin a text with.
+// byteOrderMark starts the text files of some programs.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// Recorder stores events that are not there yet, in one transaction.
+// Recorder stores new events in one transaction and skips those already stored.
 type Recorder interface {
 	Record(ctx context.Context, orgID string, events []messages.Event) (messages.Recorded, error)
 }
 
-// Config is what a run needs. Progress may be nil.
+// Config configures a run. Progress may be nil.
 type Config struct {
 	Events Recorder
 	OrgID  string
 	Clock  core.Clock
-	// Progress is told from time to time what became of the file so far.
+	// Progress receives the summary so far from time to time.
 	Progress func(Summary)
 }
 
-// Summary is what became of a file.
+// Summary is the result of a run.
 type Summary struct {
-	// Lines counts lines that hold anything, Events what they hold: one line may be
-	// about several recipients.
+	// Lines counts lines that are not empty. Events counts their events: one line may
+	// concern several recipients.
 	Lines      int `json:"lines"`
 	Events     int `json:"events"`
 	New        int `json:"new"`
 	Duplicates int `json:"duplicates"`
-	// Malformed lines hold no event, Failed ones an event that could not be stored.
-	// The first of each are named by their numbers, from 1.
+	// Malformed counts lines without an event, Failed lines whose events could not be
+	// stored. MalformedLines and FailedLines hold the first line numbers, from 1.
 	Malformed      int   `json:"malformed"`
 	MalformedLines []int `json:"malformed_lines"`
 	Failed         int   `json:"failed"`
 	FailedLines    []int `json:"failed_lines"`
 }
 
-// run is a file being read.
+// run is the state of a run.
 type run struct {
 	cfg Config
 	Summary
@@ -78,10 +78,10 @@ type line struct {
 	events []messages.Event
 }
 
-// Run takes in the events of a file, plain or compressed with gzip. It goes on
-// after lines that hold no event and events that cannot be stored, and ends with
-// the summary so far when ctx does or the database is lost. What was stored
-// before is skipped, so the same file may be run again.
+// Run imports the events of a file, plain or compressed with gzip. It skips lines
+// without an event and events that cannot be stored. It stops when ctx ends or too many
+// consecutive lines cannot be stored, and returns the summary so far with the error. It
+// may be repeated: events that are already stored are skipped.
 func Run(ctx context.Context, cfg Config, file io.Reader) (Summary, error) {
 	r := &run{cfg: cfg, Summary: Summary{MalformedLines: []int{}, FailedLines: []int{}}}
 	err := r.read(ctx, file)
@@ -109,8 +109,8 @@ func (r *run) read(ctx context.Context, file io.Reader) error {
 			r.Lines++
 			r.take(number, text, whole)
 		}
-		// A file may have any number of lines without an event, and a small one that is
-		// compressed has room for many.
+		// A file may have any number of lines without an event. A small compressed file can hold
+		// very many.
 		if r.size >= maxBatch || number%lookEvery == 0 || err != nil {
 			if failed := r.flush(ctx); failed != nil {
 				return failed
@@ -125,13 +125,13 @@ func (r *run) read(ctx context.Context, file io.Reader) error {
 	}
 }
 
-// stoppable ends a file with ctx, within a line that has no end as well.
+// stoppable is a file that fails when ctx ends, even within an endless line.
 type stoppable struct {
 	ctx  context.Context //nolint:containedctx // lives as long as the call it belongs to
 	file io.Reader
 }
 
-// Read reads on.
+// Read reads the next bytes, or returns the cause of the end of ctx.
 func (s stoppable) Read(b []byte) (int, error) {
 	if s.ctx.Err() != nil {
 		return 0, context.Cause(s.ctx)
@@ -139,10 +139,11 @@ func (s stoppable) Read(b []byte) (int, error) {
 	return s.file.Read(b)
 }
 
-// uncompressed looks at how the file begins, not at its name.
+// uncompressed returns the file, decompressed if it is gzip. It detects gzip by the
+// first bytes, not by the name.
 func uncompressed(file io.Reader) (*bufio.Reader, error) {
 	raw := bufio.NewReaderSize(file, 64<<10)
-	if start, _ := raw.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) { // too short is no gzip
+	if start, _ := raw.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) { // a shorter file is not gzip
 		return raw, nil
 	}
 	unzipped, err := gzip.NewReader(raw)
@@ -152,8 +153,8 @@ func uncompressed(file io.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(unzipped, 64<<10), nil
 }
 
-// readLine reads to the end of a line. Of one that is too long it keeps the
-// beginning and says that it is not whole.
+// readLine reads to the end of a line. Of a line that is too long it returns the
+// beginning, and false.
 func readLine(lines *bufio.Reader) ([]byte, bool, error) {
 	var text []byte
 	whole := true
@@ -192,7 +193,7 @@ func noted(lines []int, number int) []int {
 	return lines
 }
 
-// flush stores the batch, line by line when it cannot be stored as a whole.
+// flush stores the batch. If that fails, it stores the batch line by line.
 func (r *run) flush(ctx context.Context) error {
 	if r.size == 0 {
 		r.tell()

@@ -30,7 +30,7 @@ func taker(db *storage.DB) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock})
 }
 
-// mixed is a file as it comes out of an archive.
+// mixed returns a file with the kinds of lines that an archive contains.
 func mixed(t *testing.T) []byte {
 	t.Helper()
 	wrapped, err := json.Marshal(map[string]string{"Type": "Notification", "TopicArn": "arn:x", "Message": sent(2)})
@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// cannot fails for some messages, and from some moment for all.
+// cannot is a recorder that fails for one message, and after a number of calls for all.
 type cannot struct {
 	*messages.Messages
 	calls, until int
@@ -101,8 +101,8 @@ func many(n int) *strings.Reader {
 	return strings.NewReader(file.String())
 }
 
-// One event that cannot be stored stops nothing; a database that is gone does, and
-// what was stored before is skipped the next time.
+// An event that cannot be stored does not stop the run; an unavailable database does.
+// The next run skips what was stored before.
 func TestRunFaults(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

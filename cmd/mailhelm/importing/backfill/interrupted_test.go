@@ -18,8 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// A run that is cut off at any batch and begun anew ends with the same figures as
-// one that was not.
+// A run that is interrupted at any batch and repeated gives the same figures as an
+// uninterrupted one.
 func TestInterruptedRunIsRepeated(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -67,7 +67,7 @@ func TestFilesOfOtherSystems(t *testing.T) {
 	}
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	_, _ = io.WriteString(z, sent(4)+"\n"+sent(5)+"\n") // a buffer takes everything
+	_, _ = io.WriteString(z, sent(4)+"\n"+sent(5)+"\n") // a buffer accepts all writes
 	_ = z.Close()
 	for name, broken := range map[string]io.Reader{
 		"cut off": bytes.NewReader(zipped.Bytes()[:zipped.Len()-10]), "unreadable": io.MultiReader(strings.NewReader(sent(4)+"\n"), faulty{}),
@@ -84,7 +84,7 @@ var errMedium = errors.New("input/output error")
 
 func (faulty) Read([]byte) (int, error) { return 0, errMedium }
 
-// endless is a text without an event, over and over.
+// endless is a file that repeats a text without an event.
 type endless struct {
 	text  string
 	stop  func()
@@ -102,7 +102,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A bomb is read in little memory, and who waits for it is told so and can stop it.
+// A compression bomb needs little memory. Its import reports progress and can be
+// stopped.
 func TestEndlessFilesCanBeStopped(t *testing.T) {
 	t.Parallel()
 	cfg := backfill.Config{Events: taker(storagetest.SQLite(t)), OrgID: "org", Clock: clock}

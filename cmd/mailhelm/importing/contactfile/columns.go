@@ -12,7 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The fields that a column may be, besides attributes.NAME and topics.NAME.
+// The fields that a column may set, in addition to attributes.NAME and topics.NAME.
 const (
 	email          = "email"
 	externalID     = "external_id"
@@ -23,11 +23,11 @@ const (
 	topicPrefix     = "topics."
 )
 
-// listSeparator stands between the lists of a cell.
+// listSeparator separates the lists in a cell.
 const listSeparator = "|"
 
-// column is what a column means: a field, an attribute or a topic. All empty is
-// nothing.
+// column is the target of a column: a field, an attribute or a topic. The zero value
+// means that the column is ignored.
 type column struct{ field, attribute, topic string }
 
 func (c column) String() string {
@@ -40,16 +40,17 @@ func (c column) String() string {
 	return c.field
 }
 
-// RejectedColumns are what a file of rejected rows has besides those of the file they
-// came from: the line there, and the reason.
+// RejectedColumns are the two columns that a file of rejected rows adds: the line in the
+// imported file, and the reason.
 var RejectedColumns = []string{"rejected_line", "rejected_reason"}
 
-// IsRejectedColumn reports whether a header is one of RejectedColumns, which mean
-// nothing in an import.
+// IsRejectedColumn reports whether a header is one of RejectedColumns. An import ignores
+// those.
 func IsRejectedColumn(header string) bool { return slices.Contains(RejectedColumns, header) }
 
-// columnsOf says what each column means. Headers are read without regard to case and
-// to blanks and dashes, which count as underscores.
+// columnsOf returns the target of each column. Headers match without regard to case;
+// blanks and dashes count as underscores. It fails for unknown headers, for two columns
+// with one target, and without a column that identifies contacts.
 func columnsOf(header []string, cfg Config) ([]column, error) {
 	columns := make([]column, len(header))
 	seen := map[column]string{}
@@ -98,7 +99,7 @@ func checkColumns(seen map[column]string, unknown []string, unused map[string]st
 
 var fieldNames = strings.NewReplacer(" ", "_", "-", "_")
 
-// aliases are other names that exports of such files have for a field.
+// aliases maps other common headers to fields.
 var aliases = map[string]string{"e_mail": email, "email_address": email, "e_mail_address": email}
 
 func meaning(target string, attributes []string) (column, bool) {
@@ -120,7 +121,7 @@ func meaning(target string, attributes []string) (column, bool) {
 	return column{attribute: name}, slices.Contains(attributes, name)
 }
 
-// Mapping says what each column means, "" for nothing.
+// Mapping returns the target of each column, "" for an ignored one.
 func (r *Reader) Mapping() []string {
 	all := make([]string, len(r.columns))
 	for i, c := range r.columns {
@@ -129,7 +130,7 @@ func (r *Reader) Mapping() []string {
 	return all
 }
 
-// row is the record as a bulk write takes it, or why it cannot be one.
+// row returns the record as an item of a bulk write, or the reason why it cannot be one.
 func (r *Reader) row(cells []string) (json.RawMessage, string) {
 	if len(cells) != len(r.columns) {
 		return nil, fmt.Sprintf("has %d fields where the header has %d", len(cells), len(r.columns))
@@ -181,7 +182,7 @@ func (b *rowBuilder) name(name string) {
 	b.text = append(b.text, ':')
 }
 
-// quote adds a text, which is known to be UTF-8.
+// quote appends a JSON string. s must be valid UTF-8.
 func (b *rowBuilder) quote(s string) { b.text, _ = jsontext.AppendQuote(b.text, s) }
 
 func (b *rowBuilder) member(name, value string) {

@@ -1,6 +1,5 @@
-// Package contactfile reads contacts from a file in CSV (RFC 4180): it owns what may
-// be in such a file and which column means what. What becomes of a row is
-// core/audience's.
+// Package contactfile reads contacts from a CSV file (RFC 4180). It owns the rules for
+// such a file and the mapping of its columns. Package core/audience stores the rows.
 package contactfile
 
 import (
@@ -16,45 +15,46 @@ import (
 )
 
 const (
-	// MaxRecord is the longest record, in bytes: more than any contact can hold. A
-	// longer one is nearly always a quote that was never closed.
+	// MaxRecord is the longest record in bytes, more than any contact needs. A longer record
+	// nearly always has a quote that was never closed.
 	MaxRecord = 1 << 20
-	// maxHeader is how much of a file is looked at before anything is read of it.
+	// maxHeader is the number of bytes that Open inspects before reading records.
 	maxHeader  = 64 << 10
 	maxColumns = 500
 )
 
-// Config says how a file is to be read.
+// Config configures how a file is read.
 type Config struct {
-	// Delimiter stands between fields; 0 means the one that the header shows: comma,
+	// Delimiter separates fields. 0 means the most frequent one in the header: comma,
 	// semicolon or tab.
 	Delimiter rune
-	// Map gives columns, by their header, another meaning than the header has: the
-	// name of a field, or "" for none.
+	// Map overrides the target of columns, by header. The value is the name of a field, or
+	// "" to ignore the column.
 	Map map[string]string
-	// Attributes are the names that a header may have besides the fields.
+	// Attributes are the names of attributes that a header may have.
 	Attributes []string
-	// IgnoreUnknown leaves out columns that mean nothing, instead of refusing them.
+	// IgnoreUnknown ignores columns with an unknown header instead of refusing the file.
 	IgnoreUnknown bool
-	// ClearEmpty makes an empty cell clear its attribute instead of leaving it.
+	// ClearEmpty makes an empty cell clear its attribute instead of leaving it unchanged.
 	ClearEmpty bool
-	// Rebind lets every row take over the contact of its address.
+	// Rebind sets rebind_external_id in every row: a contact with the row's address then
+	// takes the row's external id.
 	Rebind bool
 }
 
 // Row is one record of a file.
 type Row struct {
-	// Line is where it begins, from 1.
+	// Line is the line on which the record begins, from 1.
 	Line int
-	// Cells are the record as it came.
+	// Cells are the unchanged cells of the record.
 	Cells []string
-	// JSON is the row as a bulk write takes it, nil when Fault says why it cannot be
-	// one.
+	// JSON is the row as an item of a bulk write. It is nil if Fault gives a reason why the
+	// row is invalid.
 	JSON  json.RawMessage
 	Fault string
 }
 
-// Reader reads the rows of a file one after the other and holds one at a time.
+// Reader reads the rows of a file one by one. It holds one row in memory.
 type Reader struct {
 	records *csv.Reader
 	limit   *recordLimit
@@ -65,8 +65,8 @@ type Reader struct {
 	failed  error
 }
 
-// Open reads the header of a file. It fails when the file is no CSV in UTF-8, and
-// when a column means nothing or two mean the same.
+// Open reads the header of a file. It fails if the file is not CSV in UTF-8, and for the
+// reasons of its columns: unknown, ambiguous or missing.
 func Open(file io.Reader, cfg Config) (*Reader, error) {
 	limit := &recordLimit{from: file, left: MaxRecord}
 	text := bufio.NewReaderSize(limit, maxHeader)
@@ -92,10 +92,11 @@ func Open(file io.Reader, cfg Config) (*Reader, error) {
 	return r, nil
 }
 
-// byteOrderMark is what spreadsheets begin a text in UTF-8 with.
+// byteOrderMark starts the UTF-8 files of spreadsheet programs.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// checkStart refuses by its first bytes what is no text in UTF-8, with its name.
+// checkStart returns an error if the first bytes are not text in UTF-8. The error names
+// the format if it is known.
 func checkStart(start []byte) error {
 	signs := []struct{ prefix, what, remedy string }{
 		{"\xff\xfe", "text in UTF-16", "save it as UTF-8"},
@@ -121,7 +122,7 @@ func checkStart(start []byte) error {
 	return nil
 }
 
-// delimiterOf is the delimiter that stands most often in the header.
+// delimiterOf returns the most frequent delimiter in the header.
 func delimiterOf(start []byte) rune {
 	header, _, _ := bytes.Cut(start, []byte("\n"))
 	best, most := ',', 0
@@ -146,15 +147,15 @@ func (r *Reader) readHeader() error {
 	return err
 }
 
-// Header is the first line of the file.
+// Header returns the first line of the file.
 func (r *Reader) Header() []string { return r.header }
 
-// Delimiter stands between fields.
+// Delimiter returns the character between fields.
 func (r *Reader) Delimiter() rune { return r.records.Comma }
 
-// Next reads a row. A record that is no row has a Fault; the file goes on after it.
-// At the end it fails with io.EOF, and with any other error when the rest of the file
-// cannot be read.
+// Next returns the next row. A record that cannot be imported has a Fault, and reading
+// can continue. At the end it returns io.EOF. Any other error means that the rest of the
+// file cannot be read.
 func (r *Reader) Next() (Row, error) {
 	if r.failed != nil {
 		return Row{}, r.failed
@@ -180,7 +181,7 @@ func (r *Reader) Next() (Row, error) {
 	return row, nil
 }
 
-// explained says what is wrong in words of the file.
+// explained returns a read error with its line in the file.
 func (r *Reader) explained(err error) error {
 	switch {
 	case errors.Is(err, errRecordTooLong):
@@ -191,7 +192,7 @@ func (r *Reader) explained(err error) error {
 	return fmt.Errorf("at line %d: %w", r.line(), err)
 }
 
-// line is the one behind the last record that was read.
+// line returns the number of the line after the last record.
 func (r *Reader) line() int {
 	line := r.last.Line + 1
 	for _, cell := range r.last.Cells {
@@ -202,15 +203,14 @@ func (r *Reader) line() int {
 
 var errRecordTooLong = errors.New("record too long")
 
-// recordLimit fails when one record takes more than is left. What the readers in
-// front of it keep in their buffers is a part of the next record, so it stops a
-// little later than at the last byte that is allowed.
+// recordLimit is a reader that fails when one record exceeds the limit. Readers in front
+// of it buffer a part of the next record, so it may fail a little late.
 type recordLimit struct {
 	from io.Reader
 	left int
 }
 
-// Read reads on.
+// Read reads the next bytes, or returns errRecordTooLong.
 func (l *recordLimit) Read(b []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errRecordTooLong

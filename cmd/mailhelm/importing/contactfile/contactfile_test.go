@@ -13,7 +13,8 @@ import (
 
 var config = contactfile.Config{Attributes: []string{"plan", "city"}}
 
-// all reads a file to its end: rows as JSON, or their faults behind "!".
+// all reads a file to its end. It returns the rows as JSON, and faults prefixed with
+// "!".
 func all(t *testing.T, text string, cfg contactfile.Config) ([]string, error) {
 	t.Helper()
 	r, err := contactfile.Open(strings.NewReader(text), cfg)
@@ -70,7 +71,8 @@ func TestFilesAreRead(t *testing.T) {
 	}
 }
 
-// What is no such file is refused by its name, before anything is read of it.
+// A file of another format is refused by the name of its format, before any record is
+// read.
 func TestOtherFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	mapping := func(from, to string) contactfile.Config {
@@ -102,8 +104,8 @@ func TestOtherFilesAreNamed(t *testing.T) {
 	}
 }
 
-// A quote that is never closed, or a field without an end, ends the file with a name
-// and not with the machine's memory.
+// A quote that is never closed, or an endless field, ends the file with an error that
+// names it. It does not exhaust the memory.
 func TestEndlessRecords(t *testing.T) {
 	t.Parallel()
 	for _, tail := range []string{`"`, ""} {
@@ -130,8 +132,8 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// FuzzCSV reads anything: it ends, does not panic, and every row that it gives is
-// strict JSON in which nothing is that the file does not hold.
+// FuzzCSV checks that reading any input ends without a panic. Every row must be strict
+// JSON that holds only data from the file.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{
 		"email,plan\na@b.example,pro\n", "\xef\xbb\xbfemail;lists\r\n\"a\"\"b\";x|y\r\n", "email\n\"open\n", "email,city\n\xff,\x00\n",

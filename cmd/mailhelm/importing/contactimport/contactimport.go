@@ -1,6 +1,6 @@
-// Package contactimport brings the rows of a file to the audience, many at a time. It
-// owns how a file is cut and how a part of it is known again; reading files is
-// contactfile's, doing rows core/audience's.
+// Package contactimport imports the rows of a contact file in parts. It owns the
+// division into parts and the id that recognizes a repeated part. Package contactfile
+// reads files, core/audience stores rows.
 package contactimport
 
 import (
@@ -20,58 +20,62 @@ import (
 )
 
 const (
-	// maxPart is the most bytes of one part, maxRows the most rows.
+	// maxPart is the largest size of a part in bytes, maxRows the largest number of its
+	// rows.
 	maxPart = 4 << 20
 	maxRows = audience.MaxBulkRows
-	// maxNoted is how many rejected rows are named in a summary.
+	// maxNoted is the largest number of rejected rows that a summary names.
 	maxNoted = 10
 )
 
-// People do rows.
+// People stores rows. Import may be repeated with the same id.
 type People interface {
 	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]audience.BulkItem, error)
 	Imported(ctx context.Context, orgID, id string) (bool, error)
 	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]audience.BulkItem, error)
 }
 
-// Config is what a run needs. Progress may be nil.
+// Config configures a run. Progress may be nil.
 type Config struct {
 	People People
 	OrgID  string
-	// DryRun changes nothing, Again does also what was done before.
+	// DryRun checks the rows and changes nothing. Again repeats parts that an earlier run
+	// has done.
 	DryRun, Again bool
-	// Rejected is told of each row that cannot be taken, in their order within a part.
+	// Rejected receives each rejected row, in the order of the file.
 	Rejected func(row contactfile.Row, reason string) error
 	Progress func(Summary)
 }
 
-// Summary is what became of a file.
+// Summary is the result of a run.
 type Summary struct {
 	Rows     int `json:"rows"`
 	Created  int `json:"created"`
 	Updated  int `json:"updated"`
 	Rejected int `json:"rejected"`
-	// RejectedLines are where the first rejected rows begin, from 1.
+	// RejectedLines are the lines on which the first rejected rows begin, from 1.
 	RejectedLines []int `json:"rejected_lines"`
-	// NotMailable counts the rows that were taken and whose contact may not be mailed
-	// after it: it is a stub, or opted out of everything.
+	// NotMailable counts the accepted rows whose contact may not be mailed: it is a stub, or
+	// opted out of everything.
 	NotMailable int `json:"not_mailable"`
-	// NotMailableLines are where the first of these rows begin, from 1.
+	// NotMailableLines are the lines on which the first of these rows begin, from 1.
 	NotMailableLines []int `json:"not_mailable_lines"`
-	// DoneBefore counts rows that an earlier run had done, which are among the others.
+	// DoneBefore counts the rows that an earlier run had done. The other counts include
+	// them.
 	DoneBefore int `json:"done_before"`
 }
 
-// run is a file on its way.
+// run is the state of a run.
 type run struct {
 	cfg Config
 	Summary
 	parts int
 }
 
-// Run takes in the rows of a file, in their order, and ends with the summary so far
-// when the file cannot be read on or a part cannot be done. The next part is read
-// while one is done.
+// Run imports the rows of a file in order. If the file cannot be read or a part fails,
+// it returns the summary so far with the error. It may be repeated: parts already done
+// are not done again, unless cfg.Again. It reads the next part while one is being
+// stored.
 func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -93,7 +97,7 @@ func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, er
 	return r.Summary, <-ended
 }
 
-// cut reads the file to its end.
+// cut reads the file to its end and sends its parts.
 func cut(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfile.Row) error {
 	for {
 		part, err := readPart(rows)
@@ -129,7 +133,7 @@ func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
 	return part, nil
 }
 
-// do takes in one part.
+// do imports one part.
 func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 	r.parts++
 	var rows []json.RawMessage
@@ -210,12 +214,13 @@ func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]audience.
 	return r.cfg.People.Import(ctx, r.cfg.OrgID, id, rows)
 }
 
-// idOf is the same for the same rows at the same place of a file, so that a run that
-// is repeated finds what it did. It is a UUID of version 8 (RFC 9562 section 5.8).
+// idOf returns the id of a part. The same rows at the same place of a file have the same
+// id, so a repeated run finds the parts it has done. The id is a UUID of version 8 (RFC
+// 9562 section 5.8).
 func idOf(orgID string, part int, rows []json.RawMessage) string {
 	h := sha256.New()
 	add := func(b []byte) {
-		_ = binary.Write(h, binary.BigEndian, uint64(len(b))) // a hash takes everything
+		_ = binary.Write(h, binary.BigEndian, uint64(len(b))) // a hash accepts all writes
 		_, _ = h.Write(b)
 	}
 	add([]byte("mailhelm import contacts 1"))
@@ -229,7 +234,7 @@ func idOf(orgID string, part int, rows []json.RawMessage) string {
 	return id.String()
 }
 
-// reasonOf says in a line why a row was refused.
+// reasonOf returns, on one line, the reason why a row was refused.
 func reasonOf(item audience.BulkItem) string {
 	words := make([]string, 0, len(item.Errors))
 	for _, e := range item.Errors {
