@@ -1,4 +1,4 @@
-// Package cli is what all commands share: it parses the command line, prints results,
+// Package cli is shared by all commands. It parses the command line, prints results,
 // errors and progress, and decides the exit status.
 //
 // A command is a struct whose tags are its flags and its help, with a method

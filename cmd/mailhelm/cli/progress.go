@@ -15,8 +15,8 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// Progress is one line on a terminal that shows how far a long command is. It writes
-// nothing to anything but a terminal.
+// Progress is a line on a terminal that shows the progress of a long command. If the
+// output is not a terminal, it writes nothing.
 type Progress struct {
 	to     io.Writer // nil for none
 	total  int64     // 0 if unknown
@@ -25,7 +25,7 @@ type Progress struct {
 	length int
 }
 
-// NewProgress returns a progress line on w for work of a size, 0 if unknown.
+// NewProgress returns a progress line on w. total is the size of the work, 0 if unknown.
 func NewProgress(w io.Writer, total int64, clock core.Clock) *Progress {
 	p := &Progress{total: total, clock: clock}
 	if isTerminal(w) {
@@ -43,7 +43,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Resize sets the size of the work, for callers that learn it late.
+// Resize sets the size of the work, for callers that did not know it at first.
 func (p *Progress) Resize(total int64) { p.total = total }
 
 // Show redraws the line with a note, at most ten times a second.

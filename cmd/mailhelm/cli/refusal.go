@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Explain returns an error as a person at a shell reads it: a refusal without its code,
-// with the names of flags and arguments, and with the next step.
+// Explain returns an error in the form for a person at a shell. A refusal comes without
+// its code, with the names of flags and arguments, and with the next step.
 func (p *Program) Explain(err error) error {
 	refusal, ok := errors.AsType[*core.Error](err)
 	if !ok || refusal.Code == core.CodeInternalError {

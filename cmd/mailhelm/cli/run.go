@@ -18,25 +18,24 @@ const (
 	ExitUsage   = 2 // the command line, an environment variable or the configuration file is invalid
 )
 
-// ErrReported ends a command with [ExitFailure] when its output already says what is
-// wrong. Run prints nothing for it.
+// ErrReported ends a command with [ExitFailure] if its output already describes the
+// failure. Run prints nothing for it.
 var ErrReported = errors.New("reported")
 
-// Program is the running program as its commands see it.
+// Program is the running program, as commands use it.
 type Program struct {
 	Ctx     context.Context //nolint:containedctx // as long as the process
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Sources *settings.Sources
-	// Parsed is the command line; its selected command is the one that runs.
+	// Parsed is the parsed command line with the selected command.
 	Parsed *kong.Context
 	// BusyWait is how long the command waits for a busy database.
 	BusyWait time.Duration
 }
 
-// Surroundings are everything outside the program that it depends on, besides its
-// arguments.
+// Surroundings are the inputs and outputs of the program, except for its arguments.
 type Surroundings struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer

@@ -10,7 +10,7 @@ type Version struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Run prints it.
+// Run prints the version.
 func (c *Version) Run(p *Program) error {
 	b := Build()
 	if c.JSON {

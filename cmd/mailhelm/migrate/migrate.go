@@ -19,7 +19,7 @@ type Command struct {
 	Status status `cmd:"" help:"List the migrations and whether the database has each of them."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (Command) Help() string {
 	return `Examples:
 
@@ -29,7 +29,7 @@ func (Command) Help() string {
 
 type up struct{ config.Database }
 
-// Run migrates.
+// Run applies the missing migrations.
 func (c *up) Run(p *cli.Program) error {
 	return withDatabase(p, c.Database, func(db *storage.DB) error {
 		if err := db.Migrate(p.Ctx); err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Provisioner creates. It checks no permissions: its callers have the database.
+// Provisioner creates organizations, people, clients and keys. It checks no permissions:
+// its callers have access to the database.
 type Provisioner struct {
 	Stores  access.Stores
 	Orgs    members.OrgStore
@@ -35,7 +36,7 @@ var installation = access.Actor{Kind: "system", ID: "mailhelm"}
 
 func (p Provisioner) actor() access.Actor { return cmp.Or(p.Actor, installation) }
 
-// Lifecycle returns the tasks on API keys and clients.
+// Lifecycle returns the tasks for API keys and clients.
 func (p Provisioner) Lifecycle() access.Lifecycle {
 	return access.Lifecycle{Stores: p.Stores, Orgs: p.Orgs, Transactor: p.Tx, Clock: p.Clock}
 }
@@ -115,14 +116,14 @@ func (p Provisioner) CreateClient(ctx context.Context, g Grant) (access.Client, 
 	})
 }
 
-// CreateAPIKey makes an API key and returns its secret.
+// CreateAPIKey creates an API key and returns its secret.
 func (p Provisioner) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, string, error) {
 	return p.Lifecycle().CreateKey(ctx, p.actor(), access.NewKey{
 		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
 	})
 }
 
-// audited calls do and appends the event to the audit log in one transaction.
+// audited calls do and appends an event to the audit log, in one transaction.
 func (p Provisioner) audited(ctx context.Context, orgID, action, subject string, do func(context.Context) error) error {
 	return p.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := do(ctx); err != nil {

@@ -1,6 +1,6 @@
-// Package tracing sends spans to a collector by OTLP over HTTP. It is the only
-// place that knows the SDK of OpenTelemetry: everything else sees the API. It
-// does not decide what becomes a span or what a span says.
+// Package tracing sends spans to a collector by OTLP over HTTP. Only this package uses
+// the SDK of OpenTelemetry; other packages use its API. It does not decide what becomes
+// a span or which attributes a span has.
 package tracing
 
 import (
@@ -19,12 +19,12 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config says where spans go and who sends them.
+// Config configures the exporter.
 type Config struct {
-	// Endpoint is the base URL of the collector; "/v1/traces" is added to its path,
-	// as OTEL_EXPORTER_OTLP_ENDPOINT has it. "" makes no spans at all.
+	// Endpoint is the base URL of the collector. "/v1/traces" is appended to its path, as
+	// for OTEL_EXPORTER_OTLP_ENDPOINT. "" turns spans off.
 	Endpoint string
-	// Version of the program.
+	// Version is the version of the program.
 	Version string
 	Log     *slog.Logger
 }
@@ -32,20 +32,18 @@ type Config struct {
 const (
 	scope      = "github.com/mailhelm/mailhelm"
 	tracesPath = "v1/traces"
-	// flushTimeout bounds how long a collector that does not answer holds up the
-	// end of the program.
+	// flushTimeout limits how long an unresponsive collector delays the end of the program.
 	flushTimeout = 3 * time.Second
 )
 
-// Exporter makes spans and sends them. One without an endpoint does nothing.
+// Exporter creates and sends spans. Without an endpoint it does nothing.
 type Exporter struct {
 	provider *sdktrace.TracerProvider
 	log      *slog.Logger
 }
 
-// Open makes the exporter. It does not wait for the collector, which may come
-// later. What Config does not say, such as headers, sampling and attributes of
-// the resource, is read from the standard OTEL variables.
+// Open returns an exporter. It does not wait for the collector, which may start later.
+// Headers, sampling and resource attributes come from the standard OTEL variables.
 func Open(ctx context.Context, cfg Config) (*Exporter, error) {
 	if cfg.Endpoint == "" {
 		return &Exporter{log: cfg.Log}, nil
@@ -76,8 +74,8 @@ func Open(ctx context.Context, cfg Config) (*Exporter, error) {
 	}, nil
 }
 
-// Tracer is nil when there is no endpoint, so that whoever is handed it can
-// leave out everything that spans cost.
+// Tracer returns the tracer, or nil without an endpoint. With nil, callers can skip all
+// work for spans.
 func (e *Exporter) Tracer() trace.Tracer {
 	if e.provider == nil {
 		return nil
@@ -85,8 +83,8 @@ func (e *Exporter) Tracer() trace.Tracer {
 	return e.provider.Tracer(scope)
 }
 
-// Close sends what is left, for at most three seconds, also when ctx has ended.
-// What cannot be sent is lost, which is logged and is no failure of the program.
+// Close sends the remaining spans, for at most three seconds, even if ctx has ended. It
+// logs spans that it could not send.
 func (e *Exporter) Close(ctx context.Context) {
 	if e.provider == nil {
 		return
@@ -98,7 +96,7 @@ func (e *Exporter) Close(ctx context.Context) {
 	}
 }
 
-// tracesURL is where an endpoint takes spans.
+// tracesURL returns the URL that receives spans.
 func tracesURL(endpoint string) (string, error) {
 	if err := CheckEndpoint(endpoint); err != nil {
 		return "", err
@@ -106,7 +104,7 @@ func tracesURL(endpoint string) (string, error) {
 	return url.JoinPath(endpoint, tracesPath)
 }
 
-// CheckEndpoint refuses what is no base URL of a collector.
+// CheckEndpoint returns an error unless endpoint is the base URL of a collector.
 func CheckEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
@@ -115,14 +113,15 @@ func CheckEndpoint(endpoint string) error {
 	return nil
 }
 
-// reporting logs what the SDK would hand to a handler that all hosts of a
-// process share.
+// reporting is an exporter that logs errors with its host's logger. The SDK would pass
+// them to a handler shared by all hosts of a process.
 type reporting struct {
 	sdktrace.SpanExporter
 	log *slog.Logger
 }
 
-// ExportSpans never fails: spans that could not be sent are lost either way.
+// ExportSpans sends spans. It logs an error and returns nil: the spans are lost either
+// way.
 func (r *reporting) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if err := r.SpanExporter.ExportSpans(ctx, spans); err != nil {
 		r.log.WarnContext(ctx, "spans could not be sent", "spans", len(spans), "error", err)

@@ -32,7 +32,8 @@ func TestWithoutAnEndpoint(t *testing.T) {
 	e.Close(t.Context())
 }
 
-// TestSpansThatCannotBeSent are lost and told of; the path of the endpoint stays.
+// TestSpansThatCannotBeSent checks that spans that cannot be sent are logged, and that
+// the path of the endpoint is kept.
 func TestSpansThatCannotBeSent(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 1)
