@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// The secret of an account goes in by the command line, and the account then fails
-// in many ways; of the secret there is nothing in what the commands print, nor in
-// the data folder.
+// An account's secret is given to a command, and the account then fails in many ways.
+// Neither the output of the commands nor the data folder may contain the secret.
 func TestAdminAccountSecretLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)

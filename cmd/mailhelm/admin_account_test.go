@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// seedAccount gives the organization a simulated account that can send.
+// seedAccount creates a simulated account that can send, for the organization.
 func seedAccount(t *testing.T, s shell, orgID string) {
 	t.Helper()
 	account, err := simulator.Open(config.Config{DataDir: s.where[1]}.AccountFile(), simulator.Options{})
@@ -30,7 +30,7 @@ func seedAccount(t *testing.T, s shell, orgID string) {
 	}
 }
 
-// withMasterKey is an installation that a server has started in before.
+// withMasterKey returns an installation in which a server has already started.
 func withMasterKey(t *testing.T) shell {
 	t.Helper()
 	s := migrated(t)
@@ -64,7 +64,7 @@ func TestAdminAccount(t *testing.T) {
 	wantNowhereOnDisk(t, s, "s3cret-of-acme", key)
 	s.says("account", "template-version", "acme", "12")
 
-	// The rest stays when the connection is described anew, the secret among it.
+	// A second connect keeps everything it does not name, including the secret.
 	again := s.does("account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1", "--access-key-id", accessKey)
 	for _, member := range []string{"ingest_address", "external_id", "has_ingest_key", "has_secret", "created_at"} {
 		if again[member] != made[member] {
@@ -84,14 +84,14 @@ func TestAdminAccount(t *testing.T) {
 		t.Errorf("shown:\n%s", shown)
 	}
 
-	// A secret does not follow the connection to another server.
+	// A secret must not move to another server with the connection.
 	s.refuses("--secret-stdin or --secret-file is missing", "account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1",
 		"--access-key-id", accessKey, "--endpoint", "https://elsewhere.example")
 	s.says("account", "disconnect", "acme")
 	s.refuses("no sending account is connected", "account", "show", "acme")
 }
 
-// A mail server is shown without what belongs to Amazon alone.
+// The output for a mail server leaves out what only Amazon has.
 func TestAdminAccountOfAServer(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)
@@ -103,8 +103,8 @@ func TestAdminAccountOfAServer(t *testing.T) {
 	}
 }
 
-// wantNowhereOnDisk reads every byte of the data folder: the databases with their
-// journals, and whatever else is there.
+// wantNowhereOnDisk fails if any file of the data folder contains a secret. It also
+// reads the journals of the databases.
 func wantNowhereOnDisk(t *testing.T, s shell, secrets ...string) {
 	t.Helper()
 	found := false
@@ -121,7 +121,7 @@ func wantNowhereOnDisk(t *testing.T, s shell, secrets ...string) {
 		found = found || bytes.Contains(content, []byte(accessKey))
 		return err
 	})
-	if err != nil || !found { // what is no secret is there to be found
+	if err != nil || !found { // other data of the connection must be found
 		t.Errorf("the connection was not read: %v", err)
 	}
 }
@@ -159,7 +159,8 @@ func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {
 	other.refuses("no master key", "account", "show", "acme")
 }
 
-// Verify asks the account itself, and says in words of its own what is wrong.
+// The verify command contacts the account itself. It describes the failure in Mailhelm's
+// words, not in the provider's.
 func TestAdminAccountVerify(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)

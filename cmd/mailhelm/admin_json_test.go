@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// The members of what the commands print with --json, as a script reads them.
+// The members of the JSON that the commands print, as scripts read them.
 const (
 	orgMembers     = "id name platform_mode rate_limit require_second_factor retention_days slug tier"
 	userMembers    = "created_at email id name"
@@ -27,14 +27,14 @@ const (
 	auditMembers = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
-// said is a command with --json and the members it must print: of the object, or,
-// where list names a member, of each element of it.
+// said is a command with --json and the members that it must print. If list names a
+// member, each element of that list must have them.
 type said struct {
 	command, list, members string
 	arguments              []string
 }
 
-// memberNames are the sorted names of an object's members.
+// memberNames returns the sorted member names of an object.
 func memberNames(object map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(object)), " ")
 }
@@ -43,7 +43,7 @@ func sorted(names string) string {
 	return strings.Join(slices.Sorted(strings.FieldsSeq(names)), " ")
 }
 
-// run runs the command and returns the one object that it is about.
+// run runs the command and returns the object that it prints.
 func (c said) run(s shell) map[string]any {
 	s.t.Helper()
 	c.members = sorted(c.members)
@@ -126,8 +126,8 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	return ran
 }
 
-// Every command prints one JSON object, with members that stay, and all that they
-// did is in the log as the operator's, with what it changed.
+// Every command prints one JSON object with fixed members. The audit log holds every
+// change, with the operator as actor and the changed values.
 func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 	t.Parallel()
 	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
@@ -181,7 +181,7 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 	})
 }
 
-// adminCommands are the commands below admin, such as "org create".
+// adminCommands returns the commands below admin, such as "org create".
 func adminCommands(t *testing.T) []string {
 	t.Helper()
 	parser, err := kong.New(&commands{})

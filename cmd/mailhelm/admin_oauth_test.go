@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// besideServer runs a test of the shell on an installation whose server runs, on
-// both engines. open opens the same database.
+// besideServer runs a test on an installation with a running server, on both engines.
+// cfg opens the same database.
 func besideServer(t *testing.T, test func(t *testing.T, s shell, port int, cfg storage.Config)) {
 	t.Helper()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -97,7 +97,7 @@ func TestAdminEditsClients(t *testing.T) {
 	})
 }
 
-// grant lets a client in as the consent page does, and redeems the code.
+// grant consents to a client as the consent page does, and redeems the code.
 func grant(t *testing.T, port int, cfg storage.Config, org string, client map[string]any) (string, map[string]any) {
 	t.Helper()
 	db, err := storage.Open(t.Context(), cfg)
@@ -152,7 +152,7 @@ func TestAdminRevokesAGrant(t *testing.T) {
 		if revoked := s.does("grant", "revoke", "acme", id); revoked["revoked_at"] == nil {
 			t.Errorf("revoked %v", revoked)
 		}
-		// What is asked of the store feels it at once, the resource host soon.
+		// Introspection asks the store and changes at once; the resource host follows soon.
 		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != false {
 			t.Errorf("introspection says %v", told)
 		}
@@ -170,8 +170,8 @@ func TestAdminRevokesAGrant(t *testing.T) {
 	})
 }
 
-// A server that runs refuses tokens of a revoked key once it has read the keys,
-// which it does when it meets a token of a key that it has not heard of.
+// A running server refuses tokens of a revoked key once it has reloaded the keys. It
+// reloads them when it meets a token with an unknown key.
 func TestAdminRevokesOldSigningKeys(t *testing.T) {
 	t.Parallel()
 	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {

@@ -29,7 +29,7 @@ func TestAdminProductionDeny(t *testing.T) {
 	}
 }
 
-// askForProduction leaves the organization with a request that waits for its answer.
+// askForProduction stores an open request for production access.
 func askForProduction(t *testing.T, cfg storage.Config, orgID string) {
 	t.Helper()
 	db, err := storage.Open(t.Context(), cfg)

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// shell runs admin commands of the real program on one installation.
+// shell runs admin commands of the compiled program on one installation.
 type shell struct {
 	t     *testing.T
 	where []string
@@ -60,7 +60,8 @@ func (s shell) does(args ...string) map[string]any {
 	return object
 }
 
-// refuses runs a command that must fail with a text on standard error alone.
+// refuses runs a command that must fail. It must print the text to standard error and
+// nothing to standard output.
 func (s shell) refuses(text string, args ...string) {
 	s.t.Helper()
 	stdout, stderr, err := s.try("", args...)
@@ -69,11 +70,11 @@ func (s shell) refuses(text string, args ...string) {
 	}
 }
 
-// felt is how long a server may take to notice what another process changed, and
-// a second for the request itself.
+// felt is the longest time until a server applies a change of another process, plus a
+// second for the request itself.
 const felt = 6 * time.Second
 
-// answers asks until the API answers with the status.
+// answers repeats a request until the API returns the status.
 func answers(t *testing.T, address, bearer string, status int, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), felt)
@@ -142,7 +143,7 @@ func TestAdminBesideARunningServer(t *testing.T) {
 	}
 }
 
-// tokenFor gets an access token by client_credentials.
+// tokenFor returns an access token from the client_credentials grant.
 func tokenFor(t *testing.T, port int, client map[string]any) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://localhost:%d/oauth/token", port),
@@ -252,8 +253,8 @@ func TestAdminMakesNoInstallation(t *testing.T) {
 	}
 }
 
-// What a command is told once is no setting: a variable for a server's role does
-// not make a person one, and a file cannot name a key.
+// Flags for a single run must not come from the environment or a file. A variable for a
+// server's role must not set a person's role, and a file must not name a key.
 func TestAdminReadsItsOwnFlagsFromTheCommandLineAlone(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)

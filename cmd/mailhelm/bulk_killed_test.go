@@ -17,11 +17,12 @@ import (
 
 const (
 	killedRows = 5000
-	// killedTries is how many bulk writes may end before their server is killed.
+	// killedTries is the number of attempts at killing a server during a bulk write. An
+	// attempt fails if the write ends first.
 	killedTries = 5
 )
 
-// bulkProgress is what is read of a bulk write.
+// bulkProgress holds the members of a bulk write that the tests read.
 type bulkProgress struct {
 	Status     string `json:"status"`
 	Total      int    `json:"total"`
@@ -36,20 +37,20 @@ type bulkProgress struct {
 	} `json:"results"`
 }
 
-// servers starts a server again and again over one database.
+// servers starts servers repeatedly over one database.
 type servers struct {
 	database storage.Config
 	launch   func() (*process, printed)
 }
 
-// onSQLite is the demo.
+// onSQLite runs the demo.
 func onSQLite(t *testing.T) servers {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	return servers{storage.Config{Dir: dir}, func() (*process, printed) { return launchDemo(t, dir) }}
 }
 
-// onPostgres is an organization of one attribute.
+// onPostgres runs servers for an organization with one attribute.
 func onPostgres(t *testing.T) servers {
 	t.Helper()
 	database := storagetest.PostgresURL(t)
@@ -67,9 +68,9 @@ func onPostgres(t *testing.T) servers {
 	}}
 }
 
-// TestBulkWriteOutlivesAKilledServer: killed in the middle and started again, the
-// server finishes what it began. Every row was done once: a row that was done twice
-// would be an update the second time.
+// TestBulkWriteOutlivesAKilledServer kills a server during a bulk write and starts it
+// again. The server must finish the write and store every row exactly once. A row stored
+// twice would count as an update the second time.
 func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
 	t.Parallel()
 	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {
@@ -111,9 +112,9 @@ func outlivesAKill(t *testing.T, s servers) {
 	}
 }
 
-// killedInTheMiddle starts servers, and kills each in a bulk write, until one was
-// killed with rows done and rows to do. It returns the job's address, what its people's
-// addresses begin with, and how many rows are done.
+// killedInTheMiddle starts servers and kills each during a bulk write, until one had
+// both finished and open rows. It returns the job's address, the prefix of its email
+// addresses, and the number of finished rows.
 func killedInTheMiddle(t *testing.T, s servers) (string, string, int) {
 	t.Helper()
 	for try := range killedTries {
@@ -143,8 +144,8 @@ func killedInTheMiddle(t *testing.T, s servers) (string, string, int) {
 	return "", "", 0
 }
 
-// postPeople takes a list and a bulk write in that puts new people on it, and returns
-// the job's id.
+// postPeople creates a list, starts a bulk write of new people on it, and returns the
+// job's id.
 func postPeople(t *testing.T, d printed, prefix string) string {
 	t.Helper()
 	made := request(t, http.MethodPost, d["base_url"]+"/v1/lists", d["api_key"], fmt.Sprintf(`{"name":"N","key":"%slist"}`, prefix))
@@ -175,8 +176,8 @@ func readBulk(t *testing.T, d printed, job, cursor string) bulkProgress {
 	return p
 }
 
-// everyRowOnce reads the outcomes of a job that is done: a contact was created for
-// each row, in the order of the rows.
+// everyRowOnce checks the outcomes of a finished job: each row created one contact, in
+// the order of the rows.
 func everyRowOnce(t *testing.T, d printed, job, prefix string) {
 	t.Helper()
 	contacts, cursor := map[string]bool{}, ""

@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestACommandGivesUpOnABusyDatabase: another process writes for longer than a command
-// waits. The command ends, says why in the words of the shell, and has changed nothing;
-// repeated afterwards it succeeds.
+// TestACommandGivesUpOnABusyDatabase writes from another process for longer than a
+// command waits. The command must fail, name the cause and change nothing. Repeated
+// afterwards it must succeed.
 func TestACommandGivesUpOnABusyDatabase(t *testing.T) {
 	t.Parallel()
 	const wait = 200 * time.Millisecond

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// address is anything that looks like one, plain or percent-encoded.
+// address matches an email address, plain or percent-encoded.
 var address = regexp.MustCompile(`[A-Za-z0-9._+-]+(@|%40)[A-Za-z0-9-]+\.[a-z]+`)
 
 func TestLogHoldsNoSecretTokenOrAddress(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// curlPath is a folder list in which curl is found: the real one, or this test
-// program under that name where the machine has none.
+// curlPath returns a PATH with curl. On a machine without curl, this test program takes
+// its place under that name.
 func curlPath(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("PATH")
@@ -30,7 +30,7 @@ func curlPath(t *testing.T) string {
 	return dir + string(os.PathListSeparator) + path
 }
 
-// curl does as much of curl as the printed commands use.
+// curl implements the options of curl that the printed commands use.
 func curl(args []string) int {
 	var address, user string
 	var data []string

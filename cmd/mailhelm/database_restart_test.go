@@ -16,12 +16,12 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// restartPostgres is a command that restarts the server that the tests use. Without it
-// the connections are cut, and refused until every client met that, which is what a
-// restart looks like from outside.
+// restartPostgres is a command that restarts the PostgreSQL of the tests. Without it a
+// relay cuts the connections and refuses new ones until every client has failed. Clients
+// see the same in a restart.
 var restartPostgres = flag.String("restart-postgres", "", "command that restarts PostgreSQL under a living server")
 
-// relay stands between a server and its database.
+// relay passes connections between a server and its database, and can cut them.
 type relay struct {
 	t        *testing.T
 	network  string
@@ -33,8 +33,8 @@ type relay struct {
 	running  sync.WaitGroup
 }
 
-// relayTo begins to relay to the database of an address, and returns the address at
-// which the relay stands for it.
+// relayTo starts a relay to the database at address, and returns the relay with the
+// database's address through it.
 func relayTo(t *testing.T, address string) (*relay, string) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -88,7 +88,7 @@ func (r *relay) serve(c net.Conn) {
 	var both sync.WaitGroup
 	for _, way := range [][2]net.Conn{{c, up}, {up, c}} {
 		both.Go(func() {
-			_, _ = io.Copy(way[0], way[1]) // it ends with the connection
+			_, _ = io.Copy(way[0], way[1]) // ends with the connection
 			r.end(way[0])
 			r.end(way[1])
 		})
@@ -96,7 +96,7 @@ func (r *relay) serve(c net.Conn) {
 	both.Wait()
 }
 
-// add notes connections to cut. It refuses them when the database is away by now.
+// add records connections for a later cut. It refuses them if the database is away.
 func (r *relay) add(both ...net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,13 +107,13 @@ func (r *relay) add(both ...net.Conn) bool {
 }
 
 func (r *relay) end(c net.Conn) {
-	_ = c.Close() // it may be closed
+	_ = c.Close() // already closed is fine
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.open, c)
 }
 
-// cut ends all connections and takes no new ones.
+// cut closes all connections and accepts no new ones.
 func (r *relay) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +124,7 @@ func (r *relay) cut() {
 	}
 }
 
-// goAway runs the command of -restart-postgres; without one it cuts the relay, until
+// goAway runs the command of -restart-postgres. Without one it cuts the relay until
 // comeBack.
 func (r *relay) goAway() {
 	if *restartPostgres == "" {
@@ -136,15 +136,15 @@ func (r *relay) goAway() {
 	}
 }
 
-// comeBack takes connections again.
+// comeBack accepts connections again.
 func (r *relay) comeBack() {
 	if *restartPostgres == "" {
 		r.listen(r.listener.Addr().String())
 	}
 }
 
-// TestKeysOutliveARestartOfTheDatabase: PostgreSQL restarts under a living server. The
-// first retry of each call that it cut off succeeds, and no call has two effects.
+// TestKeysOutliveARestartOfTheDatabase restarts PostgreSQL under a running server. The
+// first retry of each interrupted call must succeed, and no call may have two effects.
 func TestKeysOutliveARestartOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	database := storagetest.PostgresURL(t)

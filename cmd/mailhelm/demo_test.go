@@ -67,7 +67,7 @@ func TestDemoDataIsWhatItSays(t *testing.T) {
 	}
 }
 
-// pages follows the cursors of a list to its end.
+// pages returns all items of a list, following its cursors to the end.
 func pages(t *testing.T, d printed, path string) []json.RawMessage {
 	t.Helper()
 	var all []json.RawMessage
@@ -167,7 +167,7 @@ func TestPrintedCommandsWorkWhenPasted(t *testing.T) {
 	if len(commands) != 3 {
 		t.Fatalf("%d commands are printed, want 3:\n%s", len(commands), text)
 	}
-	// All three in one shell, as they would be pasted one after the other.
+	// All three run in one shell, as if pasted one after the other.
 	shell := exec.Command("sh", "-ec", commands[0]+"\n"+commands[1]+"\necho\n"+commands[2])
 	shell.Env = append(os.Environ(), "PATH="+curlPath(t))
 	output, err := shell.Output()

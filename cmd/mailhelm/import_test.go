@@ -38,8 +38,8 @@ func TestImportContacts(t *testing.T) {
 	})
 }
 
-// importPeople takes a file in, in each of the ways that there are, on an installation
-// with the whole schema.
+// importPeople imports files with every option, on an installation with the current
+// schema.
 func importPeople(t *testing.T, s shell) {
 	t.Helper()
 	s.says("org", "create", "acme")
@@ -79,7 +79,7 @@ func importPeople(t *testing.T, s shell) {
 		t.Errorf("rejected:\n%s", rejected)
 	}
 
-	// Mended, the file of what was rejected is a file like any other.
+	// After a correction, the file of rejected rows can be imported like any other file.
 	mended := filepath.Join(t.TempDir(), "mended.csv")
 	text := lines[0] + "\n" + strings.Replace(lines[1], "no address", "carl@example.com", 1) + "\n"
 	if err := os.WriteFile(mended, []byte(text), 0o600); err != nil {

@@ -13,8 +13,8 @@ import (
 
 const eventLine = `{"eventType":"Open","mail":{"timestamp":"2026-03-02T11:00:00Z","messageId":"m-1","source":"a@b.example","destination":["c@d.example"]},"open":{"timestamp":"2026-03-02T11:05:00Z"}}`
 
-// A file can be taken in again and again; what it holds is counted and what is no
-// event is named.
+// A file can be imported repeatedly. The summary counts its events and lists the lines
+// without one.
 func TestIngest(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
@@ -60,8 +60,8 @@ func TestIngest(t *testing.T) {
 	}
 }
 
-// A file in which no line holds an event is another file than was meant, which a
-// script must notice. One that is empty, or says only that a topic works, is none.
+// A file without any event is probably the wrong file, so the command fails and a script
+// can notice. Empty files and files with only Amazon's validation notice are accepted.
 func TestIngestOfAnotherFile(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
@@ -86,7 +86,7 @@ func TestIngestOfAnotherFile(t *testing.T) {
 	}
 }
 
-// gzipOnly begins as gzip and goes on as something else.
+// gzipOnly returns a file with the first bytes of gzip and other content.
 func gzipOnly(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "events.gz")

@@ -18,26 +18,26 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// kills is how many servers TestKeysOutliveAKilledServer kills on each database; with
-// some hundred it measures what one of a run only samples.
+// kills is the number of servers that TestKeysOutliveAKilledServer kills on each
+// database. One is a sample; some hundred give a measurement.
 var kills = flag.Int("kills", 1, "servers to kill under keyed writes")
 
 const (
 	keyedClients = 16
-	// firstRetry is how long a client waits for the answer to its first retry.
+	// firstRetry limits how long a client waits for the answer to its first retry.
 	firstRetry = 10 * time.Second
-	// answeredShare of the first retries succeed.
+	// answeredShare is the share of first retries that must succeed.
 	answeredShare = 0.99
 )
 
-// keyed is a write of a client with its key.
+// keyed is a client's write with an idempotency key.
 type keyed struct{ number int64 }
 
 func (k keyed) key() string   { return fmt.Sprintf("key-%d", k.number) }
 func (k keyed) email() string { return fmt.Sprintf("keyed-%d@example.com", k.number) }
 
-// stream is clients that write with keys until their server fails them, and then
-// retry what failed.
+// stream is a set of clients that write with idempotency keys until their server fails,
+// and then retry the failed calls.
 type stream struct {
 	t      *testing.T
 	next   atomic.Int64
@@ -71,8 +71,8 @@ func (s *stream) write(ctx context.Context, d printed, k keyed) int {
 	return answer.StatusCode
 }
 
-// run has all clients write until each has met a failure. fail is called once, when
-// some calls were answered.
+// run lets all clients write until each has met a failure. It calls fail once, after the
+// given number of answered calls.
 func (s *stream) run(d printed, calls int, fail func()) {
 	var clients sync.WaitGroup
 	var answered atomic.Int64
@@ -101,7 +101,7 @@ func (s *stream) run(d printed, calls int, fail func()) {
 	}
 }
 
-// retry has each client whose call was cut off send it once more.
+// retry sends each interrupted call once more.
 func (s *stream) retry(d printed) {
 	var clients sync.WaitGroup
 	for _, k := range s.cut {
@@ -119,8 +119,8 @@ func (s *stream) retry(d printed) {
 	s.cut = nil
 }
 
-// check holds the share of first retries that succeeded, and that every key had one
-// effect: each contact was created once, by one audit line.
+// check checks the share of first retries that succeeded. It also checks that each key
+// had one effect: one contact and one audit line.
 func (s *stream) check(database storage.Config, org string) {
 	s.t.Helper()
 	total := 0
@@ -156,9 +156,9 @@ func (s *stream) check(database storage.Config, org string) {
 	}
 }
 
-// TestKeysOutliveAKilledServer: a server is killed under a stream of keyed writes and
-// started again. The first retry of every client has the result of its call, and no
-// call has two effects.
+// TestKeysOutliveAKilledServer kills a server under a stream of keyed writes and starts
+// it again. The first retry of every client must return the result of its call, and no
+// call may have two effects.
 func TestKeysOutliveAKilledServer(t *testing.T) {
 	t.Parallel()
 	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {

@@ -1,8 +1,8 @@
-// Command mailhelm is the whole product in one program: `mailhelm demo` to try it,
-// `mailhelm serve` to run it, and the commands of its operator.
+// Command mailhelm is the whole product in one program. `mailhelm demo` tries it,
+// `mailhelm serve` runs it, and the other commands are for its operator.
 //
-// This package lists the commands. Each family of commands has a folder; package cli is
-// what they share, and package serve wires the product.
+// This package lists the commands. Each family of commands has a folder. Package cli is
+// shared by all commands, and package serve wires the product.
 package main
 
 import (
@@ -42,8 +42,8 @@ const busyWait = time.Minute
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks for an orderly end. From then on signals have their
-	// ordinary effect again, so a second one ends the process at once.
+	// The first signal requests an orderly stop. After it, signals have their default
+	// effect, so a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], cli.Surroundings{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv, BusyWait: busyWait,

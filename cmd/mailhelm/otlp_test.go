@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// TestOTLPEndpoint: the standard variable is the last resort.
+// TestOTLPEndpoint checks that the standard variable has the lowest precedence.
 func TestOTLPEndpoint(t *testing.T) {
 	t.Parallel()
 	const standard, own = "OTEL_EXPORTER_OTLP_ENDPOINT", "MAILHELM_OTLP_ENDPOINT"

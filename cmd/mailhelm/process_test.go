@@ -21,7 +21,8 @@ import (
 	"time"
 )
 
-// binary is the real program, built once for all tests of this package.
+// binary returns the path of the compiled program, built once for all tests of this
+// package.
 var binary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-binary-")
 	if err != nil {
@@ -51,7 +52,7 @@ const (
 	endTimeout   = 30 * time.Second
 )
 
-// process is the program running.
+// process is a running instance of the program.
 type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -61,7 +62,7 @@ type process struct {
 	err    error // of Wait, after ended
 }
 
-// launch starts the program. It is ended with the test.
+// launch starts the program and stops it at the end of the test.
 func launch(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
 	path, err := binary()
@@ -120,7 +121,7 @@ func (p *process) waits() bool {
 	}
 }
 
-// exit ends the process with a signal and expects status 0.
+// exit stops the process with a signal and expects exit status 0.
 func (p *process) exit() {
 	p.t.Helper()
 	go io.Copy(io.Discard, p.stdout) //nolint:errcheck // so that nothing blocks on it
@@ -133,10 +134,11 @@ func (p *process) exit() {
 	}
 }
 
-// printed is what --json of the demo prints.
+// printed is the object that the demo prints with --json.
 type printed map[string]string
 
-// launchDemo starts the demo on free ports and waits for what --json prints.
+// launchDemo starts the demo on free ports and returns the object that it prints with
+// --json.
 func launchDemo(t *testing.T, dir string, more ...string) (*process, printed) {
 	t.Helper()
 	args := append([]string{"demo", "--json", "--data", dir, "--port", strconv.Itoa(sixPorts(t))}, more...)
@@ -155,7 +157,7 @@ func launchDemo(t *testing.T, dir string, more ...string) (*process, printed) {
 	return p, answer
 }
 
-// launchServe starts serve on free ports and waits until it says that it is ready.
+// launchServe starts serve on free ports and waits until it logs that it is ready.
 func launchServe(t *testing.T, environment []string, args ...string) (*process, int) {
 	t.Helper()
 	port := sixPorts(t)
@@ -164,7 +166,7 @@ func launchServe(t *testing.T, environment []string, args ...string) (*process, 
 	return p, port
 }
 
-// awaits waits until standard error holds a text.
+// awaits waits until standard error contains a text.
 func (p *process) awaits(text string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), startTimeout)
@@ -179,14 +181,14 @@ var ports = struct {
 	next int
 }{next: 20000 + rand.IntN(2000)*6}
 
-// sixPorts finds six free ports in a row, a new row each time.
+// sixPorts returns the first of six consecutive free ports, different on each call.
 func sixPorts(t *testing.T) int {
 	t.Helper()
 	ports.Lock()
 	defer ports.Unlock()
 	for range 200 {
 		first := ports.next
-		if ports.next += 6; ports.next > 32000 { // below what the system hands out by itself
+		if ports.next += 6; ports.next > 32000 { // below the ports that the system assigns
 			ports.next = 20000
 		}
 		if allFree(first) {
@@ -208,7 +210,7 @@ func allFree(first int) bool {
 	return true
 }
 
-// transcript collects what is written to it; others may wait for a text.
+// transcript collects what is written to it. Readers can wait for a text.
 type transcript struct {
 	mu      sync.Mutex
 	text    strings.Builder
@@ -249,7 +251,7 @@ func (tr *transcript) wait(ctx context.Context, ended <-chan struct{}, text stri
 	}
 }
 
-// answer is an HTTP answer read whole.
+// answer is a complete HTTP response.
 type answer struct {
 	status int
 	header http.Header
@@ -276,7 +278,7 @@ func request(t *testing.T, method, address, bearer, body string) answer {
 	return a
 }
 
-// ask sends a request on a connection of its own and reads the answer whole. It may be
+// ask sends a request on its own connection and reads the whole response. It may be
 // called from any goroutine.
 func ask(r *http.Request) (answer, error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: endTimeout}

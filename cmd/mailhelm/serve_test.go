@@ -99,8 +99,7 @@ func TestTakenPortIsOneClearError(t *testing.T) {
 	}
 }
 
-// halfSent is a call whose body is not complete, so it is in flight until rest
-// is written.
+// halfSent is a call with an incomplete body. It stays in flight until rest is written.
 type halfSent struct {
 	conn net.Conn
 	rest string
@@ -114,8 +113,8 @@ func sendHalf(t *testing.T, d printed) halfSent {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // may be closed already
-	// The server says 100 when the handler begins to read the body: from then on
-	// the call is in flight for certain.
+	// The server sends 100 when the handler begins to read the body. From then on the call
+	// is certainly in flight.
 	fmt.Fprintf(conn, "POST /v1/contacts HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", d["api_key"], len(body))
 	status, err := bufio.NewReader(io.LimitReader(conn, 25)).ReadString('\n')

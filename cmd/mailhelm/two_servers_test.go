@@ -14,11 +14,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// remembered is how long a server remembers a caller that nothing tells it to forget.
+// remembered is how long a server caches a caller without a notification of a change.
 const remembered = 5 * time.Second
 
-// pair is two servers over one PostgreSQL, behind the public addresses of the first.
-// The organization acme has an OAuth client.
+// pair is two servers on one PostgreSQL, behind the public addresses of the first. The
+// organization acme has an OAuth client.
 type pair struct {
 	shell
 	database    string
@@ -56,7 +56,7 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-// create creates a contact with an idempotency key at one of the servers.
+// create creates a contact with an idempotency key through one of the servers.
 func (p *pair) create(server int, email, key string) (answer, error) {
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.apis[server]+"/v1/contacts", strings.NewReader(fmt.Sprintf(`{"email":%q}`, email)))
 	if err != nil {
@@ -66,10 +66,10 @@ func (p *pair) create(server int, email, key string) (answer, error) {
 	return ask(r)
 }
 
-// TestASecondServerTakesOverAKeyOfAKilledOne: one of two servers is killed in a call with
-// an idempotency key. While it lives, a retry at the other is refused as a call that
-// still runs; afterwards the first retry succeeds, within five seconds of the kill on a
-// machine that is not busy. The contact is created once.
+// TestASecondServerTakesOverAKeyOfAKilledOne kills one of two servers during a call with
+// an idempotency key. Before the kill, the other server must refuse a retry as still
+// running. Afterwards the first retry must succeed, within five seconds on an idle
+// machine. The contact must be created once.
 func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -132,9 +132,9 @@ func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
 	}
 }
 
-// TestARevocationReachesASecondServer: an access token is revoked at one of two servers,
-// and an API key by a command. The other server knew both and refuses them long before
-// it would have asked the database again by itself.
+// TestARevocationReachesASecondServer revokes an access token at one of two servers, and
+// an API key by a command. The other server has both in its cache. It must refuse them
+// long before it would read them again by itself.
 func TestARevocationReachesASecondServer(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -157,8 +157,8 @@ func TestARevocationReachesASecondServer(t *testing.T) {
 	p.refusedAtOnce("API key", key["secret"].(string), func() { p.does("key", "revoke", "acme", key["id"].(string)) })
 }
 
-// refusedAtOnce has the second server get to know a credential, revokes it, and waits
-// until the second server refuses it. What the server remembers must not run out first.
+// refusedAtOnce makes the second server cache a credential, revokes it, and waits until
+// the second server refuses it. The cache entry must not expire first.
 func (p *pair) refusedAtOnce(what, bearer string, revoke func()) {
 	p.t.Helper()
 	address := p.apis[1] + "/v1/_scopes"

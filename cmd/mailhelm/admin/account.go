@@ -24,7 +24,7 @@ type accountCommands struct {
 	Disconnect      accountDisconnect      `cmd:"" help:"Delete the connection and its credentials."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (accountCommands) Help() string {
 	return `An organization sends through its own account: Amazon SES (ses), an SMTP server (smtp) or the simulated account of this installation (simulator). Without a connection it uses the simulated account. connect stores the credentials, encrypted with the master key, and does not contact the account; verify does. A running server applies changes within three seconds.
 
@@ -41,14 +41,14 @@ Examples:
     mailhelm admin account disconnect acme`
 }
 
-// accountTarget is the flags of the commands on one organization's account.
+// accountTarget holds the flags of the commands on one organization's account.
 type accountTarget struct {
 	target
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 	Org       string `arg:"" help:"Slug or id of the organization."`
 }
 
-// accountSession is an admin command on one organization's account.
+// accountSession is a running admin command on one organization's account.
 type accountSession struct {
 	*session
 	org         core.Org
@@ -56,7 +56,7 @@ type accountSession struct {
 	connecting  sending.Connecting
 }
 
-// on opens the database and the master key for a command.
+// on opens the database and the master key and calls do.
 func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSession) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.Org(ctx, t.Org)
@@ -79,7 +79,8 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 	})
 }
 
-// keepList keeps the contact list of an account that has none; see [serve.KeepList].
+// keepList creates a contact list for an account that cannot hold one; see
+// [serve.KeepList].
 func (s *session) keepList(ctx context.Context, orgID string) error {
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {

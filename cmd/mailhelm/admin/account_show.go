@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// connectionJSON is what --json prints of a connection: everything but the secret.
+// connectionJSON is the form in which --json prints a connection: without the secret.
 type connectionJSON struct {
 	OrgID           string           `json:"org_id"`
 	Provider        sending.Provider `json:"provider"`
@@ -34,7 +34,7 @@ type connectionJSON struct {
 	IngestKey       string           `json:"ingest_key,omitempty"`
 }
 
-// ingestAddress is the path of events on the API's address; the organization's part follows.
+// ingestAddress is the start of an organization's path for events on the API's address.
 const ingestAddress = "/ingest/ses/"
 
 func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
@@ -89,7 +89,8 @@ func externalIDWords(c sending.Connection) string {
 	return c.ExternalID
 }
 
-// templateWords names the recorded version of the template and the newest one.
+// templateWords returns the recorded version of the template and the newest one, as
+// text.
 func templateWords(applied, latest int) string {
 	if applied == 0 {
 		return fmt.Sprintf("none recorded; %d is the newest", latest)

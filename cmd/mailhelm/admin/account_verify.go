@@ -13,7 +13,7 @@ import (
 
 type accountVerify struct{ accountTarget }
 
-// verifiedJSON is what --json prints of an examined account.
+// verifiedJSON is the form in which --json prints a verified account.
 type verifiedJSON struct {
 	OrgID    string            `json:"org_id"`
 	Status   sending.Verdict   `json:"status"`

@@ -1,6 +1,6 @@
-// Package admin is the commands of an operator: they manage organizations, people,
-// credentials and sending accounts in a database directly, beside a server that may run
-// on it. What they do is done by the domains; this package reads flags and prints.
+// Package admin holds the commands of an operator. They manage organizations, people,
+// credentials and sending accounts directly in a database; a server may run on it at the
+// same time. The domains do the work; this package reads flags and prints.
 package admin
 
 import (
@@ -29,7 +29,7 @@ type Command struct {
 	Audit      auditCommands      `cmd:"" help:"Read the audit log."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (Command) Help() string {
 	return `Works on the database directly, so everyone with access to the database is an administrator. A server may run on it at the same time and applies every change within five seconds, on PostgreSQL within one second. Name an organization by its slug or its id. Secrets are printed once, to standard output; the database stores only hashes of them.
 
@@ -42,17 +42,17 @@ Examples:
     mailhelm admin audit list acme --json`
 }
 
-// target is what every command takes: where the data is, and how to print.
+// target holds the flags of every command: where the data is, and how to print.
 type target struct{ installation.Target }
 
-// session is a command with its database open.
+// session is a running command with its open database.
 type session struct {
 	*installation.Session
-	// operator creates what a command creates, in the operator's name.
+	// operator creates organizations, people and credentials in the operator's name.
 	operator provision.Provisioner
 }
 
-// with opens the database for a command.
+// with opens the database and calls do.
 func (t target) with(p *cli.Program, do func(context.Context, *session) error) error {
 	return t.With(p, func(ctx context.Context, opened *installation.Session) error {
 		db := opened.DB

@@ -19,7 +19,7 @@ type keyCommands struct {
 	Revoke     keyRevoke     `cmd:"" help:"Revoke a key at once and permanently."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (keyCommands) Help() string {
 	return `Name a key by its id or by the first characters of its secret: sk_live_ or sk_test_ and eight more. Scopes are names separated by commas, or all, or read for every read-only scope.
 
@@ -76,7 +76,7 @@ func (s *session) printKey(k access.APIKey, secret string) error {
 	return s.PrintTable("", rows)
 }
 
-// key finds a key by its id or public name.
+// key returns the API key with an id or public name.
 func (s *session) key(ctx context.Context, orgRef, ref string) (access.APIKey, error) {
 	org, err := s.Org(ctx, orgRef)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *keyList) Run(p *cli.Program) error {
 	})
 }
 
-// keyTarget names one key.
+// keyTarget holds the arguments that select one key.
 type keyTarget struct {
 	target
 	Org string `arg:"" help:"Slug or id of the organization."`

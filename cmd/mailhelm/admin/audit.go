@@ -17,7 +17,7 @@ type auditCommands struct {
 	List auditList `cmd:"" help:"List the latest events of an organization, newest first."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (auditCommands) Help() string {
 	return `Examples:
 
@@ -38,7 +38,7 @@ type auditJSON struct {
 	Detail     json.RawMessage `json:"detail"`
 }
 
-// mostListed bounds the rows that one command reads into memory.
+// mostListed limits the rows that one command reads into memory.
 const mostListed = 10_000
 
 func checkLimit(limit int) error {
@@ -93,7 +93,8 @@ func (c *auditList) Run(p *cli.Program) error {
 	})
 }
 
-// auditActor returns the id of an actor. It looks up an address among people.
+// auditActor returns the id of an actor. For an email address it returns the id of that
+// person.
 func (s *session) auditActor(ctx context.Context, who string) (string, error) {
 	if !core.IsEmail(who) {
 		return who, nil

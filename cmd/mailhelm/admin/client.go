@@ -23,7 +23,7 @@ type clientCommands struct {
 	Blocked clientBlocked `cmd:"" help:"List the clients that an organization blocks."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (clientCommands) Help() string {
 	return `A confidential client has a secret. A public client (--public) runs on people's own machines and needs a redirect URI. Redirect URIs are compared exactly; they use https://, or http:// on localhost. Clients with a metadata document and clients that registered themselves belong to no organization; each organization can block them. Scopes are names separated by commas, or all, or read for every read-only scope.
 
@@ -48,7 +48,7 @@ type clientJSON struct {
 	Public       bool             `json:"public"`
 	Scopes       []string         `json:"scopes"`
 	RedirectURIs []string         `json:"redirect_uris"`
-	// RefreshDays is null when grants can be refreshed forever.
+	// RefreshDays is null if grants can be refreshed without a time limit.
 	RefreshDays *int       `json:"refresh_days"`
 	CreatedAt   time.Time  `json:"created_at"`
 	RevokedAt   *time.Time `json:"revoked_at"`
@@ -184,7 +184,7 @@ func (c *clientList) Run(p *cli.Program) error {
 	})
 }
 
-// clientTarget names one client of an organization.
+// clientTarget holds the arguments that select one client of an organization.
 type clientTarget struct {
 	target
 	Org    string `arg:"" help:"Slug or id of the organization."`

@@ -14,7 +14,7 @@ type grantCommands struct {
 	Revoke grantRevoke `cmd:"" help:"Revoke a grant permanently, with its tokens."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (grantCommands) Help() string {
 	return `Examples:
 

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// masterKey opens the master key of the server. It fails when there is none: a new key
-// could not decrypt what the server encrypted.
+// masterKey returns the master key of the server. It fails if there is none: a new key
+// could not decrypt the server's data.
 func (s *session) masterKey(configured string) (signing.MasterKey, error) {
 	cfg := s.Config
 	cfg.MasterKey = configured

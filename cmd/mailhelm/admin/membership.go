@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// memberships returns the tasks on members. A running server applies their changes within
-// five seconds.
+// memberships returns the tasks for members. A running server applies their changes
+// within five seconds.
 func (s *session) memberships() members.Memberships {
 	return members.Memberships{
 		Orgs: s.DB.Orgs(), Members: s.DB.Members(), Invitations: s.DB.Invitations(), Users: s.DB.Users(), Grants: s.DB.Grants(), Audit: s.DB.Audit(),
@@ -22,14 +22,14 @@ func (s *session) memberships() members.Memberships {
 	}
 }
 
-// memberTarget names a person in an organization.
+// memberTarget holds the arguments that select a person in an organization.
 type memberTarget struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
 	Email string `arg:"" help:"The person's address."`
 }
 
-// withMember finds the organization and the person.
+// withMember finds the organization and the person, and calls do.
 func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *session, core.Org, access.User) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.Org(ctx, t.Org)
@@ -81,7 +81,7 @@ func permissionNames(permissions []members.Permission) string {
 	return strings.Join(names, " ")
 }
 
-// parsePermissions reads names of permissions, "all" or "none".
+// parsePermissions parses names of permissions, "all" or "none".
 func parsePermissions(names []string) ([]members.Permission, error) {
 	var chosen []members.Permission
 	for _, name := range names {

@@ -19,7 +19,7 @@ type orgCommands struct {
 	SetLimit orgSetLimit `cmd:"" help:"Set or remove the limit of calls per minute."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (orgCommands) Help() string {
 	return `Examples:
 

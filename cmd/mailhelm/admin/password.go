@@ -38,7 +38,7 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		// A running server works the job that notifies the person by mail.
+		// A running server runs the job that notifies the person by mail.
 		queue, err := s.DB.NewJobs(engine.JobsConfig{})
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ type userCommands struct {
 	ResetSecondFactor userResetSecondFactor `cmd:"" name:"reset-second-factor" help:"Remove all second factors of a person and end the person's sessions."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (userCommands) Help() string {
 	return `An owner has all permissions in an organization, a member only the ones that were granted. Without --password-stdin a password is generated and printed once.
 

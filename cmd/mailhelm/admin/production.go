@@ -13,7 +13,7 @@ type productionCommands struct {
 	Deny productionDeny `cmd:"" help:"Record that the provider denied the open request."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (productionCommands) Help() string {
 	return `A provider reports a denied request only to the owner of the account, by mail. Record the denial to close the request, so that a new one can be made. Otherwise the request counts as failed after two weeks.
 

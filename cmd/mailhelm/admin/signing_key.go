@@ -13,7 +13,7 @@ type signingCommands struct {
 	Rotate signingRotate `cmd:"" help:"Replace the key that signs access tokens."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (signingCommands) Help() string {
 	return `rotate creates a key that signs all new tokens after six minutes. Until then it is only published, so that every process and every holder of a copy of the key set knows it. With --at-once it signs immediately: running servers accept its tokens, other holders of the key set must fetch it again. In both cases tokens of the old key stay valid until they expire.
 
@@ -27,15 +27,15 @@ Examples:
     mailhelm admin keys rotate --revoke-old`
 }
 
-// signingJSON is what --json prints of a signing key.
+// signingJSON is the form in which --json prints a signing key.
 type signingJSON struct {
 	ID        string        `json:"id"`
 	Algorithm string        `json:"algorithm"`
 	State     signing.State `json:"state"`
 	CreatedAt time.Time     `json:"created_at"`
-	// RetiredAt is when the key stops signing; it may be in the future.
+	// RetiredAt is the time from which the key no longer signs. It may be in the future.
 	RetiredAt *time.Time `json:"retired_at"`
-	// GoodUntil is when the last token that it can have signed expires.
+	// GoodUntil is the time at which the last token of the key expires.
 	GoodUntil *time.Time `json:"good_until"`
 }
 

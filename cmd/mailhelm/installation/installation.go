@@ -1,6 +1,5 @@
 // Package installation opens the database of an installation for a command that works on
-// it directly, also while a server runs. It finds organizations; what a command does with
-// them is the command's own.
+// it directly. A server may run at the same time. It also finds organizations.
 package installation
 
 import (
@@ -18,14 +17,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Target is the flags of a command that works on an installation: where its data is, and
-// how to print the result.
+// Target holds the flags of a command that works on an installation: where its data is,
+// and how to print the result.
 type Target struct {
 	config.Database
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Session is a command with its database open.
+// Session is a running command with its open database.
 type Session struct {
 	*cli.Program
 	JSON   bool
@@ -33,9 +32,9 @@ type Session struct {
 	DB     *storage.DB
 }
 
-// With opens the database, calls do and closes the database. It does not lock the data
-// folder, as a server does: a command only makes single transactions. A refusal comes
-// back as [cli.Program.Explain] words it.
+// With opens the database, calls do and closes the database. Unlike a server it does not
+// lock the data folder, because a command makes only single transactions. It returns
+// refusals in the wording of [cli.Program.Explain].
 func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) error {
 	log, err := p.Logger("warn")
 	if err != nil {
@@ -51,8 +50,8 @@ func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) e
 }
 
 // openExisting opens a database that exists and has the current schema. It creates and
-// migrates nothing: a misspelt folder must not become an empty installation.
-// Each call of the command waits for a busy database at most as long as wait.
+// migrates nothing, so that a misspelt folder does not become an empty installation.
+// Each query waits at most wait for a busy database.
 func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*storage.DB, error) {
 	if cfg.DatabaseURL == "" {
 		if _, err := os.Stat(cfg.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +72,7 @@ func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*
 	return db, nil
 }
 
-// Org finds an organization by its id or slug.
+// Org returns the organization with an id or slug.
 func (s *Session) Org(ctx context.Context, ref string) (core.Org, error) {
 	find := s.DB.Orgs().OrgBySlug
 	if core.IsID(ref) {
@@ -86,8 +85,8 @@ func (s *Session) Org(ctx context.Context, ref string) (core.Org, error) {
 	return org, err
 }
 
-// OrgOrOnly finds an organization by its id or slug. Without a reference it returns the
-// only organization, and fails when there are several.
+// OrgOrOnly returns the organization with an id or slug. Without a reference it returns
+// the only organization, and fails if there are several.
 func (s *Session) OrgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 	if ref != "" {
 		return s.Org(ctx, ref)
@@ -102,7 +101,7 @@ func (s *Session) OrgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 	return s.DB.Orgs().Org(ctx, ids[0])
 }
 
-// NotFound reports whether a store or the core found nothing.
+// NotFound reports whether an error means that a store or the core found nothing.
 func NotFound(err error) bool {
 	refusal, ok := errors.AsType[*core.Error](err)
 	return ok && refusal.Code == core.CodeNotFound

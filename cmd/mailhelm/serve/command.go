@@ -22,7 +22,7 @@ type Command struct {
 	LogLevel string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info" group:"process"`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (Command) Help() string {
 	return `By default everything runs in one process on SQLite. On first start the service creates what is missing in the data folder: the database, the master key and a simulated sending account. Logs are JSON lines on standard error.
 

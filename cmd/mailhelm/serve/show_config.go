@@ -14,7 +14,7 @@ type ShowSettings struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Help is shown below the summary.
+// Help returns the text that --help shows below the summary.
 func (ShowSettings) Help() string {
 	return `Takes the same flags, variables and file as 'mailhelm serve' and prints the resulting values. Secrets are hidden.
 
