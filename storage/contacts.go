@@ -103,7 +103,7 @@ func (s audienceStore) lockedInside(ctx context.Context, read, lock *engine.Stat
 }
 
 // readPreferences holds the stored topic preferences of contacts that the transaction has
-// read and locked. A write of preferences replaces them.
+// read and locked. A write of a contact's preferences removes its entry.
 var readPreferences engine.TxMemory[map[string]string]
 
 // contact returns one contact with its lists.

@@ -23,14 +23,14 @@ var (
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
 	allProperties = engine.Register("activity properties", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 ORDER BY activity_name, property`)
-	// A unique violation would end a transaction on PostgreSQL, so the statement looks
-	// for another definition itself.
+	// The statement itself checks for another definition, because a unique violation
+	// would end a transaction on PostgreSQL.
 	updateProperty = engine.Register("update activity property", `
 		UPDATE activity_properties SET activity_name = $1, property = $2, type = $3, description = $4, updated_at = $5
 		WHERE org_id = $6 AND id = $7 AND NOT EXISTS (
 			SELECT 1 FROM activity_properties AS other
 			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
-	// A value that is of the type that stays as well is not lost.
+	// A value that also matches the remaining type is not lost.
 	countDropout = engine.Register("count drop-out of activity property", `
 		SELECT count(*) FROM (
 			SELECT DISTINCT e.contact_id FROM activities AS e
@@ -39,8 +39,9 @@ var (
 	deleteProperty = engine.Register("delete activity property", `DELETE FROM activity_properties WHERE org_id = $1 AND id = $2`)
 )
 
-// propertyIs is whether the property of e is of the type of a parameter, as predicates
-// read it. key is a parameter as the engine's -> takes it.
+// propertyIs returns a test whether the property of e is of the type in the parameter of,
+// as predicates read it. key is the parameter with the property's name from
+// Dialect.JSONKey.
 func propertyIs(of, key string) string {
 	value := `(e.properties/*pg ::json*/ -> CAST(` + key + ` AS text))`
 	return `CASE CAST(` + of + ` AS text) WHEN 'string' THEN predicate_string` + value + ` IS NOT NULL WHEN 'number' THEN predicate_number` + value +

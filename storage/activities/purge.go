@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Looking for what is old needs no writer, so that only its removal keeps one. Nobody
-// else removes activities and nobody changes them.
+// Finding old activities needs no writer, so only their removal holds one. Other code
+// neither removes nor changes activities.
 var (
 	oldActivities = engine.Register("old activities", `
 		SELECT occurred_at, id FROM activities

@@ -11,10 +11,9 @@ import (
 
 const activityColumns = `occurred_at, id, contact_id, name, properties, source, received_at`
 
-// Each way to ask for a page has an index that ends in time and id, and a page walks
-// it, newest first, from where it starts to its limit. Within the activities of one
-// contact the name is looked at row by row. Bounds are compared as one value each, so
-// that there is no other index to take.
+// Each filter has an index that ends in time and id. A page walks it, newest first, from
+// its start to its limit. For one contact the name is tested row by row. Bounds are
+// compared as single values, so that the engine cannot choose another index.
 var (
 	activitiesByTime = engine.Register("activities by time", `
 		SELECT `+activityColumns+` FROM activities
@@ -30,8 +29,8 @@ var (
 		AND received_at >= $6 AND (CAST($7 AS text) = '' OR name = $7)
 		ORDER BY contact_id DESC, occurred_at DESC, id DESC LIMIT $8`)
 
-	// The activities of the contact come first, by themselves: SQLite would otherwise
-	// read all of the organization's in the order of their names to save a sort.
+	// The subquery selects the contact's activities first. SQLite would otherwise read
+	// all activities of the organization in the order of their names, to save a sort.
 	activitySummaries = engine.Register("summaries of activities", `
 		WITH theirs AS MATERIALIZED (
 			SELECT name, occurred_at FROM activities WHERE org_id = $1 AND contact_id = $2 AND received_at >= $3)
@@ -79,8 +78,8 @@ func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter
 	return found, nil
 }
 
-// boundsOf is the least time, and the place below which the page starts: where the
-// last one ended, or at the end of the window.
+// boundsOf returns the earliest time, and the place below which the page starts: the end
+// of the previous page, or the end of the window.
 func boundsOf(f activities.Filter) (engine.Time, engine.Time, string) {
 	var from engine.Time = math.MinInt64
 	if f.From != nil {
@@ -93,8 +92,7 @@ func boundsOf(f activities.Filter) (engine.Time, engine.Time, string) {
 	return from, at, id
 }
 
-// upward is the first microsecond that is not before t: what happened in the middle of
-// one is stored as its beginning.
+// upward returns t rounded up to a microsecond. Stored times are rounded down.
 func upward(t time.Time) engine.Time {
 	at := engine.At(t)
 	if at.Time().Before(t) {

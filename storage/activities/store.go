@@ -9,21 +9,22 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store keeps activities and promoted properties.
+// Store stores activities and promoted properties.
 type Store struct {
 	db       *engine.DB
 	contacts Contacts
 }
 
-// Contacts adds the contacts that activities name. The store of contacts satisfies it.
+// Contacts inserts the contacts that activities name. The store of contacts satisfies it.
 type Contacts interface {
-	// InsertStubs adds those people that are no contacts yet, and returns how many.
+	// InsertStubs inserts a stub for each person without a contact, and returns how many
+	// it inserted.
 	InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error)
 }
 
 var _ activities.Store = Store{}
 
-// New returns the store on a database; it adds contacts through contacts.
+// New returns the store on a database. It inserts contacts through contacts.
 func New(db *engine.DB, contacts Contacts) Store { return Store{db, contacts} }
 
 type personRow struct {
@@ -33,8 +34,8 @@ type personRow struct {
 }
 
 var (
-	// Two statements: a database that has both conditions in one does not always take
-	// both indexes.
+	// These are two statements, because an engine does not always use both indexes for
+	// one statement with both conditions.
 	peopleByEmail      = engine.Register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "email_key", Equals: "j.atom"}))
 	peopleByExternalID = engine.Register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "external_id", Equals: "j.atom"}))
 
@@ -44,8 +45,7 @@ var (
 		WHERE contacts.org_id = $3 AND contacts.id = r.id AND contacts.external_id IS NULL
 		AND NOT EXISTS (SELECT 1 FROM contacts AS other WHERE other.org_id = $3 AND other.external_id = r.external)`)
 
-	// contactByReference looks an id up in each of its three places, in the order in
-	// which they count.
+	// contactByReference looks up an id in its three places, in the order of precedence.
 	contactByReference = engine.RegisterPoint("contact by reference", `
 		SELECT id FROM (
 			SELECT id, 1 AS place FROM contacts WHERE org_id = $1 AND id = $2
@@ -94,7 +94,7 @@ type externalIDRow struct {
 	External string `json:"external"`
 }
 
-// InsertStubs adds the people that are no contacts yet; see [Contacts].
+// InsertStubs inserts stubs for people without a contact; see [Contacts].
 func (s Store) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
 	return s.contacts.InsertStubs(ctx, orgID, people, at)
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestClaimsThatFailLeaveTheTransactionUsable: their tables are gone, and what else the
-// transaction does is kept, what was claimed in the failed attempt is not.
+// TestClaimsThatFailLeaveTheTransactionUsable drops the tables of the claims. The other
+// writes of the transaction must be kept, and the claims of the failed attempt must not.
 func TestClaimsThatFailLeaveTheTransactionUsable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		org, now := core.NewID(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 		store, act := db.Activities(), anActivity(now)
-		// The first transaction prepares all statements, which needs their tables.
+		// The first transaction prepares all statements, which requires their tables.
 		if err := db.InTx(t.Context(), func(context.Context) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,8 @@ func TestClaimsThatFailLeaveTheTransactionUsable(t *testing.T) {
 	})
 }
 
-// TestClaimsEndWithTheirCaller: a caller who left is no reason to go on without claims.
+// TestClaimsEndWithTheirCaller checks that a cancelled call fails instead of continuing
+// without claims.
 func TestClaimsEndWithTheirCaller(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -71,9 +72,9 @@ func anActivity(at time.Time) activities.Activity {
 	}
 }
 
-// TestPagesOfActivitiesStartInAnIndex: a page, and what looks for old activities, starts
-// at its place in an index and is read in its order, so that the last page costs what
-// the first costs. A summary reads the activities of its contact and no other's.
+// TestPagesOfActivitiesStartInAnIndex checks that pages and the search for old activities
+// start at their place in an index and follow its order. The last page then costs as much
+// as the first. A summary must read only the activities of its contact.
 func TestPagesOfActivitiesStartInAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -101,9 +102,9 @@ func TestPagesOfActivitiesStartInAnIndex(t *testing.T) {
 	}
 }
 
-// TestActivitiesOfManyPeopleOnPostgres: with statistics of a large table, and with the
-// plan that a prepared statement keeps, a page walks its index backwards and sorts
-// nothing, and a summary goes to its contact.
+// TestActivitiesOfManyPeopleOnPostgres checks plans with the statistics of a large table
+// and with a generic plan. A page must walk its index backwards without a sort, and a
+// summary must use the contact's index.
 func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 	t.Parallel()
 	db, org := storagetest.Postgres(t), core.NewID()
@@ -152,9 +153,9 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 	}
 }
 
-// TestBatchLookupsOnPostgres checks that the rows that a batch names are found by an index,
-// with a custom and with a generic plan, before PostgreSQL has statistics of the tables.
-// The other rows of the organization must not be read.
+// TestBatchLookupsOnPostgres checks that an index finds the rows that a batch names, with
+// a custom and with a generic plan, before PostgreSQL has statistics. The other rows of
+// the organization must not be read.
 func TestBatchLookupsOnPostgres(t *testing.T) {
 	t.Parallel()
 	db, org := storagetest.Postgres(t), core.NewID()

@@ -8,21 +8,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Properties of activities are shown to the byte as they were sent, and predicates read
-// them in SQL. Some JSON the engines read differently or not at all: PostgreSQL fails on a
-// whole text for one \u0000 or half a surrogate pair in it, and of a member that is named
-// twice one engine takes the first and the other the last. Such a text is kept beside what
-// predicates may read of it, in an object that begins with the mark:
+// keptMark begins the stored form of properties that the engines would read differently.
+// Reads return properties byte for byte as they were sent, and predicates read them in
+// SQL. PostgreSQL rejects a whole text for one \u0000 or half a surrogate pair. Of a
+// repeated member one engine takes the first and the other the last. Such a text is
+// stored inside an object that also has the members that predicates can read:
 //
 //	{"amount":1,"":"{\"amount\":1,\"note\":\"\\u0000\"}"}
 //
-// Predicates test members by a name, and "" is none.
+// No predicate can test the member "".
 const keptMark = ' '
 
-// sentMember holds the text as it was sent, as a JSON string.
+// sentMember is the name of the member with the original text, as a JSON string.
 const sentMember = ""
 
-// keptProperties is a text as it is stored.
+// keptProperties returns the stored form of a text.
 func keptProperties(sent json.RawMessage) string {
 	if len(sent) > 0 && sent[0] != keptMark && isReadAlike(sent) {
 		return string(sent)
@@ -35,12 +35,12 @@ func keptProperties(sent json.RawMessage) string {
 	readable[sentMember] = text
 	kept, err := json.Marshal(readable)
 	if err != nil {
-		return "{}" // members that were read always marshal
+		return "{}" // marshalling members that were read cannot fail
 	}
 	return string(keptMark) + string(kept)
 }
 
-// sentProperties gives back what keptProperties was given.
+// sentProperties returns the original text of a stored form.
 func sentProperties(kept string) json.RawMessage {
 	if kept == "" || kept[0] != keptMark {
 		return json.RawMessage(kept)
@@ -48,14 +48,14 @@ func sentProperties(kept string) json.RawMessage {
 	var members map[string]json.RawMessage
 	var sent string
 	if json.Unmarshal([]byte(kept), &members) != nil || json.Unmarshal(members[sentMember], &sent) != nil {
-		return json.RawMessage(kept) // JSON all the same
+		return json.RawMessage(kept) // still valid JSON
 	}
 	return json.RawMessage(sent)
 }
 
-// isReadAlike reports whether both engines read the text, and the same of it.
+// isReadAlike reports whether both engines can read the text and read the same from it.
 func isReadAlike(text []byte) bool {
-	if !jsontext.Value(text).IsValid() { // names once, and characters that are some
+	if !jsontext.Value(text).IsValid() { // no repeated names, and valid characters
 		return false
 	}
 	if !bytes.Contains(text, []byte(`\u0000`)) {
@@ -65,7 +65,7 @@ func isReadAlike(text []byte) bool {
 	for {
 		token, err := d.ReadToken()
 		if err != nil {
-			return true // its end
+			return true // the end of the text
 		}
 		if token.Kind() == '"' && strings.ContainsRune(token.String(), 0) {
 			return false
@@ -73,8 +73,8 @@ func isReadAlike(text []byte) bool {
 	}
 }
 
-// readableMembers are the members of an object that both engines read alike, the last of
-// those with one name.
+// readableMembers returns the members of an object that both engines read alike. Of
+// repeated members the last counts.
 func readableMembers(text []byte) map[string]json.RawMessage {
 	readable := map[string]json.RawMessage{}
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

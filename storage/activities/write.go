@@ -15,8 +15,8 @@ var (
 			v ->> 'source', CAST(v ->> 'received' AS bigint)
 		FROM `+engine.ParameterRows(`$2`))
 
-	// A key that has expired is taken over. Who finds one held by a transaction that
-	// is under way waits for its end, on PostgreSQL, and then sees what became of it.
+	// An expired key is taken over. On PostgreSQL, a claim of a key that another open
+	// transaction holds waits for that transaction's end and then sees its result.
 	claimKeys = engine.Register("claim activity keys", `
 		INSERT INTO activity_keys (org_id, key, activity_id, contact_id, expires_at)
 		SELECT $1, v ->> 'key', v ->> 'activity', v ->> 'contact', CAST($2 AS bigint)
@@ -37,8 +37,8 @@ var (
 		FROM `+engine.RowsNamed("activity_claims", engine.Named{Column: "contact_id", Equals: "j.value ->> 'contact'"}, engine.Named{Column: "name", Equals: "j.value ->> 'name'"}))
 )
 
-// activityRow is an element of the parameter of insertActivities. Properties travel
-// as a text, which keeps their bytes.
+// activityRow is an element of the parameter of insertActivities. Properties are passed
+// as text, which preserves their bytes.
 type activityRow struct {
 	At         engine.Time `json:"at"`
 	ID         string      `json:"id"`
@@ -65,8 +65,8 @@ func (s Store) Insert(ctx context.Context, orgID string, all []activities.Activi
 	return err
 }
 
-// claimRow is an element of the parameters of claimKeys, claimNames and heldNames, and
-// a row of what is held.
+// claimRow is an element of the parameters of claimKeys, claimNames and heldNames, and a
+// row of a held claim.
 type claimRow struct {
 	Key      string `json:"key,omitempty" db:"key"`
 	Contact  string `json:"contact" db:"contact_id"`
@@ -74,8 +74,9 @@ type claimRow struct {
 	Activity string `json:"activity" db:"activity_id"`
 }
 
-// The claims that were won are in the table when the held ones are read, so those are
-// told by their activity.
+// ClaimKeys claims keys until expires and returns those that other activities hold, by
+// key. The query for held claims also returns the new ones; the activity's id tells them
+// apart.
 func (s Store) ClaimKeys(ctx context.Context, orgID string, claims []activities.KeyClaim, now, expires time.Time) (map[string]activities.KeyClaim, error) {
 	rows, mine := make([]claimRow, len(claims)), make(map[string]string, len(claims))
 	for i, c := range claims {

@@ -13,8 +13,8 @@ var insertTransitions = engine.Register("log transitions", `
 	SELECT $1, CAST($2 AS bigint), v ->> 'id', v ->> 'kind', v ->> 'set', v ->> 'contact', CAST(v ->> 'entered' AS boolean)
 	FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE`)
 
-// InSet is one contact in one list or segment, in parameters and in what
-// statements return.
+// InSet is one contact in one list or segment, used in parameters and in results of
+// statements.
 type InSet struct {
 	Contact string `json:"contact" db:"contact_id"`
 	Set     string `json:"set" db:"set_id"`
@@ -28,7 +28,7 @@ type loggedTransition struct {
 	Entered bool   `json:"entered"`
 }
 
-// Log writes who left and who entered sets of a kind, at one time.
+// Log writes to the log which contacts left and entered sets of a kind, all at one time.
 func Log(ctx context.Context, db *engine.DB, orgID string, kind string, left, entered []InSet, at time.Time) error {
 	if len(left)+len(entered) == 0 {
 		return nil

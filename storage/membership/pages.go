@@ -7,11 +7,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// IsMailable is the Mailable of the contact c in a statement.
+// IsMailable is the SQL condition that the contact c is mailable.
 const IsMailable = `(c.status = 'active' AND NOT c.stub AND NOT c.unsubscribe_all)`
 
-// PageSQL returns the statement of one page of a set's members, newest first. It takes
-// the organization, the set, a place and a limit.
+// PageSQL returns the statement of one page of a set's members, newest first. Its
+// parameters are the organization, the set, a place and a limit.
 func PageSQL(table, set, since string) string {
 	return `
 		SELECT m.contact_id, c.email, ` + IsMailable + ` AS mailable, m.` + since + ` AS since FROM ` + table + ` AS m
@@ -20,14 +20,14 @@ func PageSQL(table, set, since string) string {
 		ORDER BY m.` + since + ` DESC, m.contact_id DESC LIMIT $5`
 }
 
-// ByIDSQL returns the statement that tests for one member. It takes the organization, the
-// set and the id of the contact.
+// ByIDSQL returns the statement that tests for one member. Its parameters are the
+// organization, the set and the contact's id.
 func ByIDSQL(table, set string) string {
 	return `
 		SELECT 1 FROM ` + table + ` WHERE org_id = $1 AND ` + set + ` = $2 AND contact_id = $3`
 }
 
-// ByEmailSQL is ByIDSQL with the key of the contact's address.
+// ByEmailSQL is ByIDSQL with the key of the contact's address instead of the id.
 func ByEmailSQL(table, set string) string {
 	return `
 		SELECT 1 FROM contacts AS c
@@ -59,8 +59,8 @@ func Page[T any](
 	return all, nil
 }
 
-// Contains reports whether a set contains a contact, given by its id or its address, of
-// which emailKey is the key.
+// Contains reports whether a set contains a contact, given by its id or its address.
+// emailKey is the key of the address.
 func Contains(ctx context.Context, db *engine.DB, byID, byEmail *engine.Statement, orgID, setID, contact, emailKey string) (bool, error) {
 	by, key := byEmail, emailKey
 	if core.IsID(contact) {

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// ProcessStore keeps heartbeats of processes.
+// ProcessStore stores the heartbeats of processes.
 type ProcessStore struct{ db *engine.DB }
 
 var _ replay.ProcessStore = ProcessStore{}
@@ -16,8 +16,8 @@ var _ replay.ProcessStore = ProcessStore{}
 // NewProcessStore returns the store on a database.
 func NewProcessStore(db *engine.DB) ProcessStore { return ProcessStore{db} }
 
-// processKept is how long a process is remembered that shows no sign of life: far
-// longer than any reservation, and than clocks differ.
+// processKept is how long a process without heartbeats is kept. It is far longer than any
+// reservation or difference of clocks.
 const processKept = 24 * time.Hour
 
 var (
@@ -26,7 +26,7 @@ var (
 	processBeats   = engine.Register("beats of processes", `SELECT id, beat_at FROM processes`)
 	endProcess     = engine.Register("end process", `DELETE FROM processes WHERE id = $1`)
 	purgeProcesses = engine.Register("purge processes", `DELETE FROM processes WHERE beat_at <= $1`)
-	// What is reserved ends within a lease, so the index on expires_at finds it.
+	// A reservation expires within a lease, so the index on expires_at finds it.
 	endReservations = engine.Register("end reservations", `
 		DELETE FROM replay_records WHERE expires_at > $1 AND expires_at <= $2 AND NOT done AND process <> $3`)
 )

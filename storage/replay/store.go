@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store keeps replay records and spent confirmations.
+// Store stores replay records and spent confirmations.
 type Store struct{ db *engine.DB }
 
 var _ replay.Store = Store{}
@@ -18,7 +18,7 @@ var _ replay.Store = Store{}
 // New returns the store on a database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// maxReservations bounds how often Reserve begins again.
+// maxReservations bounds the attempts of Reserve.
 const maxReservations = 6
 
 type replayRow struct {
@@ -30,7 +30,7 @@ type replayRow struct {
 	ExpiresAt engine.Time `db:"expires_at"`
 }
 
-// holds reports whether the record stands in the way of a claim.
+// holds reports whether the record blocks a claim.
 func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
 	return r.ExpiresAt > engine.At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
 }
@@ -43,8 +43,8 @@ func (r replayRow) record() replay.Record {
 }
 
 var (
-	// On PostgreSQL an insert alone would wait for a transaction that is about to
-	// complete the record; the look before it does not.
+	// On PostgreSQL a plain insert would wait for a transaction that is about to complete
+	// the record. The NOT EXISTS check avoids that.
 	reserveFree = engine.Register("reserve free key", `
 		INSERT INTO replay_records (org_id, space, key, digest, token, process, done, result, expires_at)
 		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text), false, NULL, CAST($7 AS bigint)
@@ -52,9 +52,9 @@ var (
 		ON CONFLICT DO NOTHING`)
 	replayRecord = engine.Register("replay record", `
 		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
-	// A reservation may be taken over while its owner's transaction is about to
-	// complete it. The row's lock lets one of the two go first, and the conditions
-	// on expires_at and token here and on token there decide for that one.
+	// A reservation may be taken over while its owner's transaction completes it. The row
+	// lock orders the two. The conditions here on expires_at and token, and there on
+	// token, let only the first succeed.
 	reserveHeld = engine.Register("reserve held key", `
 		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
@@ -78,8 +78,10 @@ var (
 	purgeConfirmations = engine.Register("purge confirmations", `DELETE FROM spent_confirmations WHERE expires_at <= $1`)
 )
 
-// Reserve tries to insert, reads what is there instead, and takes it over when it
-// no longer holds. It begins again when the record changed in between.
+// Reserve inserts a reservation and returns it with true, or returns the record that
+// blocks the claim with false. It takes over a record that no longer blocks. If the
+// record changes in between it starts again, at most maxReservations times. It returns
+// engine.ErrInTransaction inside a transaction.
 func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	if s.db.InTransaction(ctx) {
 		return replay.Record{}, false, engine.ErrInTransaction
@@ -113,9 +115,9 @@ func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, no
 	return replay.Record{}, false, errors.New("storage: reserve: the record changed at every attempt")
 }
 
-// reserved is the outcome of a statement that reserves. Where it failed, it may have
-// been carried out all the same, as for a caller who left just then: the key is given
-// back.
+// reserved returns the result of a statement that reserves. A failed statement may still
+// have taken effect, for example if the caller cancelled at that moment, so reserved
+// releases the key.
 func (s Store) reserved(ctx context.Context, k replay.Key, mine replay.Record, err error) (replay.Record, bool, error) {
 	if err == nil {
 		return mine, true, nil

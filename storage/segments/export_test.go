@@ -7,14 +7,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// What the tests in storage_test see of the inside.
+// This file exports internals to the external tests.
 
-// Matching are the contacts that a predicate's SQL finds.
+// Matching returns the ids of the contacts that a predicate's SQL finds.
 func Matching(ctx context.Context, db *engine.DB, q segments.Question) ([]string, error) {
 	return matching(ctx, db, &q)
 }
 
-// PredicateSQL counts the contacts of a question, as the engine reads it.
+// PredicateSQL returns the SQL and arguments that count the contacts of a question, as
+// the engine reads them.
 func PredicateSQL(name string, q segments.Question) (string, []any, error) {
 	e := engine.Dialect(name)
 	c, err := conditionOf(e, &q, "")

@@ -37,7 +37,7 @@ var (
 	touchContacts = engine.Register("touch contacts", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
 		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE`)
-	// Each contact is found by the index of its address, as in misdatedRecipients.
+	// The index of the address finds each contact, as in misdatedRecipients.
 	touchRecipients = engine.Register("touch recipients", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
 		SELECT c.org_id, v ->> 'id', c.id FROM `+engine.ParameterRows(`$1`)+`
@@ -93,7 +93,7 @@ func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]
 	if err != nil {
 		return nil, err
 	}
-	// The addresses are looked up for the few that are shown, not for all.
+	// Addresses are looked up only for the contacts on the page.
 	first := c.selecting(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
 	text, args := numbered(`SELECT c.id, c.email, `+membership.IsMailable+` FROM contacts AS c WHERE c.org_id = `+orgParameter+
 		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`, c.args)
@@ -123,8 +123,8 @@ func (s Store) Differing(ctx context.Context, q segments.Question, segmentID str
 	return append(entering, leaving...), err
 }
 
-// leaving joins those who are found to the members, as a list that may be too long to
-// be looked through for each of them.
+// leaving returns the members that no longer match. It joins the matching contacts to the
+// members, because a long list would be searched once for each member.
 func (s Store) leaving(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
 	text, args := numbered(`SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+c.selecting(`s.contact_id`)+
 		`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
@@ -162,7 +162,7 @@ func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID 
 	return len(entered), len(left), err
 }
 
-// logSegment writes who left and who entered a segment to the log.
+// logSegment writes to the log which contacts left and entered a segment.
 func (s Store) logSegment(ctx context.Context, orgID, segmentID string, left, entered []string, at time.Time) error {
 	of := func(contacts []string) []membership.InSet {
 		all := make([]membership.InSet, len(contacts))
@@ -192,7 +192,8 @@ func (s Store) Touch(ctx context.Context, orgID string, contactIDs []string) err
 	return err
 }
 
-// touchRows are new notes about contacts, by whatever names them, as a parameter.
+// touchRows returns the parameter for new notes about contacts. contacts holds ids or
+// other keys.
 func touchRows(contacts []string) (string, error) {
 	rows := make([]touchRow, len(contacts))
 	for i, contact := range contacts {

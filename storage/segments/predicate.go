@@ -12,29 +12,28 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// condition is the SQL of one checked predicate: a query of the contacts that are in.
-// Unknown is NULL. The text is the same for both engines and holds no value of the
-// predicate: names of slot columns and of attributes, which are checked, are all that
-// it repeats.
+// condition is the SQL of one checked predicate: a query of the matching contacts.
+// Unknown is NULL. The text is the same for both engines. It contains no value of the
+// predicate, only names of slot columns and of attributes, which are checked.
 //
-// contact_slots has a row for every active contact, so the query begins there and
-// takes contacts along only where something is asked of them.
+// contact_slots has a row for every active contact, so the query starts there. It joins
+// contacts only where the predicate needs them.
 type condition struct {
-	// joins stand between FROM and WHERE, where is the test.
+	// joins follows FROM; where is the test.
 	joins, where string
 	args         []any
-	// key of JSON properties is a name on PostgreSQL and a path on SQLite.
+	// dialect selects the form of JSON keys: a name on PostgreSQL and a path on SQLite.
 	dialect engine.Dialect
 	slots   map[string]string
 	now     time.Time
-	// narrowed is set when only the contacts of a parameter are judged.
+	// narrowed is set when only the contacts of a parameter are tested.
 	narrowed     bool
 	needsContact bool
-	// elsewhere counts tests of rows of other tables; see exists.
+	// elsewhere counts the tests of rows of other tables; see exists.
 	elsewhere int
-	// demanded are tests of consent that are required already.
+	// demanded holds the tests of consent that are already required.
 	demanded map[string]bool
-	// byEvents is set when contacts are required to have events.
+	// byEvents is set when the predicate requires events.
 	byEvents   bool
 	aggregates strings.Builder
 	aggregated int
@@ -49,11 +48,12 @@ const (
 	contactsParameter = "\x01" + "1" + "\x02"
 )
 
-// givenContacts are the ids that a narrowed condition judges.
+// givenContacts selects the ids that a narrowed condition tests.
 const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter + ` AS text)) AS j)`
 
-// conditionOf makes the SQL of a question; contacts are its contacts as JSON. It fails
-// when a slot or a name is not what only a fault of ours could make it.
+// conditionOf returns the SQL of a question. contacts is the JSON array of its contacts,
+// "" if it has none. An invalid slot or name, which only a bug can cause, returns an
+// error.
 func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condition, error) {
 	c := condition{dialect: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
 	test := c.required(q.Predicate.Root)
@@ -72,20 +72,21 @@ func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condi
 	return c, nil
 }
 
-// selecting is a query of columns of s for the contacts that are in, with places for
-// its parameters.
+// selecting returns a query of columns of s for the matching contacts, with placeholders
+// that numbered replaces.
 func (c *condition) selecting(columns string) string {
 	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
 }
 
-// parameter is a place in the SQL where a value goes; it has a number once the whole
-// text is known.
+// parameter adds an argument and returns its placeholder. numbered gives it a number when
+// the text is complete.
 func (c *condition) parameter(v any) string {
 	c.args = append(c.args, v)
 	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
 }
 
-// text, number and micros are parameters whose type nothing beside them tells.
+// text, number and micros are parameters with a cast, for places where the context does
+// not determine the type.
 func (c *condition) text(s string) string { return `CAST(` + c.parameter(s) + ` AS text)` }
 
 func (c *condition) number(n float64) string {
@@ -95,8 +96,8 @@ func (c *condition) micros(n int64) string { return `CAST(` + c.parameter(n) + `
 
 var places = regexp.MustCompile("\x01[0-9]+\x02")
 
-// numbered gives the places numbers that ascend, because not every driver binds by
-// number, and leaves out arguments without a place.
+// numbered replaces the placeholders by ascending numbers, because not every driver binds
+// by number. It omits arguments without a placeholder.
 func numbered(text string, args []any) (string, []any) {
 	numbers, used := map[string]string{}, []any{}
 	text = places.ReplaceAllStringFunc(text, func(place string) string {
@@ -110,9 +111,9 @@ func numbered(text string, args []any) (string, []any) {
 	return text, used
 }
 
-// required is a test of which only True counts: the whole predicate, or a term of an
-// and that is required. There, events are looked for by a semi-join, which
-// either engine may begin with.
+// required returns a test of which only True counts: the whole predicate, or a term of a
+// required "and". It tests events by a semi-join, from either side of which an engine may
+// start.
 func (c *condition) required(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
@@ -138,8 +139,8 @@ func (c *condition) required(n predicate.Node) string {
 	return c.node(n)
 }
 
-// onceRequired is a test that is known by its key. PostgreSQL would make a join of each
-// time that it is required.
+// onceRequired returns the test the first time and TRUE when the same key is required
+// again. PostgreSQL would add a join each time.
 func (c *condition) onceRequired(n predicate.Node, key string) string {
 	if c.demanded[key] {
 		return `TRUE`
@@ -156,7 +157,7 @@ func (c *condition) joined(terms []predicate.Node, by string, each func(predicat
 	return `(` + strings.Join(texts, by) + `)`
 }
 
-// node is a test as a boolean expression that is NULL for Unknown.
+// node returns a test as a boolean expression, which is NULL for Unknown.
 func (c *condition) node(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
@@ -193,7 +194,8 @@ func (c *condition) node(n predicate.Node) string {
 	return c.fail("node %T", n)
 }
 
-// fail notes what cannot be said in SQL. The text is never used.
+// fail records the first construct that SQL cannot express. The returned text is never
+// executed.
 func (c *condition) fail(format string, args ...any) string {
 	if c.fault == nil {
 		c.fault = fmt.Errorf("storage: predicate: "+format, args...)
@@ -212,9 +214,9 @@ func operator(o predicate.Op) string {
 	return o.String()
 }
 
-// value is a literal of the predicate. A bool is 1 or 0, as in slots. It has no cast,
-// which would keep SQLite from the index that fits best: what it is compared with has
-// its type.
+// value returns a literal of the predicate. A bool is 1 or 0, as in slots. There is no
+// cast, because the compared expression has a type, and a cast would keep SQLite from the
+// best index.
 func (c *condition) value(v predicate.Value) string {
 	switch v.Type {
 	case predicate.String:
@@ -232,8 +234,8 @@ func (c *condition) value(v predicate.Value) string {
 	return c.fail("literal of type %v", v.Type)
 }
 
-// match counts characters, never bytes: the engines agree about those. Where the field
-// is the shorter, substr gives less than is looked for, on either.
+// match compares by characters, not bytes, because the engines agree on characters. If
+// the field is shorter than the text, substr returns fewer characters on either engine.
 func (c *condition) match(n *predicate.Match) string {
 	field, text := c.wholeField(n.Field), c.text(n.Text)
 	if n.How == predicate.StartsWith {
@@ -250,7 +252,7 @@ func (c *condition) match(n *predicate.Match) string {
 	return c.fail("match %d", n.How)
 }
 
-// age says when the moment was rather than how old it is, so that an index finds it.
+// age compares the instant itself instead of its age, so that an index can find it.
 func (c *condition) age(n *predicate.Age) string {
 	field, now := c.field(n.Field), c.now.UnixMicro()
 	if n.Between {
@@ -271,7 +273,7 @@ func (c *condition) consent(n *predicate.Consent) string {
 	case predicate.Suppressed:
 		return `EXISTS (SELECT 1 FROM suppressed_addresses AS x WHERE x.org_id = ` + orgParameter + ` AND x.email_key = c.email_key)`
 	}
-	// The choice that differs from the default has to be explicit.
+	// A choice that differs from the default must be explicit.
 	choice, in, out := `OPT_IN`, ``, `NOT `
 	if n.DefaultIn {
 		choice, in, out = `OPT_OUT`, `NOT `, ``
@@ -292,12 +294,13 @@ func (c *condition) membership(n *predicate.Membership) string {
 	return c.exists(table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.parameter(n.ID) + ` AND x.contact_id = s.contact_id`)
 }
 
-// joinable is how many tests of a contact's rows elsewhere are left to the planner.
+// joinable is how many tests of other tables the planner may turn into joins.
 const joinable = 4
 
-// exists is a test of a contact's row elsewhere, which a key finds. PostgreSQL would make
-// a join of each that is required, and with some dozens it plans for minutes; from the
-// fifth on they are counted, which no planner turns into anything else.
+// exists returns a test for a row of the contact in another table, found by a key.
+// PostgreSQL turns each required EXISTS into a join, and plans some dozens of joins for
+// minutes. After the first joinable tests, exists therefore counts rows, which no planner
+// turns into a join.
 func (c *condition) exists(from string) string {
 	if c.elsewhere++; c.elsewhere > joinable {
 		return `((SELECT count(*) FROM ` + from + `) > 0)`

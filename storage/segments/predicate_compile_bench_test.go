@@ -10,19 +10,18 @@ import (
 	segmentsstore "github.com/mailhelm/mailhelm/storage/segments"
 )
 
-// compiledAt is when the predicates are asked.
+// compiledAt is the time at which the predicates are evaluated.
 var compiledAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// compiledPredicates are written, checked and made SQL: the usual one, and one with a
-// term of each kind.
+// compiledPredicates are a typical predicate and one with a term of each kind.
 var compiledPredicates = map[string]string{
 	"usual": `attr.plan = "pro" and attr.mrr > 100 and count(activity.purchase within 30d) >= 1`,
 	"long": `(attr.plan in ["pro", "team"] or attr.mrr <= 20) and now - attr.signed_up > 30d and not exists(bounce within 90d)
 		and subscribed to "news" and count(open where subject contains "sale" within 7d) > 2 and last(activity.visit) > now - 14d`,
 }
 
-// BenchmarkPredicateSQL is from the words of a predicate to the SQL that an engine is
-// handed: parsed, checked and compiled. Under 50 microseconds are promised.
+// BenchmarkPredicateSQL parses, checks and compiles a predicate to SQL. The target is
+// less than 50 microseconds.
 func BenchmarkPredicateSQL(b *testing.B) {
 	schema := predicate.Schema{
 		Attributes: map[string]predicate.AttributeType{

@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// CountSource counts rows to a limit, so it takes no longer than to read so many.
+// CountSource returns the number of rows of an event source, at most limit. It reads no
+// more than limit rows.
 func (s Store) CountSource(ctx context.Context, q segments.Question, source *predicate.EventSource, limit int) (int, error) {
 	c := condition{dialect: s.db.Dialect(), now: q.Now, args: []any{q.OrgID, ""}, demanded: map[string]bool{}}
 	from, where := `contact_slots AS s`, `s.org_id = `+orgParameter

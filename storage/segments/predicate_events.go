@@ -7,18 +7,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// messageTypes are the events of messages by their names in storage.
+// messageTypes maps the event kinds of messages to their names in storage.
 var messageTypes = map[predicate.EventKind]messages.EventType{
 	predicate.Send: messages.Send, predicate.Delivery: messages.Delivery, predicate.Open: messages.Open,
 	predicate.Click: messages.Click, predicate.Bounce: messages.Bounce, predicate.Complaint: messages.Complaint,
 	predicate.Reject: messages.Reject, predicate.DeliveryDelay: messages.DeliveryDelay,
 }
 
-// whose is the column of events that says whose they are, and what it equals.
+// whose is the column of events that identifies the contact, and the expression that it
+// equals.
 type whose struct{ column, contact string }
 
-// events is the events of a source: FROM and WHERE without the words around. Messages
-// to try something out count here as little as anywhere.
+// events returns the FROM and WHERE of a source's events, without the keywords. Test
+// messages do not count.
 func (c *condition) events(s *predicate.EventSource) (from, where string, by whose) {
 	by = whose{`e.contact_id`, `s.contact_id`}
 	if s.Event.Kind == predicate.ActivityEvent {
@@ -51,7 +52,8 @@ func (c *condition) events(s *predicate.EventSource) (from, where string, by who
 	return from, where, by
 }
 
-// asksSubject reports whether a condition needs the message beside the event.
+// asksSubject reports whether a condition reads the subject, which is a column of the
+// message and not of the event.
 func asksSubject(n predicate.Node) bool {
 	any := func(terms []predicate.Node) bool {
 		for _, term := range terms {
@@ -81,23 +83,23 @@ func asksSubject(n predicate.Node) bool {
 	return false
 }
 
-// inside runs f with the properties of the event at hand.
+// inside runs f while property refers to the event e.
 func (c *condition) inside(e *predicate.Event, f func()) {
 	c.event = e
 	f()
 	c.event = nil
 }
 
-// requiredEvents is an event test of which only True counts, or of which, negated,
-// only False counts; a negated one is a count or exists. SQLite runs a NOT EXISTS for
-// each contact by whatever index comes first, so there is none.
+// requiredEvents returns an event test of which only True counts, or if negated only
+// False. A negated test is a count or exists. It avoids NOT EXISTS, because SQLite would
+// run it for each contact, by the first index.
 func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string {
 	some, none := existence(n)
 	if negated {
 		some, none = none, some
 	}
 	if none || !some && (negated || n.Kind == predicate.Count && ofNone(n)) {
-		test := c.eventTest(n) // who has none is in no group
+		test := c.eventTest(n) // a contact without events has no group
 		if negated {
 			return `(NOT ` + test + `)`
 		}
@@ -115,10 +117,11 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 	return text
 }
 
-// ofNone reports whether a count of 0 passes.
+// ofNone reports whether the test passes for a count of 0.
 func ofNone(n *predicate.EventTest) bool { return passes(n.Op, 0, n.Number) }
 
-// existence tells tests that say no more than that there is some event, or none.
+// existence reports whether a test is equivalent to "at least one event" (some) or to "no
+// event" (none).
 func existence(n *predicate.EventTest) (some, none bool) {
 	if n.Kind == predicate.Exists {
 		return true, false
@@ -127,7 +130,7 @@ func existence(n *predicate.EventTest) (some, none bool) {
 		return false, false
 	}
 	zero, one, many := ofNone(n), passes(n.Op, 1, n.Number), passes(n.Op, 1e15, n.Number)
-	if n.Op == predicate.Equal || n.Op == predicate.NotEqual { // about one number, which must be 0
+	if n.Op == predicate.Equal || n.Op == predicate.NotEqual { // only a comparison with 0 tests existence
 		if n.Number != 0 {
 			return false, false
 		}
@@ -153,7 +156,7 @@ func passes(op predicate.Op, a, b float64) bool {
 	return false
 }
 
-// figure is what is asked of the events, as an aggregate.
+// figure returns the aggregate of the events that the test compares.
 func (c *condition) figure(n *predicate.EventTest) string {
 	switch n.Kind {
 	case predicate.Count, predicate.Exists:
@@ -168,7 +171,7 @@ func (c *condition) figure(n *predicate.EventTest) string {
 	return c.fail("event test %d", n.Kind)
 }
 
-// figureTest compares a figure with what the test names.
+// figureTest compares a figure with the operand of the test.
 func (c *condition) figureTest(n *predicate.EventTest, figure string) string {
 	if n.Kind == predicate.Last || n.Kind == predicate.First {
 		return `(` + figure + ` ` + operator(n.Op) + ` ` + c.micros(n.Time.At(c.now)) + `)`
@@ -176,9 +179,9 @@ func (c *condition) figureTest(n *predicate.EventTest, figure string) string {
 	return `(` + figure + ` ` + operator(n.Op) + ` ` + c.number(n.Number) + `)`
 }
 
-// eventTest is an event test anywhere: the figures of all contacts that have any are
-// joined to the side, and who has none has NULL there. A subquery for each contact, or
-// one that is too large to be hashed, would be far slower.
+// eventTest returns an event test for any position. It joins the figures of all contacts
+// with events; other contacts have NULL there. A subquery for each contact, or one too
+// large to hash, would be far slower.
 func (c *condition) eventTest(n *predicate.EventTest) string {
 	c.aggregated++
 	alias := `a` + strconv.Itoa(c.aggregated)

@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// attributeName is what may stand as a literal in SQL: the name of an attribute.
+// attributeName matches the names of attributes, which are safe as literals in SQL.
 var attributeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-// slotKinds are the first letters of the slots of each type, and how many there are.
+// slotKinds maps each type to the first letter of its slots and their number.
 var slotKinds = map[predicate.Type]struct {
 	letter string
 	slots  int
@@ -20,7 +20,8 @@ var slotKinds = map[predicate.Type]struct {
 	predicate.String: {"s", 16}, predicate.Number: {"n", 16}, predicate.Bool: {"n", 16}, predicate.Datetime: {"t", 8},
 }
 
-// field is what a test looks at, NULL when it is absent or of another type.
+// field returns the SQL of a field, which is NULL if the value is absent or of another
+// type.
 func (c *condition) field(f predicate.Field) string {
 	switch f.Source {
 	case predicate.Email:
@@ -51,8 +52,8 @@ func (c *condition) attribute(f predicate.Field) string {
 	return c.ofJSON(`c.attributes`, `'`+f.Name+`'`, f.Type)
 }
 
-// fieldBeside is a field that is compared with values, or whose beginning is. Of a text
-// the slot will do, as long as what it surely holds is longer than the values.
+// fieldBeside returns a field for a comparison with values, or of its beginning with
+// them. It uses the slot of a text if no value is longer than what a slot holds whole.
 func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) string {
 	if slices.ContainsFunc(values, func(v predicate.Value) bool { return len(v.Text) > slots.TextBytes }) {
 		return c.wholeField(f)
@@ -60,8 +61,7 @@ func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) st
 	return c.field(f)
 }
 
-// wholeField is a field with the whole of a text, which a slot may only have the
-// beginning of.
+// wholeField returns a field with its complete text. A slot may hold only the beginning.
 func (c *condition) wholeField(f predicate.Field) string {
 	text := c.field(f)
 	if f.Source != predicate.Attribute || f.Type != predicate.String || c.slots[f.Name] == "" {
@@ -70,10 +70,10 @@ func (c *condition) wholeField(f predicate.Field) string {
 	return `coalesce(s.` + slots.LongTexts + `/*pg ::json*/ ->> '` + c.slots[f.Name] + `', ` + text + `)`
 }
 
-// steer stands before a slot. Where events are required, SQLite has to list whose they
-// are in any case, and is the faster by far when it goes on from that list; having no
-// statistics, it would rather use the index of the slot. A plus keeps it from that.
-// PostgreSQL, which knows better, reads a comment there.
+// steer returns a prefix of a slot column that keeps SQLite from the slot's index. Where
+// events are required, SQLite is much faster if it starts from the events, but without
+// statistics it prefers the slot's index. The prefix is a unary plus. PostgreSQL reads it
+// as a comment, because it chooses well.
 func (c *condition) steer() string {
 	if c.byEvents {
 		return "/*pg --*/+\n"
@@ -81,7 +81,7 @@ func (c *condition) steer() string {
 	return ""
 }
 
-// ofJSON reads a value of JSON text by the functions that both engines have.
+// ofJSON reads a value of JSON text with the functions that both engines have.
 func (c *condition) ofJSON(document, key string, t predicate.Type) string {
 	switch t {
 	case predicate.String, predicate.Number, predicate.Bool:
@@ -92,7 +92,7 @@ func (c *condition) ofJSON(document, key string, t predicate.Type) string {
 	return c.fail("value of type %v", t)
 }
 
-// property is a property of the event e, of the message m where its mail says it.
+// property returns a property of the event e, or of its message m if the message has it.
 func (c *condition) property(f predicate.Field) string {
 	if c.event == nil {
 		return c.fail("property %q of no event", f.Name)

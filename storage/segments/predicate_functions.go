@@ -12,8 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// The migration of segments gives PostgreSQL the same functions: a JSON value as
-// predicates read it, NULL unless it is of the type.
+// init registers for SQLite the functions that the migration of segments creates on
+// PostgreSQL. Each reads a JSON value as predicates do and returns NULL if it is of
+// another type.
 func init() {
 	for name, read := range map[string]func(text string) driver.Value{
 		"predicate_string": jsonString, "predicate_bool": jsonBool,
@@ -33,7 +34,7 @@ func jsonString(text string) driver.Value {
 	return nil
 }
 
-// unquote is the string that a JSON value is.
+// unquote returns the string of a JSON value, and false if the value is not a string.
 func unquote(text string) (string, bool) {
 	if len(text) < 2 || text[0] != '"' {
 		return "", false
@@ -69,7 +70,7 @@ func jsonNumber(text string) driver.Value {
 	return n
 }
 
-const tinyNumber = 1e-30 // 64 digits with an exponent of -100 are less
+const tinyNumber = 1e-30 // any 64 digits with an exponent of -100 are smaller
 
 var tinyExponent = regexp.MustCompile(`[eE]-0*[1-9][0-9]{2,}$`)
 

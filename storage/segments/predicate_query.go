@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// condition is the SQL of the question.
+// conditionOn returns the SQL of the question.
 func conditionOn(db *engine.DB, q *segments.Question) (condition, error) {
 	contacts := ""
 	if q.Contacts != nil {
@@ -20,7 +20,7 @@ func conditionOn(db *engine.DB, q *segments.Question) (condition, error) {
 	return conditionOf(db.Dialect(), q, contacts)
 }
 
-// matching are the ids of the contacts that are in, in no order.
+// matching returns the ids of the matching contacts in no particular order.
 func matching(ctx context.Context, db *engine.DB, q *segments.Question) ([]string, error) {
 	c, err := conditionOn(db, q)
 	if err != nil {

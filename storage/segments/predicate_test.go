@@ -21,8 +21,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Each check draws 20 predicates, so the 100 checks of a plain run are 2,000 cases for
-// each engine, and two more that are long; -rapid.checks=5000 makes them 100,000.
+// TestPredicatesMeanTheSameInSQLAndInMemory compares both evaluations. Each check draws
+// 20 predicates and two long ones, so the 100 checks of a plain run are 2,000 cases for
+// each engine. -rapid.checks=5000 makes them 100,000.
 func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -34,7 +35,7 @@ func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 			}
 			for i, p := range drawn.Predicates {
 				q := segments.Question{OrgID: stored.orgID, Predicate: p, Slots: stored.slots, Now: predicatetest.Now}
-				if i%2 == 1 { // the way that changed contacts are judged
+				if i%2 == 1 { // as for changed contacts
 					q.Contacts = stored.ids[:len(stored.ids)/2]
 				}
 				stored.compare(t, db, drawn.Subjects, q)
@@ -48,8 +49,8 @@ func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 	})
 }
 
-// joinedPredicates is one predicate of all that test no events, or of as many as fit,
-// each twice.
+// joinedPredicates joins all predicates that test no events, or as many as fit, each
+// twice.
 func joinedPredicates(drawn predicatetest.Case, by string) *predicate.Checked {
 	var terms []string
 	for _, p := range drawn.Predicates {
@@ -65,7 +66,7 @@ func joinedPredicates(drawn predicatetest.Case, by string) *predicate.Checked {
 	return nil
 }
 
-// drawSlots gives some of the attributes slots and leaves others in JSON alone.
+// drawSlots assigns slots to some of the attributes and leaves others only in JSON.
 func drawSlots(t *rapid.T, schema predicate.Schema) map[string]string {
 	slots, used := map[string]string{}, map[string]int{}
 	for _, name := range slices.Sorted(mapsKeys(schema.Attributes)) {
@@ -164,7 +165,8 @@ func (a *storedAudience) writeSubject(w *rowWriter, id string, s predicate.Subje
 	}
 }
 
-// registeredName is how a value of type v counts for an attribute registered as of.
+// registeredName returns the type that a value of type v counts as for an attribute
+// registered with type of.
 func registeredName(v, of predicate.Type) string {
 	if v == predicate.String && of == predicate.Enum {
 		return of.String()
@@ -201,7 +203,7 @@ func (a *storedAudience) writeEvent(w *rowWriter, contactID, email string, o pre
 	message := core.NewID()
 	w.insert(`messages (org_id, id, sender, recipient, identity, sent_at, status, rank, last_event_at, channel, subject, template, test)`,
 		a.orgID, message, "x@"+text("sender_domain"), email, text("sender_domain"), o.At, "Send", 1, o.At, "", text("subject"), text("template"), false)
-	for i, test := range []bool{false, true} { // what is only a test counts nowhere
+	for i, test := range []bool{false, true} { // test messages do not count
 		w.insert(`message_events (org_id, occurred_at, id, message_id, type, recipient, recipient_key, bounce_type, bounce_sub_type, channel, identity, template, test, metadata, recorded_at)`,
 			a.orgID, o.At, fmt.Sprint(core.NewID(), i), message, string(storedTypes[o.Event.Kind]), email, strings.ToLower(email), bounce, sub,
 			"", text("sender_domain"), text("template"), test, jsonObject(metadata), o.At)
@@ -273,7 +275,8 @@ func (w *rowWriter) insert(into string, values ...any) {
 	}
 }
 
-// Both engines read a JSON value as one type or as nothing, whatever it is.
+// TestBothEnginesReadJSONValuesAlike checks that both engines read any JSON value as the
+// same type, or as NULL.
 func TestBothEnginesReadJSONValuesAlike(t *testing.T) {
 	t.Parallel()
 	moment := func(text string) *int64 {

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store keeps segments and their members.
+// Store stores segments and their members.
 type Store struct{ db *engine.DB }
 
 var _ segments.Store = Store{}
@@ -84,7 +84,8 @@ var (
 		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'
 		UNION ALL SELECT 'list', key, id FROM lists WHERE org_id = $1 AND status = 'active'
 		UNION ALL SELECT 'segment', key, id FROM segments WHERE org_id = $1 AND status <> 'archived'`)
-	// Each name is one step through the index, however many activities have it.
+	// Each name takes one step through the index, independent of the number of
+	// activities.
 	seenActivities = engine.Register("names of activities", `
 		SELECT name FROM (WITH RECURSIVE seen (name) AS (
 			SELECT (SELECT min(name) FROM activities WHERE org_id = $1)
@@ -92,7 +93,7 @@ var (
 		) SELECT name FROM seen WHERE name IS NOT NULL LIMIT $2) AS names`)
 )
 
-// maxSeenActivities bounds what suggestions are drawn from.
+// maxSeenActivities bounds the names that suggestions are chosen from.
 const maxSeenActivities = 500
 
 func (s Store) InsertSegment(ctx context.Context, orgID string, g segments.Segment) error {

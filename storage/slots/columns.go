@@ -6,11 +6,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 )
 
-// TextBytes is the length in bytes of the longest text that a slot holds whole. An entry of
-// its index has room for 2,704 with the organization.
+// TextBytes is the length in bytes of the longest text that a slot holds whole. A
+// PostgreSQL index entry has room for 2,704 bytes, including the organization.
 const TextBytes = 2048
 
-// LongTexts is the column with the whole of longer texts, as a JSON object by slot.
+// LongTexts is the column with the complete longer texts, as a JSON object by slot.
 const LongTexts = "long_texts"
 
 // kinds lists the number of slots of each kind.

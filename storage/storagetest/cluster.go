@@ -14,21 +14,20 @@ import (
 	"syscall"
 )
 
-// cluster is a throwaway PostgreSQL in a folder that all test processes of one
-// user know. Three lock files order them; the kernel lets go of a lock when its
-// process ends, however it ends.
+// cluster is a temporary PostgreSQL server in a folder that all test processes of one
+// user share. Three lock files coordinate them. The kernel releases a lock when its
+// process ends, for whatever reason.
 //
 //   - start is held while the server is started or stopped.
-//   - users is held, shared, by every test process for as long as it lives.
+//   - users is held, shared, by every test process until it ends.
 //   - keeper is held by the one process that stops the server; see keep.
 type cluster struct {
 	dir string
 	bin string
 }
 
-// joinCluster starts the cluster unless it runs, stays one of its users until
-// the process ends, and returns the URL of its first database with the lock that
-// makes it a user.
+// joinCluster starts the cluster if it is not running. It returns the URL of the first
+// database and the lock that registers this process as a user until it ends.
 func joinCluster(bin string) (string, *os.File, error) {
 	c := cluster{dir: clusterDir(), bin: bin}
 	if err := c.makeDir(); err != nil {
@@ -62,8 +61,8 @@ func (c cluster) url() *url.URL {
 	return &url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: q.Encode()}
 }
 
-// makeDir makes the folder, which other users of the machine may not have made
-// for us: its place is known and writable by all.
+// makeDir creates the folder. It returns an error if another user of the machine created
+// it, because its path is predictable and its parent is writable by all.
 func (c cluster) makeDir() error {
 	if err := os.Mkdir(c.dir, 0o711); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -87,7 +86,7 @@ func (c cluster) running() bool {
 	return db.Ping() == nil
 }
 
-// start makes a new cluster in place of what an earlier one may have left.
+// start stops and removes an earlier cluster and starts a new one.
 func (c cluster) start() error {
 	c.stop()
 	run := c.path("run")
@@ -106,23 +105,23 @@ func (c cluster) start() error {
 	return c.resume()
 }
 
-// resume starts the server on what is there.
+// resume starts the server on its existing data.
 func (c cluster) resume() error {
 	run := c.path("run")
-	// What is in here is thrown away, so nothing waits for the disk.
+	// The data is temporary, so the server need not wait for the disk.
 	options := fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c fsync=off -c synchronous_commit=off "+
 		"-c full_page_writes=off -c max_connections=300 -c shared_buffers=64MB -c wal_level=minimal -c max_wal_senders=0", run)
 	return c.run("pg_ctl", "-D", filepath.Join(run, "data"), "-w", "-l", filepath.Join(run, "log"), "-o", options, "start")
 }
 
-// halt ends the server as an operator would, and leaves what it has.
+// halt shuts down the server as an operator would and keeps its data.
 func (c cluster) halt() error {
 	return c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "fast", "stop")
 }
 
-// stop ends the server, if one runs, and removes all it had.
+// stop ends the server, if it is running, and removes its data.
 func (c cluster) stop() {
-	_ = c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "immediate", "stop") // none may run
+	_ = c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "immediate", "stop") // it fails if no server is running
 	_ = os.RemoveAll(c.path("run"))
 }
 
@@ -130,7 +129,7 @@ func (c cluster) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.bin, program), args...)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.owner()}
-	if program == "initdb" { // pg_ctl's server would keep the pipe open
+	if program == "initdb" { // the server that pg_ctl starts would keep the pipe open
 		output, err := cmd.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%s: %w: %s", program, err, output)
@@ -143,15 +142,15 @@ func (c cluster) run(program string, args ...string) error {
 	return nil
 }
 
-// owner is the system user that the server runs as when we are root, which
-// PostgreSQL refuses to run as; otherwise nil.
+// owner returns the system user that runs the server when the tests run as root, because
+// PostgreSQL refuses root. Otherwise it returns nil.
 func (c cluster) owner() *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		if u, err := user.Lookup(name); err == nil {
-			uid, _ := strconv.ParseUint(u.Uid, 10, 32) // numbers on every system that has them
+			uid, _ := strconv.ParseUint(u.Uid, 10, 32) // numeric on every system with user ids
 			gid, _ := strconv.ParseUint(u.Gid, 10, 32)
 			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 		}
@@ -159,10 +158,10 @@ func (c cluster) owner() *syscall.Credential {
 	return nil
 }
 
-// serverBinaries is the folder of the newest installed server, "" when there is
-// none. Debian keeps them out of PATH.
+// serverBinaries returns the folder of the newest installed server, "" if there is none.
+// Debian installs the binaries outside PATH.
 func serverBinaries() string {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is well formed
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
 	if len(found) > 0 {
 		newest := slices.MaxFunc(found, func(a, b string) int { return majorVersion(a) - majorVersion(b) })
 		return filepath.Dir(newest)
@@ -182,6 +181,6 @@ func serverBinaries() string {
 }
 
 func majorVersion(initdb string) int {
-	version, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb)))) // 0 sorts an odd name first
+	version, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb)))) // an unparsable name becomes 0 and sorts first
 	return version
 }

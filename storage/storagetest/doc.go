@@ -1,11 +1,12 @@
-// Package storagetest opens databases for tests: a SQLite file in the test's own
-// folder, and a database of its own in a PostgreSQL server that is shared by all
-// test processes of the machine.
+// Package storagetest opens databases for tests: a SQLite file in the test's own folder,
+// and a separate database in a PostgreSQL server that all test processes of the machine
+// share.
 //
-// The server is the one that MAILHELM_TEST_POSTGRES_URL names, or else a cluster
-// started from installed server binaries in a temporary folder. That cluster
-// listens on a socket file only, and is stopped and removed some seconds after
-// the last test process has ended, however that ended.
+// MAILHELM_TEST_POSTGRES_URL names that server. Without it, a cluster is started from
+// installed server binaries in a temporary folder. The cluster listens only on a socket
+// file. It is stopped and removed some seconds after the last test process has ended, for
+// whatever reason.
 //
-// It is for tests only and owns no test itself; conformance/storage does.
+// The package is only for tests and contains no conformance test; those are in
+// conformance/storage.
 package storagetest

@@ -9,18 +9,19 @@ import (
 	"time"
 )
 
-// keeperVariable tells a test binary that it is to be the keeper of the cluster
-// whose binaries it names.
+// keeperVariable is the environment variable that makes a test binary the keeper of the
+// cluster. Its value is the folder of the server binaries.
 const keeperVariable = "MAILHELM_TEST_POSTGRES_KEEPER"
 
 const (
 	keeperLooks = time.Second
-	// Between the packages of one run there are pauses; starting again is slower.
+	// idleLooks covers the pauses between the packages of one run, because a restart is
+	// slower.
 	idleLooks = 5
 )
 
-// A test binary that finds itself the keeper keeps, and runs no test. A program
-// of its own would have to be built first, and found.
+// init turns a test binary into the keeper if keeperVariable is set; it then runs no
+// test. A separate program would have to be built and located first.
 func init() {
 	if bin := os.Getenv(keeperVariable); bin != "" {
 		keep(cluster{dir: clusterDir(), bin: bin})
@@ -28,12 +29,13 @@ func init() {
 	}
 }
 
-// ensureKeeper starts this program again as the keeper, in a session of its own
-// so that an interrupt for the tests does not reach it. The caller holds start.
+// ensureKeeper starts this program again as the keeper, unless there is one. The keeper
+// has its own session, so that an interrupt of the tests does not reach it. The caller
+// must hold start.
 func (c cluster) ensureKeeper() error {
 	keeper, err := lockFile(c.path("keeper.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
-		return nil // another process holds it, so there is one
+		return nil // another process holds the lock and is the keeper
 	}
 	unlock(keeper)
 	program, err := os.Executable()
@@ -50,11 +52,11 @@ func (c cluster) ensureKeeper() error {
 	return cmd.Process.Release()
 }
 
-// keep stops the cluster when for some time no process has used it.
+// keep stops the cluster after no process has used it for a while.
 func keep(c cluster) {
 	keeper, err := lockFile(c.path("keeper.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
-		return // another keeps already
+		return // another process is the keeper
 	}
 	defer unlock(keeper)
 	ticker := time.NewTicker(keeperLooks)
@@ -62,7 +64,7 @@ func keep(c cluster) {
 	for idle := 0; ; <-ticker.C {
 		start, err := lockFile(c.path("start.lock"), syscall.LOCK_EX)
 		if err != nil {
-			return // the folder is gone, and the cluster with it
+			return // the folder was removed together with the cluster
 		}
 		users, err := lockFile(c.path("users.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err != nil {
@@ -72,7 +74,7 @@ func keep(c cluster) {
 		}
 		if idle++; idle > idleLooks {
 			c.stop()
-			unlock(keeper) // before others may start, so that they find no keeper
+			unlock(keeper) // before releasing start, so that the next process starts a keeper
 			unlock(start)
 			return
 		}
@@ -81,7 +83,7 @@ func keep(c cluster) {
 	}
 }
 
-// lockFile opens a file and locks it; unlock, or the end of the process, lets go.
+// lockFile opens a file and locks it. unlock or the end of the process releases the lock.
 func lockFile(path string, how int) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Missing skips a test for the reason that a service is not there, and fails it when CI
-// is true, unless the run is without services.
+// Missing skips a test because a service is missing, and prints the reason. It fails the
+// test when CI is true. A run with MAILHELM_TEST_SERVICES=none always skips.
 func Missing(tb testing.TB, reason string) {
 	tb.Helper()
 	if !Services() {
@@ -23,7 +23,8 @@ func Missing(tb testing.TB, reason string) {
 
 var announced sync.Map
 
-// announce prints a reason once, where it is read even when skips are not listed.
+// announce prints a reason once to standard error, where it is visible even if skips are
+// not listed.
 func announce(reason string) {
 	if _, before := announced.LoadOrStore(reason, true); !before {
 		fmt.Fprintln(os.Stderr, reason)

@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// Server is a PostgreSQL of one test's own, which it may stop and start.
+// Server is a PostgreSQL server of a single test, which may stop and start it.
 type Server struct{ cluster cluster }
 
-// OwnServer starts a server that ends with the test. Without installed binaries the test
-// is skipped, and fails when CI is true.
+// OwnServer starts a server that stops when the test ends. Without installed binaries the
+// test is skipped, or fails when CI is true.
 func OwnServer(tb testing.TB) *Server {
 	tb.Helper()
 	bin := serverBinaries()
 	if bin == "" || !Services() {
 		Missing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later")
 	}
-	// The server's own user has to reach its folder, which that of a test does not let it.
+	// The server runs as another user, who cannot reach a test's own folder.
 	dir, err := os.MkdirTemp("", "mailhelm-own-postgres-")
 	if err == nil {
 		err = os.Chmod(dir, 0o711)
@@ -35,10 +35,10 @@ func OwnServer(tb testing.TB) *Server {
 	return s
 }
 
-// URL is the address of an empty database of the server.
+// URL returns the address of an empty database of the server.
 func (s *Server) URL() string { return s.cluster.url().String() }
 
-// Stop ends the server and all connections to it; its databases stay.
+// Stop stops the server and ends all its connections. Its databases are kept.
 func (s *Server) Stop(tb testing.TB) {
 	tb.Helper()
 	if err := s.cluster.halt(); err != nil {
@@ -46,7 +46,7 @@ func (s *Server) Stop(tb testing.TB) {
 	}
 }
 
-// Start starts it again.
+// Start starts the server after Stop.
 func (s *Server) Start(tb testing.TB) {
 	tb.Helper()
 	if err := s.cluster.resume(); err != nil {

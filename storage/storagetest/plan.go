@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Plan returns the plan of SQLite for a statement, one step after another.
+// Plan returns SQLite's query plan of a statement, one step after another.
 func Plan(t testing.TB, db *storage.DB, s *engine.Statement) string {
 	t.Helper()
 	args := make([]any, strings.Count(s.Text(), "$")+1)

@@ -15,27 +15,29 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// urlVariable names a PostgreSQL server to test on. Its user must be allowed to
-// create databases. The database with the schema that tests copy stays there.
+// urlVariable is the environment variable with the URL of a PostgreSQL server for tests.
+// Its user must have permission to create databases. The template database with the
+// schema stays on that server.
 const urlVariable = "MAILHELM_TEST_POSTGRES_URL"
 
-// Each test has a pool of its own, and all of them share the server's limit.
+// testConns is the size of each test's pool. All tests share the server's limit.
 const testConns = 16
 
-// Postgres is an empty database with the whole schema. It is dropped with the
-// test. Without a PostgreSQL the test is skipped, and fails when CI is true.
+// Postgres returns an empty database with the complete schema, which is dropped when the
+// test ends. Without a PostgreSQL the test is skipped, or fails when CI is true.
 func Postgres(tb testing.TB) *storage.DB {
 	tb.Helper()
 	return Open(tb, storage.Config{URL: PostgresURL(tb), MaxConns: testConns, CallerWait: callerWait})
 }
 
-// PostgresURL is the address of a database as Postgres gives it, for tests that
+// PostgresURL returns the address of a database like that of Postgres, for tests that
 // open it themselves.
 func PostgresURL(tb testing.TB) string {
 	tb.Helper()
 	s := available(tb)
 	name := "mailhelm_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	// To copy the files takes a third of the processor time of copying them through the log.
+	// Copying the files takes a third of the processor time of a copy through the
+	// write-ahead log.
 	if _, err := s.admin.ExecContext(tb.Context(), "CREATE DATABASE "+name+" TEMPLATE "+s.template+" STRATEGY file_copy"); err != nil {
 		tb.Fatalf("storagetest: create database: %v", err)
 	}
@@ -59,17 +61,17 @@ func available(tb testing.TB) *server {
 	return s
 }
 
-// server is a running PostgreSQL with a database that has the whole schema.
+// server is a running PostgreSQL with a template database that has the complete schema.
 type server struct {
 	base     *url.URL
 	admin    *sql.DB
 	template string
-	// user is held until the process ends: a collected file would be closed, and
-	// the cluster be without users. nil for a server that is not ours.
+	// user holds the users lock until the process ends. Garbage collection would close
+	// the file and release the lock. It is nil for a server from urlVariable.
 	user *os.File
 }
 
-// sharedServer is this process's server, nil when there is none to be had.
+// sharedServer returns this process's server, nil if none is available.
 var sharedServer = sync.OnceValues(func() (*server, error) {
 	if !Services() {
 		return nil, nil

@@ -13,35 +13,35 @@ import (
 	"time"
 )
 
-// RedisServer is a throwaway Redis on a port of the loopback. It keeps nothing on
-// disk, and it ends with the test, or with the test's process however that ends.
+// RedisServer is a temporary Redis on a port of the loopback interface. It stores nothing
+// on disk. It ends with the test or with the test's process, for whatever reason.
 type RedisServer struct {
-	// URL is its address with its password; it stays the same over Stop and Start.
+	// URL is the address with the password. It does not change after Stop and Start.
 	URL  string
 	dir  string // the server's working folder
 	args []string
-	// stop, closed, ends the server that runs now; ended is closed after that.
+	// Closing stop ends the running server; ended is closed when it has ended.
 	stop  io.Closer
 	ended chan struct{}
 }
 
-// redisPassword is every test server's: what a test finds in an answer or a log
-// must not be in there.
+// redisPassword is the password of every test server. Tests check that responses and logs
+// do not contain it.
 const redisPassword = "redis-password-of-the-tests"
 
 const (
-	redisStarts = 10 // a free port may be taken by another before the server has it
+	redisStarts = 10 // another process may take the free port first
 	redisWait   = 20 * time.Second
 )
 
-// Redis starts a server that ends with the test. Without an installed
-// redis-server the test is skipped, and fails when CI is true.
+// Redis starts a server that ends with the test. Without an installed redis-server the
+// test is skipped, or fails when CI is true.
 func Redis(tb testing.TB) *RedisServer {
 	tb.Helper()
 	return redis(tb, "redis", func(port string) []string { return []string{"--port", port} })
 }
 
-// RedisTLS is Redis with TLS alone, by a certificate in two files in PEM form.
+// RedisTLS is Redis with TLS only. certificate and key are the paths of PEM files.
 func RedisTLS(tb testing.TB, certificate, key string) *RedisServer {
 	tb.Helper()
 	return redis(tb, "rediss", func(port string) []string {
@@ -78,7 +78,7 @@ func redis(tb testing.TB, scheme string, listen func(port string) []string) *Red
 	return r
 }
 
-// freePort is a port of the loopback on which nothing listens at the moment.
+// freePort returns a port of the loopback interface on which no process listens.
 func freePort(ctx context.Context) (string, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -89,7 +89,7 @@ func freePort(ctx context.Context) (string, error) {
 	return port, errors.Join(err, l.Close())
 }
 
-// Start starts the server again after Stop, empty, under the same address.
+// Start starts the server after Stop, empty and at the same address.
 func (r *RedisServer) Start(tb testing.TB) {
 	tb.Helper()
 	if err := r.start(); err != nil {
@@ -97,17 +97,17 @@ func (r *RedisServer) Start(tb testing.TB) {
 	}
 }
 
-// Stop ends the server at once. It is without effect on one that does not run.
+// Stop kills the server. It may be repeated.
 func (r *RedisServer) Stop() {
 	if r.stop != nil {
-		_ = r.stop.Close() // a pipe: the shell at its other end may be gone already
+		_ = r.stop.Close() // a pipe: the shell at its other end may have exited
 		<-r.ended
 		r.stop = nil
 	}
 }
 
-// A shell stands between us and the server: it waits for the end of its standard
-// input, which comes when we close it or are no more, and then ends the server.
+// redisKeeper is the shell script that runs the server. It kills the server at the end of
+// its standard input: when Stop closes the pipe or the test process ends.
 const redisKeeper = `"$@" & exec >/dev/null 2>&1; read -r _; kill -9 $!; wait`
 
 func (r *RedisServer) start() error {
@@ -129,7 +129,7 @@ func (r *RedisServer) start() error {
 		defer close(r.ended)
 		ready <- readyIn(output)
 		_, _ = io.Copy(io.Discard, output) // until the server has ended
-		_ = cmd.Wait()                     // killed, so it says
+		_ = cmd.Wait()                     // always the error of a killed process
 	}()
 	select {
 	case err = <-ready:
@@ -142,7 +142,8 @@ func (r *RedisServer) start() error {
 	return err
 }
 
-// readyIn reads what the server says until it accepts connections.
+// readyIn reads the server's output until it accepts connections. It returns an error if
+// the output ends first.
 func readyIn(output io.Reader) error {
 	said := bufio.NewScanner(output)
 	var last string

@@ -3,10 +3,10 @@ package storagetest
 import "os"
 
 const (
-	// servicesVariable set to "none" runs no test that needs a server or a program beside
-	// Go; see "make test-fast".
+	// servicesVariable set to "none" skips every test that needs a server or a program
+	// other than Go; see "make test-fast".
 	servicesVariable = "MAILHELM_TEST_SERVICES"
-	// fullVariable set to "1" runs everything there is; see "make test-full".
+	// fullVariable set to "1" runs all tests at full length; see "make test-full".
 	fullVariable = "MAILHELM_TEST_FULL"
 )
 
@@ -18,8 +18,8 @@ func Services() bool { return os.Getenv(servicesVariable) != "none" }
 // (core/doc/decisions/0072).
 func Full() bool { return os.Getenv(fullVariable) == "1" }
 
-// Share returns how many of a number of calls or rounds a test makes: all in a full run,
-// else a quarter.
+// Share returns how many of all calls or rounds a test makes: all in a full run,
+// otherwise a quarter.
 func Share(all int) int {
 	const part = 4
 	if Full() {

@@ -24,8 +24,8 @@ func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	})
 }
 
-// Once runs a test on SQLite, as subtest "sqlite", and on every engine in a full run. It is
-// for what the engines cannot answer differently (core/doc/decisions/0072).
+// Once runs a test on SQLite, as subtest "sqlite", and on every engine in a full run. Use
+// it where the engines cannot differ (core/doc/decisions/0072).
 func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()
 	if Full() {
@@ -38,11 +38,12 @@ func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	})
 }
 
-// callerWait is how long calls wait for a connection: long, because few tests are about a
-// machine that is busy.
+// callerWait is how long calls wait for a connection. It is long because few tests
+// concern a busy machine.
 const callerWait = 30 * time.Second
 
-// SQLite is an empty database with the whole schema. It is closed with the test.
+// SQLite returns an empty database with the complete schema. It is closed when the test
+// ends.
 func SQLite(tb testing.TB) *storage.DB {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -50,7 +51,7 @@ func SQLite(tb testing.TB) *storage.DB {
 	return Open(tb, storage.Config{Dir: dir, CallerWait: callerWait})
 }
 
-// CopySQLite puts a database file with the whole schema into dir.
+// CopySQLite copies a database file with the complete schema into dir.
 func CopySQLite(tb testing.TB, dir string) {
 	tb.Helper()
 	migrated, err := migratedFile()
@@ -62,8 +63,8 @@ func CopySQLite(tb testing.TB, dir string) {
 	}
 }
 
-// Open opens a database that the caller has made, and closes it with the test.
-// Its log is discarded.
+// Open opens a database that the caller created, and closes it when the test ends. Its
+// log is discarded.
 func Open(tb testing.TB, c storage.Config) *storage.DB {
 	tb.Helper()
 	c.Logger = slog.New(slog.DiscardHandler)
@@ -81,8 +82,8 @@ func Open(tb testing.TB, c storage.Config) *storage.DB {
 
 const sqliteFile = "mailhelm.db"
 
-// migratedFile is the content of a database with the whole schema. Migrating is
-// slow beside most tests, so it is done once in a process.
+// migratedFile returns the content of a database file with the complete schema. It
+// migrates once in a process, because that is slow compared with most tests.
 var migratedFile = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-sqlite-")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Tests share a server and not a database.
+// TestDatabasesAreIndependent checks that tests share a server but no database.
 func TestDatabasesAreIndependent(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *storage.DB{

@@ -11,12 +11,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage/schema"
 )
 
-// templateLock is the advisory lock under which a template is made; the number
-// has no meaning.
+// templateLock is the advisory lock for creating a template; the number is arbitrary.
 const templateLock = 7_314_259
 
-// makeTemplate makes the database that tests copy, unless another process has,
-// and returns its name. There is one for each state of the schema.
+// makeTemplate creates the database that tests copy, unless another process has, and
+// returns its name. There is one for each version of the schema.
 func (s *server) makeTemplate(ctx context.Context) (string, error) {
 	name, err := templateName()
 	if err != nil {
@@ -39,7 +38,8 @@ func (s *server) makeTemplate(ctx context.Context) (string, error) {
 	return name, s.fillTemplate(ctx, conn, name)
 }
 
-// fillTemplate works under another name until the template is whole.
+// fillTemplate creates the template under a temporary name and renames it when it is
+// complete.
 func (s *server) fillTemplate(ctx context.Context, conn *sql.Conn, name string) error {
 	unfinished := name + "_unfinished"
 	if _, err := conn.ExecContext(ctx, "DROP DATABASE IF EXISTS "+unfinished); err != nil {
@@ -55,8 +55,8 @@ func (s *server) fillTemplate(ctx context.Context, conn *sql.Conn, name string) 
 	return err
 }
 
-// createByLanguage makes a database that orders text as English does, where the
-// server can: text that should be ordered by its bytes and is not then shows.
+// createByLanguage creates a database that sorts text by English rules, if the server
+// supports that. Tests then detect text that should be sorted by its bytes and is not.
 func createByLanguage(ctx context.Context, conn *sql.Conn, name string) error {
 	_, err := conn.ExecContext(ctx, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en'")
 	if err != nil {
