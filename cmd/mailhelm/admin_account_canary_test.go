@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// An account's secret is given to a command, and the account then fails in many ways.
-// Neither the output of the commands nor the data folder may contain the secret.
+// TestAdminAccountSecretLeavesNoTrace gives an account's secret to a command and lets
+// the account fail in many ways. Neither the output of the commands nor the data folder
+// may contain the secret.
 func TestAdminAccountSecretLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)

@@ -91,7 +91,8 @@ func TestAdminAccount(t *testing.T) {
 	s.refuses("no sending account is connected", "account", "show", "acme")
 }
 
-// The output for a mail server leaves out what only Amazon has.
+// TestAdminAccountOfAServer checks that the output for a mail server leaves out what
+// only Amazon has.
 func TestAdminAccountOfAServer(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)
@@ -159,8 +160,8 @@ func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {
 	other.refuses("no master key", "account", "show", "acme")
 }
 
-// The verify command contacts the account itself. It describes the failure in Mailhelm's
-// words, not in the provider's.
+// TestAdminAccountVerify checks that verify contacts the account itself. It must
+// describe the failure in Mailhelm's words, not in the provider's.
 func TestAdminAccountVerify(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)

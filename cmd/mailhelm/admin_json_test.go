@@ -126,8 +126,9 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	return ran
 }
 
-// Every command prints one JSON object with fixed members. The audit log holds every
-// change, with the operator as actor and the changed values.
+// TestEveryAdminCommandSpeaksJSON checks that every command prints one JSON object with
+// fixed members. The audit log must hold every change, with the operator as actor and
+// the changed values.
 func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 	t.Parallel()
 	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {

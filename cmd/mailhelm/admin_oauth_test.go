@@ -152,7 +152,7 @@ func TestAdminRevokesAGrant(t *testing.T) {
 		if revoked := s.does("grant", "revoke", "acme", id); revoked["revoked_at"] == nil {
 			t.Errorf("revoked %v", revoked)
 		}
-		// Introspection asks the store and changes at once; the resource host follows soon.
+		// Introspection reads the store and changes at once; the resource host follows soon.
 		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != false {
 			t.Errorf("introspection says %v", told)
 		}
@@ -170,8 +170,9 @@ func TestAdminRevokesAGrant(t *testing.T) {
 	})
 }
 
-// A running server refuses tokens of a revoked key once it has reloaded the keys. It
-// reloads them when it meets a token with an unknown key.
+// TestAdminRevokesOldSigningKeys checks that a running server refuses tokens of a
+// revoked key once it has reloaded the keys. It reloads them when it meets a token with
+// an unknown key.
 func TestAdminRevokesOldSigningKeys(t *testing.T) {
 	t.Parallel()
 	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {

@@ -253,8 +253,9 @@ func TestAdminMakesNoInstallation(t *testing.T) {
 	}
 }
 
-// Flags for a single run must not come from the environment or a file. A variable for a
-// server's role must not set a person's role, and a file must not name a key.
+// TestAdminReadsItsOwnFlagsFromTheCommandLineAlone checks that flags for a single run do
+// not come from the environment or a file. A variable for a server's role must not set a
+// person's role. A file must not name a key.
 func TestAdminReadsItsOwnFlagsFromTheCommandLineAlone(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)

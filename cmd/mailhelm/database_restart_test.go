@@ -120,7 +120,7 @@ func (r *relay) cut() {
 	r.down = true
 	_ = r.listener.Close() // only cut closes it
 	for c := range r.open {
-		_ = c.Close() // it may be closed
+		_ = c.Close() // already closed is fine
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 
 const eventLine = `{"eventType":"Open","mail":{"timestamp":"2026-03-02T11:00:00Z","messageId":"m-1","source":"a@b.example","destination":["c@d.example"]},"open":{"timestamp":"2026-03-02T11:05:00Z"}}`
 
-// A file can be imported repeatedly. The summary counts its events and lists the lines
-// without one.
+// TestIngest checks that a file can be imported repeatedly. The summary counts its
+// events and lists the lines without one.
 func TestIngest(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
@@ -60,8 +60,9 @@ func TestIngest(t *testing.T) {
 	}
 }
 
-// A file without any event is probably the wrong file, so the command fails and a script
-// can notice. Empty files and files with only Amazon's validation notice are accepted.
+// TestIngestOfAnotherFile checks that a file without any event fails, because it is
+// probably the wrong file and scripts must notice. Empty files and files with only
+// Amazon's validation notice are accepted.
 func TestIngestOfAnotherFile(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)

@@ -42,7 +42,7 @@ type stream struct {
 	t      *testing.T
 	next   atomic.Int64
 	mu     sync.Mutex
-	made   int // calls that were answered at once
+	made   int // calls answered without a retry
 	cut    []keyed
 	status map[string]int // of the first retries
 	slow   time.Duration  // of the slowest first retry

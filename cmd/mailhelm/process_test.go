@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	startTimeout = 60 * time.Second // a busy machine
+	startTimeout = 60 * time.Second // allows for a busy machine
 	endTimeout   = 30 * time.Second
 )
 

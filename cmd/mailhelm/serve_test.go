@@ -145,7 +145,7 @@ func TestTerminationFinishesCallsInFlight(t *testing.T) {
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, d := launchDemo(t, filepath.Join(t.TempDir(), "data"), "--log-level", "info")
-	sendHalf(t, d) // and never sends the rest
+	sendHalf(t, d) // the rest is never sent
 	p.signal(syscall.SIGTERM)
 	p.awaits("stopping")
 	p.signal(syscall.SIGTERM)

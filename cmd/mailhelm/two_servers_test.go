@@ -169,7 +169,7 @@ func (p *pair) refusedAtOnce(what, bearer string, revoke func()) {
 	revoke()
 	revoked := time.Now()
 	for request(p.t, http.MethodGet, address, bearer, "").status == http.StatusOK {
-		continue // it ends at the latest when the second server reads the credential again
+		continue // the loop ends at the latest when the second server reads the credential again
 	}
 	if time.Since(known) >= remembered {
 		p.t.Errorf("%s: the second server was not notified within %v", what, remembered)

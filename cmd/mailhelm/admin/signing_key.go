@@ -35,7 +35,7 @@ type signingJSON struct {
 	CreatedAt time.Time     `json:"created_at"`
 	// RetiredAt is the time from which the key no longer signs. It may be in the future.
 	RetiredAt *time.Time `json:"retired_at"`
-	// GoodUntil is the time at which the last token of the key expires.
+	// GoodUntil is the time at which the last token that the key can have signed expires.
 	GoodUntil *time.Time `json:"good_until"`
 }
 

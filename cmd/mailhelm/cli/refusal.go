@@ -40,8 +40,8 @@ func (p *Program) refusalText(refusal *core.Error) string {
 }
 
 // flagOf returns the flags and arguments of the selected command that set a field of the
-// request, or the field itself when there is none. The tag "field" names the field where
-// the names differ.
+// request. If there are none, it returns the field itself. The tag "field" gives the
+// field where the names differ.
 func (p *Program) flagOf(field string) string {
 	var names []string
 	sets := func(v *kong.Value) bool {

@@ -44,7 +44,8 @@ func (c *Command) Run(p *cli.Program) error {
 	if err := c.show(p, h); err != nil {
 		return h.Abandon(err)
 	}
-	// Call this after creating the demo's data, which needs memory that serving does not.
+	// TuneMemory comes after the creation of the demo's data, which needs memory that
+	// serving does not.
 	h.TuneMemory(p.Ctx)
 	return h.RunUntilSignal(p.Ctx)
 }

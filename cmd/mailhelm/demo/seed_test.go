@@ -68,8 +68,9 @@ func TestCredentialsOfAnotherDatabaseAreRefused(t *testing.T) {
 	}
 }
 
-// A crash between writing the file and the commit leaves a file without an organization.
-// The next start must not use it.
+// TestFileWithoutOrganizationIsReplaced checks the start after a crash between writing
+// the file and the commit. The file belongs to no organization, so the start must
+// replace it.
 func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -87,7 +88,8 @@ func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
 	}
 }
 
-// Each segment of the demo has some of the people, and none has all of them.
+// TestSegmentsOfTheDemoDivide checks that each segment of the demo has some of the
+// people, and none has all of them.
 func TestSegmentsOfTheDemoDivide(t *testing.T) {
 	t.Parallel()
 	db, dir := storagetest.SQLite(t), t.TempDir()

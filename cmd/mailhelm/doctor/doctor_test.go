@@ -181,8 +181,8 @@ func TestRedisIsAsked(t *testing.T) {
 	}
 }
 
-// The check signs in to the server for mail to people. It requires encryption unless the
-// server is on this machine.
+// TestMailServerIsAsked checks that doctor signs in to the server for mail to people. It
+// requires encryption unless the server is on this machine.
 func TestMailServerIsAsked(t *testing.T) {
 	t.Parallel()
 	cfg := fresh(t)

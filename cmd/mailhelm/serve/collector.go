@@ -20,7 +20,7 @@ const (
 	// boundedPace is GOGC under a memory limit. The heap may grow to five times the
 	// live heap before a collection; Go's default is twice.
 	boundedPace = 400
-	defaultPace = 100 // Go's own
+	defaultPace = 100 // Go's default
 )
 
 // The variables by which an operator sets the collector. Go reads them itself, at
@@ -50,8 +50,8 @@ type collector struct {
 	shown []settings.Value
 }
 
-// collector chooses the settings that the operator left open. It chooses the slow pace
-// only under a limit, which bounds it.
+// collector returns the settings that the operator left open. It selects the slow pace
+// only under a limit, which bounds the heap.
 func (s surroundings) collector() collector {
 	var c collector
 	limit := settings.Value{Name: limitVariable, Value: s.variable(limitVariable), Source: "environment " + limitVariable}
@@ -87,11 +87,11 @@ func (s surroundings) limit() (bytes int64, from string) {
 	return 0, "default"
 }
 
-// TuneMemory returns the memory that starting took to the system, sets the garbage
-// collector of this process, and logs what it chose. Call it when everything has
-// started: at the slow pace an idle process would keep that memory. It repeats the first
-// step for half a minute, because the first runs of jobs are a part of starting; ctx ends
-// that earlier.
+// TuneMemory returns free memory to the system, then sets the garbage collector of this
+// process and logs the settings. It repeats the first step for half a minute, because
+// the first runs of jobs are a part of starting. The end of ctx stops the repetition.
+// Call it when everything has started: at the slow pace an idle process would keep the
+// memory that starting took.
 func (h *Host) TuneMemory(ctx context.Context) {
 	c := thisProcess().collector()
 	h.returnMemory(ctx)

@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
-// newDashboard returns the dashboard, and the page of an invitation. It gives each room
-// the stores and tasks that the room asks for.
+// newDashboard returns the handlers of the dashboard and of the invitation page. It
+// gives each area its stores and tasks.
 func newDashboard(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, entrance *login.Site, factors *people.SecondFactors,
 	principals *access.Authenticator, guard *guardrails.Guard,

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// A diagnosis must not use an address that an operator has excluded.
+// TestADiagnosisHearsOfListedAddressesAlone checks that a diagnosis does not use an
+// address that an operator has excluded.
 func TestADiagnosisHearsOfListedAddressesAlone(t *testing.T) {
 	t.Parallel()
 	db, org, at := storagetest.SQLite(t), core.NewID(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -1,11 +1,12 @@
-// Package serve is `mailhelm serve` and the wiring of the product: stores, rails, surfaces,
-// background jobs, listeners. It is the only package that imports every part. Where a room
-// needs another domain's data through an interface of its own, this package satisfies it.
+// Package serve is `mailhelm serve` and the wiring of the product: stores, guardrails,
+// surfaces, background jobs, listeners. It is the only package that imports every part.
+// If a package needs another domain's data through its own interface, this package
+// implements that interface.
 //
 // [Start] returns when every address answers, [Host.Stop] when everything has ended. The
-// files follow the order in which a host starts: listen.go (all ports first, so that a
-// taken port changes nothing), stores.go, surfaces.go, jobs.go, dispatch.go (selects the
-// surface for a request), readiness.go, servers.go.
+// files follow the order in which a host starts: listen.go, stores.go, surfaces.go,
+// jobs.go, dispatch.go, readiness.go, servers.go. All ports open first, so that a taken
+// port changes nothing. dispatch.go selects the surface for a request.
 //
 // It owns two behaviours that callers see: the answer to an unknown host name, and the
 // admin address. Package config owns the configuration of a server.

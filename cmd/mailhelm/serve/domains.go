@@ -91,9 +91,9 @@ func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clo
 	})
 }
 
-// Events returns a recorder of events that stores and counts them like the running
-// product. Commands that import events use it. It cannot answer questions about
-// messages.
+// Events returns a recorder that stores and counts events like the running product.
+// Commands that import events use it. Use it only for recording: it has no channels and
+// no suppression lists to read.
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),

@@ -150,7 +150,7 @@ func TestStopCutsOffWhatDoesNotFinish(t *testing.T) {
 	}
 	defer conn.Close() //nolint:errcheck // the test is over
 	fmt.Fprint(conn, "POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
-	if _, err := conn.Read(make([]byte, 1)); err != nil { // of "100 Continue": the handler is reading
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // the first byte of "100 Continue": the handler is reading
 		t.Fatal(err)
 	}
 	over, cancel := context.WithCancel(context.Background())

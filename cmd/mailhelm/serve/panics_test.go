@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A panic in a handler closes its connection. The log names the place, but not the
-// panic's value.
+// TestAPanicOfAHandlerIsLoggedWithoutItsWords checks that a panic in a handler closes
+// its connection. The log must name the place, but not the panic's value.
 func TestAPanicOfAHandlerIsLoggedWithoutItsWords(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

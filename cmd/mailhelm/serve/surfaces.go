@@ -22,7 +22,8 @@ type observers struct {
 	tracer  trace.Tracer // nil when there are no spans
 }
 
-// surfaces returns every HTTP site. All operations pass through the same guardrails.
+// surfaces returns every HTTP site except the admin address. All operations pass through
+// the same guardrails.
 func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {

@@ -101,8 +101,8 @@ func many(n int) *strings.Reader {
 	return strings.NewReader(file.String())
 }
 
-// An event that cannot be stored does not stop the run; an unavailable database does.
-// The next run skips what was stored before.
+// TestRunFaults checks that an event that cannot be stored does not stop the run, and an
+// unavailable database does. The next run must skip what was stored before.
 func TestRunFaults(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

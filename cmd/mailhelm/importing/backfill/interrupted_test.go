@@ -18,8 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// A run that is interrupted at any batch and repeated gives the same figures as an
-// uninterrupted one.
+// TestInterruptedRunIsRepeated checks that a run interrupted at any batch and repeated
+// gives the same figures as an uninterrupted one.
 func TestInterruptedRunIsRepeated(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -102,8 +102,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A compression bomb needs little memory. Its import reports progress and can be
-// stopped.
+// TestEndlessFilesCanBeStopped checks that a compression bomb needs little memory. Its
+// import must report progress and be stoppable.
 func TestEndlessFilesCanBeStopped(t *testing.T) {
 	t.Parallel()
 	cfg := backfill.Config{Events: taker(storagetest.SQLite(t)), OrgID: "org", Clock: clock}

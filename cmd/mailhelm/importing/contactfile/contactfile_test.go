@@ -71,8 +71,8 @@ func TestFilesAreRead(t *testing.T) {
 	}
 }
 
-// A file of another format is refused by the name of its format, before any record is
-// read.
+// TestOtherFilesAreNamed checks that a file of another format is refused, with the name
+// of that format, before any record is read.
 func TestOtherFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	mapping := func(from, to string) contactfile.Config {
@@ -104,8 +104,8 @@ func TestOtherFilesAreNamed(t *testing.T) {
 	}
 }
 
-// A quote that is never closed, or an endless field, ends the file with an error that
-// names it. It does not exhaust the memory.
+// TestEndlessRecords checks that an unclosed quote or an endless field ends the file
+// with an error that names it. It must not exhaust the memory.
 func TestEndlessRecords(t *testing.T) {
 	t.Parallel()
 	for _, tail := range []string{`"`, ""} {
