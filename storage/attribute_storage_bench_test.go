@@ -14,16 +14,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// BenchmarkAttributeStorage compares four ways of storing attributes by what a
-// predicate costs: the JSON of the contact, typed slots beside it, one attribute in
-// a slot and the other in the JSON, and a row for each value. Contacts have 20
-// attributes, of which the last ten are absent on every second contact. How many
-// contacts and activities there are is said by
+// BenchmarkAttributeStorage compares the cost of a predicate for four ways of storing
+// attributes. They are the contact's JSON, typed slots beside it, one attribute in a slot
+// and the other in the JSON, and a row for each value. Contacts have 20 attributes; every
+// second contact lacks the last ten. Environment variables set the number of contacts and
+// activities:
 //
 //	MAILHELM_BENCH_CONTACTS=1000000 MAILHELM_BENCH_ACTIVITIES=10000000 go test ./storage \
 //	    -run NONE -bench AttributeStorage -benchtime 5x -timeout 2h
 //
-// which takes 12 GB of disk for each engine in turn.
+// This takes 12 GB of disk for each engine in turn.
 func BenchmarkAttributeStorage(b *testing.B) {
 	contacts, activities := benchSize(b, "MAILHELM_BENCH_CONTACTS", 10_000), benchSize(b, "MAILHELM_BENCH_ACTIVITIES", 100_000)
 	eachBench(b, func(b *testing.B, db *storage.DB) {
@@ -44,9 +44,9 @@ func BenchmarkAttributeStorage(b *testing.B) {
 	})
 }
 
-// medianOf reports the median of the rounds, since one of them may share the machine
-// with something else, and what a round took of the processor in this process: all of
-// it on SQLite, none on PostgreSQL.
+// medianOf reports the median duration of the rounds, because other programs may disturb
+// single rounds. It also reports the processor time of a round in this process. That
+// includes SQLite but not PostgreSQL.
 func medianOf(b *testing.B, round func(i int)) {
 	b.Helper()
 	var took []time.Duration
@@ -83,17 +83,18 @@ type attributeWorld struct {
 
 const (
 	benchNow  = 1_772_366_400_000_000 // microseconds
-	benchStep = 500_000               // rows a statement
+	benchStep = 500_000               // rows per statement
 )
 
-// benchAttribute is one of the 20: an expression over i, the contact's number.
+// benchAttribute is one of the 20 attributes. value is an expression over i, the
+// contact's number.
 type benchAttribute struct {
 	name, slot, value string
 	quoted            bool
 }
 
-// benchAttributes are 10 texts, 6 numbers, 2 booleans and 2 instants. Multiplying by
-// a prime spreads neighbours.
+// benchAttributes returns 10 texts, 6 numbers, 2 booleans and 2 instants. Multiplying by
+// a prime spreads the values of neighbouring contacts.
 func benchAttributes() []benchAttribute {
 	var all []benchAttribute
 	add := func(kind string, n int, name, value string, quoted bool) {
@@ -142,7 +143,7 @@ func (w *attributeWorld) load() {
 	w.exec(`ANALYZE`)
 }
 
-// timed says what loading took and how much the database grew.
+// timed logs how long load took and how much the database grew.
 func (w *attributeWorld) timed(what string, load func()) {
 	started, before := time.Now(), w.size()
 	load()
@@ -184,7 +185,7 @@ func (w *attributeWorld) loadContacts() {
 			'{' || %s || '"z":0}', '{}', FALSE, i, i FROM %%s`, w.org, fmt.Sprintf(benchID, "i"), strings.ReplaceAll(strings.Join(members, ` || `), "%", "%%")))
 }
 
-// loadSlots makes the indexes after the rows, as a restore would.
+// loadSlots creates the indexes after the rows, as a restore would.
 func (w *attributeWorld) loadSlots() {
 	var columns, values []string
 	for k, a := range benchAttributes() {
@@ -202,7 +203,7 @@ func (w *attributeWorld) loadSlots() {
 	}
 }
 
-// loadActivities spreads activities over a year; one of ten is a purchase.
+// loadActivities spreads activities over a year. One in ten is a purchase.
 func (w *attributeWorld) loadActivities() {
 	w.exec(`CREATE TABLE bench_activities (org_id ` + w.key() + `, occurred_at bigint, id ` + w.key() + `, contact_id ` + w.key() + `, name ` + w.key() + `,
 		properties text, source text, received_at bigint, PRIMARY KEY (org_id, occurred_at, id))`)
@@ -213,7 +214,7 @@ func (w *attributeWorld) loadActivities() {
 	w.exec(`CREATE INDEX bench_activities_by_contact ON bench_activities (org_id, name, contact_id, occurred_at)`)
 }
 
-// key is the type of ids.
+// key returns the SQL type of ids.
 func (w *attributeWorld) key() string { return "bytetext" }
 
 func (w *attributeWorld) loadValues() {
@@ -234,7 +235,7 @@ func (w *attributeWorld) loadValues() {
 
 type benchQuery struct{ name, sql string }
 
-// queries are each predicate on each storage.
+// queries returns each predicate for each way of storage.
 func (w *attributeWorld) queries() []benchQuery {
 	month := fmt.Sprintf(`%d`, benchNow-30*24*int64(time.Hour/time.Microsecond))
 	purchases := func(id string) string {
@@ -257,7 +258,7 @@ func (w *attributeWorld) queries() []benchQuery {
 			benchQuery{"two attributes and an activity/" + s.name, from + ` AND ` + s.plan + ` = 'pro' AND ` + s.mrr + ` > 100` + purchases(s.id)},
 		)
 		if s.name == "both" {
-			continue // one attribute alone is in the slot or in the JSON
+			continue // with one attribute, "both" equals slots or JSON
 		}
 		all = append(all,
 			benchQuery{"one in 5000/" + s.name, from + ` AND ` + s.city + ` = 'city-17'`},
@@ -289,7 +290,8 @@ func (w *attributeWorld) count(b *testing.B, query string) int {
 	return n
 }
 
-// writes change two attributes of 1,000 contacts that lie together; $1 and $2 bound them.
+// writes returns updates of two attributes of 1,000 adjacent contacts. $1 and $2 bound
+// them.
 func (w *attributeWorld) writes() []benchQuery {
 	within := ` WHERE org_id = '` + w.org + `' AND %[1]s >= $1 AND %[1]s < $2`
 	record := `UPDATE contacts SET attributes = replace(attributes, '"mrr":', '"mrr":1')` + fmt.Sprintf(within, "id")

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The stored form of attributes is what the standard library writes of those that are
-// not null.
+// TestEncodeAttributes checks that the stored form equals the output of the standard
+// library for the attributes that are not null.
 func TestEncodeAttributes(t *testing.T) {
 	t.Parallel()
 	value := rapid.OneOf(

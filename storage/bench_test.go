@@ -21,9 +21,8 @@ const (
 	bulk          = 5_000
 )
 
-// processorTime is what this process has used of the processors, which says more
-// than the clock on a machine that does other things. A PostgreSQL server is
-// another process.
+// processorTime returns the processor time of this process. On a busy machine it is more
+// reliable than elapsed time. It excludes PostgreSQL, which is another process.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -37,7 +36,7 @@ func eachBench(b *testing.B, bench func(b *testing.B, db *storage.DB)) {
 	b.Run("postgres", func(b *testing.B) { bench(b, storagetest.Postgres(b)) })
 }
 
-// accountPage is a page as the sending account would return it.
+// accountPage returns a page of contacts as the sending account would.
 func accountPage(from, n int) []sending.Contact {
 	page := make([]sending.Contact, n)
 	for i := range page {
@@ -61,7 +60,7 @@ func fill(b *testing.B, db *storage.DB, orgID string) {
 	}
 }
 
-// BenchmarkPointRead is the reads that nearly every call makes.
+// BenchmarkPointRead measures the reads that nearly every call makes.
 func BenchmarkPointRead(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		ctx, org := b.Context(), core.Org{ID: core.NewID(), Slug: "bench", Tier: "free"}
@@ -97,7 +96,8 @@ func run(b *testing.B, name string, f func(i int) error) {
 	})
 }
 
-// BenchmarkMirror is one page of 5,000 contacts: new ones, then the same again.
+// BenchmarkMirror mirrors one page of 5,000 contacts: first as new ones, then the same
+// page again.
 func BenchmarkMirror(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		now := core.SystemClock()
@@ -112,7 +112,7 @@ func BenchmarkMirror(b *testing.B) {
 	})
 }
 
-// BenchmarkCommit is one small write, with what makes it durable.
+// BenchmarkCommit measures one small write including its durable commit.
 func BenchmarkCommit(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID, now := core.NewID(), core.SystemClock()
@@ -123,7 +123,7 @@ func BenchmarkCommit(b *testing.B) {
 	})
 }
 
-// BenchmarkOpenExisting is a start on a database that has the schema.
+// BenchmarkOpenExisting opens a database that has the schema.
 func BenchmarkOpenExisting(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "data")
 	open := func() {

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// insertListed stores a contact that is on so many lists, with an attribute of so
-// many bytes.
+// insertListed inserts a contact that is on the given number of lists and has an
+// attribute of long bytes.
 func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, long int) (audience.Contact, error) {
 	store, now, externalID := db.Audience(), core.SystemClock(), "crm-"+email
 	contact := audience.Contact{
@@ -40,8 +40,9 @@ func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, 
 	})
 }
 
-// A contact may have a megabyte of attributes and be on thousands of lists. What
-// the database hands out when somebody looks for it must not be their product.
+// TestAContactIsReadOnceForAllItsLists checks the size of a contact's read. A contact may
+// have a megabyte of attributes and be on thousands of lists, and the rows must not
+// repeat the attributes for each list.
 func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 	t.Parallel()
 	const lists, long = 200, 1 << 20
@@ -76,7 +77,7 @@ func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 	})
 }
 
-// weigh runs a statement and counts the rows and bytes that come back.
+// weigh runs a statement and returns the number of rows and bytes in its result.
 func weigh(t *testing.T, db *storage.DB, s *engine.Statement, args ...any) (int, int) {
 	t.Helper()
 	rows, err := db.Reader().QueryContext(t.Context(), db.Dialect().Text(s.Text()), args...)
@@ -107,8 +108,8 @@ func weigh(t *testing.T, db *storage.DB, s *engine.Statement, args ...any) (int,
 	return count, size
 }
 
-// BenchmarkContactWithLists is one contact by its address, as nearly every call
-// reads it, on as many lists as contacts are.
+// BenchmarkContactWithLists reads one contact by its address, as nearly every call does,
+// with different numbers of lists.
 func BenchmarkContactWithLists(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		ctx, org := b.Context(), core.NewID()

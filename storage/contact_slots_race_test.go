@@ -15,10 +15,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestWritesRaceAChangingRegistry: contacts are written while their attribute is
-// renamed and retyped and a pass is under way. Nobody waits for nobody, and in the
-// end each contact has the last value it was given, under the last name, in the
-// record and in the slot.
+// TestWritesRaceAChangingRegistry writes contacts while their attribute is renamed and
+// retyped and a pass runs. There must be no deadlock. In the end each contact has its
+// last value under the last name, in the record and in the slot.
 func TestWritesRaceAChangingRegistry(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -71,8 +70,8 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 	})
 }
 
-// writeOverAndOver gives a contact the numbers from 1 on, each time under the name
-// that the attribute has in the transaction.
+// writeOverAndOver writes the numbers from 1 to a contact. Each write uses the name that
+// the attribute has in that transaction.
 func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string, rounds int) {
 	t.Helper()
 	store := db.Audience()

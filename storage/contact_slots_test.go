@@ -22,10 +22,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSlotsFollowTheRecord writes contacts and changes the registry in every way
-// there is, at random, and holds two things. A slot that is trusted always says
-// what the contact's record says. And once the passes are over, every value is where
-// a registry that all contacts follow at once would have it.
+// TestSlotsFollowTheRecord writes contacts and changes the registry at random in every
+// possible way. It checks two properties. A trusted slot always equals the value in the
+// contact's record. After the passes, every value is where a registry that all contacts
+// follow at once would put it.
 func TestSlotsFollowTheRecord(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -72,7 +72,7 @@ func (m *slotModel) definition(t *rapid.T) (string, attributes.Type) {
 	return rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "name"), rapid.SampledFrom(attributeTypes).Draw(t, "type")
 }
 
-// settle brings every record of the model to the registry at once.
+// settle applies the registry to every record of the model at once.
 func (m *slotModel) settle(moved map[string]string) {
 	byName := map[string]attributes.Attribute{}
 	for _, a := range m.attributes {
@@ -122,8 +122,8 @@ func (m *slotModel) rename(t *rapid.T) {
 	m.change(t, func(a *attributes.Attribute) { a.Name = name })
 }
 
-// A value that waits for the pass goes through one conversion where the model makes
-// two, which may come to another spelling. So the types change one after the other.
+// retype finishes the pass before it changes a type. A value that waits for the pass is
+// converted once where the model converts twice, and the spelling may differ.
 func (m *slotModel) retype(t *rapid.T) {
 	m.finish()
 	_, kind := m.definition(t)
@@ -135,13 +135,14 @@ func (m *slotModel) delete(t *rapid.T) {
 	if len(m.attributes) == 0 {
 		return
 	}
-	m.finish() // of a deleted attribute values stay under the name where they are
+	m.finish() // values of a deleted attribute stay under their current name
 	i := rapid.IntRange(0, len(m.attributes)-1).Draw(t, "attribute")
 	m.must(m.db.Attributes().DeleteAttribute(t.Context(), m.org, m.attributes[i].ID))
 	m.attributes = slices.Delete(m.attributes, i, i+1)
 }
 
-// values are of any type, as a write that was checked by an older registry has them.
+// values returns values of any type, as in a write that was validated by an older
+// registry.
 func (m *slotModel) values(t *rapid.T) map[string]any {
 	values := map[string]any{}
 	for _, a := range m.attributes {
@@ -166,7 +167,7 @@ func (m *slotModel) insert(t *rapid.T) {
 	m.remember(email, values)
 }
 
-// writeMany stores a new contact and one that is there, as a bulk write does.
+// writeMany writes a new contact and an existing one, as a bulk write does.
 func (m *slotModel) writeMany(t *rapid.T) {
 	m.made++
 	email, values := fmt.Sprintf("bulk%d@x", m.made), m.values(t)
@@ -236,7 +237,7 @@ func (m *slotModel) edit(t *rapid.T) {
 	m.settle(nil)
 }
 
-// clear takes values away, also those that have yet to move to their present name.
+// clear removes values, including those that have not yet moved to their current name.
 func (m *slotModel) clear(t *rapid.T) {
 	m.editOne(t, func(c *audience.Contact) {
 		for _, a := range m.attributes {
@@ -268,7 +269,7 @@ func (m *slotModel) mirror(t *rapid.T) {
 	m.records[shell] = map[string]any{}
 }
 
-// stub is a contact that an activity makes.
+// stub adds a contact as an activity does.
 func (m *slotModel) stub(t *rapid.T) {
 	m.made++
 	email := fmt.Sprintf("stub%d@x", m.made)
@@ -309,7 +310,8 @@ func (m *slotModel) finish() {
 	}
 }
 
-// stored are the contacts and their slots as the tables have them.
+// stored returns the statuses, attributes and slots of the contacts in the tables, by
+// address.
 func (m *slotModel) stored() (map[string]audience.ContactStatus, map[string]map[string]any, map[string]map[string]any) {
 	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT c.email, c.status, c.attributes, s.* FROM contacts AS c
 		LEFT JOIN contact_slots AS s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1`, m.org)
@@ -348,8 +350,8 @@ func (m *slotModel) stored() (map[string]audience.ContactStatus, map[string]map[
 	return statuses, records, slots
 }
 
-// wholeTexts puts the texts that are too long for an index in place of what the slots
-// have of them, and nothing may be there without the other.
+// wholeTexts replaces the shortened texts in slots by the complete ones. It checks that
+// each shortened text has a complete one, and the reverse.
 func (m *slotModel) wholeTexts(row map[string]any) {
 	long := map[string]string{}
 	if column, has := row["long_texts"]; has {
@@ -380,7 +382,7 @@ func text(v any) string {
 	return v.(string)
 }
 
-// trusted holds the first of the two promises, at any time.
+// trusted checks the first property of TestSlotsFollowTheRecord, which holds at any time.
 func (m *slotModel) trusted(t *rapid.T) {
 	statuses, records, slots := m.stored()
 	attributes, err := m.db.Attributes().Attributes(t.Context(), m.org)
@@ -408,7 +410,8 @@ func (m *slotModel) trusted(t *rapid.T) {
 	}
 }
 
-// left are the names that attributes had and values may stand under, by id.
+// left returns the former names of attributes that values may still have, by attribute
+// id.
 func (m *slotModel) left() map[string][]string {
 	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT attribute_id, name FROM attribute_leftovers WHERE org_id = $1`, m.org)
 	m.must(err)
@@ -423,7 +426,7 @@ func (m *slotModel) left() map[string][]string {
 	return left
 }
 
-// settled holds the second, when no pass is due.
+// settled checks the second property, which holds when no pass is due.
 func (m *slotModel) settled() {
 	_, records, slots := m.stored()
 	if diff := cmp.Diff(m.records, records); diff != "" {

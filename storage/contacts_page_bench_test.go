@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// BenchmarkContactsPageDepth is a page of contacts at the beginning and behind half
-// a million others: a page costs the same wherever it starts.
+// BenchmarkContactsPageDepth reads a page of contacts at the beginning and after half a
+// million others. Both should cost the same.
 func BenchmarkContactsPageDepth(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		const contacts, depth = 1_000_000, 500_000

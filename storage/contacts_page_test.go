@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Pages of an audience start at their place in an index and are read in its order,
-// so that the last page costs what the first costs.
+// TestPagesOfAnAudienceStartInAnIndex checks that pages start at their place in an index
+// and follow its order. The last page then costs as much as the first.
 func TestPagesOfAnAudienceStartInAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

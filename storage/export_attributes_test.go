@@ -1,4 +1,4 @@
 package storage
 
-// EncodeAttributes is the stored form of attributes.
+// EncodeAttributes returns the stored form of attributes.
 func EncodeAttributes(attributes map[string]any) (string, error) { return encodeAttributes(attributes) }

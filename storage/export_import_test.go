@@ -11,16 +11,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// BareChunk is everything that an import of new contacts writes for a chunk of rows,
-// as the parameters of its statements.
+// BareChunk holds the statement parameters for everything that an import of new contacts
+// writes for a chunk of rows.
 type BareChunk struct {
 	content, contacts, slots, pushes, touched, outcomes string
 	slotInsertion                                       *engine.Statement
 	first, size                                         int
 }
 
-// NewBareChunk makes the parameters, which is what the loader is spared. The slots
-// are those that the organization's attributes have.
+// NewBareChunk prepares the parameters, so that the time of the loader excludes that
+// work. It writes the slots that the organization's attributes have.
 func (db *DB) NewBareChunk(
 	ctx context.Context, orgID string, first int, rows []json.RawMessage, contacts []audience.Contact, outcomes []audience.BulkItem,
 ) (BareChunk, error) {
@@ -49,8 +49,8 @@ func (db *DB) NewBareChunk(
 	return chunk, nil
 }
 
-// LoadBare writes chunks as one bulk write: the statements that an import runs to
-// write, in its transactions, and nothing else.
+// LoadBare writes chunks as one bulk write. It runs only the writing statements of an
+// import, in the same transactions.
 func (db *DB) LoadBare(ctx context.Context, orgID, jobID string, chunks []BareChunk, at time.Time) error {
 	total := 0
 	for _, chunk := range chunks {
@@ -101,7 +101,7 @@ func (db *DB) loadChunk(ctx context.Context, orgID, jobID string, chunk BareChun
 	return nil
 }
 
-// statementNamed returns the statement of another room that has this name.
+// statementNamed returns the statement of another room by its name.
 func statementNamed(name string) *engine.Statement {
 	statements := engine.Statements()
 	return statements[slices.IndexFunc(statements, func(s *engine.Statement) bool { return s.Name() == name })]

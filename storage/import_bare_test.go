@@ -12,8 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The loader that imports are measured against writes what they write: as many rows
-// into every table, with as many values and bytes in every column.
+// TestBareLoaderWritesWhatAnImportWrites compares the bare loader of the benchmark with
+// an import. Both must write as many rows to every table, with as many values and bytes
+// in every column.
 func TestBareLoaderWritesWhatAnImportWrites(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -50,14 +51,15 @@ func TestBareLoaderWritesWhatAnImportWrites(t *testing.T) {
 	})
 }
 
-// figures are of one column: the rows of its table, the values in it and their bytes.
+// figures counts, for one column, the rows of its table, the values in it and their
+// bytes.
 type figures struct{ Rows, Values, Bytes int }
 
 func (f figures) less(g figures) figures {
 	return figures{f.Rows - g.Rows, f.Values - g.Values, f.Bytes - g.Bytes}
 }
 
-// tableColumns are every table with every of its columns.
+// tableColumns selects every column of every table, by engine.
 var tableColumns = map[string]string{
 	"sqlite": `
 		SELECT t.name, c.name FROM sqlite_master AS t, pragma_table_info(t.name) AS c
@@ -68,7 +70,7 @@ var tableColumns = map[string]string{
 		WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE'`,
 }
 
-// columnFigures are of every column of the database, by "table.column".
+// columnFigures returns the figures of every column of the database, by "table.column".
 func columnFigures(t *testing.T, db *storage.DB) map[string]figures {
 	t.Helper()
 	rows, err := db.Reader().QueryContext(t.Context(), tableColumns[db.Engine()])

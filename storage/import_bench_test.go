@@ -22,10 +22,9 @@ const (
 	importChunk      = 1000
 )
 
-// BenchmarkImport brings in 100,000 contacts with five attributes, as `mailhelm
-// import contacts` does once it has read the file, and beside it the bare loader:
-// what the import writes by the same statements in the same transactions, with
-// parameters that are ready.
+// BenchmarkImport imports 100,000 contacts with five attributes, as `mailhelm import
+// contacts` does after reading the file. It compares that with the bare loader, which
+// runs the same writing statements in the same transactions with prepared parameters.
 func BenchmarkImport(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		b.Run("product", func(b *testing.B) {
@@ -67,8 +66,8 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
-// importing is the audience as a bulk write needs it. It notes who changed, as the
-// product does for segments.
+// importing returns the audience with the dependencies of a bulk write. It notes the
+// changed contacts, as the product does for segments.
 func importing(db *storage.DB) *audience.Audience {
 	return audience.New(audience.Config{
 		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Clock: core.SystemClock}), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
@@ -84,7 +83,7 @@ func timed(b *testing.B, f func()) {
 	b.ReportMetric(importedContacts/time.Since(started).Seconds(), "rows/s")
 }
 
-// importOrg is an organization with the attributes of the rows.
+// importOrg inserts an organization with the attributes of the rows and returns its id.
 func importOrg(tb testing.TB, db *storage.DB) string {
 	tb.Helper()
 	orgID, now := core.NewID(), core.SystemClock()
@@ -106,7 +105,7 @@ func importOrg(tb testing.TB, db *storage.DB) string {
 	return orgID
 }
 
-// importRows are as a file's rows come: every value is a text.
+// importRows returns rows as they come from a file, with every value as text.
 func importRows(from, size int) []json.RawMessage {
 	rows := make([]json.RawMessage, size)
 	for i := range rows {
@@ -116,7 +115,8 @@ func importRows(from, size int) []json.RawMessage {
 	return rows
 }
 
-// bareChunks are what becomes of importRows, cut as a bulk write is.
+// bareChunks converts the rows of importRows to chunks of the same size as in a bulk
+// write.
 func bareChunks(tb testing.TB, db *storage.DB, orgID string, from, size int) []storage.BareChunk {
 	tb.Helper()
 	var chunks []storage.BareChunk

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// noise is ASCII text that no compression makes fit into an index, as PostgreSQL does
-// with ordinary text.
+// noise returns ASCII text that PostgreSQL cannot compress to fit an index entry, as it
+// can with ordinary text.
 func noise(bytes int) string {
 	source := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, bytes)
@@ -28,15 +28,15 @@ func noise(bytes int) string {
 	return strings.NewReplacer(`\`, "_", `"`, "_").Replace(string(text))
 }
 
-// longTexts are values around what an index takes, each with neighbours that differ
-// from it only far behind that.
+// LongTexts returns texts around the largest length that an index takes. Each has
+// neighbours that differ from it only far beyond that length.
 func LongTexts() []string {
 	whole := noise(4096)
 	var texts []string
 	for _, n := range []int{1, 2046, 2047, 2048, 2049, 2050, 2052, 2053, 3000, 4095, 4096} {
 		texts = append(texts, whole[:n])
 	}
-	for at := range 4 { // a character of four bytes at every place around the cut
+	for at := range 4 { // a four-byte character at every offset around the cut
 		wide := whole[:2045+at] + "\U0001F600" + whole[:1000]
 		texts = append(texts, wide, wide+"z", wide[:2045+at+4])
 	}
@@ -44,10 +44,9 @@ func LongTexts() []string {
 		whole[:4095]+"!", whole[:4095]+"~", whole[:2048]+"\U0001F600"+whole[2052:], whole[:2048]+"é", "", "short", strings.Repeat("é", 2048))
 }
 
-// predicatesAbout are tests of attr.name against a text, which is not empty, and parts
-// of it.
+// predicatesAbout returns tests of attr.name against a non-empty text and parts of it.
 func predicatesAbout(name, text string) []string {
-	quoted := func(s string) string { return `"` + s + `"` } // there is nothing in them to escape
+	quoted := func(s string) string { return `"` + s + `"` } // the texts contain nothing to escape
 	var sources []string
 	for _, test := range []string{`= %s`, `!= %s`, `in ["short", %s]`, `starts with %s`, `ends with %s`, `contains %s`} {
 		sources = append(sources, `attr.`+name+` `+fmt.Sprintf(test, quoted(text)))
@@ -61,9 +60,9 @@ func predicatesAbout(name, text string) []string {
 		`attr.`+name+` is known`, `attr.`+name+` is unknown`)
 }
 
-// TestLongTextsAreJudgedWhole: no test of a text sees how much of it an index takes,
-// neither while the attribute stays, nor between a rename and the pass that follows
-// it, nor after that.
+// TestLongTextsAreJudgedWhole checks that every test of a text uses the whole text,
+// although an index takes only its beginning. That must hold for an unchanged attribute,
+// between a rename and its pass, and after the pass.
 func TestLongTextsAreJudgedWhole(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -100,7 +99,7 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 	})
 }
 
-// purchase is what every contact did, so that predicates may begin with it.
+// purchase is an activity of every contact, so that predicates may start from it.
 var purchase = predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}
 
 func judgedWhole(t *testing.T, db *storage.DB, org, name string, texts []string, held map[string]*string) {

@@ -11,10 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// mailOf is the message with a number among benchMessages, as its weightiest event
-// tells it. Two domains share 5 channels and 40 templates, of which one channel
-// sends for the second domain in the first days alone. Every hundredth message has
-// a copy sent to the same address.
+// mailOf returns the n-th of benchMessages as its highest-ranked event. Two domains share
+// 5 channels and 40 templates; one channel sends for the second domain only in the first
+// days. Every hundredth message has a copy to the same address.
 func mailOf(n int) messages.Event {
 	e := courseOf(n)[0]
 	e.Type = messages.Delivery
@@ -39,8 +38,8 @@ func mailOf(n int) messages.Event {
 	return e
 }
 
-// benchFilters is every combination of a filter that many messages fit, one that few
-// or old ones do, one that none does, and none at all.
+// benchFilters returns every combination of filters. Each filter is unset, or matches
+// many messages, few or old ones, or none.
 func benchFilters() []messages.Filter {
 	all := []messages.Filter{{}}
 	cross := func(set func(*messages.Filter, string), values ...string) {
@@ -59,7 +58,8 @@ func benchFilters() []messages.Filter {
 	return all
 }
 
-// classOf is how many filters are set besides the recipient.
+// classOf returns the class of a filter, by the number of its conditions without the
+// recipient.
 func classOf(f messages.Filter) string {
 	set := 0
 	for _, value := range []string{string(f.Status), f.Template, f.Channel, f.Identity} {
@@ -81,10 +81,10 @@ type timedPage struct {
 	took   time.Duration
 }
 
-// BenchmarkMessagePages is pages of a million messages by every combination of
-// filters, at three depths, and counts of them. It tells the slowest of each class:
-// of each page the best of three rounds, because others use the machine. It runs when
-// it is asked for by name, as making the messages takes minutes.
+// BenchmarkMessagePages reads pages of a million messages by every combination of
+// filters, at three depths, and counts them. It reports the slowest of each class. Each
+// page counts with the best of three rounds, because other programs use the machine. It
+// runs only if selected by name, because creating the messages takes minutes.
 func BenchmarkMessagePages(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID := core.NewID()

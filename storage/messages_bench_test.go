@@ -14,11 +14,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// BenchmarkIngest is events into the database with all that follows from them, as
-// the product does it: in transactions of about 500, with figures, with judged
-// addresses, and with a segment for which contacts are noted. Some are all new and some
-// were there already. Beside it the same without what the audience asks of events: the
-// note of contacts, and the index by which predicates find events.
+// BenchmarkIngest stores events as the product does, in transactions of about 500. That
+// includes figures, judged addresses, and notes of contacts for a segment. It runs with
+// all events new and with some already stored. A second variant omits what the audience
+// needs of events: the notes of contacts and the index for predicates.
 func BenchmarkIngest(b *testing.B) {
 	b.Run("product", func(b *testing.B) {
 		eachBench(b, func(b *testing.B, db *storage.DB) { ingest(b, db, true) })
@@ -38,7 +37,7 @@ func BenchmarkIngest(b *testing.B) {
 
 const (
 	ingestSize  = 200    // messages, of 490 events
-	ingestKnown = 20_000 // recipients who are contacts, those of the first messages
+	ingestKnown = 20_000 // recipients who are contacts: those of the first messages
 )
 
 func ingest(b *testing.B, db *storage.DB, noted bool) {
@@ -68,7 +67,7 @@ func ingest(b *testing.B, db *storage.DB, noted bool) {
 	measure("again", func(i int) int { return 1 + i%next })
 }
 
-// fillDivided stores recipients as contacts, and an active segment.
+// fillDivided inserts recipients as contacts, and an active segment.
 func fillDivided(b *testing.B, db *storage.DB, orgID string) {
 	b.Helper()
 	now := core.SystemClock()

@@ -21,11 +21,11 @@ var (
 	predicateAnalyze    = flag.Bool("predicate.analyze", false, "give SQLite statistics, which it does not gather by itself")
 )
 
-// predicateNow is when the benchmark's predicate is asked.
+// predicateNow is the time at which the benchmark's predicate is evaluated.
 var predicateNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// byHand are ways to write the benchmark's predicate as SQL by somebody who knows the
-// tables. The best of them on an engine is what ours is held against.
+// byHand holds the benchmark's predicate as SQL that an expert would write. The compiled
+// SQL is compared with the fastest of them on each engine.
 var byHand = map[string]string{
 	"exists": `SELECT count(*) FROM contact_slots AS s WHERE s.org_id = $1 AND s.s1 = 'pro' AND s.n1 > 100
 		AND EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = s.contact_id AND a.name = 'purchase' AND a.occurred_at BETWEEN $2 AND $3)`,
@@ -35,8 +35,9 @@ var byHand = map[string]string{
 		JOIN contact_slots AS s ON s.org_id = $1 AND s.contact_id = b.contact_id WHERE s.s1 = 'pro' AND s.n1 > 100`,
 }
 
-// BenchmarkPredicate counts the contacts of one predicate by our SQL and by hand, in
-// turns, and reports the medians and the ratio to the best by hand.
+// BenchmarkPredicate counts the contacts of one predicate with the compiled SQL and with
+// the SQL of byHand, in turns. It reports the medians and the ratio to the fastest of
+// byHand.
 func BenchmarkPredicate(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID := core.NewID()
@@ -59,7 +60,7 @@ func BenchmarkPredicate(b *testing.B) {
 			took["ours"], counts[n] = append(took["ours"], time.Since(begun)), true
 			for name, text := range byHand {
 				if name == "exists" && db.Engine() == "sqlite" {
-					continue // takes the index by name for each contact: minutes
+					continue // it uses the index by name for each contact, which takes minutes
 				}
 				begun := time.Now()
 				row := db.Reader().QueryRowContext(b.Context(), text, orgID, predicateNow.Add(-30*24*time.Hour).UnixMicro(), predicateNow.UnixMicro())
@@ -87,20 +88,20 @@ func BenchmarkPredicate(b *testing.B) {
 
 const (
 	benchChunk = 100_000
-	// predicateID is a contact's id from a number i.n.
+	// predicateID is the SQL of a contact's id from its number i.n.
 	predicateID = `'0190a000-0000-7000-8000-' || substr('000000000000' || CAST(i.n AS text), length(CAST(i.n AS text)) + 1)`
 )
 
-// benchActivities is an activity for each contact, in the order of the primary key.
-// Their days go round a year. Of every four contacts one buys with each of its
+// benchActivities inserts one activity for each contact, in the order of the primary key.
+// The days repeat over a year. Of every four contacts, one buys with each of its
 // activities, and one with every second.
 const benchActivities = `INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 	SELECT CAST($3 AS text), CAST($4 AS bigint) - ((CAST(i.n AS bigint) * 97 + %[1]d * 211) %% 365) * 86400000000 - i.n, '%[1]d-' || i.n, ` + predicateID + `,
 	CASE WHEN i.n %% (2 + 2 * (%[1]d %% 2)) = 0 THEN 'purchase' ELSE 'visit-' || (i.n %% 7) END, '{}', 'api', 1 FROM i ORDER BY 2`
 
-// fillBench stores contacts of whom a fifth are pro, four fifths of any plan above
-// the limit, and a twelfth of the purchases in the window. The activities' indexes are
-// made when all are there, which takes a fraction of the time.
+// fillBench inserts contacts: a fifth are on plan pro, and four fifths of any plan are
+// above the limit. A twelfth of the purchases are in the window. It creates the
+// activities' indexes after the rows, which is much faster.
 func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) error {
 	texts := []string{
 		`INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at)
@@ -127,7 +128,7 @@ func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) 
 	if db.Engine() == "sqlite" && *predicateAnalyze {
 		remake = append(remake, `PRAGMA analysis_limit=1000`, `ANALYZE`)
 	}
-	if db.Engine() == "postgres" { // as its autovacuum would
+	if db.Engine() == "postgres" { // as autovacuum would
 		remake = append(remake, `VACUUM ANALYZE`)
 	}
 	for _, text := range remake {
@@ -138,7 +139,7 @@ func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) 
 	return nil
 }
 
-// dropIndexes returns what makes them again.
+// dropIndexes drops indexes and returns the statements that create them again.
 func dropIndexes(ctx context.Context, db *storage.DB, names ...string) ([]string, error) {
 	find := `SELECT sql FROM sqlite_master WHERE name = $1`
 	if db.Engine() == "postgres" {

@@ -23,7 +23,7 @@ const (
 
 var benchEnd = time.Date(2026, 3, 31, 17, 20, 0, 0, time.UTC)
 
-// courseOf is what became of the message with a number.
+// courseOf returns the events of the n-th message.
 func courseOf(n int) []messages.Event {
 	const apart = benchDays * 24 * time.Hour / benchMessages
 	at := benchEnd.Add(-benchDays * 24 * time.Hour).Add(time.Duration(n) * apart)
@@ -55,8 +55,8 @@ func courseOf(n int) []messages.Event {
 	return events
 }
 
-// recordMail stores messages with what follows from them, as the product does, and
-// returns how many events they were.
+// recordMail stores messages with all derived data, as the product does. It returns the
+// number of events.
 func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, orgID string, from, to int) int {
 	b.Helper()
 	var events []messages.Event
@@ -78,9 +78,9 @@ func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, org
 	return len(events)
 }
 
-// BenchmarkReport is reports over 30 days of a million messages, with the part of
-// a day at the start of the window. Making the messages takes minutes, so it runs when
-// it is asked for by name: -bench 'Report$' -benchtime 21x -timeout 1h.
+// BenchmarkReport runs reports over 30 days of a million messages, including the partial
+// day at the start of the window. It runs only if selected by name, because creating the
+// messages takes minutes: -bench 'Report$' -benchtime 21x -timeout 1h.
 func BenchmarkReport(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		org := core.Org{ID: core.NewID(), RetentionDays: 90}
@@ -104,7 +104,7 @@ func BenchmarkReport(b *testing.B) {
 	})
 }
 
-// measureMiddle tells how long the middle one of all rounds took.
+// measureMiddle reports the median duration of all rounds.
 func measureMiddle(b *testing.B, round func() error) {
 	var took []time.Duration
 	spent := processorTime()

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Indexes on tables with an org_id that org_id does not lead, each for a reason
-// that its migration gives.
+// notLedByOrg lists indexes on tables with an org_id that do not begin with org_id. The
+// migration of each states the reason.
 var notLedByOrg = map[string]bool{
 	"clients(client_id)":              true,
 	"clients(created_at)":             true,
@@ -23,13 +23,13 @@ var notLedByOrg = map[string]bool{
 	"refresh_tokens(hash)":            true,
 	"replay_records(expires_at)":      true,
 	"spent_confirmations(expires_at)": true,
-	// Who sends an event is known by the path it is sent to.
+	// The path of the request identifies the sender of an event.
 	"connections(ingest_path)": true,
-	// A thing of a shared account is one organization's.
+	// A resource of a shared account belongs to one organization.
 	"sending_claims(account,kind,name)": true,
 }
 
-// notOrgTables hold what belongs to no single organization.
+// notOrgTables lists tables whose rows belong to no single organization.
 var notOrgTables = map[string]bool{
 	"orgs": true, "users": true, "sessions": true, "signing_keys": true, "denied_tokens": true, "schema_versions": true,
 	"processes": true, "authenticators": true, "recovery_codes": true, "passkeys": true, "passkey_ceremonies": true,
@@ -71,8 +71,8 @@ func TestOrgLeadsEveryIndex(t *testing.T) {
 	}
 }
 
-// Text that an index or an ORDER BY looks at must sort by its bytes, or pages
-// come in another order on PostgreSQL.
+// TestIndexedTextSortsByBytesOnPostgres checks that text in an index or an ORDER BY sorts
+// by its bytes. Otherwise pages would have another order on PostgreSQL.
 func TestIndexedTextSortsByBytesOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t)})

@@ -36,11 +36,11 @@ func prepares(t *testing.T, db *storage.DB, s *engine.Statement) error {
 	return nil
 }
 
-// The slot is the only way out of the common language. A new one needs a reason,
-// and this number changed.
+// TestSlotsAreCounted checks the number of slots, the only departure from the common SQL.
+// A new slot needs a reason and a change of this number.
 func TestSlotsAreCounted(t *testing.T) {
 	t.Parallel()
-	const want = 83 // some read their rows as parameterRows says
+	const want = 83 // some come from engine.ParameterRows
 	var slots []string
 	for _, s := range engine.Statements() {
 		for range strings.Count(s.Text(), "/*") {
@@ -54,8 +54,8 @@ func TestSlotsAreCounted(t *testing.T) {
 
 var (
 	marker = regexp.MustCompile(`\$(\d+)`)
-	// What one engine lacks, what asks the database for the time, and what the
-	// design rules out.
+	// unportable matches SQL that one engine lacks, that takes the time from the
+	// database, or that the design forbids.
 	unportable = regexp.MustCompile(`(?i)\bnow\(|current_timestamp|datetime\(|::|\bilike\b|\bany\(|\bjsonb|\boffset\b|\?`)
 	slot       = regexp.MustCompile(`/\*pg.*?\*/`)
 )
@@ -82,7 +82,7 @@ func TestStatementsKeepTheRules(t *testing.T) {
 	}
 }
 
-// These statements work across organizations, or before one is known.
+// withoutOrg lists statements that work across organizations, or before one is known.
 var withoutOrg = map[string]bool{
 	"insert org": true, "org by id": true, "org by slug": true, "org ids": true, "set rate limit": true,
 	"insert user": true, "user by email": true, "insert signing key": true, "signing keys": true,
@@ -113,7 +113,8 @@ var withoutOrg = map[string]bool{
 	"set savepoint": true, "release savepoint": true, "undo to savepoint": true,
 }
 
-// The organization is a parameter, or comes with every row of one that we wrote.
+// scoped matches statements with the organization as a parameter, or in every row of a
+// parameter that we wrote.
 var scoped = regexp.MustCompile(`org_id = \$\d|INSERT INTO \w+ \(org_id|org_id = v ->> 'org'|SELECT CAST\(\$\d AS bytetext\) AS org`)
 
 func TestStatementsAreScopedByOrg(t *testing.T) {

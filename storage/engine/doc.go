@@ -15,7 +15,7 @@
 //
 // # What it does not
 //
-// It knows no domain: a statement belongs to the room that registers it, and so does a
+// It contains no domain: a statement belongs to the room that registers it, and so does a
 // value that lasts for a transaction ([TxMemory]). Of core it imports the vocabulary and
 // core/jobs, the interface of the queue. Its only statements are those of savepoints and
 // of the probe that notices a full disk.
